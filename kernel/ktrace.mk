@@ -61,7 +61,7 @@ KTRACE_CORE_SOURCES := kernel/base/bytes.c $(addprefix kernel/core/,argument.c a
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := kernel/core/reader.c
-KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,echo.c format.c line.c merge.c show.c)
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,format.c line.c merge.c output.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,dragonfly.c drain.c proc_control.c proc_hooks.c proc_record.c sink.c)

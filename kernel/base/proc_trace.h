@@ -17,7 +17,7 @@
  * A pending record. The payload consists of `fixed`, `text` and `data`, in this order. The layout of `fixed`
  * is that of ktrx/proc.h, in 64-bit words.
  */
-struct ktrace_proc_draft {
+struct ktrace_proc_pending {
 	uint16_t type;
 	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
 	uint32_t thread;
@@ -33,24 +33,24 @@ struct ktrace_proc_draft {
  * Initialises a pending record of the running thread, without text and data. It sets members one by one,
  * because compilers turn initialisers of whole structures into library calls.
  */
-KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t type, uint16_t flags,
-				     const uint64_t *fixed, uint32_t fixed_size)
+KTRACE_INLINE void ktrace_proc_pending_init(struct ktrace_proc_pending *pending, uint16_t type,
+					    uint16_t flags, const uint64_t *fixed, uint32_t fixed_size)
 {
-	draft->type = type;
-	draft->flags = flags;
-	draft->thread = KTRX_W1_THREAD(ktrace_arch_thread());
-	draft->fixed_size = fixed_size;
-	draft->text_size = 0;
-	draft->data_size = 0;
-	draft->fixed = fixed;
-	draft->text = KTRACE_NULL;
-	draft->data = KTRACE_NULL;
+	pending->type = type;
+	pending->flags = flags;
+	pending->thread = KTRX_W1_THREAD(ktrace_arch_thread());
+	pending->fixed_size = fixed_size;
+	pending->text_size = 0;
+	pending->data_size = 0;
+	pending->fixed = fixed;
+	pending->text = KTRACE_NULL;
+	pending->data = KTRACE_NULL;
 }
 
 /* Returns the bytes of the payload. */
-KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_pending *pending)
 {
-	return draft->fixed_size + draft->text_size + draft->data_size;
+	return pending->fixed_size + pending->text_size + pending->data_size;
 }
 
 /* Returns the bytes of a record with such a payload: head, payload, and zeros up to a multiple of 8. */
@@ -60,14 +60,15 @@ KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 }
 
 /* Writes the head of a record. Time and CPU are the current ones. */
-KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_draft *draft,
+KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_pending *pending,
 					  uint32_t pid, uint32_t lost)
 {
 	uint32_t cpu = ktrace_arch_cpu();
 
-	head[0] = ktrace_proc_payload(draft) | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48;
+	head[0] =
+		ktrace_proc_payload(pending) | (uint64_t)pending->type << 32 | (uint64_t)pending->flags << 48;
 	head[1] = ktrace_arch_clock();
-	head[2] = pid | (uint64_t)draft->thread << 32;
+	head[2] = pid | (uint64_t)pending->thread << 32;
 	head[3] = (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
 		  (uint64_t)lost << 32;
 }

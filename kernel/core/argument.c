@@ -261,17 +261,17 @@ static uint32_t distance(struct ktrace_span word, const char *name)
 	return name[read] ? KTRACE_FAR + 1 : row[word.length];
 }
 
-/* Compares the word with `name`. On a match suggests `told`. */
-static void offer_as(struct search *search, const char *name, const char *told)
+/* Compares the word with `name`. On a match suggests `suggestion`. */
+static void offer_as(struct search *search, const char *name, const char *suggestion)
 {
 	if (search->found >= KTRACE_NAMES || distance(search->wanted, name) != search->distance)
 		return;
-	if (search->distance == 0 && name == told) {
+	if (search->distance == 0 && name == suggestion) {
 		search->is_known = 1;
 		return;
 	}
 	search->found++;
-	search->visit(search->cookie, told);
+	search->visit(search->cookie, suggestion);
 }
 
 static int offer_setting(void *cookie, const char *name)

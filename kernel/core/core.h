@@ -20,7 +20,7 @@
  */
 
 /* A pending record. */
-struct ktrace_draft {
+struct ktrace_pending {
 	uint32_t *payload; /* buffer of KTRACE_CAPACITY(bytes), rounded up to a multiple of 8 */
 	uint32_t bytes;	   /* bytes of payload, extension block included */
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
@@ -30,21 +30,22 @@ struct ktrace_draft {
 };
 
 /* Writes the record. Returns its timestamp; 0 if the ring is full. */
-KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_draft *draft);
+KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_pending *pending);
 
 /*
  * Does the same for a record whose ring is this CPU's. The thread may have migrated since the caller looked.
  */
-KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_draft *draft);
+KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_pending *pending);
 
 /*
  * Does the same if the call site has already reserved one slot (`word`) of a CPU's ring and read the clock
  * (`stamp`).
  */
-KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, uint64_t stamp);
+KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word,
+					     uint64_t stamp);
 
 /* Clears the bytes after the payload that the record's slots also hold, up to a multiple of 4 bytes. */
-KTRACE_HIDDEN void ktrace_draft_end(const struct ktrace_draft *draft);
+KTRACE_HIDDEN void ktrace_pending_end(const struct ktrace_pending *pending);
 
 /* ---- fold.c: repetitions that are counted instead of recorded --------------------------------- */
 
@@ -61,15 +62,16 @@ KTRACE_HIDDEN struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event);
 KTRACE_HIDDEN void ktrace_fold_release(struct ktrx_fold *fold);
 
 /*
- * Is the pending record equal to the one that the row is for? Requires: ktrace_draft_end() was called for it.
+ * Is the pending record equal to the one that the row is for? Requires: ktrace_pending_end() was called.
  */
-KTRACE_HIDDEN int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draft);
+KTRACE_HIDDEN int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_pending *pending);
 KTRACE_HIDDEN void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp);
 
 /*
  * Uses the row for this record from now on, with a count of 0. `stamp` is the approximate time of the record.
  */
-KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, uint64_t stamp);
+KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_pending *pending,
+				   uint64_t stamp);
 
 /* Empties all rows. A row that another context holds becomes empty when that context releases it. */
 KTRACE_HIDDEN void ktrace_fold_clear(void);

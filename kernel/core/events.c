@@ -185,7 +185,8 @@ static int is_plain(const struct ktrx_event *event, uint8_t state)
 {
 	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
 	       ktrace_state.initialised && ktrace_state.callers == 0 && ktrace_state.sites == 0 &&
-	       (ktrace_state.verbose == 0 || !ktrace_state.echo) && ktrace_ring[1].policy != KTRX_POLICY_STOP;
+	       (ktrace_state.verbose == 0 || !ktrace_state.print) &&
+	       ktrace_ring[1].policy != KTRX_POLICY_STOP;
 }
 
 static uint8_t state_wanted(const struct ktrx_event *event)

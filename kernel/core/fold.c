@@ -86,15 +86,15 @@ static uint32_t words_of(uint32_t bytes)
 	return (bytes + 3) / 4;
 }
 
-int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draft)
+int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_pending *pending)
 {
 	const uint32_t *kept = (const uint32_t *)(const void *)fold->payload;
 
-	if (fold->event != draft->event || fold->second != draft->second || fold->bytes != draft->bytes ||
-	    fold->ring != draft->ring || fold->place != draft->place)
+	if (fold->event != pending->event || fold->second != pending->second ||
+	    fold->bytes != pending->bytes || fold->ring != pending->ring || fold->place != pending->place)
 		return 0;
-	for (uint32_t i = 0; i < words_of(draft->bytes); i++)
-		if (kept[i] != draft->payload[i])
+	for (uint32_t i = 0; i < words_of(pending->bytes); i++)
+		if (kept[i] != pending->payload[i])
 			return 0;
 	return 1;
 }
@@ -107,19 +107,19 @@ void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp)
 	*(volatile uint64_t *)&fold->count += 1;
 }
 
-void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, uint64_t stamp)
+void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_pending *pending, uint64_t stamp)
 {
 	volatile uint32_t *kept = (volatile uint32_t *)(void *)fold->payload;
 
 	*(volatile uint64_t *)&fold->count = 0;
 	*(volatile uint64_t *)&fold->last = stamp;
-	*(volatile uint16_t *)&fold->event = draft->event;
-	*(volatile uint16_t *)&fold->place = draft->place;
-	*(volatile uint16_t *)&fold->bytes = (uint16_t)draft->bytes;
-	*(volatile uint32_t *)&fold->second = draft->second;
-	*(volatile uint32_t *)&fold->ring = draft->ring;
-	for (uint32_t i = 0; i < words_of(draft->bytes); i++)
-		kept[i] = draft->payload[i];
+	*(volatile uint16_t *)&fold->event = pending->event;
+	*(volatile uint16_t *)&fold->place = pending->place;
+	*(volatile uint16_t *)&fold->bytes = (uint16_t)pending->bytes;
+	*(volatile uint32_t *)&fold->second = pending->second;
+	*(volatile uint32_t *)&fold->ring = pending->ring;
+	for (uint32_t i = 0; i < words_of(pending->bytes); i++)
+		kept[i] = pending->payload[i];
 }
 
 void ktrace_fold_clear(void)

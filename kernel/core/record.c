@@ -125,16 +125,17 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + KTRACE_REPEAT_BYTES) + 7) / 4];
 	uint32_t head = is_shared(row->ring) ? sizeof(struct ktrx_extension) : 0;
 	const uint64_t values[] = { row->event, row->count, row->first, row->last };
-	struct ktrace_draft draft;
+	struct ktrace_pending pending;
 
 	buffer[0] = extension_head(row->ring, word) | head;
-	draft.bytes = head + pack_values((uint8_t *)buffer + head, &ktrace_event_ktrace_repeat.event, values);
-	draft.payload = buffer;
-	draft.second = (row->second & ~KTRX_W1_EXTENDED_BIT) | (head ? KTRX_W1_EXTENDED_BIT : 0);
-	draft.ring = is_shared(row->ring) ? row->ring : KTRX_WORD_RING(word);
-	draft.event = ktrace_event_ktrace_repeat.event.id;
-	draft.place = 0;
-	return ktrace_write(&draft) != 0;
+	pending.bytes =
+		head + pack_values((uint8_t *)buffer + head, &ktrace_event_ktrace_repeat.event, values);
+	pending.payload = buffer;
+	pending.second = (row->second & ~KTRX_W1_EXTENDED_BIT) | (head ? KTRX_W1_EXTENDED_BIT : 0);
+	pending.ring = is_shared(row->ring) ? row->ring : KTRX_WORD_RING(word);
+	pending.event = ktrace_event_ktrace_repeat.event.id;
+	pending.place = 0;
+	return ktrace_write(&pending) != 0;
 }
 
 /*
@@ -142,7 +143,7 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
  * records what was counted so far, and uses the row for this record. If the ring is full, the row keeps its
  * old record and count.
  */
-static int is_folded(const struct ktrace_draft *draft, uint64_t word)
+static int is_folded(const struct ktrace_pending *pending, uint64_t word)
 {
 	struct ktrx_fold *row;
 	uint64_t stamp;
@@ -151,16 +152,16 @@ static int is_folded(const struct ktrace_draft *draft, uint64_t word)
 	if (!(*(volatile uint8_t *)&ktrace_event_ktrace_repeat.event.state & KTRX_STATE_RECORD) ||
 	    KTRX_WORD_RING(word) == 0)
 		return 0;
-	row = ktrace_fold_hold(KTRX_WORD_RING(word) - 1, draft->event);
+	row = ktrace_fold_hold(KTRX_WORD_RING(word) - 1, pending->event);
 	if (!row)
 		return 0;
-	ktrace_draft_end(draft);
+	ktrace_pending_end(pending);
 	stamp = ktrace_arch_clock();
-	is_same = ktrace_fold_is(row, draft);
+	is_same = ktrace_fold_is(row, pending);
 	if (is_same)
 		ktrace_fold_count(row, stamp);
 	else if (row->count == 0 || repeat_record(row, word))
-		ktrace_fold_set(row, draft, stamp);
+		ktrace_fold_set(row, pending, stamp);
 	ktrace_fold_release(row);
 	return is_same;
 }
@@ -200,27 +201,28 @@ static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace
 /*
  * Records, or counts a repetition. Returns the timestamp as ktrace_write() does; 0 if the record was counted.
  */
-static uint64_t write_or_fold(const struct ktrace_draft *draft, uint64_t word, uint32_t wanted)
+static uint64_t write_or_fold(const struct ktrace_pending *pending, uint64_t word, uint32_t wanted)
 {
-	if (wanted & KTRX_EVENT_FOLD && is_folded(draft, word))
+	if (wanted & KTRX_EVENT_FOLD && is_folded(pending, word))
 		return 0;
-	return ktrace_write(draft);
+	return ktrace_write(pending);
 }
 
 /* Does the same with an extension block. Every record of a shared ring has one. */
-static uint64_t record_extended(struct ktrace_draft *draft, uint64_t word, const struct ktrace_origin *origin)
+static uint64_t record_extended(struct ktrace_pending *pending, uint64_t word,
+				const struct ktrace_origin *origin)
 {
 	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
 	uint32_t words;
 
-	extended[0] = extension_head(draft->ring, word);
-	words = extension_make(extended, draft->bytes, origin);
-	for (uint32_t i = 0; i < (draft->bytes + 3) / 4; i++)
-		((volatile uint32_t *)extended)[words + i] = draft->payload[i];
-	draft->payload = extended;
-	draft->bytes += words * 4;
-	draft->second |= KTRX_W1_EXTENDED_BIT;
-	return write_or_fold(draft, word, origin->wanted);
+	extended[0] = extension_head(pending->ring, word);
+	words = extension_make(extended, pending->bytes, origin);
+	for (uint32_t i = 0; i < (pending->bytes + 3) / 4; i++)
+		((volatile uint32_t *)extended)[words + i] = pending->payload[i];
+	pending->payload = extended;
+	pending->bytes += words * 4;
+	pending->second |= KTRX_W1_EXTENDED_BIT;
+	return write_or_fold(pending, word, origin->wanted);
 }
 
 /*
@@ -230,19 +232,19 @@ static uint64_t record_extended(struct ktrace_draft *draft, uint64_t word, const
 static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 		       int reserved, uint64_t stamp, const struct ktrace_origin *origin)
 {
-	struct ktrace_draft draft;
+	struct ktrace_pending pending;
 
-	draft.payload = payload;
-	draft.bytes = bytes;
-	draft.event = event->id;
-	draft.place = origin->id;
-	draft.ring = reserved ? KTRX_WORD_RING(word) : ring_for(word, origin->wanted);
-	draft.second = draft.ring ? ktrace_arch_thread() : KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
-	if (reserved && draft.ring != 0)
-		return ktrace_write_reserved(&draft, word, stamp);
-	if (is_shared(draft.ring) || origin->wanted & (KTRX_EVENT_CALLERS | KTRX_EVENT_SITE))
-		return record_extended(&draft, word, origin);
-	return write_or_fold(&draft, word, origin->wanted);
+	pending.payload = payload;
+	pending.bytes = bytes;
+	pending.event = event->id;
+	pending.place = origin->id;
+	pending.ring = reserved ? KTRX_WORD_RING(word) : ring_for(word, origin->wanted);
+	pending.second = pending.ring ? ktrace_arch_thread() : KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
+	if (reserved && pending.ring != 0)
+		return ktrace_write_reserved(&pending, word, stamp);
+	if (is_shared(pending.ring) || origin->wanted & (KTRX_EVENT_CALLERS | KTRX_EVENT_SITE))
+		return record_extended(&pending, word, origin);
+	return write_or_fold(&pending, word, origin->wanted);
 }
 
 /*
@@ -265,11 +267,11 @@ static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes
 }
 
 /* Passes a record that was just made to the console sink. */
-static void echo(const struct ktrx_event *event, const struct ktrx_place *place, const void *payload,
-		 uint32_t bytes, uint32_t ring, uint64_t stamp)
+static void print_to_console(const struct ktrx_event *event, const struct ktrx_place *place,
+			     const void *payload, uint32_t bytes, uint32_t ring, uint64_t stamp)
 {
-	void (*hook)(const struct ktrace_echo *) = ktrace_state.echo;
-	struct ktrace_echo made;
+	void (*hook)(const struct ktrace_console_record *) = ktrace_state.print;
+	struct ktrace_console_record made;
 
 	if (!hook || !ktrace_state.verbose || stamp == 0)
 		return;
@@ -312,7 +314,7 @@ static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint
 	if (!reserved)
 		word = ktrace_state.initialised ? ktrace_arch_reserve_read() : 0;
 	stamp = emit(event, payload, bytes, word, reserved, stamp, &origin);
-	echo(event, place, payload, bytes, KTRX_WORD_RING(word), stamp);
+	print_to_console(event, place, payload, bytes, KTRX_WORD_RING(word), stamp);
 }
 
 /*
@@ -324,22 +326,22 @@ static void emit_plainly(const struct ktrx_event *event, struct ktrx_place *plac
 {
 	uint64_t word = ktrace_arch_reserve_read();
 	struct ktrace_origin unasked;
-	struct ktrace_draft draft;
+	struct ktrace_pending pending;
 
 	unasked.wanted = 0;
 	unasked.id = place_id(place, event);
 	unasked.site = 0;
-	draft.ring = KTRX_WORD_RING(word);
-	if (draft.ring == 0) {
+	pending.ring = KTRX_WORD_RING(word);
+	if (pending.ring == 0) {
 		record(event, payload, bytes, word, 0, 0, &unasked);
 		return;
 	}
-	draft.payload = payload;
-	draft.bytes = bytes;
-	draft.event = event->id;
-	draft.place = unasked.id;
-	draft.second = ktrace_arch_thread();
-	ktrace_write_own(&draft);
+	pending.payload = payload;
+	pending.bytes = bytes;
+	pending.event = event->id;
+	pending.place = unasked.id;
+	pending.second = ktrace_arch_thread();
+	ktrace_write_own(&pending);
 }
 
 static void emit_at(struct ktrx_event *event, struct ktrx_place *place, void *payload, uint32_t bytes,

@@ -31,7 +31,7 @@ struct ktrace_slot {
 } __attribute__((__aligned__(32)));
 
 /* A record that was just made, for the console sink. */
-struct ktrace_echo {
+struct ktrace_console_record {
 	const struct ktrx_event *event;
 	const struct ktrx_place *place; /* NULL: unknown */
 	const void *payload;		/* without an extension block */
@@ -69,7 +69,8 @@ struct ktrace_state {
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;
-	void (*echo)(const struct ktrace_echo *echo); /* console sink, called while `verbose` is not 0 */
+	void (*print)(const struct ktrace_console_record
+			      *record); /* console sink, called while `verbose` is not 0 */
 	uint32_t verbose;
 	uint32_t refused_length;
 	const char *refused;	/* the word that was refused; points into the caller's text */

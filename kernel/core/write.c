@@ -11,7 +11,7 @@ struct ktrace_writer {
 	struct ktrace_slot *base;
 	uint64_t word;	 /* reserved: first slot */
 	uint32_t slots;	 /* number of reserved slots */
-	uint32_t second; /* struct ktrace_draft's `second` */
+	uint32_t second; /* struct ktrace_pending's `second` */
 	uint64_t stamp;
 };
 
@@ -35,11 +35,12 @@ static void slot_store(struct ktrace_slot *slot, const uint64_t *words)
 	ktrace_arch_publish(&slot->word[0], words[0]);
 }
 
-static inline void draft_end(const struct ktrace_draft *draft, uint32_t slots)
+static inline void pending_end(const struct ktrace_pending *pending, uint32_t slots)
 {
-	uint32_t bytes = draft->bytes;
-	volatile uint32_t *word = draft->payload + bytes / 4;
-	const uint32_t *end = draft->payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
+	uint32_t bytes = pending->bytes;
+	volatile uint32_t *word = pending->payload + bytes / 4;
+	const uint32_t *end =
+		pending->payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
 
 	if (bytes % 4) {
 		*word = *word & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
@@ -49,9 +50,9 @@ static inline void draft_end(const struct ktrace_draft *draft, uint32_t slots)
 		*word++ = 0;
 }
 
-void ktrace_draft_end(const struct ktrace_draft *draft)
+void ktrace_pending_end(const struct ktrace_pending *pending)
 {
-	draft_end(draft, ktrx_record_slots(draft->bytes));
+	pending_end(pending, ktrx_record_slots(pending->bytes));
 }
 
 /*
@@ -92,9 +93,9 @@ static inline void first_store(const struct ktrace_writer *writer, uint32_t id, 
 	slot_store(slot_at(writer, 0), words);
 }
 
-static uint32_t draft_id(const struct ktrace_draft *draft)
+static uint32_t pending_id(const struct ktrace_pending *pending)
 {
-	return draft->place ? draft->place : draft->event;
+	return pending->place ? pending->place : pending->event;
 }
 
 /* Stores a continuation slot. Returns its check. */
@@ -209,11 +210,11 @@ static void anchor_write(struct ktrace_writer *writer)
 	writer->stamp = stamp;
 }
 
-static void writer_begin(struct ktrace_writer *writer, const struct ktrace_draft *draft)
+static void writer_begin(struct ktrace_writer *writer, const struct ktrace_pending *pending)
 {
-	writer->slots = ktrx_record_slots(draft->bytes);
-	writer->second = draft->second;
-	draft_end(draft, writer->slots);
+	writer->slots = ktrx_record_slots(pending->bytes);
+	writer->second = pending->second;
+	pending_end(pending, writer->slots);
 }
 
 /* ---- Rings that all CPUs write --------------------------------------------------------------------- */
@@ -225,36 +226,37 @@ static void shared_reserve(struct ktrace_writer *writer, uint64_t *head)
 }
 
 /* Requires: the caller has set the writer's ring. */
-static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head, const struct ktrace_draft *draft)
+static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head,
+			     const struct ktrace_pending *pending)
 {
-	writer_begin(writer, draft);
+	writer_begin(writer, pending);
 	shared_reserve(writer, head);
 	writer->stamp = ktrace_arch_clock();
 	if (needs_anchor(writer)) {
 		anchor_write(writer);
 		shared_reserve(writer, head);
 	}
-	record_write(writer, draft_id(draft), draft->payload);
+	record_write(writer, pending_id(pending), pending->payload);
 	return writer->stamp;
 }
 
 /* The boot ring's address is formed relative to the code, not read from the ring's row. */
-static uint64_t boot_write(const struct ktrace_draft *draft)
+static uint64_t boot_write(const struct ktrace_pending *pending)
 {
 	struct ktrace_writer writer;
 
 	writer.ring = ktrace_ring;
 	writer.base = ktrace_boot_slot;
-	return shared_write(&writer, &ktrace_ring[0].word, draft);
+	return shared_write(&writer, &ktrace_ring[0].word, pending);
 }
 
-static uint64_t rare_write(const struct ktrace_draft *draft)
+static uint64_t rare_write(const struct ktrace_pending *pending)
 {
 	struct ktrace_writer writer;
 
 	writer.ring = &ktrace_ring[ktrace_state.rare];
 	writer.base = (struct ktrace_slot *)(uintptr_t)writer.ring->base;
-	return shared_write(&writer, &ktrace_state.rare_word, draft);
+	return shared_write(&writer, &ktrace_state.rare_word, pending);
 }
 
 /* ---- Rings of one CPU ------------------------------------------------------------------------------ */
@@ -300,45 +302,45 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 }
 
 /* Requires: the writer has reserved the slots and has a timestamp. */
-static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_draft *draft)
+static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_pending *pending)
 {
 	if (needs_anchor(writer)) {
 		anchor_write(writer);
 		if (!ring_reserve(writer))
 			return 0;
 	}
-	record_write(writer, draft_id(draft), draft->payload);
+	record_write(writer, pending_id(pending), pending->payload);
 	return writer->stamp;
 }
 
-uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, uint64_t stamp)
+uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word, uint64_t stamp)
 {
 	struct ktrace_writer writer;
 
-	writer_begin(&writer, draft);
-	writer_place(&writer, draft->ring);
+	writer_begin(&writer, pending);
+	writer_place(&writer, pending->ring);
 	writer.word = word;
 	writer.stamp = stamp;
-	return ring_write(&writer, draft);
+	return ring_write(&writer, pending);
 }
 
-uint64_t ktrace_write_own(const struct ktrace_draft *draft)
+uint64_t ktrace_write_own(const struct ktrace_pending *pending)
 {
 	struct ktrace_writer writer;
 
-	writer_begin(&writer, draft);
-	writer_place(&writer, draft->ring);
+	writer_begin(&writer, pending);
+	writer_place(&writer, pending->ring);
 	if (!ring_reserve(&writer))
 		return 0;
 	writer.stamp = ktrace_arch_clock();
-	return ring_write(&writer, draft);
+	return ring_write(&writer, pending);
 }
 
-uint64_t ktrace_write(const struct ktrace_draft *draft)
+uint64_t ktrace_write(const struct ktrace_pending *pending)
 {
-	if (draft->ring == 0)
-		return boot_write(draft);
-	if (draft->ring == ktrace_state.rare)
-		return rare_write(draft);
-	return ktrace_write_own(draft);
+	if (pending->ring == 0)
+		return boot_write(pending);
+	if (pending->ring == ktrace_state.rare)
+		return rare_write(pending);
+	return ktrace_write_own(pending);
 }

@@ -268,14 +268,14 @@ static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_pro
 /* Requires: the table lock is held, and the control lock, which protects the path. */
 static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	unsigned long saved;
 	uint64_t fixed[4];
 
-	ktrace_hwt_draft_image(&draft, (uint16_t)type, fixed, context, image, context->path);
-	draft.thread = 0;
+	ktrace_hwt_pending_image(&pending, (uint16_t)type, fixed, context, image, context->path);
+	pending.thread = 0;
 	saved = ktrace_hwt_lock();
-	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_hwt_append_or_lose(context, &pending);
 	ktrace_hwt_unlock(saved);
 }
 

@@ -36,7 +36,7 @@ struct ktrace_hwt_queue {
 	uint64_t size; /* a multiple of 8 */
 	uint64_t produced, consumed;
 	uint32_t lost;	  /* records lost since the last record */
-	uint32_t unheard; /* a thread has waited for room in vain, and no record was read since then */
+	uint32_t gave_up; /* a thread has waited for room in vain, and no record was read since then */
 };
 
 /* A thread that waits for its release. On the thread's stack. */
@@ -225,10 +225,10 @@ KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
-				    const struct ktrace_proc_draft *draft);
+				    const struct ktrace_proc_pending *pending);
 /* Does the same. A record without room is counted as lost, and the next record reports the count. */
 KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
-					     const struct ktrace_proc_draft *draft);
+					     const struct ktrace_proc_pending *pending);
 /*
  * Appends the head of a file.
  * Requires: the queue is empty, and no other thread can access it.
@@ -241,7 +241,7 @@ KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
  * Requires: the caller has a reference, and holds no lock.
  */
 KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
-				     const struct ktrace_proc_draft *draft, uint32_t pause);
+				     const struct ktrace_proc_pending *pending, uint32_t pause);
 /*
  * Counts a change. The caller must call ktrace_hwt_wake() after it has released the spinlock.
  * Requires: the spinlock is held.
@@ -267,16 +267,16 @@ KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);
 /*
  * Make a pending record. `fixed` holds its payload in 64-bit words and must live as long as the pending
  * record.
- * ktrace_hwt_draft_fill() requires: the unit is disabled, or the caller runs on its CPU.
+ * ktrace_hwt_pending_fill() requires: the unit is disabled, or the caller runs on its CPU.
  */
-KTRACE_HIDDEN void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3],
-					 struct ktrace_hwt_unit *unit);
-KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
-					  const struct ktrace_hwt_context *context,
-					  const struct ktrx_hwt_image *image, const char *path);
+KTRACE_HIDDEN void ktrace_hwt_pending_fill(struct ktrace_proc_pending *pending, uint64_t fixed[3],
+					   struct ktrace_hwt_unit *unit);
+KTRACE_HIDDEN void ktrace_hwt_pending_image(struct ktrace_proc_pending *pending, uint16_t type,
+					    uint64_t fixed[4], const struct ktrace_hwt_context *context,
+					    const struct ktrx_hwt_image *image, const char *path);
 /* Requires: the spinlock or the control lock is held, so that the thread's unit cannot be taken away. */
-KTRACE_HIDDEN void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uint64_t *fixed,
-					   const struct ktrace_hwt_context *context,
-					   const struct ktrace_hwt_thread *thread, const char *name);
+KTRACE_HIDDEN void ktrace_hwt_pending_thread(struct ktrace_proc_pending *pending, uint16_t type,
+					     uint64_t *fixed, const struct ktrace_hwt_context *context,
+					     const struct ktrace_hwt_thread *thread, const char *name);
 
 #endif

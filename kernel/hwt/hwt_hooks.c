@@ -42,7 +42,7 @@ void ktrace_hwt_do_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_th
 			const char *path, int gains)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	struct ktrx_hwt_image image;
 	uint64_t fixed[4];
 
@@ -60,9 +60,9 @@ void ktrace_hwt_do_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_th
 	image.offset = 0;
 	image.access = 4;
 	if (!is_out_of_reach(context, gains)) {
-		ktrace_hwt_draft_image(&draft, KTRX_HWT_EXECUTABLE, fixed, context, &image, path);
-		draft.thread = thread->tid;
-		ktrace_hwt_record(context, &draft, KTRACE_HWT_PAUSE_EXEC);
+		ktrace_hwt_pending_image(&pending, KTRX_HWT_EXECUTABLE, fixed, context, &image, path);
+		pending.thread = thread->tid;
+		ktrace_hwt_record(context, &pending, KTRACE_HWT_PAUSE_EXEC);
 		ktrace_hwt_unit_resume(thread);
 	}
 	ktrace_hwt_put(context);
@@ -72,14 +72,14 @@ void ktrace_hwt_do_mmap(struct ktrace_hwt_process *process, struct ktrace_hwt_th
 			const struct ktrx_hwt_image *image, const char *path)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint64_t fixed[4];
 
 	if (!context)
 		return;
-	ktrace_hwt_draft_image(&draft, KTRX_HWT_MMAP, fixed, context, image, path);
-	draft.thread = thread->tid;
-	ktrace_hwt_record(context, &draft, KTRACE_HWT_PAUSE_MMAP);
+	ktrace_hwt_pending_image(&pending, KTRX_HWT_MMAP, fixed, context, image, path);
+	pending.thread = thread->tid;
+	ktrace_hwt_record(context, &pending, KTRACE_HWT_PAUSE_MMAP);
 	ktrace_hwt_unit_resume(thread);
 	ktrace_hwt_put(context);
 }
@@ -88,7 +88,7 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 			  uint64_t address, uint64_t size)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint64_t fixed[3];
 
 	if (!context)
@@ -96,9 +96,9 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 	fixed[0] = address;
 	fixed[1] = size;
 	fixed[2] = (uint64_t)context->ident << 32;
-	ktrace_proc_draft(&draft, KTRX_HWT_MUNMAP, 0, fixed, sizeof(fixed));
-	draft.thread = thread->tid;
-	ktrace_hwt_record(context, &draft, 0);
+	ktrace_proc_pending_init(&pending, KTRX_HWT_MUNMAP, 0, fixed, sizeof(fixed));
+	pending.thread = thread->tid;
+	ktrace_hwt_record(context, &pending, 0);
 	ktrace_hwt_put(context);
 }
 
@@ -128,11 +128,11 @@ static struct ktrace_hwt_thread *find_bare(const struct ktrace_hwt_context *cont
 /* Requires: the spinlock is held. */
 static void say_created(struct ktrace_hwt_context *context, const struct ktrace_hwt_thread *thread)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint64_t fixed;
 
-	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
-	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_hwt_pending_thread(&pending, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
+	ktrace_hwt_append_or_lose(context, &pending);
 }
 
 /* Gives the unit to a thread that has none. Returns 0 if all have one. */
@@ -178,7 +178,7 @@ void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktra
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
 	struct ktrace_hwt_unit *unit = KTRACE_NULL;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	unsigned long saved;
 	uint64_t fixed;
 
@@ -193,9 +193,9 @@ void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktra
 		ktrace_hwt_unit_attach(unit, thread);
 		ktrace_hwt_unlock(saved);
 	}
-	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
+	ktrace_hwt_pending_thread(&pending, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
 	ktrace_hwt_control_unlock(context);
-	ktrace_hwt_record(context, &draft, 0);
+	ktrace_hwt_record(context, &pending, 0);
 	ktrace_hwt_put(context);
 }
 
@@ -203,23 +203,23 @@ void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace
 			       const char *name)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	unsigned long saved;
 	uint64_t fixed;
 
 	if (!context)
 		return;
 	saved = ktrace_hwt_lock(); /* the context may be about to end and take the thread's unit away */
-	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
+	ktrace_hwt_pending_thread(&pending, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
 	ktrace_hwt_unlock(saved);
-	ktrace_hwt_record(context, &draft, 0);
+	ktrace_hwt_record(context, &pending, 0);
 	ktrace_hwt_put(context);
 }
 
 void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
 {
 	struct ktrace_hwt_context *context;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	struct ktrace_hwt_unit *unit;
 	unsigned long saved;
 	uint64_t fixed[3];
@@ -237,8 +237,8 @@ void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace
 		return;
 	if (unit) {
 		ktrace_hwt_unit_detach(unit);
-		ktrace_hwt_draft_fill(&draft, fixed, unit);
-		ktrace_hwt_record(context, &draft, 0);
+		ktrace_hwt_pending_fill(&pending, fixed, unit);
+		ktrace_hwt_record(context, &pending, 0);
 	}
 	ktrace_hwt_put(context);
 }

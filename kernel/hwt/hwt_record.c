@@ -5,72 +5,73 @@
  */
 #include "hwt.h"
 
-static uint32_t text_of(struct ktrace_proc_draft *draft, const char *text)
+static uint32_t text_of(struct ktrace_proc_pending *pending, const char *text)
 {
 	uint32_t length = ktrace_length(text, KTRACE_HWT_PATH_MAX + 1);
 
 	if (length > KTRACE_HWT_PATH_MAX) {
-		draft->flags |= KTRX_PROC_CUT;
+		pending->flags |= KTRX_PROC_CUT;
 		length = KTRACE_HWT_PATH_MAX;
 	}
-	draft->text = text;
+	pending->text = text;
 	return length;
 }
 
-void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
-			    const struct ktrace_hwt_context *context, const struct ktrx_hwt_image *image,
-			    const char *path)
+void ktrace_hwt_pending_image(struct ktrace_proc_pending *pending, uint16_t type, uint64_t fixed[4],
+			      const struct ktrace_hwt_context *context, const struct ktrx_hwt_image *image,
+			      const char *path)
 {
 	fixed[0] = image->address;
 	fixed[1] = image->size;
 	fixed[2] = image->offset;
 	fixed[3] = image->access | (uint64_t)context->ident << 32;
-	ktrace_proc_draft(draft, type, 0, fixed, sizeof(struct ktrx_hwt_image));
-	draft->text_size = text_of(draft, path);
+	ktrace_proc_pending_init(pending, type, 0, fixed, sizeof(struct ktrx_hwt_image));
+	pending->text_size = text_of(pending, path);
 }
 
-void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uint64_t *fixed,
-			     const struct ktrace_hwt_context *context, const struct ktrace_hwt_thread *thread,
-			     const char *name)
+void ktrace_hwt_pending_thread(struct ktrace_proc_pending *pending, uint16_t type, uint64_t *fixed,
+			       const struct ktrace_hwt_context *context,
+			       const struct ktrace_hwt_thread *thread, const char *name)
 {
 	fixed[0] = (thread->unit ? thread->unit->index : KTRX_HWT_NO_UNIT) | (uint64_t)context->ident << 32;
-	ktrace_proc_draft(draft, type, 0, fixed, sizeof(struct ktrx_hwt_thread));
-	draft->thread = thread->tid;
-	draft->text_size = text_of(draft, name);
+	ktrace_proc_pending_init(pending, type, 0, fixed, sizeof(struct ktrx_hwt_thread));
+	pending->thread = thread->tid;
+	pending->text_size = text_of(pending, name);
 }
 
-void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3], struct ktrace_hwt_unit *unit)
+void ktrace_hwt_pending_fill(struct ktrace_proc_pending *pending, uint64_t fixed[3],
+			     struct ktrace_hwt_unit *unit)
 {
 	fixed[0] = unit->position;
 	fixed[1] = unit->wraps;
 	fixed[2] = unit->index | (uint64_t)unit->context->ident << 32;
-	ktrace_proc_draft(draft, KTRX_HWT_BUFFER, 0, fixed, sizeof(struct ktrx_hwt_fill));
-	draft->thread = unit->tid;
+	ktrace_proc_pending_init(pending, KTRX_HWT_BUFFER, 0, fixed, sizeof(struct ktrx_hwt_fill));
+	pending->thread = unit->tid;
 	unit->said = unit->position;
 }
 
 void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint64_t fixed[3];
 
-	ktrace_hwt_draft_fill(&draft, fixed, unit);
-	ktrace_hwt_append_or_lose(unit->context, &draft);
+	ktrace_hwt_pending_fill(&pending, fixed, unit);
+	ktrace_hwt_append_or_lose(unit->context, &pending);
 }
 
 void ktrace_hwt_say_clock(struct ktrace_hwt_context *context)
 {
 	struct ktrace_hwt_backend *backend = context->backend;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint64_t fixed[4];
 
 	if (!backend->operations->clock || backend->operations->clock(backend, &fixed[0], &fixed[2]))
 		return;
 	fixed[1] = ktrace_arch_clock();
 	fixed[3] = context->ident | UINT64_C(0xffffffff) << 32;
-	ktrace_proc_draft(&draft, KTRX_HWT_CLOCK, 0, fixed, sizeof(fixed));
-	draft.thread = 0;
-	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_HWT_CLOCK, 0, fixed, sizeof(fixed));
+	pending.thread = 0;
+	ktrace_hwt_append_or_lose(context, &pending);
 }
 
 void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
@@ -78,7 +79,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 	struct ktrace_hwt_backend *backend = context->backend;
 	const struct ktrace_hwt_config *config = &context->config;
 	uint64_t fixed[sizeof(struct ktrx_hwt_context) / 8], extra[sizeof(struct ktrx_hwt_etm4) / 8];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	fixed[0] = context->ident | (uint64_t)context->mode << 32 | (uint64_t)backend->encoding << 40 |
 		   (uint64_t)backend->kind << 48 | (uint64_t)config->level << 56;
@@ -89,13 +90,13 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 		fixed[2 + 2 * i] = given ? config->range[i].start : 0;
 		fixed[3 + 2 * i] = given ? config->range[i].end : 0;
 	}
-	ktrace_proc_draft(&draft, KTRX_HWT_CONTEXT, 0, fixed, sizeof(fixed));
-	draft.thread = 0;
-	draft.text = (const char *)extra;
+	ktrace_proc_pending_init(&pending, KTRX_HWT_CONTEXT, 0, fixed, sizeof(fixed));
+	pending.thread = 0;
+	pending.text = (const char *)extra;
 	if (backend->operations->describe)
-		draft.text_size =
+		pending.text_size =
 			(uint32_t)backend->operations->describe(backend, config, extra, sizeof(extra));
-	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_hwt_append_or_lose(context, &pending);
 }
 
 /* ---- The queue -------------------------------------------------------------------------------- */
@@ -145,31 +146,31 @@ static uint64_t room_of(const struct ktrace_hwt_queue *queue)
 	return queue->size - (queue->produced - queue->consumed);
 }
 
-int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending)
 {
 	struct ktrace_hwt_queue *queue = &context->queue;
-	uint64_t size = ktrace_proc_size(ktrace_proc_payload(draft)), head[KTRACE_PROC_HEAD_WORDS];
+	uint64_t size = ktrace_proc_size(ktrace_proc_payload(pending)), head[KTRACE_PROC_HEAD_WORDS];
 	struct place place;
 
 	if (room_of(queue) < size)
 		return 0;
 	place.queue = queue;
 	place.at = queue->produced % queue->size;
-	ktrace_proc_head(head, draft, context->target, queue->lost);
+	ktrace_proc_head(head, pending, context->target, queue->lost);
 	for (uint32_t i = 0; i < KTRACE_PROC_HEAD_WORDS; i++)
 		put_word(&place, head[i]);
-	for (uint32_t i = 0; i < draft->fixed_size / 8; i++)
-		put_word(&place, draft->fixed[i]);
-	put_text(&place, draft->text, draft->text_size);
+	for (uint32_t i = 0; i < pending->fixed_size / 8; i++)
+		put_word(&place, pending->fixed[i]);
+	put_text(&place, pending->text, pending->text_size);
 	queue->lost = 0;
 	queue->produced += size;
 	ktrace_hwt_changed(context);
 	return 1;
 }
 
-void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending)
 {
-	if (!ktrace_hwt_append(context, draft) && context->queue.lost != UINT32_MAX)
+	if (!ktrace_hwt_append(context, pending) && context->queue.lost != UINT32_MAX)
 		context->queue.lost++;
 }
 
@@ -292,7 +293,7 @@ static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room
 	*count = taken;
 	saved = ktrace_hwt_lock();
 	queue->consumed += bytes;
-	queue->unheard = 0;
+	queue->gave_up = 0;
 	ktrace_hwt_changed(context);
 	ktrace_hwt_unlock(saved);
 	return (int64_t)bytes;
@@ -360,7 +361,7 @@ enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
  * Tries once to append the record. `last`: if there is no room, the record is lost. *seen is for the wait
  * after NO_ROOM.
  */
-static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft,
+static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)
 {
 	unsigned long saved = ktrace_hwt_lock();
@@ -369,15 +370,15 @@ static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktr
 	*seen = context->changes;
 	if (context->ended) {
 		result = OVER;
-	} else if (!ktrace_hwt_append(context, draft)) {
-		result = last || context->queue.unheard ? LOST : NO_ROOM;
+	} else if (!ktrace_hwt_append(context, pending)) {
+		result = last || context->queue.gave_up ? LOST : NO_ROOM;
 	} else if (context->pausing.pauses & pause) {
 		start_waiting(context, waiter);
 		result = PAUSED;
 	}
 	if (result == LOST) {
 		context->queue.lost += context->queue.lost != UINT32_MAX;
-		context->queue.unheard = 1;
+		context->queue.gave_up = 1;
 	}
 	ktrace_hwt_unlock(saved);
 	return result;
@@ -407,7 +408,7 @@ static void stop_waiting(struct ktrace_hwt_context *context, const struct ktrace
 	ktrace_hwt_unlock(saved);
 }
 
-void ktrace_hwt_record(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft,
+void ktrace_hwt_record(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 		       uint32_t pause)
 {
 	uint64_t deadline = deadline_of(context);
@@ -416,7 +417,7 @@ void ktrace_hwt_record(struct ktrace_hwt_context *context, const struct ktrace_p
 	uint32_t seen;
 	int last = 0;
 
-	while ((result = attempt(context, draft, pause, &waiter, last, &seen)) == NO_ROOM)
+	while ((result = attempt(context, pending, pause, &waiter, last, &seen)) == NO_ROOM)
 		last = !wait_until(context, seen, deadline);
 	ktrace_hwt_wake(context);
 	if (result != PAUSED)

@@ -38,11 +38,11 @@ static void psig(uint64_t *to, const uint64_t *from)
  * Translates a pending record to DragonFly's payload, which is stored in `fixed`. Returns 0 if DragonFly has
  * no such record.
  */
-static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
+static int translate(struct ktrace_proc_pending *pending, uint64_t *fixed)
 {
-	const uint64_t *from = draft->fixed;
+	const uint64_t *from = pending->fixed;
 
-	switch (draft->type) {
+	switch (pending->type) {
 	case KTRX_PROC_SYSCALL: /* i16 number, i16 arguments, 4 unused */
 		fixed[0] = (from[0] & 0xffff) | (from[0] >> 32 & 0xffff) << 16;
 		break;
@@ -52,16 +52,16 @@ static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 		break;
 	case KTRX_PROC_GENIO: /* i32 descriptor, i32 written: the number of bytes moved is not recorded */
 		fixed[0] = from[0];
-		draft->fixed_size = 8;
+		pending->fixed_size = 8;
 		break;
 	case KTRX_PROC_PSIG:
 		psig(fixed, from);
-		draft->fixed_size = 40;
+		pending->fixed_size = 40;
 		break;
 	case KTRX_PROC_CSW: /* i32 out, i32 in user mode: 1 if the switch was involuntary */
 		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : UINT64_C(1) << 32);
-		draft->fixed_size = 8;
-		draft->text_size = 0;
+		pending->fixed_size = 8;
+		pending->text_size = 0;
 		break;
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_USER:
@@ -70,7 +70,7 @@ static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 	default:
 		return 0;
 	}
-	draft->fixed = fixed;
+	pending->fixed = fixed;
 	return 1;
 }
 
@@ -95,17 +95,17 @@ static uint64_t stamp_ns(uint64_t stamp)
 	return ktrace_root.wall_ns + ticks_ns(stamp - ktrace_root.wall_stamp, frequency);
 }
 
-static void put_head(uint64_t *head, const struct ktrace_proc *process, const struct ktrace_proc_draft *draft,
-		     uint32_t payload, uint64_t stamp)
+static void put_head(uint64_t *head, const struct ktrace_proc *process,
+		     const struct ktrace_proc_pending *pending, uint32_t payload, uint64_t stamp)
 {
 	uint32_t cpu = ktrace_arch_cpu();
 	uint64_t ns = stamp_ns(stamp);
 
-	head[0] = payload | (uint64_t)draft->type << 32 |
+	head[0] = payload | (uint64_t)pending->type << 32 |
 		  (KTRACE_FLAG_THREADED |
 		   (uint64_t)(cpu < KTRACE_CPU_NUMBER_MAX ? cpu : KTRACE_CPU_NUMBER_MAX) << KTRACE_CPU_SHIFT)
 			  << 48;
-	head[1] = process->pid | (uint64_t)draft->thread << 32;
+	head[1] = process->pid | (uint64_t)pending->thread << 32;
 	head[2] = 0;
 	head[3] = 0;
 	head[4] = 0;
@@ -118,22 +118,22 @@ static void put_head(uint64_t *head, const struct ktrace_proc *process, const st
 
 enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 					       const struct ktrace_proc *process,
-					       const struct ktrace_proc_draft *given)
+					       const struct ktrace_proc_pending *given)
 {
 	uint64_t fixed[KTRACE_FIXED_WORDS], head[KTRACE_HEAD_WORDS];
 	enum ktrace_proc_outcome outcome;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	uint8_t *record;
 
-	ktrace_copy(&draft, given, sizeof(draft));
-	if (!translate(&draft, fixed))
+	ktrace_copy(&pending, given, sizeof(pending));
+	if (!translate(&pending, fixed))
 		return KTRACE_PROC_NOT_TRACED;
-	outcome = ktrace_proc_make_room(sink, KTRACE_PROC_DRAGONFLY_HEAD + ktrace_proc_payload(&draft),
+	outcome = ktrace_proc_make_room(sink, KTRACE_PROC_DRAGONFLY_HEAD + ktrace_proc_payload(&pending),
 					&record);
 	if (outcome != KTRACE_PROC_RECORDED)
 		return outcome;
-	put_head(head, process, &draft, ktrace_proc_payload(&draft), ktrace_arch_clock());
+	put_head(head, process, &pending, ktrace_proc_payload(&pending), ktrace_arch_clock());
 	ktrace_copy(record, head, sizeof(head));
-	ktrace_proc_put_payload(record + sizeof(head), &draft);
+	ktrace_proc_put_payload(record + sizeof(head), &pending);
 	return KTRACE_PROC_RECORDED;
 }

@@ -62,7 +62,7 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 /* Does the same as ktrace_proc_compose() in DragonFly's format. */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 							     const struct ktrace_proc *process,
-							     const struct ktrace_proc_draft *draft);
+							     const struct ktrace_proc_pending *pending);
 
 /* Attempts to make room for a record before it is lost: other threads may take the room in the meantime. */
 #define KTRACE_PROC_TRIES 4u
@@ -75,7 +75,7 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
 							   const struct ktrace_proc *process,
-							   const struct ktrace_proc_draft *draft);
+							   const struct ktrace_proc_pending *pending);
 
 /* Returns the bytes of the record that begins at offset `at` in the ring. */
 KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at);
@@ -85,7 +85,7 @@ KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *si
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,
-						       const struct ktrace_proc_draft *draft);
+						       const struct ktrace_proc_pending *pending);
 
 /*
  * Counts a lost record. The next record reports the count.
@@ -99,7 +99,7 @@ KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
 							  struct ktrace_proc_thread *thread,
-							  const struct ktrace_proc_draft *draft);
+							  const struct ktrace_proc_pending *pending);
 
 /*
  * Does the same when a system call returns. Also writes waiting records to the file if there are enough
@@ -108,7 +108,7 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *pr
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 								 struct ktrace_proc_thread *thread,
-								 const struct ktrace_proc_draft *draft);
+								 const struct ktrace_proc_pending *pending);
 
 /* ---- drain.c ----------------------------------------------------------------------------------- */
 
@@ -184,8 +184,8 @@ KTRACE_HIDDEN uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process);
  * Records the origin of a process. `how`: KTRX_PROC_CTOR_SET or _FORK.
  * Requires: the spinlock is held.
  */
-KTRACE_HIDDEN void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how,
-				    uint32_t thread);
+KTRACE_HIDDEN void ktrace_proc_record_ctor(struct ktrace_proc *process, uint32_t parent, uint32_t how,
+					   uint32_t thread);
 
 /* ---- The ring of a sink ----------------------------------------------------------------------- */
 
@@ -242,13 +242,13 @@ KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uin
 
 /* Lay out a record in a sink's ring, in any format. Requires: the spinlock is held. */
 
-KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_pending *pending)
 {
-	to = ktrace_copy(to, draft->fixed, draft->fixed_size);
-	if (draft->text_size)
-		to = ktrace_copy(to, draft->text, draft->text_size);
-	if (draft->data_size)
-		ktrace_copy(to, draft->data, draft->data_size);
+	to = ktrace_copy(to, pending->fixed, pending->fixed_size);
+	if (pending->text_size)
+		to = ktrace_copy(to, pending->text, pending->text_size);
+	if (pending->data_size)
+		ktrace_copy(to, pending->data, pending->data_size);
 }
 
 /* Reserves room for a record in the ring, and within the sink's limit. */

@@ -33,18 +33,18 @@ void ktrace_proc_forget(struct ktrace_proc *process)
 		ktrace_proc_drop(sink);
 }
 
-void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how, uint32_t thread)
+void ktrace_proc_record_ctor(struct ktrace_proc *process, uint32_t parent, uint32_t how, uint32_t thread)
 {
 	uint64_t fixed = parent | (uint64_t)how << 32;
 	char name[KTRACE_PROC_NAME_MAX];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	kernel()->name(process, name, sizeof(name));
-	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
-	draft.thread = thread;
-	draft.text = name;
-	draft.text_size = ktrace_length(name, sizeof(name));
-	if (ktrace_proc_put(process, &draft) == KTRACE_PROC_FULL)
+	ktrace_proc_pending_init(&pending, KTRX_PROC_PROCCTOR, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
+	pending.thread = thread;
+	pending.text = name;
+	pending.text_size = ktrace_length(name, sizeof(name));
+	if (ktrace_proc_put(process, &pending) == KTRACE_PROC_FULL)
 		ktrace_proc_lose(process->sink);
 }
 
@@ -67,7 +67,7 @@ static void set(struct request *request, struct ktrace_proc *process, uint32_t p
 	process->pid = pid;
 	if (before)
 		ktrace_proc_drop(before);
-	ktrace_proc_born(process, parent, KTRX_PROC_CTOR_SET, 0);
+	ktrace_proc_record_ctor(process, parent, KTRX_PROC_CTOR_SET, 0);
 }
 
 static void act(struct request *request, struct ktrace_proc *process, uint32_t pid, uint32_t parent)
@@ -231,7 +231,7 @@ void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uin
 		child->sink = parent->sink;
 		child->facilities = parent->facilities;
 		child->pid = pid;
-		ktrace_proc_born(child, parent->pid, KTRX_PROC_CTOR_FORK, thread);
+		ktrace_proc_record_ctor(child, parent->pid, KTRX_PROC_CTOR_FORK, thread);
 	}
 	ktrace_proc_unlock(saved);
 }
@@ -285,7 +285,7 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 {
 	const struct ktrace_proc_kernel *kernel = ktrace_proc_state.kernel;
 	char name[KTRACE_PROC_NAME_MAX];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	unsigned long saved;
 	uint64_t fixed;
 
@@ -302,24 +302,24 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 	saved = ktrace_proc_lock();
 	kernel->name(process, name, sizeof(name));
 	ktrace_proc_unlock(saved);
-	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, 0, &fixed, sizeof(fixed));
-	draft.text = name;
-	draft.text_size = ktrace_length(name, sizeof(name));
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_PROCCTOR, 0, &fixed, sizeof(fixed));
+	pending.text = name;
+	pending.text_size = ktrace_length(name, sizeof(name));
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t status,
 		      int signaled)
 {
 	uint64_t fixed = status | (uint64_t)(signaled != 0) << 32;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	unsigned long saved;
 
 	if (!ktrace_proc_state.kernel)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_PROCDTOR, 0, &fixed, sizeof(fixed));
+	ktrace_proc_pending_init(&pending, KTRX_PROC_PROCDTOR, 0, &fixed, sizeof(fixed));
 	if (ktrace_proc_wants(process, KTRACE_PROC_FACILITY(KTRX_PROC_PROCDTOR)))
-		ktrace_proc_record(process, thread, &draft);
+		ktrace_proc_record(process, thread, &pending);
 	saved = ktrace_proc_lock();
 	process->ended = 1;
 	forget_written(process, thread, saved);

@@ -12,11 +12,11 @@ static uint64_t pair(uint32_t low, uint32_t high)
 }
 
 /* Cuts data that is longer than a record can have, and flags the record. */
-static uint32_t cut(struct ktrace_proc_draft *draft, size_t size)
+static uint32_t cut(struct ktrace_proc_pending *pending, size_t size)
 {
 	if (size <= KTRACE_PROC_DATA_MAX)
 		return (uint32_t)size;
-	draft->flags |= KTRX_PROC_CUT;
+	pending->flags |= KTRX_PROC_CUT;
 	return KTRACE_PROC_DATA_MAX;
 }
 
@@ -25,102 +25,103 @@ void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_
 {
 	uint32_t kept = args < KTRX_PROC_ARGS_MAX ? args : KTRX_PROC_ARGS_MAX;
 	uint64_t fixed = number | (uint64_t)kept << 32 | (uint64_t)process->abi << 48;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
 	thread->call = number + 1;
-	ktrace_proc_draft(&draft, KTRX_PROC_SYSCALL, kept < args ? KTRX_PROC_CUT : 0, &fixed, sizeof(fixed));
-	draft.data = arg;
-	draft.data_size = kept * 8;
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_SYSCALL, kept < args ? KTRX_PROC_CUT : 0, &fixed,
+				 sizeof(fixed));
+	pending.data = arg;
+	pending.data_size = kept * 8;
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       uint32_t number, int32_t error, int64_t result)
 {
 	uint64_t fixed[2] = { pair(number, (uint32_t)error), (uint64_t)result };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
 	thread->call = 0;
-	ktrace_proc_draft(&draft, KTRX_PROC_SYSRET, 0, fixed, sizeof(fixed));
-	ktrace_proc_record_return(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_SYSRET, 0, fixed, sizeof(fixed));
+	ktrace_proc_record_return(process, thread, &pending);
 }
 
 void ktrace_proc_write_waiting(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRACE_NO_RECORD, 0, KTRACE_NULL, 0);
-	ktrace_proc_record_return(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRACE_NO_RECORD, 0, KTRACE_NULL, 0);
+	ktrace_proc_record_return(process, thread, &pending);
 }
 
 void ktrace_proc_record_path(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t type,
 			     const char *path, size_t length)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, (uint16_t)type, 0, KTRACE_NULL, 0);
-	draft.data = path;
-	draft.data_size = cut(&draft, length);
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, (uint16_t)type, 0, KTRACE_NULL, 0);
+	pending.data = path;
+	pending.data_size = cut(&pending, length);
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_psig(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t signal,
 			     int32_t code, uint64_t handler, const uint64_t *mask)
 {
 	uint64_t fixed[4] = { pair(signal, (uint32_t)code), handler, mask[0], mask[1] };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_PSIG, 0, fixed, sizeof(fixed));
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_PSIG, 0, fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_csw(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int out,
 			    int voluntary, const char *what)
 {
 	uint64_t fixed[2] = { pair(out != 0, voluntary != 0), 0 };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_CSW, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
-	draft.text = what;
-	draft.text_size = ktrace_length(what, KTRACE_PROC_NAME_MAX);
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_CSW, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	pending.text = what;
+	pending.text_size = ktrace_length(what, KTRACE_PROC_NAME_MAX);
+	ktrace_proc_record(process, thread, &pending);
 }
 
 /* Sets a name, cut to its room and NUL-terminated, followed by data. */
-static void put_named(struct ktrace_proc_draft *draft, char *room, const char *name, const void *data)
+static void put_named(struct ktrace_proc_pending *pending, char *room, const char *name, const void *data)
 {
 	uint32_t length = ktrace_length(name, KTRACE_PROC_NAME_MAX - 1);
 
 	*ktrace_copy(room, name, length) = 0;
-	draft->text = room;
-	draft->text_size = length + 1;
-	draft->data = data;
+	pending->text = room;
+	pending->text_size = length + 1;
+	pending->data = data;
 }
 
 void ktrace_proc_record_struct(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       const char *name, const void *data, size_t size)
 {
 	char named[KTRACE_PROC_NAME_MAX];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT, 0, KTRACE_NULL, 0);
-	put_named(&draft, named, name, data);
-	draft.data_size = cut(&draft, size);
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_STRUCT, 0, KTRACE_NULL, 0);
+	put_named(&pending, named, name, data);
+	pending.data_size = cut(&pending, size);
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_array(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
@@ -130,51 +131,51 @@ void ktrace_proc_record_array(struct ktrace_proc *process, struct ktrace_proc_th
 	uint32_t kept = count < room ? count : room;
 	uint64_t fixed = pair(element_size, kept);
 	char named[KTRACE_PROC_NAME_MAX];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT_ARRAY, kept < count ? KTRX_PROC_CUT : 0, &fixed,
-			  sizeof(fixed));
-	put_named(&draft, named, name, data);
-	draft.data_size = element_size * kept;
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_STRUCT_ARRAY, kept < count ? KTRX_PROC_CUT : 0, &fixed,
+				 sizeof(fixed));
+	put_named(&pending, named, name, data);
+	pending.data_size = element_size * kept;
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {
 	uint64_t fixed[3] = { pair(reason, thread->call ? thread->call - 1 : KTRACE_NO_CALL), needed, held };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_CAPFAIL, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
-	draft.text = what;
-	draft.text_size = ktrace_length(what, KTRACE_PROC_DATA_MAX);
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_CAPFAIL, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	pending.text = what;
+	pending.text_size = ktrace_length(what, KTRACE_PROC_DATA_MAX);
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_fault(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			      uint64_t address, uint32_t access, int user)
 {
 	uint64_t fixed[2] = { address, pair(access, user != 0) };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_FAULT, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_FAULT, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &pending);
 }
 
 void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				  int32_t result)
 {
 	uint64_t fixed = (uint32_t)result;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_FAULTEND, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
-	ktrace_proc_record(process, thread, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_FAULTEND, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &pending);
 }

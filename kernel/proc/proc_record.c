@@ -8,9 +8,9 @@
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
 							  const struct ktrace_proc *process,
-							  const struct ktrace_proc_draft *draft)
+							  const struct ktrace_proc_pending *pending)
 {
-	uint32_t payload = ktrace_proc_payload(draft), size = ktrace_proc_size(payload);
+	uint32_t payload = ktrace_proc_payload(pending), size = ktrace_proc_size(payload);
 	enum ktrace_proc_outcome outcome;
 	volatile uint64_t *words;
 	uint8_t *record;
@@ -19,27 +19,27 @@ KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sin
 	if (outcome != KTRACE_PROC_RECORDED)
 		return outcome;
 	words = (volatile uint64_t *)record;
-	ktrace_proc_head(words, draft, process->pid, sink->lost_now);
+	ktrace_proc_head(words, pending, process->pid, sink->lost_now);
 	sink->lost_now = 0;
 	if (payload % 8 != 0)
 		words[size / 8 - 1] = 0;
-	ktrace_proc_put_payload(record + sizeof(struct ktrx_proc_record), draft);
+	ktrace_proc_put_payload(record + sizeof(struct ktrx_proc_record), pending);
 	return KTRACE_PROC_RECORDED;
 }
 
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose(struct ktrace_proc_sink *sink,
 						     const struct ktrace_proc *process,
-						     const struct ktrace_proc_draft *draft)
+						     const struct ktrace_proc_pending *pending)
 {
 	if (KTRACE_LIKELY(sink->format == KTRACE_PROC_FORMAT_KTRX))
-		return compose_ktrx(sink, process, draft);
-	return ktrace_proc_dragonfly(sink, process, draft);
+		return compose_ktrx(sink, process, pending);
+	return ktrace_proc_dragonfly(sink, process, pending);
 }
 
 enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink, const struct ktrace_proc *process,
-					     const struct ktrace_proc_draft *draft)
+					     const struct ktrace_proc_pending *pending)
 {
-	return compose(sink, process, draft);
+	return compose(sink, process, pending);
 }
 
 uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at)
@@ -57,7 +57,7 @@ uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t a
 KTRACE_OUT_OF_LINE KTRACE_COLD enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
 {
 	uint64_t name[KTRACE_PROC_NAME_MAX / 8];
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	enum ktrace_proc_outcome outcome;
 
 	if (process->sink->format != KTRACE_PROC_FORMAT_KTRX) {
@@ -65,36 +65,37 @@ KTRACE_OUT_OF_LINE KTRACE_COLD enum ktrace_proc_outcome put_name(struct ktrace_p
 		return KTRACE_PROC_RECORDED;
 	}
 	ktrace_proc_state.kernel->name(process, (char *)name, sizeof(name));
-	ktrace_proc_draft(&draft, KTRX_PROC_NAME, 0, KTRACE_NULL, 0);
-	draft.thread = thread;
-	draft.text = (const char *)name;
-	draft.text_size = ktrace_length(draft.text, sizeof(name));
-	outcome = ktrace_proc_compose(process->sink, process, &draft);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_NAME, 0, KTRACE_NULL, 0);
+	pending.thread = thread;
+	pending.text = (const char *)name;
+	pending.text_size = ktrace_length(pending.text, sizeof(name));
+	outcome = ktrace_proc_compose(process->sink, process, &pending);
 	if (outcome == KTRACE_PROC_RECORDED)
 		process->named = 1;
 	return outcome;
 }
 
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome put(struct ktrace_proc *process,
-						 const struct ktrace_proc_draft *draft)
+						 const struct ktrace_proc_pending *pending)
 {
 	struct ktrace_proc_sink *sink = process->sink;
 
-	if (!sink || !(process->facilities & KTRACE_PROC_FACILITY(draft->type)) ||
+	if (!sink || !(process->facilities & KTRACE_PROC_FACILITY(pending->type)) ||
 	    sink->state != KTRACE_PROC_SINK_OPEN)
 		return KTRACE_PROC_NOT_TRACED;
 	if (KTRACE_UNLIKELY(!process->named)) {
-		enum ktrace_proc_outcome outcome = put_name(process, draft->thread);
+		enum ktrace_proc_outcome outcome = put_name(process, pending->thread);
 
 		if (outcome != KTRACE_PROC_RECORDED)
 			return outcome;
 	}
-	return compose(sink, process, draft);
+	return compose(sink, process, pending);
 }
 
-enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process, const struct ktrace_proc_draft *draft)
+enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,
+					 const struct ktrace_proc_pending *pending)
 {
-	return put(process, draft);
+	return put(process, pending);
 }
 
 void ktrace_proc_lose(struct ktrace_proc_sink *sink)
@@ -116,11 +117,11 @@ static int is_due(const struct ktrace_proc_sink *sink)
  * reference; NULL if none.
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
-						     const struct ktrace_proc_draft *draft, int last,
+						     const struct ktrace_proc_pending *pending, int last,
 						     int returns, struct ktrace_proc_sink **due)
 {
 	unsigned long saved = ktrace_proc_lock();
-	enum ktrace_proc_outcome outcome = put(process, draft);
+	enum ktrace_proc_outcome outcome = put(process, pending);
 	struct ktrace_proc_sink *sink = process->sink;
 
 	*due = KTRACE_NULL;
@@ -140,13 +141,13 @@ KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process
 
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome record(struct ktrace_proc *process,
 						    struct ktrace_proc_thread *thread,
-						    const struct ktrace_proc_draft *draft, int returns)
+						    const struct ktrace_proc_pending *pending, int returns)
 {
-	uint32_t tries = draft->flags & KTRX_PROC_QUEUED ? 0 : KTRACE_PROC_TRIES;
+	uint32_t tries = pending->flags & KTRX_PROC_QUEUED ? 0 : KTRACE_PROC_TRIES;
 
 	for (;; tries--) {
 		struct ktrace_proc_sink *due;
-		enum ktrace_proc_outcome outcome = attempt(process, draft, tries == 0, returns, &due);
+		enum ktrace_proc_outcome outcome = attempt(process, pending, tries == 0, returns, &due);
 
 		if (KTRACE_UNLIKELY(due)) {
 			ktrace_proc_drain(due, thread);
@@ -158,16 +159,16 @@ KTRACE_FIELD_INLINE enum ktrace_proc_outcome record(struct ktrace_proc *process,
 }
 
 enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
-					    const struct ktrace_proc_draft *draft)
+					    const struct ktrace_proc_pending *pending)
 {
-	return record(process, thread, draft, 0);
+	return record(process, thread, pending, 0);
 }
 
 enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 						   struct ktrace_proc_thread *thread,
-						   const struct ktrace_proc_draft *draft)
+						   const struct ktrace_proc_pending *pending)
 {
-	return record(process, thread, draft, 1);
+	return record(process, thread, pending, 1);
 }
 
 /* ---- Records with memory of the program ------------------------------------------------------- */
@@ -196,12 +197,12 @@ static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type
  * Cuts the data to the sink's maximum.
  * Requires: the spinlock is held.
  */
-static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *sink)
+static void fit(struct ktrace_proc_pending *pending, const struct ktrace_proc_sink *sink)
 {
-	if (draft->type != KTRX_PROC_GENIO || draft->data_size <= sink->data_max)
+	if (pending->type != KTRX_PROC_GENIO || pending->data_size <= sink->data_max)
 		return;
-	draft->data_size = sink->data_max;
-	draft->flags |= KTRX_PROC_CUT;
+	pending->data_size = sink->data_max;
+	pending->flags |= KTRX_PROC_CUT;
 }
 
 /*
@@ -210,7 +211,7 @@ static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *
  * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
-					   struct ktrace_proc_draft *draft)
+					   struct ktrace_proc_pending *pending)
 {
 	for (uint32_t tries = KTRACE_PROC_TRIES;; tries--) {
 		unsigned long saved = ktrace_proc_lock();
@@ -218,8 +219,8 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
 		int last = tries == 0 || process->sink != sink;
 
 		if (process->sink) {
-			fit(draft, process->sink);
-			outcome = ktrace_proc_put(process, draft);
+			fit(pending, process->sink);
+			outcome = ktrace_proc_put(process, pending);
 		}
 		if (outcome == KTRACE_PROC_FULL && last)
 			ktrace_proc_lose(process->sink);
@@ -235,9 +236,9 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
  * record if they cannot be read.
  */
 static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
-			 struct ktrace_proc_draft *draft, uintptr_t address, uint64_t size, int must)
+			 struct ktrace_proc_pending *pending, uintptr_t address, uint64_t size, int must)
 {
-	struct ktrace_proc_sink *sink = thread->busy ? KTRACE_NULL : claim(process, draft->type);
+	struct ktrace_proc_sink *sink = thread->busy ? KTRACE_NULL : claim(process, pending->type);
 	int error = KTRACE_OK;
 	uint32_t most;
 
@@ -246,16 +247,16 @@ static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread 
 	ktrace_proc_enter(thread);
 	sink->operations->lock(sink);
 	most = must ? KTRACE_PROC_DATA_MAX : sink->data_max;
-	draft->data = sink->copy;
-	draft->data_size = size < most ? (uint32_t)size : most;
-	if (draft->data_size &&
-	    ktrace_proc_state.kernel->copy_in(sink->copy, address, draft->data_size) < 0) {
-		draft->data_size = 0;
+	pending->data = sink->copy;
+	pending->data_size = size < most ? (uint32_t)size : most;
+	if (pending->data_size &&
+	    ktrace_proc_state.kernel->copy_in(sink->copy, address, pending->data_size) < 0) {
+		pending->data_size = 0;
 		error = KTRACE_ERROR_FAULT;
 	}
-	if (draft->data_size < size)
-		draft->flags |= KTRX_PROC_CUT;
-	if (!(must && error) && put_copied(process, sink, draft) == KTRACE_PROC_FULL)
+	if (pending->data_size < size)
+		pending->flags |= KTRX_PROC_CUT;
+	if (!(must && error) && put_copied(process, sink, pending) == KTRACE_PROC_FULL)
 		error = KTRACE_ERROR_LOST;
 	sink->operations->unlock(sink);
 	ktrace_proc_drain_after(sink);
@@ -268,21 +269,21 @@ void ktrace_proc_record_genio(struct ktrace_proc *process, struct ktrace_proc_th
 			      int write, uintptr_t address, uint64_t size)
 {
 	uint64_t fixed[2] = { (uint32_t)fd | (uint64_t)(write != 0) << 32, size };
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
-	ktrace_proc_draft(&draft, KTRX_PROC_GENIO, 0, fixed, sizeof(fixed));
-	record_copied(process, thread, &draft, address, size, 0);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_GENIO, 0, fixed, sizeof(fixed));
+	record_copied(process, thread, &pending, address, size, 0);
 }
 
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size)
 {
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 
 	if (size > KTRX_PROC_USER_MAX)
 		return KTRACE_ERROR_ARGUMENT;
 	if (!ktrace_proc_wants(process, KTRACE_PROC_FACILITY(KTRX_PROC_USER)))
 		return KTRACE_OK;
-	ktrace_proc_draft(&draft, KTRX_PROC_USER, 0, KTRACE_NULL, 0);
-	return record_copied(process, thread, &draft, address, size, 1);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_USER, 0, KTRACE_NULL, 0);
+	return record_copied(process, thread, &pending, address, size, 1);
 }

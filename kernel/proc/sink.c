@@ -124,17 +124,17 @@ static int write_head(struct ktrace_proc_sink *sink)
 static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 {
 	static const struct ktrace_proc nobody;
-	struct ktrace_proc_draft draft;
+	struct ktrace_proc_pending pending;
 	enum ktrace_proc_outcome outcome;
 	unsigned long saved;
 
-	ktrace_proc_draft(&draft, KTRX_PROC_TABLE, 0, KTRACE_NULL, 0);
-	draft.text = text;
-	draft.text_size = ktrace_length(text, KTRACE_TABLE_PIECE);
+	ktrace_proc_pending_init(&pending, KTRX_PROC_TABLE, 0, KTRACE_NULL, 0);
+	pending.text = text;
+	pending.text_size = ktrace_length(text, KTRACE_TABLE_PIECE);
 	saved = ktrace_proc_lock();
-	outcome = ktrace_proc_compose(sink, &nobody, &draft);
+	outcome = ktrace_proc_compose(sink, &nobody, &pending);
 	ktrace_proc_unlock(saved);
-	return outcome == KTRACE_PROC_RECORDED ? draft.text_size : 0;
+	return outcome == KTRACE_PROC_RECORDED ? pending.text_size : 0;
 }
 
 /*

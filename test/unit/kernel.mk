@@ -16,9 +16,9 @@ UNIT_TESTS += console_show
 UNIT_CFLAGS_console_show := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_show := test/unit/kernel/console_show.c $(CONSOLE_TEST_SRCS)
 
-UNIT_TESTS += console_echo
-UNIT_CFLAGS_console_echo := $(CONSOLE_TEST_CFLAGS)
-UNIT_SRCS_console_echo := test/unit/kernel/console_echo.c $(CONSOLE_TEST_SRCS)
+UNIT_TESTS += console_output
+UNIT_CFLAGS_console_output := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_output := test/unit/kernel/console_output.c $(CONSOLE_TEST_SRCS)
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += console_stress

@@ -3,10 +3,10 @@
 struct kernels {
 	unsigned number;
 };
-extern struct kernels *context, *cpu, *draft, *event, *hook, *index, *lap, *made, *now, *ring, *row, *thread,
-	*waker, *word;
+extern struct kernels *context, *cpu, *pending, *event, *hook, *index, *lap, *made, *now, *ring, *row,
+	*thread, *waker, *word;
 #define ktrace_arch_cpu()	(cpu->number + ring->number + index->number + hook->number)
-#define ktrace_arch_early_cpu() (cpu->number + event->number + made->number + draft->number)
+#define ktrace_arch_early_cpu() (cpu->number + event->number + made->number + pending->number)
 #define ktrace_arch_thread()                                                                          \
 	(thread->number + context->number + row->number + waker->number + now->number + lap->number + \
 	 word->number)

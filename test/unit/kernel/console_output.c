@@ -103,7 +103,8 @@ static void level_two_prints_the_line_of_each_place(void **state)
 		screen.length = 0;
 		KTR_LOG(place_log, 8);
 		line = __LINE__ - 1;
-		snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%d place_log  8\n", line);
+		snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_output.c:%d place_log  8\n",
+			 line);
 		assert_string_equal(strchr(screen.text + 5, ' '), wanted);
 	}
 }
@@ -118,7 +119,7 @@ static void level_two_prints_cpu_stamp_file_and_line(void **state)
 	level("debug.ktr.verbose=2");
 	fake.cpu = 2;
 	KTRACE(test, number, 7);
-	snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%u test_number  7\n",
+	snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_output.c:%u test_number  7\n",
 		 fake_row("test.number")->line);
 	assert_memory_equal(screen.text, "cpu2 ", 5);
 	assert_string_equal(strchr(screen.text + 5, ' '), wanted);

@@ -12,9 +12,9 @@
 #include "../core/state.h"
 #include "line.h"
 
-enum { ECHO_TEXT = 1, ECHO_ALL = 2 }; /* values of debug.ktr.verbose */
+enum { LEVEL_TEXT = 1, LEVEL_ALL = 2 }; /* values of debug.ktr.verbose */
 
-KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, ECHO_ALL);
+KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, LEVEL_ALL);
 
 static const struct ktrace_console *kernels; /* the kernel's console, as set */
 
@@ -41,41 +41,41 @@ static void watched_write(const struct ktrace_console *console, const char *text
 	__atomic_store_n(watched->busy, 0, __ATOMIC_RELAXED);
 }
 
-static void put(struct ktrace_line *line, const struct ktrace_echo *echo)
+static void put(struct ktrace_line *line, const struct ktrace_console_record *record)
 {
-	const struct ktrx_event *event = echo->event;
+	const struct ktrx_event *event = record->event;
 
-	if (ktrace_state.verbose >= ECHO_ALL) {
+	if (ktrace_state.verbose >= LEVEL_ALL) {
 		ktrace_line_text(line, "cpu");
-		ktrace_line_decimal(line, echo->cpu);
+		ktrace_line_decimal(line, record->cpu);
 		ktrace_line_put(line, ' ');
-		ktrace_format_origin(line, event, echo->place,
-				     echo->stamp + (uint64_t)ktrace_clock_offset(echo->cpu));
+		ktrace_format_origin(line, event, record->place,
+				     record->stamp + (uint64_t)ktrace_clock_offset(record->cpu));
 	}
 	ktrace_format_name(line, event, event->id);
 	ktrace_line_text(line, "  ");
-	ktrace_format_payload(line, event, (const uint8_t *)echo->payload, echo->bytes);
+	ktrace_format_payload(line, event, (const uint8_t *)record->payload, record->bytes);
 	ktrace_line_put(line, '\n');
 	ktrace_line_flush(line);
 }
 
-static void echo_record(const struct ktrace_echo *echo)
+static void print_record(const struct ktrace_console_record *record)
 {
 	struct watched watched;
 	struct ktrace_line line;
 
-	watched.busy = &busy[echo->cpu < KTRACE_MAX_CPUS ? echo->cpu : KTRACE_MAX_CPUS][echo->context];
+	watched.busy = &busy[record->cpu < KTRACE_MAX_CPUS ? record->cpu : KTRACE_MAX_CPUS][record->context];
 	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
 	if (!watched.kernels)
 		return;
 	watched.console.write = watched_write;
 	ktrace_line_start(&line, &watched.console);
-	put(&line, echo);
+	put(&line, record);
 }
 
 void ktrace_console_set(const struct ktrace_console *console)
 {
 	__atomic_store_n(&kernels, console, __ATOMIC_RELEASE);
-	ktrace_state.echo = console ? echo_record : KTRACE_NULL;
+	ktrace_state.print = console ? print_record : KTRACE_NULL;
 	ktrace_states_update();
 }
