@@ -28,7 +28,7 @@ struct doctor {
 	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "": the trace is kept */
 	char out[PATH_MAX];
 	char elf[PATH_MAX];
-	struct patient patient;
+	struct subject subject;
 	struct facts facts;
 	struct findings report;
 	const char *trace; /* the last trace on the command line; NULL: none */
@@ -63,9 +63,9 @@ static void take_words(struct doctor *doctor, char *const *words)
 {
 	for (size_t n = 0; words[n] && words[n + 1]; n++) {
 		if (strcmp(words[n], "-smp") == 0)
-			doctor->patient.cpus = cpus_of(words[n + 1]);
-		if (strcmp(words[n], "-kernel") == 0 && !doctor->patient.elf)
-			doctor->patient.elf = words[n + 1];
+			doctor->subject.cpus = cpus_of(words[n + 1]);
+		if (strcmp(words[n], "-kernel") == 0 && !doctor->subject.elf)
+			doctor->subject.elf = words[n + 1];
 	}
 }
 
@@ -76,11 +76,11 @@ static void take_note(struct doctor *doctor, const char *note)
 	const char *command = note_find(note, "command", &length);
 	char cpus[16];
 
-	if (!doctor->patient.cpus && command &&
+	if (!doctor->subject.cpus && command &&
 	    note_word_after(command, length, "-smp", cpus, sizeof(cpus)) == 0)
-		doctor->patient.cpus = cpus_of(cpus);
-	if (!doctor->patient.elf && note_kernel(note, doctor->elf, sizeof(doctor->elf)))
-		doctor->patient.elf = doctor->elf;
+		doctor->subject.cpus = cpus_of(cpus);
+	if (!doctor->subject.elf && note_kernel(note, doctor->elf, sizeof(doctor->elf)))
+		doctor->subject.elf = doctor->elf;
 }
 
 /* Chooses the file of the trace. Returns 0, or -1 after a message. */
@@ -194,19 +194,19 @@ static int examine(struct doctor *doctor, const char *path)
 	if (status == 0)
 		status = facts_read(&doctor->facts, trace);
 	if (status == 0) {
-		doctor->patient.facts = &doctor->facts;
+		doctor->subject.facts = &doctor->facts;
 		take_note(doctor, doctor->facts.info->note);
-		examine_kernel(&doctor->report, &doctor->patient);
-		examine_trace(&doctor->report, &doctor->patient);
-		examine_symbols(&doctor->report, &doctor->patient);
-		status = examine_mistakes(&doctor->report, &doctor->patient, trace);
+		examine_kernel(&doctor->report, &doctor->subject);
+		examine_trace(&doctor->report, &doctor->subject);
+		examine_symbols(&doctor->report, &doctor->subject);
+		status = examine_mistakes(&doctor->report, &doctor->subject, trace);
 		if (status == 0)
-			status = examine_order(&doctor->report, &doctor->patient, trace);
-		doctor->patient.rules = status == 0 ? default_rules(doctor->name) : NULL;
+			status = examine_order(&doctor->report, &doctor->subject, trace);
+		doctor->subject.rules = status == 0 ? default_rules(doctor->name) : NULL;
 		if (status == 0)
-			status = examine_rules(&doctor->report, &doctor->patient, trace);
-		free(doctor->patient.rules);
-		examine_views(&doctor->report, &doctor->patient);
+			status = examine_rules(&doctor->report, &doctor->subject, trace);
+		free(doctor->subject.rules);
+		examine_views(&doctor->report, &doctor->subject);
 	}
 	if (status < 0)
 		command_message(doctor->name, "%s", ktread_message(trace));
@@ -281,11 +281,11 @@ static int doctor_run(struct doctor *doctor, char **words)
 	if (status == 0 && written)
 		status = examine(doctor, command ? doctor->run.out : doctor->trace);
 	else if (status == 0)
-		examine_kernel(&doctor->report, &doctor->patient);
+		examine_kernel(&doctor->report, &doctor->subject);
 	leave_out(doctor);
 	if (status == 0) {
 		failed = write_report(doctor);
-		if (doctor->patient.elf_given && !doctor->patient.has_kernel)
+		if (doctor->subject.elf_given && !doctor->subject.has_kernel)
 			failed = failed ? failed : EXIT_BAD_INPUT;
 		status = failed ? failed : doctor->report.marks[FINDING_WRONG] ? EXIT_WRONG : 0;
 	}
@@ -300,7 +300,7 @@ static const struct option_row rows[] = {
 	{ "expect", 0, "TEXT", "stop earlier, when it writes TEXT to standard output", options_set_text,
 	  AT(run.expect) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, if it is not the one given by QEMU's -kernel",
-	  options_set_text, AT(patient.elf) },
+	  options_set_text, AT(subject.elf) },
 	{ "out", 'o', "FILE", "keep the trace in FILE", options_set_text, AT(run.out) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "list", 0, NULL, "list all views, and the line of code that enables each", options_set_flag,
@@ -340,7 +340,7 @@ static int parse(struct doctor *doctor, struct options *line, int argc, char **a
 		doctor->trace = argv[optind++];
 		doctor->traces++;
 	}
-	doctor->patient.elf_given = doctor->patient.elf != NULL;
+	doctor->subject.elf_given = doctor->subject.elf != NULL;
 	return status;
 }
 
@@ -350,7 +350,7 @@ static int check_words(const struct doctor *doctor, const struct options *line, 
 	const char *const of_run = options_given(line, "expect out seconds");
 
 	if (doctor->list &&
-	    (of_run || doctor->json || doctor->patient.elf_given || doctor->traces || command))
+	    (of_run || doctor->json || doctor->subject.elf_given || doctor->traces || command))
 		return options_refuse(line, "--list shows only the list of views: "
 					    "it cannot be combined with other options or a trace");
 	if (doctor->list)

@@ -152,11 +152,11 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
- * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `deeds`: keyed by
- * thread, the stamp of the newest entry or exit of a system call. `late`: ticks by which a row may be older
- * than an event. Returns 0 or the error of ktread_holders().
+ * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: keyed
+ * by thread, the stamp of the newest entry or exit of a system call. `late`: ticks by which a row may be
+ * older than an event. Returns 0 or the error of ktread_holders().
  */
-int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *deeds,
+int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late);
 
 /* ---- Examinations ---- */
@@ -166,7 +166,7 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
  * something is missing without harm. FINDING_NOTE: this run does not show whether something is wrong.
  */
 
-struct patient {
+struct subject {
 	const char *elf; /* the kernel's file, NULL: unknown */
 	bool elf_given;	 /* the user named the file */
 	struct capture_kernel kernel;
@@ -180,22 +180,22 @@ struct patient {
 };
 
 /* Examines whether ktrace is linked into the kernel's file, and its sections there. */
-void examine_kernel(struct findings *report, struct patient *patient);
+void examine_kernel(struct findings *report, struct subject *subject);
 /* Examines whether the sections of events and settings are intact in the guest's memory. */
-void examine_sections(struct findings *report, const struct patient *patient);
+void examine_sections(struct findings *report, const struct subject *subject);
 /* Examines CPU numbers, threads, clocks, heartbeats and lost slots. */
-void examine_trace(struct findings *report, const struct patient *patient);
+void examine_trace(struct findings *report, const struct subject *subject);
 /* Looks for hooks in the wrong place. Reads the trace. Returns 0 or a negative KTREAD_E_*. */
-int examine_mistakes(struct findings *report, struct patient *patient, struct ktread *trace);
+int examine_mistakes(struct findings *report, struct subject *subject, struct ktread *trace);
 /* Checks the rules that every kernel keeps. Reads the trace. Returns 0 or a negative KTREAD_E_*. */
-int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace);
+int examine_rules(struct findings *report, const struct subject *subject, struct ktread *trace);
 /*
  * Examines whether clocks agree. Reads the trace several times and may correct it. Returns 0 or KTREAD_E_*.
  */
-int examine_order(struct findings *report, struct patient *patient, struct ktread *trace);
+int examine_order(struct findings *report, struct subject *subject, struct ktread *trace);
 /* Examines whether addresses have functions and lines. */
-void examine_symbols(struct findings *report, const struct patient *patient);
+void examine_symbols(struct findings *report, const struct subject *subject);
 /* Lists the views that are dark, and those that are lit. */
-void examine_views(struct findings *report, const struct patient *patient);
+void examine_views(struct findings *report, const struct subject *subject);
 
 #endif

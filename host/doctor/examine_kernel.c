@@ -48,10 +48,10 @@ static void examine_linked(struct findings *report, const struct capture_kernel 
 	}
 }
 
-static void examine_build_id(struct findings *report, const struct patient *patient)
+static void examine_build_id(struct findings *report, const struct subject *subject)
 {
-	const struct ktread_info *info = patient->facts ? patient->facts->info : NULL;
-	const struct capture_kernel *kernel = &patient->kernel;
+	const struct ktread_info *info = subject->facts ? subject->facts->info : NULL;
+	const struct capture_kernel *kernel = &subject->kernel;
 	char file[HEX_TEXT], trace[HEX_TEXT];
 
 	if (!kernel->build_id_size)
@@ -72,42 +72,42 @@ static void examine_build_id(struct findings *report, const struct patient *pati
 	}
 }
 
-void examine_kernel(struct findings *report, struct patient *patient)
+void examine_kernel(struct findings *report, struct subject *subject)
 {
 	char text[FINDING_LINE / 2] = "";
 
-	if (!patient->elf) {
+	if (!subject->elf) {
 		findings_add(report, FINDING_NOTE, "kernel file",
 			     "unknown: the command line has no -kernel; name the file with --elf");
 		return;
 	}
-	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
+	if (capture_kernel_read(&subject->kernel, subject->elf) != 0) {
 		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
 			'\0';
-		findings_add(report, patient->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
+		findings_add(report, subject->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
 			     "%s; name the kernel's ELF file with --elf", text);
 		return;
 	}
-	patient->has_kernel = true;
-	examine_linked(report, &patient->kernel);
-	if (!patient->kernel.root_address)
+	subject->has_kernel = true;
+	examine_linked(report, &subject->kernel);
+	if (!subject->kernel.root_address)
 		return;
-	examine_sections(report, patient);
-	examine_build_id(report, patient);
+	examine_sections(report, subject);
+	examine_build_id(report, subject);
 }
 
-void examine_symbols(struct findings *report, const struct patient *patient)
+void examine_symbols(struct findings *report, const struct subject *subject)
 {
-	const struct facts *facts = patient->facts;
+	const struct facts *facts = subject->facts;
 	struct symbols *symbols;
 	struct symbol symbol;
-	uint64_t address = patient->kernel.init_address;
+	uint64_t address = subject->kernel.init_address;
 	bool lines = false, names = false;
 	int status;
 
-	if (!patient->has_kernel)
+	if (!subject->has_kernel)
 		return;
-	status = symbols_open(&symbols, patient->elf, facts->info);
+	status = symbols_open(&symbols, subject->elf, facts->info);
 	if (status < 0) {
 		findings_add(report, status == SYMBOLS_E_MACHINE ? FINDING_WRONG : FINDING_DARK, "symbols",
 			     "%s", symbols_message());
@@ -325,10 +325,10 @@ struct part {
 };
 
 /* Returns whether the build ids differ. examine_build_id() reports that. */
-static bool is_other_build(const struct patient *patient)
+static bool is_other_build(const struct subject *subject)
 {
-	const struct ktread_info *info = patient->facts->info;
-	const struct capture_kernel *kernel = &patient->kernel;
+	const struct ktread_info *info = subject->facts->info;
+	const struct capture_kernel *kernel = &subject->kernel;
 
 	return info->build_id_size && kernel->build_id_size &&
 	       (info->build_id_size != kernel->build_id_size ||
@@ -363,7 +363,7 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 }
 
 /* Reports lost descriptors: how many, the first one, and why. */
-static void say_lost(struct findings *report, const struct patient *patient, const struct part *part,
+static void say_lost(struct findings *report, const struct subject *subject, const struct part *part,
 		     const struct sections_report *found)
 {
 	char name[4 * SECTIONS_NAME + 1], cleared[160];
@@ -371,7 +371,7 @@ static void say_lost(struct findings *report, const struct patient *patient, con
 	const uint32_t lost = sections_lost(found);
 
 	*base_escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
-	cleared_by(&patient->kernel, part->section, cleared);
+	cleared_by(&subject->kernel, part->section, cleared);
 	if (found->other && !found->zero && !found->missing)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "%" PRIu32 " of %" PRIu32
@@ -393,7 +393,7 @@ static void say_lost(struct findings *report, const struct patient *patient, con
 			": it was not loaded (does the booted image lack this section, or is it cut short?), "
 			"or it was cleared",
 			lost, found->rows, what, name, part->section->address);
-	say_fix(report, &patient->kernel, part);
+	say_fix(report, &subject->kernel, part);
 }
 
 /* Reports a section at a wrong address. Returns whether it reported anything. */
@@ -419,28 +419,28 @@ static bool say_place(struct findings *report, const struct capture_kernel *kern
 	return true;
 }
 
-static void examine_section(struct findings *report, const struct patient *patient, const struct part *part)
+static void examine_section(struct findings *report, const struct subject *subject, const struct part *part)
 {
 	struct sections_report found = { .compared = false };
 	char cleared[160];
 
-	if (patient->facts && !is_other_build(patient) &&
-	    sections_compare(&found, patient->elf, part->section, patient->facts->trace, part->type) < 0)
+	if (subject->facts && !is_other_build(subject) &&
+	    sections_compare(&found, subject->elf, part->section, subject->facts->trace, part->type) < 0)
 		report->failed = true;
 	if (found.compared && sections_lost(&found)) {
-		say_lost(report, patient, part, &found);
-	} else if (say_place(report, &patient->kernel, part)) {
+		say_lost(report, subject, part, &found);
+	} else if (say_place(report, &subject->kernel, part)) {
 		return;
 	} else if (found.compared) {
 		findings_add(report, FINDING_OK, part->name,
 			     "%" PRIu64 " bytes of %s inside the image, "
 			     "and in the guest's memory as in the file",
 			     part->section->size, part->what);
-	} else if (*cleared_by(&patient->kernel, part->section, cleared)) {
-		findings_add(report, patient->facts ? FINDING_NOTE : FINDING_WRONG, part->name,
+	} else if (*cleared_by(&subject->kernel, part->section, cleared)) {
+		findings_add(report, subject->facts ? FINDING_NOTE : FINDING_WRONG, part->name,
 			     "the section is at 0x%" PRIx64 ", in memory that start code clears, %s",
 			     part->section->address, cleared);
-		say_fix(report, &patient->kernel, part);
+		say_fix(report, &subject->kernel, part);
 	} else {
 		findings_add(report, FINDING_OK, part->name, "%" PRIu64 " bytes of %s inside the image",
 			     part->section->size, part->what);
@@ -479,18 +479,18 @@ static bool examine_object(struct findings *report, const struct capture_kernel 
 	return true;
 }
 
-void examine_sections(struct findings *report, const struct patient *patient)
+void examine_sections(struct findings *report, const struct subject *subject)
 {
 	const struct part parts[] = {
-		{ "ktrace_events", "events", &patient->kernel.events, KTRX_SECTION_EVENTS },
-		{ "ktrace_settings", "settings", &patient->kernel.settings, KTRX_SECTION_SETTINGS },
+		{ "ktrace_events", "events", &subject->kernel.events, KTRX_SECTION_EVENTS },
+		{ "ktrace_settings", "settings", &subject->kernel.settings, KTRX_SECTION_SETTINGS },
 	};
 
 	for (size_t n = 0; n < sizeof(parts) / sizeof(parts[0]); n++)
-		examine_section(report, patient, &parts[n]);
-	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !patient->facts; n++)
-		if (examine_object(report, &patient->kernel, capture_kernel_object_names[n],
-				   &patient->kernel.object[n]))
+		examine_section(report, subject, &parts[n]);
+	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !subject->facts; n++)
+		if (examine_object(report, &subject->kernel, capture_kernel_object_names[n],
+				   &subject->kernel.object[n]))
 			/*
 							 * the objects are next to each other: one line is
 							 * enough

@@ -167,7 +167,7 @@ static void say_mistake(struct findings *report, const struct mistakes *mistakes
 	findings_advise(report, say->where, "%s", say->line);
 }
 
-int examine_mistakes(struct findings *report, struct patient *patient, struct ktread *trace)
+int examine_mistakes(struct findings *report, struct subject *subject, struct ktread *trace)
 {
 	struct mistakes mistakes;
 	int status = mistakes_read(&mistakes, trace);
@@ -176,7 +176,7 @@ int examine_mistakes(struct findings *report, struct patient *patient, struct kt
 		if (!mistakes_made(&mistakes, (enum mistake)mistake))
 			continue;
 		say_mistake(report, &mistakes, (enum mistake)mistake);
-		patient->mistaken |= mistake != MISTAKE_SAME;
+		subject->mistaken |= mistake != MISTAKE_SAME;
 	}
 	return status;
 }
@@ -228,10 +228,10 @@ static void ignore(void *context, const struct check_violation *violation)
 	(void)violation;
 }
 
-static void say_violation(struct findings *report, const struct patient *patient, struct ktread *trace,
+static void say_violation(struct findings *report, const struct subject *subject, struct ktread *trace,
 			  const struct rule *rule, const struct check_result *result)
 {
-	const uint64_t base = ktread_first_stamp(trace), frequency = patient->facts->info->frequency;
+	const uint64_t base = ktread_first_stamp(trace), frequency = subject->facts->info->frequency;
 	const char *line = hook_of(rule->name);
 	char when[48] = "";
 
@@ -248,15 +248,15 @@ static void say_violation(struct findings *report, const struct patient *patient
 }
 
 /* Reports violations that depend on the order of events on CPUs whose clocks differ: these are uncertain. */
-static void say_unordered(struct findings *report, const struct patient *patient, const struct rule *rule,
+static void say_unordered(struct findings *report, const struct subject *subject, const struct rule *rule,
 			  uint64_t count)
 {
-	const uint64_t frequency = patient->facts->info->frequency;
+	const uint64_t frequency = subject->facts->info->frequency;
 	char within[48] = "";
 
 	if (frequency)
 		snprintf(within, sizeof(within), " less than %.1f us apart",
-			 (double)patient->clock_doubt * 1e6 / (double)frequency);
+			 (double)subject->clock_doubt * 1e6 / (double)frequency);
 	findings_add(report, FINDING_NOTE, "rules",
 		     "%s may be violated %" PRIu64
 		     " time%s: that depends on the order of events%s on CPUs whose clocks differ",
@@ -264,29 +264,29 @@ static void say_unordered(struct findings *report, const struct patient *patient
 	findings_advise(report, "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,");
 }
 
-int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace)
+int examine_rules(struct findings *report, const struct subject *subject, struct ktread *trace)
 {
 	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
 	struct rules_error error;
 	uint32_t checked = 0, open = 0;
 	int status = results ? 0 : KTREAD_E_MEMORY;
 
-	if (!patient->rules || status) {
+	if (!subject->rules || status) {
 		free(results);
 		return status;
 	}
-	status = rules_bind(patient->rules, trace, &error);
+	status = rules_bind(subject->rules, trace, &error);
 	if (status == 0)
-		status = check_read(patient->rules, trace, patient->clock_doubt, results, ignore, NULL);
-	for (uint32_t n = 0; n < patient->rules->count && status == 0; n++) {
-		const struct rule *rule = &patient->rules->rule[n];
+		status = check_read(subject->rules, trace, subject->clock_doubt, results, ignore, NULL);
+	for (uint32_t n = 0; n < subject->rules->count && status == 0; n++) {
+		const struct rule *rule = &subject->rules->rule[n];
 
 		checked += rule->checked && rule->form != RULE_DEPTH;
 		if (results[n].violated)
-			say_violation(report, patient, trace, rule, &results[n]);
-		if (results[n].unordered && patient->clock_doubt)
-			say_unordered(report, patient, rule, results[n].unordered);
-		open += results[n].violated || (results[n].unordered && patient->clock_doubt);
+			say_violation(report, subject, trace, rule, &results[n]);
+		if (results[n].unordered && subject->clock_doubt)
+			say_unordered(report, subject, rule, results[n].unordered);
+		open += results[n].violated || (results[n].unordered && subject->clock_doubt);
 	}
 	if (status == 0 && !open && checked)
 		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",

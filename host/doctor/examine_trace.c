@@ -49,29 +49,29 @@ static bool is_silent(const struct facts *facts, uint32_t n)
 	return facts->cpu[n].row.online && facts->cpu[n].own == 0;
 }
 
-static void examine_cpus(struct findings *report, const struct patient *patient)
+static void examine_cpus(struct findings *report, const struct subject *subject)
 {
-	const struct facts *facts = patient->facts;
+	const struct facts *facts = subject->facts;
 	char list[LIST];
 
-	if (patient->cpus && facts->cpus > patient->cpus)
+	if (subject->cpus && facts->cpus > subject->cpus)
 		findings_add(
 			report, FINDING_WRONG, "CPU numbers",
 			"there is CPU %" PRIu32 ", but QEMU has %" PRIu32
 			" CPU%s: ktrace_arch_cpu() must count from 0, "
 			"and hooks that are called before the per-CPU base is set must use KTRACE_EARLY()",
-			facts->cpus - 1, patient->cpus, finding_plural(patient->cpus));
+			facts->cpus - 1, subject->cpus, finding_plural(subject->cpus));
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",
 			     "not dense: there are %" PRIu32
 			     " CPUs, but none with number %s; ktrace_arch_cpu() must count from 0",
 			     facts->cpus, list);
-	else if (patient->cpus > facts->cpus)
+	else if (subject->cpus > facts->cpus)
 		findings_add(report, FINDING_DARK, "CPU numbers",
 			     "QEMU has %" PRIu32 " CPUs, but events come from %" PRIu32
 			     ": the others are not started, "
 			     "or ktrace_arch_cpu() returns the same number for several",
-			     patient->cpus, facts->cpus);
+			     subject->cpus, facts->cpus);
 	else
 		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
 			     facts->cpus ? facts->cpus - 1 : 0);
@@ -247,12 +247,12 @@ static void examine_events(struct findings *report, const struct facts *facts)
 			     "and record it with KTRACE() where it happens");
 }
 
-void examine_trace(struct findings *report, const struct patient *patient)
+void examine_trace(struct findings *report, const struct subject *subject)
 {
-	const struct facts *facts = patient->facts;
+	const struct facts *facts = subject->facts;
 
 	examine_events(report, facts);
-	examine_cpus(report, patient);
+	examine_cpus(report, subject);
 	examine_threads(report, facts);
 	examine_clock(report, facts);
 	examine_heartbeats(report, facts);
@@ -271,16 +271,16 @@ static uint64_t clock_doubt(const struct ktread_info *info)
 	return moved ? 2 * moved : 1;
 }
 
-int examine_order(struct findings *report, struct patient *patient, struct ktread *trace)
+int examine_order(struct findings *report, struct subject *subject, struct ktread *trace)
 {
-	const struct ktread_info *info = patient->facts->info;
+	const struct ktread_info *info = subject->facts->info;
 	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
 	struct align_report found;
 	char order[ORDER_TEXT];
 	double differ;
 	int status;
 
-	if (patient->facts->cpus < 2)
+	if (subject->facts->cpus < 2)
 		return 0;
 	if (order_say(trace, order) > 0)
 		findings_add(report,
@@ -301,12 +301,12 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 	if (status < 0)
 		return status;
 	differ = (double)info->clock_aligned * us;
-	if (found.before && !patient->mistaken && order_between_cpus(trace).doubt == 0)
-		patient->clock_doubt = clock_doubt(info);
+	if (found.before && !subject->mistaken && order_between_cpus(trace).doubt == 0)
+		subject->clock_doubt = clock_doubt(info);
 	if (found.before == 0) {
 		findings_add(report, FINDING_OK, "order",
 			     "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
-	} else if (patient->mistaken) {
+	} else if (subject->mistaken) {
 		findings_add(
 			report, FINDING_NOTE, "order",
 			"%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another CPU: "

@@ -8,10 +8,10 @@
 #include "ktrx/v2.h"
 
 enum view_sign {
-	VIEW_BY_EVENT, /* lit if `event` was recorded */
-	VIEW_BY_FACT,  /* lit if a fact of `bits` (enum view_fact) holds */
-	VIEW_BY_HOOK,  /* lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
-	VIEW_UNTOLD,   /* no trace shows whether it is lit */
+	VIEW_BY_EVENT,	 /* lit if `event` was recorded */
+	VIEW_BY_FACT,	 /* lit if a fact of `bits` (enum view_fact) holds */
+	VIEW_BY_HOOK,	 /* lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
+	VIEW_UNRECORDED, /* no trace shows whether it is lit */
 };
 
 struct view {
@@ -27,7 +27,7 @@ struct view {
 #define EVENT(name) VIEW_BY_EVENT, 0, name
 #define FACT(bits)  VIEW_BY_FACT, bits, NULL
 #define HOOK(bits)  VIEW_BY_HOOK, bits, NULL
-#define UNTOLD	    VIEW_UNTOLD, 0, NULL
+#define UNRECORDED  VIEW_UNRECORDED, 0, NULL
 
 /* The most useful views come first. */
 static const struct view views[] = {
@@ -36,7 +36,7 @@ static const struct view views[] = {
 	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)", "which CPU it was",
 	  FACT(VIEW_CPUS) },
 	{ "early", "entry code that runs before the per-CPU base is set", "KTRACE_EARLY(group, event, …);",
-	  "KTRACE() there would record as another CPU, or crash", UNTOLD },
+	  "KTRACE() there would record as another CPU, or crash", UNRECORDED },
 	{ "thread-ids", "ktrace_port.h", "#define ktrace_arch_thread() (current()->id)",
 	  "which thread it was", FACT(VIEW_THREADS) },
 	{ "switch", "the context switch", "ktrace_switch(prev, next, state);", "CPU tracks, thread states",
@@ -101,9 +101,9 @@ static const struct view views[] = {
 	  "deadlocks: which thread or CPU holds a lock, and which ones wait for it", HOOK(KTRX_HOOK_LOCK) },
 	{ "lock-owner", "before waiting for a lock whose holder is not known",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, KTRACE_NOBODY);",
-	  "without it 0 means CPU 0 or thread 0, and a deadlock would name those", UNTOLD },
+	  "without it 0 means CPU 0 or thread 0, and a deadlock would name those", UNRECORDED },
 	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
-	  "without it a try that was given up looks like a wait that never ends", UNTOLD },
+	  "without it a try that was given up looks like a wait that never ends", UNRECORDED },
 	{ "ipi", "before another CPU is interrupted, and there",
 	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks corrected by `--align`",
 	  EVENT("ipi.send") },
@@ -135,10 +135,10 @@ static const struct view views[] = {
 	{ "panic", "panic", "ktrace_panic(message);", "how the run ended, a dump through a transport",
 	  FACT(VIEW_PANIC) },
 	{ "arguments", "boot arguments", "ktrace_boot_argument(command_line);",
-	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1`", UNTOLD },
+	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1`", UNRECORDED },
 	{ "settings", "a variable that changes what the kernel does",
 	  "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
-	  "a setting by name, from command line, shell and host", UNTOLD },
+	  "a setting by name, from command line, shell and host", UNRECORDED },
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -213,7 +213,7 @@ static bool examine_event(struct findings *report, const struct facts *facts, co
 }
 
 /* Returns the mark for a missing fact: dark, or a note if the fact need not occur in each run. */
-static enum finding_mark mark_of(const struct patient *patient, const struct view *view)
+static enum finding_mark mark_of(const struct subject *subject, const struct view *view)
 {
 	switch (view->bits) {
 	case VIEW_PANIC:
@@ -221,19 +221,19 @@ static enum finding_mark mark_of(const struct patient *patient, const struct vie
 	case VIEW_EXIT:
 		return FINDING_NOTE;
 	case VIEW_CPUS:
-		return patient->cpus < 2 ? FINDING_OK : FINDING_DARK;
+		return subject->cpus < 2 ? FINDING_OK : FINDING_DARK;
 	case VIEW_IDLE:
-		return patient->facts->lit & VIEW_MODES ? FINDING_NOTE : FINDING_DARK;
+		return subject->facts->lit & VIEW_MODES ? FINDING_NOTE : FINDING_DARK;
 	default:
 		return FINDING_DARK;
 	}
 }
 
-static bool examine_fact(struct findings *report, const struct patient *patient, const struct view *view)
+static bool examine_fact(struct findings *report, const struct subject *subject, const struct view *view)
 {
-	if (patient->facts->lit & view->bits)
+	if (subject->facts->lit & view->bits)
 		return true;
-	switch (mark_of(patient, view)) {
+	switch (mark_of(subject, view)) {
 	case FINDING_NOTE:
 		say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->lights);
 		break;
@@ -251,47 +251,47 @@ static bool examine_fact(struct findings *report, const struct patient *patient,
  * functions keeps a hook only if the kernel calls it. Other linkers keep all hooks, so this proves nothing
  * if no hook was called at all.
  */
-static bool may_be_called(const struct patient *patient, const struct view *view)
+static bool may_be_called(const struct subject *subject, const struct view *view)
 {
-	return patient->facts->hooks && patient->has_kernel && patient->kernel.hooks & view->bits;
+	return subject->facts->hooks && subject->has_kernel && subject->kernel.hooks & view->bits;
 }
 
-static bool examine_hook(struct findings *report, const struct patient *patient, const struct view *view)
+static bool examine_hook(struct findings *report, const struct subject *subject, const struct view *view)
 {
-	if (patient->facts->hooks & view->bits)
+	if (subject->facts->hooks & view->bits)
 		return true;
-	if (may_be_called(patient, view))
+	if (may_be_called(subject, view))
 		say_view(report, FINDING_NOTE, view, "linked in, but not called in this run: ", view->lights);
 	else
 		say_view(report, FINDING_DARK, view, "", view->lights);
 	return false;
 }
 
-static bool examine_view(struct findings *report, const struct patient *patient, const struct view *view)
+static bool examine_view(struct findings *report, const struct subject *subject, const struct view *view)
 {
 	switch (view->sign) {
 	case VIEW_BY_EVENT:
-		return examine_event(report, patient->facts, view);
+		return examine_event(report, subject->facts, view);
 	case VIEW_BY_FACT:
-		return examine_fact(report, patient, view);
+		return examine_fact(report, subject, view);
 	case VIEW_BY_HOOK:
-		return examine_hook(report, patient, view);
+		return examine_hook(report, subject, view);
 	default:
 		return false;
 	}
 }
 
-void examine_views(struct findings *report, const struct patient *patient)
+void examine_views(struct findings *report, const struct subject *subject)
 {
 	char lit[FINDING_LINE] = "";
 	size_t at = 0;
 
-	if (rules_state_is_off(patient->facts->trace))
+	if (rules_state_is_off(subject->facts->trace))
 		findings_add(report, FINDING_NOTE, "state",
 			     "debug.ktr.state is 0: the state of CPUs and threads is not kept, "
 			     "so views of it are dark even if their hooks are called");
 	for (uint32_t n = 0; n < VIEWS; n++)
-		if (examine_view(report, patient, &views[n]) && at < sizeof(lit))
+		if (examine_view(report, subject, &views[n]) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",
 					       views[n].name);
 	if (at)

@@ -129,7 +129,7 @@ static void note_info(struct facts *facts)
 	const struct {
 		bool is;
 		enum view_fact fact;
-	} told[] = {
+	} known[] = {
 		{ facts->online != 0, VIEW_RINGS },
 		{ facts->cpus > 1, VIEW_CPUS },
 		{ facts->threads != 0, VIEW_THREADS },
@@ -142,8 +142,8 @@ static void note_info(struct facts *facts)
 		{ info->outcome == KTRX_OUTCOME_PANIC, VIEW_PANIC },
 	};
 
-	for (size_t n = 0; n < sizeof(told) / sizeof(told[0]); n++)
-		facts->lit |= told[n].is ? told[n].fact : 0;
+	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
+		facts->lit |= known[n].is ? known[n].fact : 0;
 	for (uint32_t number = 0; number < SYSCALLS_TRIED; number++)
 		if (ktread_syscall_name(facts->trace, number))
 			facts->lit |= VIEW_SYSCALLS;

@@ -42,10 +42,10 @@ struct reading {
 		 * 0: it does not
 		 */
 	struct keyed running;
-	struct keyed made;  /* threads that were created and have not ended */
-	struct keyed locks; /* held locks: `count` is the owner */
-	struct keyed waits; /* threads that wait for a lock: `count` is the lock */
-	struct keyed deeds; /* threads that made system calls: `stamp` of the newest entry or exit */
+	struct keyed made;     /* threads that were created and have not ended */
+	struct keyed locks;    /* held locks: `count` is the owner */
+	struct keyed waits;    /* threads that wait for a lock: `count` is the lock */
+	struct keyed syscalls; /* threads that made system calls: `stamp` of the newest entry or exit */
 	struct wellknown_table known;
 	uint64_t ticks; /* shortest overlap on two CPUs that counts as a mistake */
 	uint64_t late;	/* ticks by which a row may be older than an event */
@@ -394,14 +394,14 @@ static void take_turn(struct reading *r, const struct ktread_event *event, const
 }
 
 /* Notes the newest system call entry or exit of a thread: at that moment it waits for no lock. */
-static void take_deed(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+static void take_syscall(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
 	struct keyed_entry *entry;
 
 	if (event->context != KTRX_CONTEXT_THREAD || event->thread == 0 ||
 	    (known->kind != WELLKNOWN_SYSCALL_ENTER && known->kind != WELLKNOWN_SYSCALL_EXIT))
 		return;
-	entry = put(r, &r->deeds, event->thread);
+	entry = put(r, &r->syscalls, event->thread);
 	if (entry)
 		entry->stamp = event->stamp;
 }
@@ -418,7 +418,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	if (event->thread == KTRX_THREAD_MAX)
 		note(r, MISTAKE_ID_ONES, event, event->thread);
 	take_turn(r, event, known);
-	take_deed(r, event, known);
+	take_syscall(r, event, known);
 	take_kind(r, event, known);
 }
 
@@ -470,7 +470,7 @@ static int read_all(struct reading *r)
 	while (!r->error && (status = ktread_next(r->trace, &event)) > 0)
 		take(r, event);
 	if (!r->error && status == 0)
-		status = mistakes_waits(r->mistakes, r->trace, &r->deeds, r->late);
+		status = mistakes_waits(r->mistakes, r->trace, &r->syscalls, r->late);
 	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
 }
 
@@ -489,7 +489,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		keyed_free(&r->made);
 		keyed_free(&r->locks);
 		keyed_free(&r->waits);
-		keyed_free(&r->deeds);
+		keyed_free(&r->syscalls);
 		free(r->cpu);
 		free(r);
 	}

@@ -9,7 +9,7 @@
 
 struct waits {
 	struct mistakes *mistakes;
-	const struct keyed *deeds;
+	const struct keyed *syscalls;
 	uint64_t late;
 	struct ktrx_holder wait[WAITS];
 	uint32_t count;
@@ -45,9 +45,10 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 static bool has_left(const struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
-	const struct keyed_entry *deed = row->id & KTRX_HOLDER_CPU ? NULL : keyed_find(waits->deeds, key);
+	const struct keyed_entry *syscall =
+		row->id & KTRX_HOLDER_CPU ? NULL : keyed_find(waits->syscalls, key);
 
-	return deed && row->wait_stamp && deed->stamp > row->wait_stamp + waits->late;
+	return syscall && row->wait_stamp && syscall->stamp > row->wait_stamp + waits->late;
 }
 
 static void take_wait(struct waits *waits, const struct ktrx_holder *row)
@@ -77,10 +78,10 @@ static void take_held(struct waits *waits, const struct ktrx_holder *row)
 	}
 }
 
-int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *deeds,
+int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late)
 {
-	struct waits waits = { .mistakes = mistakes, .deeds = deeds, .late = late };
+	struct waits waits = { .mistakes = mistakes, .syscalls = syscalls, .late = late };
 	int status = read_rows(&waits, trace, take_wait);
 
 	if (status == 0 && waits.count)

@@ -23,7 +23,7 @@ struct search {
 	const struct why_edge **way;	  /* the current path from the root */
 	uint32_t *next;			  /* by node on the path: its next edge to visit */
 	bool *passed;			  /* by node: it is on the path */
-	bool *told;			  /* by edge: it is in a cycle that was taken */
+	bool *taken;			  /* by edge: it is in a cycle that was taken */
 	uint32_t steps;
 };
 
@@ -39,14 +39,14 @@ static int make_room(struct search *search)
 	search->way = calloc(nodes, sizeof(*search->way));
 	search->next = calloc(nodes, sizeof(*search->next));
 	search->passed = calloc(nodes, sizeof(*search->passed));
-	search->told = calloc(edges, sizeof(*search->told));
+	search->taken = calloc(edges, sizeof(*search->taken));
 	return search->degree && search->back && search->back_first && search->far && search->reached &&
-			       search->way && search->next && search->passed && search->told
+			       search->way && search->next && search->passed && search->taken
 		       ? 0
 		       : KTREAD_E_MEMORY;
 }
 
-static void give_back(struct search *search)
+static void free_search(struct search *search)
 {
 	free(search->degree);
 	free(search->back);
@@ -56,7 +56,7 @@ static void give_back(struct search *search)
 	free(search->way);
 	free(search->next);
 	free(search->passed);
-	free(search->told);
+	free(search->taken);
 }
 
 static void index_back(struct search *search)
@@ -122,18 +122,18 @@ static void forget_distances(struct search *search)
 }
 
 /* Reports the path as a cycle, unless each of its edges is in a cycle that was taken. */
-static int tell(struct search *search, uint32_t count)
+static int report(struct search *search, uint32_t count)
 {
 	bool is_new = false;
 	int result;
 
 	for (uint32_t n = 0; n < count; n++)
-		is_new = is_new || !search->told[search->way[n] - search->graph->edge];
+		is_new = is_new || !search->taken[search->way[n] - search->graph->edge];
 	if (!is_new)
 		return 0;
 	result = search->found(search->context, search->way, count);
 	for (uint32_t n = 0; n < count && result == WHY_CYCLE_TAKEN; n++)
-		search->told[search->way[n] - search->graph->edge] = true;
+		search->taken[search->way[n] - search->graph->edge] = true;
 	return result == WHY_CYCLE_TAKEN ? 0 : result;
 }
 
@@ -161,7 +161,7 @@ static int find_of_length(struct search *search, uint32_t root, uint32_t length)
 		if (edge->ends)
 			continue;
 		if (edge->to == root && depth + 1 == length) {
-			result = tell(search, length);
+			result = report(search, length);
 		} else if (edge->to != root && !search->passed[edge->to] &&
 			   search->far[edge->to] < length - depth) {
 			node = edge->to;
@@ -199,6 +199,6 @@ int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void
 
 	if (!result)
 		result = find_all(&search);
-	give_back(&search);
+	free_search(&search);
 	return result < 0 ? result : 0;
 }

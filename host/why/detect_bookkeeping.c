@@ -27,7 +27,7 @@ struct doubtful {
 	enum doubt doubt;
 };
 
-static bool anybody_idles(const struct why_evidence *evidence)
+static bool any_cpu_idles(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (why_is_there(&evidence->cpu[n]) && why_idles(evidence, &evidence->cpu[n]))
@@ -46,7 +46,7 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 	if (!turn->proven)
 		return UNPROVEN;
 	if (!cpu)
-		return anybody_idles(evidence) ? ON_IDLE : NO_DOUBT;
+		return any_cpu_idles(evidence) ? ON_IDLE : NO_DOUBT;
 	if (!why_is_there(cpu))
 		return ON_ABSENT;
 	if (why_idles(evidence, cpu))
@@ -112,8 +112,8 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 			 hook);
 }
 
-static int tell_threads(const struct why_evidence *evidence, struct why_findings *findings,
-			const struct doubtful *found, uint32_t count)
+static int report_threads(const struct why_evidence *evidence, struct why_findings *findings,
+			  const struct doubtful *found, uint32_t count)
 {
 	struct why_finding *finding = why_finding_new(
 		findings, WHY_BOOKKEEPING, found->doubt == UNPROVEN ? FINDING_POSSIBLE : FINDING_LIKELY);
@@ -154,7 +154,7 @@ static int look_at_threads(const struct why_evidence *evidence, struct why_findi
 	}
 	if (count) {
 		qsort(found, count, sizeof(*found), by_doubt);
-		error = tell_threads(evidence, findings, found, count);
+		error = report_threads(evidence, findings, found, count);
 	}
 	free(found);
 	return error;

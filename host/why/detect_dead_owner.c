@@ -21,7 +21,7 @@ struct waiter {
 	const struct why_thread *thread;
 	uint64_t lock, since, pc; /* stamp, where; 0 unknown */
 	uint32_t owner;		  /* when the wait began, as struct ktrx_holder names it; 0 unknown */
-	bool told;		  /* the row shows the wait, rather than events */
+	bool by_table;		  /* the row shows the wait, rather than events */
 	bool polls;		  /* it is running or runnable: `owner` may be of any of its tries */
 };
 
@@ -59,7 +59,7 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 				   .since = row->wait_stamp,
 				   .pc = row->wait_pc,
 				   .owner = row->owner,
-				   .told = true,
+				   .by_table = true,
 				   .polls = row->state != KTRX_THREAD_WAITING };
 	return true;
 }
@@ -185,7 +185,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 	if (lock->owner == 1) /* thread 0 is no thread in particular */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
-		return evidence->exits_told &&
+		return evidence->exits_recorded &&
 		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
 	lock->ended = owner->since;
 	/* A row that exists after the thread's end may belong to a new thread with the same number. */
@@ -221,7 +221,7 @@ static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool
 	    why_age(evidence, lock->waiter->since) < least || why_age(evidence, lock->ended) < least)
 		return false;
 	if (lock->ended && (lock->hold || is_kept(lock)))
-		lock->certain = lock->waiter->told ? FINDING_CERTAIN : FINDING_LIKELY;
+		lock->certain = lock->waiter->by_table ? FINDING_CERTAIN : FINDING_LIKELY;
 	else if (full || is_all_told(evidence, lock))
 		return false;
 	else
@@ -305,7 +305,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_waiters(evidence, finding, lock);
 	say_owner(evidence, finding, lock);
 	add_actors(evidence, finding, lock);
-	if (!lock->waiter->told)
+	if (!lock->waiter->by_table)
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain != FINDING_CERTAIN)

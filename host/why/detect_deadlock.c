@@ -12,14 +12,14 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS    10u	 /* a younger cycle is only possible, if the machine ran while it was read */
-#define ANSWER_MS   250u /* the same for a wait for an answer or a CPU that the host may not run just now */
-#define MOST	    32u	 /* findings, because it takes time to find the threads that wait for a cycle */
-#define PASSES	    16u	 /* length of chains of waits that lead to the cycle */
-#define BEHIND_MOST 8u	 /* waiters outside of the cycle that are shown */
+#define LEAST_MS     10u  /* a younger cycle is only possible, if the machine ran while it was read */
+#define ANSWER_MS    250u /* the same for a wait for an answer or a CPU that the host may not run just now */
+#define MOST	     32u  /* findings, because it takes time to find the threads that wait for a cycle */
+#define PASSES	     16u  /* length of chains of waits that lead to the cycle */
+#define WAITERS_MOST 8u	  /* waiters outside of the cycle that are shown */
 
 /* A node that waits for the cycle, and one that is only the CPU or the thread of such a node. */
-enum { BEHIND = 1, SHADOW };
+enum { WAITS_FOR_CYCLE = 1, SAME_PARTY };
 
 struct context {
 	const struct why_evidence *evidence;
@@ -123,7 +123,7 @@ struct cycle {
 	uint32_t waits;	   /* edges that are waits, one for each party */
 	uint32_t party[2]; /* the first two parties */
 	uint64_t newest;   /* stamp of the wait that closed the cycle */
-	bool told;	   /* all edges are from the kernel's tables */
+	bool by_table;	   /* all edges are from the kernel's tables */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
 	bool locks;	   /* each wait is for the end of a thread or for a lock that is held */
@@ -152,10 +152,10 @@ static bool needs_no_time(const struct why_edge *edge)
 
 static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 {
-	struct cycle cycle = { .edge = edge, .count = count, .told = true, .locks = true };
+	struct cycle cycle = { .edge = edge, .count = count, .by_table = true, .locks = true };
 
 	for (uint32_t n = 0; n < count; n++) {
-		cycle.told = cycle.told && edge[n]->told;
+		cycle.by_table = cycle.by_table && edge[n]->by_table;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
 		cycle.turns = cycle.turns || edge[n]->kind == WHY_EDGE_TURN;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
@@ -191,14 +191,14 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	return (cycle->asks || cycle->turns) && is_young(evidence, cycle) &&
-	       (evidence->went_on || why_somebody_works(evidence));
+	       (evidence->made_progress || why_any_cpu_works(evidence));
 }
 
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	if (is_young(evidence, cycle))
 		return FINDING_POSSIBLE;
-	return cycle->told ? FINDING_CERTAIN : FINDING_LIKELY;
+	return cycle->by_table ? FINDING_CERTAIN : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)
@@ -307,13 +307,13 @@ static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 
 		if (!stuck[edge->to] || stuck[edge->from])
 			continue;
-		stuck[edge->from] = edge->kind == WHY_EDGE_RUNS ? SHADOW : BEHIND;
+		stuck[edge->from] = edge->kind == WHY_EDGE_RUNS ? SAME_PARTY : WAITS_FOR_CYCLE;
 		marked++;
 	}
 	return marked;
 }
 
-static void list_behind(const struct context *context, struct why_finding *finding, const uint8_t *stuck)
+static void list_waiters(const struct context *context, struct why_finding *finding, const uint8_t *stuck)
 {
 	char line[FINDING_LINE] = "", party[WHY_WORDS];
 	uint32_t shown = 0, more = 0;
@@ -321,10 +321,10 @@ static void list_behind(const struct context *context, struct why_finding *findi
 	for (uint32_t n = 0; n < context->graph->nodes; n++) {
 		size_t length = strlen(line);
 
-		if (stuck[n] != BEHIND)
+		if (stuck[n] != WAITS_FOR_CYCLE)
 			continue;
 		say_party(context, n, party, sizeof(party));
-		if (shown == BEHIND_MOST ||
+		if (shown == WAITERS_MOST ||
 		    length + strlen(party) + sizeof("waiting for them: , ") > sizeof(line))
 			more++;
 		else
@@ -337,17 +337,17 @@ static void list_behind(const struct context *context, struct why_finding *findi
 }
 
 /* Adds the threads and CPUs outside of the cycle that wait for it. */
-static int say_behind(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
+static int say_waiters(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
 {
 	uint8_t *stuck = calloc(context->graph->nodes, 1);
 
 	if (!stuck)
 		return KTREAD_E_MEMORY;
 	for (uint32_t n = 0; n < cycle->count; n++)
-		stuck[cycle->edge[n]->from] = SHADOW;
+		stuck[cycle->edge[n]->from] = SAME_PARTY;
 	for (uint32_t pass = 0; pass < PASSES && spread(context->graph, stuck); pass++)
 		;
-	list_behind(context, finding, stuck);
+	list_waiters(context, finding, stuck);
 	free(stuck);
 	return 0;
 }
@@ -371,14 +371,14 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	for (uint32_t n = 0; n < count; n++)
 		say_edge(context, finding, edge[n]);
 	add_actors(context, finding, &cycle);
-	finding->base.partial = !cycle.told && is_lossy(context->evidence);
-	if (!cycle.told)
+	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
+	if (!cycle.by_table)
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,
 			    "take another trace later, because this may have been so for a moment only");
-	error = say_behind(context, finding, &cycle);
+	error = say_waiters(context, finding, &cycle);
 	return error ? error : WHY_CYCLE_TAKEN;
 }
 

@@ -35,7 +35,7 @@ struct health {
 	uint32_t runnable, running, waiting, timed; /* numbers of threads; timed: part of `waiting` */
 	uint64_t longest;			    /* longest time that a thread has been runnable */
 	uint64_t oldest;			    /* stamp of the oldest sleep without a timeout */
-	bool told;				    /* all CPUs have set a mode */
+	bool modes_known;			    /* all CPUs have set a mode */
 };
 
 /* Returns whether the CPU has spun for a lock, or waited for an answer, for longer than SPIN_MS. */
@@ -76,7 +76,7 @@ static bool spins_in_vain(const struct why_evidence *evidence)
 {
 	uint32_t looked = 0;
 
-	if (evidence->went_on || why_somebody_works(evidence))
+	if (evidence->made_progress || why_any_cpu_works(evidence))
 		return false;
 	for (uint32_t n = 0; n < evidence->cpus && looked < SPINNERS; n++) {
 		const struct ktrx_holder *holder = &evidence->cpu[n].holder;
@@ -144,7 +144,7 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 	else if (!why_runs_work(evidence, cpu))
 		health->unknown++;
 	if (!cpu->has_row || cpu->row.mode == KTRX_MODE_UNKNOWN)
-		health->told = false;
+		health->modes_known = false;
 }
 
 static void look_at_thread(struct health *health, const struct why_thread *thread)
@@ -166,7 +166,7 @@ static void look_at_thread(struct health *health, const struct why_thread *threa
 
 static struct health look(const struct why_evidence *evidence)
 {
-	struct health health = { .reach = evidence->window, .oldest = UINT64_MAX, .told = true };
+	struct health health = { .reach = evidence->window, .oldest = UINT64_MAX, .modes_known = true };
 
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		look_at_cpu(&health, evidence, &evidence->cpu[n]);
@@ -208,11 +208,11 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 	if (why_finding_state(finding, evidence))
 		return;
 	why_say_hooks(missing, hooks, sizeof(hooks));
-	if (!health->told && missing)
+	if (!health->modes_known && missing)
 		finding_say(finding->base.advice,
 			    "call ktrace_mode(), which records that a CPU idles, and the hooks for %s",
 			    hooks);
-	else if (!health->told)
+	else if (!health->modes_known)
 		finding_say(finding->base.advice, "call ktrace_mode(), which records that a CPU idles");
 	else if (missing)
 		why_finding_hooks(finding, missing);
@@ -282,7 +282,7 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 		return why_say(
 			buffer, size,
 			"use rings with more slots, because earlier wakeups of these threads are lost");
-	if (!why_tells_nobody(evidence))
+	if (!why_records_wake_nobody(evidence))
 		return why_say(buffer, size,
 			       "record sched.wake_nobody, "
 			       "without which a wakeup that came too early leaves no trace");
@@ -291,8 +291,8 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 		"check what should wake these threads, because the trace does not show that such waits end");
 }
 
-static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
-		     const struct health *health, unsigned busy, const struct why_rests *rests)
+static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct health *health, unsigned busy, const struct why_rests *rests)
 {
 	/*
 		 * Earlier wakeups show whether a sleep is normal, so the trace must reach back before the
@@ -304,7 +304,7 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	const bool all = health->idle == health->cpus;
 	/* More running threads than CPUs: the hooks for switches are wrong. */
 	const bool sound = health->running <= health->cpus;
-	const bool certain = all && health->told && whole && is_long && open == 0 && sound;
+	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS], missing[FINDING_LINE];
@@ -334,7 +334,7 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	why_slow_explain(evidence, finding);
 	if (rests->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
-				 evidence->times_told ? "" : " (as far as is known)");
+				 evidence->timeouts_recorded ? "" : " (as far as is known)");
 	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
 	if (!finding->base.advice[0] && !is_long)
@@ -356,7 +356,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 
 	if (error)
 		return error;
-	error = tell_idle(evidence, findings, health, busy, &rests);
+	error = report_idle(evidence, findings, health, busy, &rests);
 	why_rests_free(&rests);
 	return error;
 }
@@ -365,7 +365,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 static void say_calm(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct why_thread *thread)
 {
-	const uint64_t known[] = { thread->acted, thread->first, evidence->gap, evidence->first };
+	const uint64_t known[] = { thread->last_own_event, thread->first, evidence->gap, evidence->first };
 	char who[WHY_WORDS], ticks[WHY_WORDS];
 	uint64_t since = 0;
 
@@ -410,8 +410,8 @@ static void say_users(const struct why_evidence *evidence, struct why_finding *f
 		say_calm(evidence, finding, most[n]);
 }
 
-static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,
-		     const struct health *health, unsigned busy)
+static int report_busy(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct health *health, unsigned busy)
 {
 	const bool scant = health->reach < evidence->window / SCANT;
 	struct why_finding *finding =
@@ -445,9 +445,9 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
  * Returns whether nothing came from the machine for long while it was watched, although some CPU does not
  * idle. The state is then that of the last sign of life, which does not show progress.
  */
-static bool stands(const struct why_evidence *evidence, const struct health *health)
+static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {
-	const uint64_t least = why_ms(evidence, WHY_STANDS_MS);
+	const uint64_t least = why_ms(evidence, WHY_SILENT_MS);
 
 	return least && evidence->end - evidence->alive >= least && health->idle < health->cpus;
 }
@@ -457,13 +457,13 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	const struct health health = look(evidence);
 	const unsigned busy = busy_percent(&health);
 
-	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence) ||
-	    spins_in_vain(evidence) || stands(evidence, &health))
+	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut ||
+	    !why_shows_activity(evidence) || spins_in_vain(evidence) || has_stopped(evidence, &health))
 		return 0;
 	/* If no CPU idles, the machine is busy, however small the part of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
 		return find_idle(evidence, findings, &health, busy);
 	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))
-		return tell_busy(evidence, findings, &health, busy);
+		return report_busy(evidence, findings, &health, busy);
 	return 0;
 }

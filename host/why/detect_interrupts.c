@@ -67,7 +67,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;
 	return idle ? storm->dense && why_has_stopped(evidence, cpu)
-		    : why_has_stopped(evidence, cpu) || interrupts->run_stands;
+		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
 }
 
 /* Returns whether nearly all events of the CPU are of one interrupt, although timer ticks come between. */
@@ -110,7 +110,7 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 		finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (interrupts->pc)
 		finding_evidence(&finding->base, "%s interrupted %s at %s",
-				 interrupts->run_stands ? "each of them" : "the last one",
+				 interrupts->run_at_one_place ? "each of them" : "the last one",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
 	if (cpu->has_registers)
@@ -202,7 +202,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
-	if (!why_has_stopped(evidence, cpu) || !why_owes_end(cpu) ||
+	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(cpu) ||
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
 	/* Either this interrupt need not be ended, like a spurious one, or the trace lacks an irq.eoi. */
@@ -354,7 +354,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (why_has_stopped(evidence, cpu) && !why_owes_end(cpu) &&
+		if (why_has_stopped(evidence, cpu) && !why_lacks_eoi(cpu) &&
 		    !has_another_reason(evidence, cpu) && had_time(evidence, cpu) &&
 		    late_sleepers(evidence, cpu) > 0)
 			error = found(evidence, findings, cpu);

@@ -42,7 +42,7 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
 						       .pc = cpu->row.interrupts_pc });
-	why_finding_askers(finding, evidence, cpu);
+	why_finding_awaited_answer(finding, evidence, cpu);
 	return 0;
 }
 

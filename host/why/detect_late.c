@@ -19,7 +19,7 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 {
 	const uint64_t late = why_ms(evidence, evidence->stalled ? STALLED_MS : LATE_MS);
 
-	return why_asks(cpu) && late && why_age(evidence, cpu->row.ipi_stamp) >= late;
+	return why_awaits_answer(cpu) && late && why_age(evidence, cpu->row.ipi_stamp) >= late;
 }
 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
@@ -31,16 +31,17 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+	finding_say(finding->base.what, "%s", why_say_awaited_answer(evidence, asker, line, sizeof(line)));
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
 						       .ticks = why_age(evidence, asker->row.ipi_stamp),
 						       .pc = asker->row.ipi_pc });
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *asked = &evidence->cpu[n];
 
-		if (!why_asks_for(asker, asked) || owing++ >= SHOWN)
+		if (!why_awaits_answer_of(asker, asked) || owing++ >= SHOWN)
 			continue;
-		finding_evidence(&finding->base, "%s", why_say_owes(evidence, asked, line, sizeof(line)));
+		finding_evidence(&finding->base, "%s",
+				 why_say_missing_answer(evidence, asked, line, sizeof(line)));
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
 						      .pc = asked->has_registers ? asked->pc : asked->row.pc,

@@ -65,10 +65,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 {
 	const struct ktread_type *acquire = ktread_type_find(evidence->trace, "lock", "acquire");
 	const struct ktread_type *had = ktread_type_find(evidence->trace, "lock", "try");
-	const bool told =
+	const bool is_recorded =
 		acquire && acquire->state & KTRX_STATE_RECORD && (!had || had->state & KTRX_STATE_RECORD);
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_LIVELOCK, told ? FINDING_CERTAIN : FINDING_LIKELY);
+		why_finding_new(findings, WHY_LIVELOCK, is_recorded ? FINDING_CERTAIN : FINDING_LIKELY);
 	char one[WHY_WORDS], other[WHY_WORDS];
 
 	if (!finding)
@@ -87,7 +87,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 					    .ticks = elapsed(ring[n]->tries.first, ring[n]->tries.last),
 					    .pc = ring[n]->tries.pc });
 	}
-	if (!told)
+	if (!is_recorded)
 		finding_say(finding->base.advice,
 			    "switch on lock.acquire and lock.try, which show whether a try succeeded");
 	return 0;

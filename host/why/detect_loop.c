@@ -23,7 +23,8 @@
  * Returns whether the loop lasts until the end: `last` is nearly the newest event of the thread's CPU. A
  * virtual CPU itself may not have run for a while.
  */
-static bool goes_on(const struct why_evidence *evidence, const struct why_thread *thread, uint64_t last)
+static bool lasts_until_end(const struct why_evidence *evidence, const struct why_thread *thread,
+			    uint64_t last)
 {
 	const uint64_t newest =
 		thread->cpu < evidence->cpus ? evidence->cpu[thread->cpu].last_stamp : evidence->end;
@@ -41,11 +42,12 @@ static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64
 
 static bool fault_loops(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return thread->fault_repeats >= FAULTS_LEAST && goes_on(evidence, thread, thread->faults.last);
+	return thread->fault_repeats >= FAULTS_LEAST &&
+	       lasts_until_end(evidence, thread, thread->faults.last);
 }
 
-static int tell_faults(const struct why_evidence *evidence, struct why_findings *findings,
-		       const struct why_thread *thread)
+static int report_faults(const struct why_evidence *evidence, struct why_findings *findings,
+			 const struct why_thread *thread)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_FAULT_LOOP,
 						      thread->fault_ip ? FINDING_CERTAIN : FINDING_LIKELY);
@@ -101,7 +103,8 @@ static bool is_awake(const struct why_thread *thread)
 static bool calls_loop(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) && is_awake(thread) &&
-	       thread->rested < thread->repeat_first && goes_on(evidence, thread, thread->syscalls.last) &&
+	       thread->rested < thread->repeat_first &&
+	       lasts_until_end(evidence, thread, thread->syscalls.last) &&
 	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
 }
 
@@ -132,8 +135,8 @@ static bool how_certain(const struct why_evidence *evidence, const struct why_th
 	return *certain > FINDING_POSSIBLE || thread->repeats >= CALLS_SOME;
 }
 
-static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
-		      const struct why_thread *thread, enum finding_certainty certain)
+static int report_calls(const struct why_evidence *evidence, struct why_findings *findings,
+			const struct why_thread *thread, enum finding_certainty certain)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, certain);
 	const char *name = ktread_syscall_name(evidence->trace, (uint32_t)thread->syscall);
@@ -178,9 +181,9 @@ int why_detect_loop(const struct why_evidence *evidence, struct why_findings *fi
 		const struct why_thread *thread = &evidence->thread[n];
 
 		if (fault_loops(evidence, thread))
-			error = tell_faults(evidence, findings, thread);
+			error = report_faults(evidence, findings, thread);
 		else if (calls_loop(evidence, thread) && how_certain(evidence, thread, &certain))
-			error = tell_calls(evidence, findings, thread, certain);
+			error = report_calls(evidence, findings, thread, certain);
 	}
 	return error;
 }

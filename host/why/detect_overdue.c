@@ -19,7 +19,7 @@
 #define TIMES_MORE   64u   /* the same if no thread waits for it */
 #define TIMES_UNEVEN 32u   /* the same for irregular wakeups by a thread that still runs */
 #define TIMES_QUIET  16u   /* the same for periodic wakeups, and their longest interval */
-#define BEHIND_MS    1000u /* other threads must have waited for this long */
+#define WAITERS_MS   1000u /* other threads must have waited for this long */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
 #define UNKNOWN_MS   10000u /* if no such wait has ended */
@@ -35,7 +35,7 @@
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
-struct case_of {
+struct overdue_wait {
 	const struct why_rest *rest;
 	enum reason reason;
 	enum finding_certainty certain;
@@ -66,7 +66,8 @@ static uint64_t waited(const struct why_evidence *evidence, const struct why_res
 	const uint64_t seen = why_rest_ticks(evidence, rest);
 
 	*doubtful = false;
-	if (!rest->since || evidence->alive == evidence->end || evidence->stood_before || !all_idle(evidence))
+	if (!rest->since || evidence->alive == evidence->end || evidence->silence_is_longer ||
+	    !all_idle(evidence))
 		return seen;
 	*doubtful = true;
 	return why_age(evidence, rest->since);
@@ -92,25 +93,25 @@ static uint64_t before(const struct why_rest *rest)
  * Returns whether the thread used to be woken far sooner, by the count of wakeups in its row. For rings that
  * are soon overwritten and hold no wait that ended.
  */
-static bool used_to_come_on(const struct why_evidence *evidence, const struct case_of *one)
+static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {
 	const struct why_rest *rest = one->rest;
-	const uint32_t wakes = rest->told ? rest->thread->holder.wakes : 0;
+	const uint32_t wakes = rest->by_table ? rest->thread->holder.wakes : 0;
 
-	return wakes >= KNOWN_WAITS && rest->behind_ticks >= why_ms(evidence, STUCK_MS) &&
+	return wakes >= KNOWN_WAITS && rest->waiters_ticks >= why_ms(evidence, STUCK_MS) &&
 	       one->ticks >= at_least(evidence, UNKNOWN_MS, before(rest) / wakes, TIMES_BLOCKS);
 }
 
-static void judge_blocks(const struct why_evidence *evidence, struct case_of *one)
+static void judge_blocks(const struct why_evidence *evidence, struct overdue_wait *one)
 {
 	const struct why_queue *queue = one->rest->queue;
 	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
 
-	if (!one->rest->behind || one->rest->behind_ticks < why_ms(evidence, BEHIND_MS))
+	if (!one->rest->waiters || one->rest->waiters_ticks < why_ms(evidence, WAITERS_MS))
 		return;
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
 		one->certain = FINDING_LIKELY;
-	else if (waits == 0 && used_to_come_on(evidence, one)) {
+	else if (waits == 0 && used_to_be_woken_sooner(evidence, one)) {
 		one->certain = FINDING_LIKELY;
 		one->counted = true;
 	} else if (waits >= KNOWN_WAITS ||
@@ -119,7 +120,7 @@ static void judge_blocks(const struct why_evidence *evidence, struct case_of *on
 	one->reason = BLOCKS;
 }
 
-static void judge_device(const struct why_evidence *evidence, struct case_of *one)
+static void judge_device(const struct why_evidence *evidence, struct overdue_wait *one)
 {
 	const struct why_queue *queue = one->rest->queue;
 	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
@@ -149,7 +150,7 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 }
 
 /* Returns whether the thread exists and does not wait without a timeout itself. */
-static bool goes_on(const struct why_evidence *evidence, const struct why_rests *rests, uint32_t id)
+static bool still_runs(const struct why_evidence *evidence, const struct why_rests *rests, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
 
@@ -162,13 +163,13 @@ static bool has_waker(const struct why_evidence *evidence, const struct why_rest
 		      const struct why_queue *queue)
 {
 	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++)
-		if (queue->waker[n].wakes && goes_on(evidence, rests, queue->waker[n].thread))
+		if (queue->waker[n].wakes && still_runs(evidence, rests, queue->waker[n].thread))
 			return true;
 	return false;
 }
 
 static void judge_rhythm(const struct why_evidence *evidence, const struct why_rests *rests,
-			 struct case_of *one)
+			 struct overdue_wait *one)
 {
 	const struct why_queue *queue = one->rest->queue;
 	uint64_t quiet, longest;
@@ -189,7 +190,7 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 	if (!by_irq && !has_waker(evidence, rests, queue))
 		return;
 	one->reason = RHYTHM;
-	if (one->irq_comes && one->rest->told)
+	if (one->irq_comes && one->rest->by_table)
 		one->certain = FINDING_LIKELY;
 }
 
@@ -198,13 +199,13 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
  * be input. For wakeups by a thread, that thread must still run.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_rests *rests,
-			struct case_of *one)
+			struct overdue_wait *one)
 {
 	struct why_habit *habit = &one->habit;
 
 	if (!why_habit_of(evidence, one->rest, habit) || why_is_served(evidence, one->rest))
 		return;
-	if (habit->waker ? !goes_on(evidence, rests, habit->waker - 1)
+	if (habit->waker ? !still_runs(evidence, rests, habit->waker - 1)
 			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
 		return;
 	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,
@@ -228,13 +229,13 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
  * The thread sleeps for a lock that is not held: the thread that released it did not wake this one. The
  * owner that was named when the wait began has a row, and the row does not name the lock.
  */
-static void judge_free(const struct why_evidence *evidence, struct case_of *one)
+static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
 	const struct ktrx_holder *row = &one->rest->thread->holder;
-	const bool told = one->rest->told && row->owner && has_row(evidence, row->owner) &&
-			  !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->left_out == 0;
+	const bool by_table = one->rest->by_table && row->owner && has_row(evidence, row->owner) &&
+			      !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->left_out == 0;
 
-	if (told && one->rest->owner == 0 && row->state == KTRX_THREAD_WAITING &&
+	if (by_table && one->rest->owner == 0 && row->state == KTRX_THREAD_WAITING &&
 	    one->ticks >= why_ms(evidence, LONG_MS))
 		one->reason = FREE;
 }
@@ -243,15 +244,15 @@ static void judge_free(const struct why_evidence *evidence, struct case_of *one)
  * Returns whether the wait has no timeout. In a kernel that has recorded no timed sleep, a wait for an event
  * may be one.
  */
-static bool tells_times(const struct why_evidence *evidence, const struct why_rest *rest)
+static bool has_no_timeout(const struct why_evidence *evidence, const struct why_rest *rest)
 {
-	return evidence->times_told || rest->kind == KTRX_WAIT_DEVICE;
+	return evidence->timeouts_recorded || rest->kind == KTRX_WAIT_DEVICE;
 }
 
-static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
-			    const struct why_rest *rest)
+static struct overdue_wait judge(const struct why_evidence *evidence, const struct why_rests *rests,
+				 const struct why_rest *rest)
 {
-	struct case_of one = { .rest = rest, .certain = FINDING_POSSIBLE };
+	struct overdue_wait one = { .rest = rest, .certain = FINDING_POSSIBLE };
 	bool doubtful;
 
 	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE && rest->kind != KTRX_WAIT_LOCK)
@@ -270,7 +271,7 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 		judge_device(evidence, &one);
 	if (rest->queue)
 		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
-	if (doubtful || !rest->told || !tells_times(evidence, rest))
+	if (doubtful || !rest->by_table || !has_no_timeout(evidence, rest))
 		one.certain = FINDING_POSSIBLE;
 	return one;
 }
@@ -278,7 +279,7 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 /* ---- In words ------------------------------------------------------------------------------------ */
 
 static void say_head(const struct why_evidence *evidence, struct why_finding *finding,
-		     const struct case_of *one)
+		     const struct overdue_wait *one)
 {
 	char rest[FINDING_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
 
@@ -287,7 +288,7 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 	case BLOCKS:
 		finding_say(finding->base.what, "%s, and holds lock %s, for which %" PRIu32 " other thread%s",
 			    rest, why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
-			    one->rest->behind, one->rest->behind == 1 ? " waits" : "s wait");
+			    one->rest->waiters, one->rest->waiters == 1 ? " waits" : "s wait");
 		return;
 	case FREE:
 		finding_say(finding->base.what, "%s; the lock is no longer held", rest);
@@ -310,7 +311,7 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 static void say_wakers(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct why_queue *queue)
 {
-	char who[WHY_WORDS], last[WHY_WORDS], acted[WHY_WORDS];
+	char who[WHY_WORDS], last[WHY_WORDS], last_own_event[WHY_WORDS];
 	uint32_t shown = 0;
 
 	for (uint32_t n = 0; n < queue->wakers && shown < WAKERS; n++) {
@@ -331,13 +332,13 @@ static void say_wakers(const struct why_evidence *evidence, struct why_finding *
 					 "%s woke it %" PRIu64
 					 " time%s, the last time %s ago; the waker's last event was %s ago",
 					 who, waker->wakes, finding_plural(waker->wakes), last,
-					 why_say_ticks(evidence, why_age(evidence, thread->acted), acted,
-						       sizeof(acted)));
+					 why_say_ticks(evidence, why_age(evidence, thread->last_own_event),
+						       last_own_event, sizeof(last_own_event)));
 	}
 }
 
 static void say_irq(const struct why_evidence *evidence, struct why_finding *finding,
-		    const struct case_of *one)
+		    const struct overdue_wait *one)
 {
 	const struct why_irq_waker *irq = &one->rest->queue->irq;
 	char which[WHY_WORDS] = "", last[WHY_WORDS];
@@ -356,7 +357,7 @@ static void say_irq(const struct why_evidence *evidence, struct why_finding *fin
 }
 
 static void say_rhythm(const struct why_evidence *evidence, struct why_finding *finding,
-		       const struct case_of *one)
+		       const struct overdue_wait *one)
 {
 	const struct why_rhythm *rhythm = &one->rest->queue->rhythm;
 	char usual[WHY_WORDS], longest[WHY_WORDS];
@@ -393,29 +394,29 @@ static void say_counted(const struct why_evidence *evidence, struct why_finding 
 			 why_say_ticks(evidence, before(rest), ticks, sizeof(ticks)));
 }
 
-static void say_behind(const struct why_evidence *evidence, struct why_finding *finding,
+static void say_waiter(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct why_rest *rest)
 {
 	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
 
 	finding_evidence(&finding->base, "%s has waited %s for lock %s",
-			 why_say_actor(evidence, rest->first->id + 1, who, sizeof(who)),
-			 why_say_ticks(evidence, rest->behind_ticks, ticks, sizeof(ticks)),
+			 why_say_actor(evidence, rest->first_waiter->id + 1, who, sizeof(who)),
+			 why_say_ticks(evidence, rest->waiters_ticks, ticks, sizeof(ticks)),
 			 why_say_object(evidence, rest->lock, lock, sizeof(lock)));
 }
 
 static void say_missing(const struct why_evidence *evidence, struct why_finding *finding,
-			const struct case_of *one)
+			const struct overdue_wait *one)
 {
-	if (!one->rest->told) {
+	if (!one->rest->by_table) {
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
 			    "call ktrace_block(), which records whether a sleep has a timeout");
-	} else if (!tells_times(evidence, one->rest)) {
+	} else if (!has_no_timeout(evidence, one->rest)) {
 		finding_say(finding->base.advice, "record timed sleeps, "
 						  "because ktrace_block() has recorded none (KTRX_WAIT_TIME, "
 						  "or a deadline)");
-	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
+	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_records_wake_nobody(evidence)) {
 		finding_say(finding->base.advice,
 			    "record sched.wake_nobody, "
 			    "which distinguishes a wakeup that came too early from a missing one");
@@ -426,7 +427,7 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 }
 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
-		 const struct case_of *one)
+		 const struct overdue_wait *one)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->certain);
 	const struct why_rest *rest = one->rest;
@@ -453,11 +454,11 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 						       .waits = rest->object,
 						       .ticks = one->ticks,
 						       .pc = rest->pc });
-	if (rest->behind) {
-		say_behind(evidence, finding, rest);
-		why_finding_actor(finding, (struct why_actor){ .id = rest->first->id + 1,
+	if (rest->waiters) {
+		say_waiter(evidence, finding, rest);
+		why_finding_actor(finding, (struct why_actor){ .id = rest->first_waiter->id + 1,
 							       .waits = rest->lock,
-							       .ticks = rest->behind_ticks });
+							       .ticks = rest->waiters_ticks });
 	}
 	say_missing(evidence, finding, one);
 	return 0;
@@ -492,7 +493,7 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 	int error = 0;
 
 	for (uint32_t n = 0; n < rests->count && count < MOST && !error; n++) {
-		struct case_of one = judge(evidence, rests, &rests->rest[n]);
+		struct overdue_wait one = judge(evidence, rests, &rests->rest[n]);
 
 		if (one.reason == NONE || is_left_asleep(sleepers, one.rest->thread) ||
 		    (one.reason == RHYTHM && !is_first_on_queue(rests, n)))

@@ -12,7 +12,7 @@
 #define LEAST_MS 50u /* shorter waits are normal */
 #define CHAIN	 64u /* length of a chain of holders that wait for each other's locks */
 
-struct case_of {
+struct inversion {
 	const struct why_edge *wait; /* of the urgent thread */
 	const struct why_thread *urgent, *holder, *between;
 };
@@ -43,7 +43,8 @@ static const struct why_thread *last_holder(const struct why_graph *graph,
 }
 
 /* Returns the thread that runs on the CPU of `holder`, NULL if unknown. */
-static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_thread *holder)
+static const struct why_thread *running_on_cpu_of(const struct why_evidence *evidence,
+						  const struct why_thread *holder)
 {
 	const uint32_t cpu = holder->holder.cpu;
 
@@ -55,7 +56,7 @@ static bool has_priority(const struct why_thread *thread)
 	return thread && thread->has_holder && thread->holder.priority;
 }
 
-static bool is_case(const struct why_evidence *evidence, const struct case_of *found)
+static bool is_case(const struct why_evidence *evidence, const struct inversion *found)
 {
 	return has_priority(found->urgent) && has_priority(found->holder) && has_priority(found->between) &&
 	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
@@ -65,7 +66,7 @@ static bool is_case(const struct why_evidence *evidence, const struct case_of *f
 }
 
 static int report(const struct why_evidence *evidence, struct why_findings *findings,
-		  const struct case_of *found)
+		  const struct inversion *found)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_PRIORITY_INVERSION, FINDING_CERTAIN);
 	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], lock[WHY_WORDS], words[WHY_WORDS];
@@ -110,14 +111,14 @@ int why_detect_priority_inversion(const struct why_evidence *evidence, struct wh
 	int error = why_graph_build(&graph, evidence);
 
 	for (uint32_t n = 0; !error && n < graph->edges; n++) {
-		struct case_of found = { .wait = &graph->edge[n] };
+		struct inversion found = { .wait = &graph->edge[n] };
 
 		if (!why_edge_is_lock(found.wait))
 			continue;
 		found.urgent = thread_at(graph, evidence, found.wait->from);
 		found.holder = last_holder(graph, evidence, found.wait->to);
 		if (found.holder)
-			found.between = who_runs(evidence, found.holder);
+			found.between = running_on_cpu_of(evidence, found.holder);
 		if (is_case(evidence, &found))
 			error = report(evidence, findings, &found);
 	}

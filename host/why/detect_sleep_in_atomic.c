@@ -38,7 +38,7 @@ static bool is_in_use(const struct why_evidence *evidence, uint64_t lock)
 	return false;
 }
 
-static bool anybody_stopped(const struct why_evidence *evidence)
+static bool any_cpu_stopped(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (why_has_stopped(evidence, &evidence->cpu[n]))
@@ -139,7 +139,7 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
  * Returns whether the CPU has switched threads for long since, in the same state. Then a missing hook at the
  * end of the state is more likely.
  */
-static bool went_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
 	const bool is_so_still = row->broken == KTRX_BROKEN_SWITCH_PREEMPT ? row->preempt != 0
@@ -162,7 +162,7 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 		return FINDING_POSSIBLE;
 	if (is_waited_for(evidence, lock))
 		return is_again(evidence, cpu) ? FINDING_LIKELY : FINDING_CERTAIN;
-	if (went_on(evidence, cpu) || (!is_in_use(evidence, lock) && anybody_stopped(evidence)))
+	if (ran_on(evidence, cpu) || (!is_in_use(evidence, lock) && any_cpu_stopped(evidence)))
 		return FINDING_POSSIBLE;
 	return FINDING_LIKELY;
 }
@@ -210,7 +210,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 cpu->number);
 	else if (since)
 		say_holder(evidence, cpu, finding);
-	if (certain != FINDING_CERTAIN && went_on(evidence, cpu))
+	if (certain != FINDING_CERTAIN && ran_on(evidence, cpu))
 		finding_evidence(
 			&finding->base,
 			"CPU %" PRIu32

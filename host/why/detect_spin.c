@@ -43,7 +43,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
-	return later(thread->acted, known_since(evidence, cpu, thread));
+	return later(thread->last_own_event, known_since(evidence, cpu, thread));
 }
 
 /* Returns whether the thread waits by its own row. The row of its CPU shows only waits for spinlocks. */
@@ -93,7 +93,7 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 
 	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
 	why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks));
-	if (user && thread->syscalls.count && thread->acted == since)
+	if (user && thread->syscalls.count && thread->last_own_event == since)
 		finding_say(finding->base.what,
 			    "%s spins in user mode on CPU %" PRIu32 ", for %s since its last system call",
 			    actor, cpu->number, ticks);
@@ -186,7 +186,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 					      .ticks = why_silence(evidence, cpu),
 					      .pc = cpu->pc,
 					      .exact = true });
-	why_finding_askers(finding, evidence, cpu);
+	why_finding_awaited_answer(finding, evidence, cpu);
 	return 0;
 }
 

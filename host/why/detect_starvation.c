@@ -16,10 +16,10 @@
  * A thread starves after this many interrupts of its CPU and this long a time: others have had many turns by
  * then.
  */
-#define BEATS_LEAST   20u
-#define BEATS_EACH    4u /* interrupts for each thread that is runnable on the CPU */
-#define WAIT_LEAST_MS 250u
-#define WAIT_UNTOLD   4u /* times as long if interrupts are not recorded */
+#define BEATS_LEAST	20u
+#define BEATS_EACH	4u /* interrupts for each thread that is runnable on the CPU */
+#define WAIT_LEAST_MS	250u
+#define WAIT_UNRECORDED 4u /* times as long if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -49,19 +49,20 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	const uint64_t least = why_ms(evidence, WAIT_LEAST_MS);
 	uint64_t waits = why_age(evidence, starved->since);
 
-	if (!starved->told && !why_is_whole_since(evidence, starved->since)) /* it may have run meanwhile */
+	if (!starved->by_table &&
+	    !why_is_whole_since(evidence, starved->since)) /* it may have run meanwhile */
 		return false;
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;
 	if (starved->cpu->irqs.count == 0) /* interrupts are not recorded */
-		return waits >= (uint64_t)WAIT_UNTOLD * least;
+		return waits >= (uint64_t)WAIT_UNRECORDED * least;
 	return starved->thread->interrupts >= BEATS_LEAST &&
 	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable;
 }
 
-static void tell_priorities(const struct why_evidence *evidence, struct why_finding *finding,
-			    const struct why_thread *runs, const struct why_thread *starved)
+static void say_priorities(const struct why_evidence *evidence, struct why_finding *finding,
+			   const struct why_thread *runs, const struct why_thread *starved)
 {
 	const uint32_t urgent = runs->holder.priority, other = starved->holder.priority;
 	char who[WHY_WORDS];
@@ -81,27 +82,27 @@ static bool waits_for_answer(const struct why_evidence *evidence, const struct w
 {
 	const struct why_cpu *cpu = starved->cpu;
 
-	return why_asks(cpu) &&
+	return why_awaits_answer(cpu) &&
 	       why_age(evidence, cpu->row.ipi_stamp) >= why_age(evidence, starved->since) / 2;
 }
 
-static void tell_asker(const struct why_evidence *evidence, struct why_finding *finding,
-		       const struct why_turn *starved)
+static void say_awaited_answer(const struct why_evidence *evidence, struct why_finding *finding,
+			       const struct why_turn *starved)
 {
 	const struct why_cpu *cpu = starved->cpu;
 	char line[FINDING_LINE];
 
 	if (!waits_for_answer(evidence, starved))
 		return;
-	finding_evidence(&finding->base, "%s", why_say_asks(evidence, cpu, line, sizeof(line)));
+	finding_evidence(&finding->base, "%s", why_say_awaited_answer(evidence, cpu, line, sizeof(line)));
 	finding->asker = cpu->number + 1;
 }
 
-static int tell(const struct why_evidence *evidence, struct why_findings *findings,
-		const struct why_turn *starved, const struct why_thread *runs)
+static int report(const struct why_evidence *evidence, struct why_findings *findings,
+		  const struct why_turn *starved, const struct why_thread *runs)
 {
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_STARVATION, starved->told ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_STARVATION,
+						      starved->by_table ? FINDING_CERTAIN : FINDING_LIKELY);
 	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
 	const uint64_t ticks = why_age(evidence, starved->since);
 
@@ -113,7 +114,7 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 		    waits_for_answer(evidence, starved) ? ", while that CPU waits for an answer to its IPI"
 							: "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
-	tell_priorities(evidence, finding, runs, starved->thread);
+	say_priorities(evidence, finding, runs, starved->thread);
 	why_finding_actor(
 		finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc, .exact = true });
 	finding_evidence(&finding->base, "CPU %" PRIu32 " is healthy: its last heartbeat was %s ago, at %s",
@@ -121,8 +122,8 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
 				       sizeof(ago)),
 			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
-	tell_asker(evidence, finding, starved);
-	if (!starved->told) {
+	say_awaited_answer(evidence, finding, starved);
+	if (!starved->by_table) {
 		finding->base.partial = true;
 		if (evidence->missing_hooks & KTRX_HOOK_THREAD)
 			finding_say(finding->base.advice, "call ktrace_switch() and ktrace_wake(), "
@@ -146,7 +147,7 @@ int why_detect_starvation(const struct why_evidence *evidence, struct why_findin
 		if (counts(evidence, &evidence->thread[n], &turn) &&
 		    is_starved(evidence, &turn, runnable[turn.cpu->number]) &&
 		    why_turn_is_explained(evidence, &turn, &runs))
-			error = tell(evidence, findings, &turn, runs);
+			error = report(evidence, findings, &turn, runs);
 	free(runnable);
 	return error;
 }

@@ -80,13 +80,14 @@ static bool was_raced(const struct why_evidence *evidence, const struct why_slee
 		 * Across CPUs the order is uncertain: the sleeper's last action may have come after the
 		 * wakeup.
 		 */
-	const uint64_t apart = queue && queue->nobody_cpu != sleeper->thread->deed_cpu ? evidence->doubt : 0;
+	const uint64_t apart =
+		queue && queue->nobody_cpu != sleeper->thread->last_action_cpu ? evidence->doubt : 0;
 
 	return queue->nobody && queue->nobody_thread != sleeper->thread->id &&
 	       queue->nobody_stamp > queue->last_wake && queue->nobody_stamp < sleeper->since &&
-	       sleeper->thread->deed < queue->nobody_stamp &&
-	       queue->nobody_stamp - sleeper->thread->deed > apart &&
-	       sleeper->thread->woken <= sleeper->thread->deed &&
+	       sleeper->thread->last_action < queue->nobody_stamp &&
+	       queue->nobody_stamp - sleeper->thread->last_action > apart &&
+	       sleeper->thread->woken <= sleeper->thread->last_action &&
 	       why_is_whole_since(evidence, queue->nobody_stamp);
 }
 
@@ -94,7 +95,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 				       uint32_t count, struct why_finding *finding)
 {
 	for (uint32_t n = 0; n < count; n++) {
-		if (!group[n].told) {
+		if (!group[n].by_table) {
 			finding->base.partial = true;
 			finding_say(finding->base.advice,
 				    "call ktrace_block(), which records whether a sleep has a timeout");
@@ -128,8 +129,8 @@ static void doubt_few(const struct why_sleeper *group, uint32_t count, struct wh
 		    least, finding_plural(least));
 }
 
-static void tell_race(const struct why_evidence *evidence, struct why_finding *finding,
-		      const struct why_sleeper *sleeper)
+static void say_race(const struct why_evidence *evidence, struct why_finding *finding,
+		     const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
 	char who[WHY_WORDS], by[WHY_WORDS], what[WHY_WORDS], before[WHY_WORDS], where[WHY_WORDS];
@@ -151,8 +152,8 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 		who);
 }
 
-static void tell_lost(const struct why_evidence *evidence, struct why_finding *finding,
-		      const struct why_sleeper *sleeper)
+static void say_lost(const struct why_evidence *evidence, struct why_finding *finding,
+		     const struct why_sleeper *sleeper)
 {
 	char who[WHY_WORDS], waits[FINDING_LINE];
 
@@ -160,7 +161,7 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 		    why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
 		    why_say_waiting(evidence, KTRX_WAIT_EVENT, sleeper->queue->address, sleeper->since, 0,
 				    waits, sizeof(waits)));
-	if (!finding->base.partial && !why_tells_nobody(evidence))
+	if (!finding->base.partial && !why_records_wake_nobody(evidence))
 		finding_say(finding->base.advice,
 			    "record sched.wake_nobody, "
 			    "which distinguishes a wakeup that came too early from a missing one");
@@ -193,9 +194,9 @@ static int find_in_group(const struct why_evidence *evidence, struct why_finding
 		return KTREAD_E_MEMORY;
 	finding->base.certain = how_sure(evidence, group, count, finding);
 	if (raced)
-		tell_race(evidence, finding, root);
+		say_race(evidence, finding, root);
 	else
-		tell_lost(evidence, finding, root);
+		say_lost(evidence, finding, root);
 	if (!raced)
 		doubt_few(group, count, finding);
 	add_sleeper(evidence, finding, root);

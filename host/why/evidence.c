@@ -13,7 +13,7 @@
 #include "why/pulse.h"
 #include "why/rests.h"
 
-#define BEHIND_MOST 1000000u /* s: a table stamp this long after the newest event is not a time */
+#define END_MOST 1000000u /* s: a table stamp this long after the newest event is not a time */
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -162,8 +162,8 @@ static int make_cpus(struct why_evidence *evidence)
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {
 	const uint64_t frequency = evidence->info->frequency;
-	const uint64_t most = frequency && frequency < UINT64_MAX / BEHIND_MOST ? frequency * BEHIND_MOST
-										: UINT64_C(1) << 48;
+	const uint64_t most =
+		frequency && frequency < UINT64_MAX / END_MOST ? frequency * END_MOST : UINT64_C(1) << 48;
 
 	if (stamp > evidence->end && (evidence->first == 0 || stamp - evidence->end < most))
 		evidence->end = stamp;
@@ -226,7 +226,7 @@ static int read_all(struct why_reader *reader)
 	why_survey_stop(evidence);
 	why_pulse_settle(evidence);
 	if (!error)
-		error = why_tell(reader);
+		error = why_evaluate(reader);
 	why_side_settle(evidence);
 	why_turns_settle(evidence);
 	return error;
@@ -248,7 +248,7 @@ int why_evidence_read(struct why_evidence **result, struct ktread *trace, struct
 	threads_destroy(reader.model);
 	free(reader.known);
 	free(reader.progress);
-	free(reader.told);
+	free(reader.events);
 	free(reader.open);
 	keyed_free(&reader.holds);
 	keyed_free(&reader.orders);

@@ -106,9 +106,9 @@ struct why_interrupts {
 	uint64_t pc; /* where the newest interrupt interrupted the CPU, 0 unknown */
 	/* number of newest interrupts with the same number and no other event on that CPU between them */
 	uint64_t run;
-	uint64_t run_first; /* stamp of the first interrupt of `run` */
-	uint64_t near, far; /* intervals between interrupts: up to WHY_TICK_MS, and longer */
-	bool run_stands;    /* all interrupts of `run` interrupted the CPU at the same place */
+	uint64_t run_first;    /* stamp of the first interrupt of `run` */
+	uint64_t near, far;    /* intervals between interrupts: up to WHY_TICK_MS, and longer */
+	bool run_at_one_place; /* all interrupts of `run` interrupted the CPU at the same place */
 	/* in order of first occurrence; further kinds are left out */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
@@ -205,15 +205,17 @@ struct why_thread {
 	uint64_t
 		/* waits for devices (of all threads) that had ended before that announcement */
 		blocked_after;
-	uint64_t usual_sleep; /* ticks that its timed sleeps take, near their median; 0: there was none */
-	uint64_t rested;      /* stamp of its last announcement to sleep for anything but a lock */
-	uint64_t woken;	      /* stamp of its last wakeup in the events, also if it was awake already */
-	uint64_t deed;	      /* stamp of its newest event that is not about locks or going to sleep */
-	uint32_t deed_cpu;    /* CPU of that event */
-	uint64_t contends;    /* lock that it waits for by its events (lock.contend), 0: none */
+	uint64_t usual_sleep;	  /* ticks that its timed sleeps take, near their median; 0: there was none */
+	uint64_t rested;	  /* stamp of its last announcement to sleep for anything but a lock */
+	uint64_t woken;		  /* stamp of its last wakeup in the events, also if it was awake already */
+	uint64_t last_action;	  /* stamp of its newest event that is not about locks or going to sleep */
+	uint32_t last_action_cpu; /* CPU of that event */
+	uint64_t contends;	  /* lock that it waits for by its events (lock.contend), 0: none */
 	uint64_t contends_since;
 	struct why_tries tries;
-	uint64_t acted; /* stamp of the newest event that it recorded itself, except switches; 0: none */
+	uint64_t
+		/* stamp of the newest event that it recorded itself, except switches; 0: none */
+		last_own_event;
 };
 
 /* A lock that events show to be taken and not released. */
@@ -338,19 +340,19 @@ struct why_evidence {
 	uint64_t window;	 /* ticks that count as "recent": the last second at most */
 	char ended[256];	 /* how the run ended, from `ktrace run`; "" unknown */
 	bool stalled;		 /* captured because heartbeats were missing or the time was up */
-	bool stood_before;	 /* the machine may have been silent for longer than the host watched it */
-	bool went_on;		 /* the host saw the machine make progress until it was captured */
+	bool silence_is_longer;	 /* the machine may have been silent for longer than the host watched it */
+	bool made_progress;	 /* the host saw the machine make progress until it was captured */
 	bool halted;		 /* the machine was halted for the capture, so the tables show one moment */
 	bool reset;		 /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
 	bool state_off;		       /* hooks kept no state: debug.ktr.state is 0 */
-	bool blocks_told;	       /* a table row shows a waiting thread */
-	bool exits_told;	       /* the kernel calls ktrace_thread_end() */
-	bool idling_told;	       /* a CPU has set the idle mode */
+	bool blocks_recorded;	       /* a table row shows a waiting thread */
+	bool exits_recorded;	       /* the kernel calls ktrace_thread_end() */
+	bool idle_recorded;	       /* a CPU has set the idle mode */
 	bool fault_exits;	       /* there is an event for the end of a fault */
 	bool switched;		       /* a CPU has switched threads */
-	bool times_told;	       /* a sleep had a timeout recorded, so sleeps without one have none */
+	bool timeouts_recorded;	       /* a sleep had a timeout recorded, so sleeps without one have none */
 	struct scheduling *scheduling; /* which events were recorded when, and what states of switches mean */
 	/* wakeups in the events, and those of threads that were runnable by the states of their switches */
 	uint64_t wakes, odd_wakes;

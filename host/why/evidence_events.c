@@ -109,31 +109,31 @@ void why_survey_stop(struct why_evidence *evidence)
 
 /* ---- Second pass --------------------------------------------------------------------------------- */
 
-static void put_text(struct why_event *told, const struct ktread_event *event)
+static void put_text(struct why_event *kept, const struct ktread_event *event)
 {
 	char name[ANALYZE_EVENT_NAME_MOST + 1];
 	char *end = analyze_event_name_put(name, event->type);
 	size_t length = (size_t)(end - name);
 
-	*told = (struct why_event){ .stamp = event->stamp,
+	*kept = (struct why_event){ .stamp = event->stamp,
 				    .cpu = event->cpu,
 				    .thread = event->thread,
 				    .id = event->id,
 				    .context = event->context };
-	if (length > sizeof(told->text) - 2)
-		length = sizeof(told->text) - 2;
-	memcpy(told->text, name, length);
-	told->text[length++] = ' ';
-	ktread_format(event, told->text + length, sizeof(told->text) - length);
+	if (length > sizeof(kept->text) - 2)
+		length = sizeof(kept->text) - 2;
+	memcpy(kept->text, name, length);
+	kept->text[length++] = ' ';
+	ktread_format(event, kept->text + length, sizeof(kept->text) - length);
 }
 
 /*
  * Formats the event if it is among the newest. A guest that runs on may have recorded more events since the
  * first pass; these are left out.
  */
-static void tell_last(struct why_last *last, uint64_t told, const struct ktread_event *event)
+static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {
-	if (told + WHY_LAST < last->total || last->count == WHY_LAST)
+	if (before + WHY_LAST < last->total || last->count == WHY_LAST)
 		return;
 	put_text(&last->event[last->count++], event);
 }
@@ -197,8 +197,8 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	if (!thread)
 		return;
 	thread->created = thread->first = event->stamp;
-	thread->acted = thread->woken = thread->rested = 0;
-	thread->blocked = thread->contends = thread->deed = 0;
+	thread->last_own_event = thread->woken = thread->rested = 0;
+	thread->blocked = thread->contends = thread->last_action = 0;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = thread->tries.count = 0;
 	thread->syscalls = thread->faults = (struct why_rate){ 0 };
 	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
@@ -274,8 +274,8 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 	reader->gap_stamp = event->stamp;
 }
 
-static int tell_meaning(struct why_reader *reader, const struct ktread_event *event,
-			const struct wellknown *known, struct why_thread *thread)
+static int evaluate_kind(struct why_reader *reader, const struct ktread_event *event,
+			 const struct wellknown *known, struct why_thread *thread)
 {
 	struct why_evidence *evidence = reader->evidence;
 	struct why_cpu *cpu = cpu_of(evidence, event);
@@ -326,7 +326,7 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 }
 
 /* Returns whether the event is about something else than locks and going to sleep; see why_thread.deed. */
-static bool is_deed(const struct wellknown *known)
+static bool is_action(const struct wellknown *known)
 {
 	switch (known->kind) {
 	case WELLKNOWN_SWITCH:
@@ -353,17 +353,17 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 }
 
 /* Evaluates an event as an action of the thread itself. Events of interrupts only count for nested faults. */
-static void tell_deeds(const struct why_reader *reader, struct why_thread *thread,
-		       const struct ktread_event *event, const struct wellknown *known)
+static void note_actions(const struct why_reader *reader, struct why_thread *thread,
+			 const struct ktread_event *event, const struct wellknown *known)
 {
 	why_fault_nests(thread, event, known);
 	if (is_by_interrupt(reader, event, known))
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
-		thread->acted = event->stamp;
-	if (is_deed(known)) {
-		thread->deed = event->stamp;
-		thread->deed_cpu = event->cpu;
+		thread->last_own_event = event->stamp;
+	if (is_action(known)) {
+		thread->last_action = event->stamp;
+		thread->last_action_cpu = event->cpu;
 	}
 	why_faults_event(thread, event, known);
 }
@@ -387,7 +387,7 @@ bool why_records(const struct why_reader *reader, enum wellknown_kind kind)
 	return scheduling_covers(reader->evidence->scheduling, kind, reader->stamp, reader->stamp);
 }
 
-static int tell_event(struct why_reader *reader, const struct ktread_event *event)
+static int evaluate_event(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(reader->known, event);
 	struct why_cpu *cpu = cpu_of(reader->evidence, event);
@@ -403,10 +403,10 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	if (thread)
 		note_first(thread, event->stamp);
 	if (cpu)
-		tell_last(&cpu->last, reader->told[event->cpu]++, event);
+		keep_last(&cpu->last, reader->events[event->cpu]++, event);
 	if (thread)
-		tell_last(&thread->last, reader->progress[thread - reader->evidence->thread].told++, event);
-	if (cpu && (event->lost || (reader->told[event->cpu] == 1 && is_cut(reader, event))))
+		keep_last(&thread->last, reader->progress[thread - reader->evidence->thread].events++, event);
+	if (cpu && (event->lost || (reader->events[event->cpu] == 1 && is_cut(reader, event))))
 		on_gap(reader, event);
 	if (thread)
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
@@ -421,13 +421,13 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	why_unseen_event(reader, event);
 	if (known->kind == WELLKNOWN_OTHER && switched_change_of(event, &switched))
 		why_lock_gap(reader);
-	error = tell_meaning(reader, event, known, thread);
+	error = evaluate_kind(reader, event, known, thread);
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
 	/* What an event means may have made new threads as well. */
 	if (thread)
-		tell_deeds(reader, why_thread_touch(reader, event->thread), event, known);
+		note_actions(reader, why_thread_touch(reader, event->thread), event, known);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }
@@ -523,19 +523,19 @@ static void settle(struct why_reader *reader)
 	}
 }
 
-int why_tell(struct why_reader *reader)
+int why_evaluate(struct why_reader *reader)
 {
 	struct ktread *trace = reader->evidence->trace;
 	const struct ktread_event *event;
 	int status = threads_create(&reader->model, on_change, reader), error = 0;
 
-	reader->told = calloc(reader->evidence->cpus + 1, sizeof(*reader->told));
+	reader->events = calloc(reader->evidence->cpus + 1, sizeof(*reader->events));
 	reader->open = calloc(reader->evidence->cpus + 1, sizeof(*reader->open));
-	if (status || !reader->told || !reader->open)
+	if (status || !reader->events || !reader->open)
 		return KTREAD_E_MEMORY;
 	threads_learn(reader->model, reader->evidence->scheduling);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
-		error = tell_event(reader, event);
+		error = evaluate_event(reader, event);
 	if (reader->evidence->cut) {
 		why_lock_gap(reader);
 		reader->gap_stamp = reader->evidence->end;

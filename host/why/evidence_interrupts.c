@@ -123,12 +123,12 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 {
 	if (interrupts->run && number == interrupts->number && open->depth == 0) {
 		interrupts->run++;
-		interrupts->run_stands &= pc == interrupts->pc;
+		interrupts->run_at_one_place &= pc == interrupts->pc;
 		return;
 	}
 	interrupts->run = 1;
 	interrupts->run_first = stamp;
-	interrupts->run_stands = true;
+	interrupts->run_at_one_place = true;
 }
 
 #define CLOSE_US 50u /* between two interrupts: time for little else than leaving and entering */

@@ -12,7 +12,7 @@
 
 /* Reading state of a thread, beside struct why_thread. */
 struct why_progress {
-	uint64_t told;			      /* events of the thread so far */
+	uint64_t events;		      /* events of the thread so far */
 	uint64_t arguments;		      /* hash of the arguments of the system call in progress */
 	uint64_t entered;		      /* when that call was entered */
 	uint64_t last_number, last_arguments; /* the previous system call */
@@ -64,7 +64,7 @@ struct why_reader {
 	struct threads *model;
 	struct wellknown_table *known;
 	struct why_progress *progress; /* beside evidence->thread */
-	uint64_t *told;		       /* events so far, by CPU */
+	uint64_t *events;	       /* events so far, by CPU */
 	struct why_irqs_open *open;    /* by CPU */
 	uint64_t irqs;		       /* interrupts entered on all CPUs */
 	uint64_t time;		       /* time of the current event for threads.h: it always increases */
@@ -114,7 +114,7 @@ void why_survey_stop(struct why_evidence *evidence);
 /* Notes a gap for each ring whose end is missing in the file. Requires: evidence->end is set. */
 void why_survey_cut(struct why_evidence *evidence);
 /* Second pass: evaluates the events. Returns 0 or a negative KTREAD_E_*. */
-int why_tell(struct why_reader *reader);
+int why_evaluate(struct why_reader *reader);
 
 /* Evaluates an event about a lock. Returns 0 or KTREAD_E_MEMORY. */
 int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,

@@ -43,7 +43,7 @@ void why_note(struct why_evidence *evidence)
 	}
 	evidence->stalled = says_yes(note, "stalled");
 	evidence->reset = says_yes(note, "reset");
-	evidence->went_on = note_silence(note, &evidence->stood_before) == 0;
+	evidence->made_progress = note_silence(note, &evidence->silence_is_longer) == 0;
 }
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */
@@ -72,14 +72,14 @@ static int read_cpus(struct why_evidence *evidence)
 		doubt_interrupts(row);
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
-		evidence->idling_told |= row->mode == KTRX_MODE_IDLE;
+		evidence->idle_recorded |= row->mode == KTRX_MODE_IDLE;
 		evidence->switched |= row->switches > 0;
 		if (row->heartbeats > evidence->most_beats)
 			evidence->most_beats = row->heartbeats;
 	}
 	evidence->missing_hooks = WHY_ALL_HOOKS & ~called;
 	evidence->state_off = rules_state_is_off(evidence->trace);
-	evidence->exits_told = called & KTRX_HOOK_EXIT;
+	evidence->exits_recorded = called & KTRX_HOOK_EXIT;
 	return got < 0 ? got : 0;
 }
 
@@ -99,11 +99,11 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 		if (thread) {
 			thread->holder = *holder;
 			thread->has_holder = true;
-			evidence->blocks_told |= holder->state == KTRX_THREAD_WAITING;
+			evidence->blocks_recorded |= holder->state == KTRX_THREAD_WAITING;
 		}
 		evidence->left_out += !thread && !reader->error;
 	}
-	evidence->times_told |= holder->id && (holder->deadline || holder->wait == KTRX_WAIT_TIME);
+	evidence->timeouts_recorded |= holder->id && (holder->deadline || holder->wait == KTRX_WAIT_TIME);
 	if (reader->error || holder->wait == KTRX_WAIT_NONE || holder->wait == KTRX_WAIT_THREAD)
 		return reader->error;
 	return why_object_touch(evidence, holder->object, holder->object_name,
@@ -161,7 +161,7 @@ static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
 }
 
 /* Returns the text after `word`, NULL if `at` does not begin with it. */
-static const char *behind(const char *at, const char *word)
+static const char *after_word(const char *at, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -206,11 +206,11 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 	cpu->trap_pc = trap_pc(at);
 	while (*at == ' ') {
 		at++;
-		if ((value = behind(at, "pc=")))
+		if ((value = after_word(at, "pc=")))
 			cpu->has_registers = take_number(&value, 16, &cpu->pc);
-		else if ((value = behind(at, "sp=")))
+		else if ((value = after_word(at, "sp=")))
 			take_number(&value, 16, &cpu->sp);
-		else if ((value = behind(at, "x30=")))
+		else if ((value = after_word(at, "x30=")))
 			take_number(&value, 16, link);
 		at += strcspn(at, " \n");
 	}
@@ -260,7 +260,7 @@ int why_registers(struct why_evidence *evidence)
 	if (!link)
 		return KTREAD_E_MEMORY;
 	while (*at) {
-		const char *stack = behind(at, "stack "), *registers = behind(at, "cpu ");
+		const char *stack = after_word(at, "stack "), *registers = after_word(at, "cpu ");
 		struct why_cpu *cpu;
 
 		if (stack && (cpu = take_cpu(evidence, &stack)))

@@ -137,7 +137,7 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &kind);
 	touch_sleep(reader, object, id);
-	reader->evidence->times_told |= kind == KTRX_WAIT_TIME;
+	reader->evidence->timeouts_recorded |= kind == KTRX_WAIT_TIME;
 	thread->blocked = event->stamp;
 	thread->blocked_on = object;
 	thread->blocked_for = (uint8_t)kind;

@@ -310,10 +310,10 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 		finding_say(finding->base.what,
 			    "the file is cut short: %" PRIu32 " ring%s, so the newest events may be missing",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
-	else if (!why_tells(evidence))
+	else if (!why_shows_activity(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
 						"no hook was called, and no event has a known name");
-	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
+	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_SILENT_MS) &&
 		 evidence->end > evidence->alive)
 		finding_say(
 			finding->base.what,

@@ -11,7 +11,7 @@
 struct held {
 	uint64_t object, stamp, pc;
 	uint32_t node;
-	bool told;
+	bool by_table;
 };
 
 struct builder {
@@ -66,7 +66,7 @@ static void add_held(struct builder *builder, const struct ktrx_holder *holder, 
 									 .stamp = holder->held[n].stamp,
 									 .pc = holder->held[n].pc,
 									 .node = node,
-									 .told = true };
+									 .by_table = true };
 }
 
 static int by_object(const void *a, const void *b)
@@ -75,8 +75,8 @@ static int by_object(const void *a, const void *b)
 
 	if (left->object != right->object)
 		return left->object < right->object ? -1 : 1;
-	if (left->told != right->told)
-		return left->told ? -1 : 1;
+	if (left->by_table != right->by_table)
+		return left->by_table ? -1 : 1;
 	return left->stamp > right->stamp ? -1 : left->stamp < right->stamp;
 }
 
@@ -164,9 +164,9 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
-	const bool told = owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads;
+	const bool by_table = owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads;
 
-	return told && row && row->held_count <= KTRX_HELD ? 0 : owner;
+	return by_table && row && row->held_count <= KTRX_HELD ? 0 : owner;
 }
 
 /*
@@ -189,7 +189,7 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 static void wait_by_holder(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
 {
 	struct why_edge edge = { .from = node,
-				 .told = true,
+				 .by_table = true,
 				 .ends = holder->deadline != 0,
 				 .object = holder->object,
 				 .since = holder->wait_stamp,
@@ -244,12 +244,12 @@ static uint64_t kept_since(const struct why_evidence *evidence, const struct why
 
 static void add_thread(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {
-	const bool told = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
+	const bool by_table = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
 	const bool runs =
-		told ? thread->holder.state == KTRX_THREAD_RUNNING : thread->state == THREADS_RUNNING;
+		by_table ? thread->holder.state == KTRX_THREAD_RUNNING : thread->state == THREADS_RUNNING;
 	const bool runnable =
-		told ? thread->holder.state == KTRX_THREAD_RUNNABLE : thread->state == THREADS_RUNNABLE;
-	const uint32_t cpu = told ? thread->holder.cpu : thread->cpu;
+		by_table ? thread->holder.state == KTRX_THREAD_RUNNABLE : thread->state == THREADS_RUNNABLE;
+	const uint32_t cpu = by_table ? thread->holder.cpu : thread->cpu;
 	bool waits = false;
 
 	if (thread->has_holder && (!runnable || thread->holder.wait == KTRX_WAIT_LOCK)) {
@@ -276,15 +276,15 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		add_edge(builder, (struct why_edge){ .from = waits ? cpu : node,
 						     .to = waits ? node : cpu,
 						     .kind = WHY_EDGE_RUNS,
-						     .told = told });
+						     .by_table = by_table });
 	else if (runnable && is_kept(&builder->evidence->cpu[cpu]))
 		add_edge(builder,
 			 (struct why_edge){
 				 .from = node,
 				 .to = cpu,
 				 .kind = WHY_EDGE_TURN,
-				 .told = told,
-				 .since = told ? thread->holder.state_stamp : thread->since,
+				 .by_table = by_table,
+				 .since = by_table ? thread->holder.state_stamp : thread->since,
 				 .firm = kept_since(builder->evidence, &builder->evidence->cpu[cpu]) });
 }
 
@@ -293,13 +293,13 @@ static void wait_for_answer(struct builder *builder, const struct why_cpu *asker
 {
 	const struct why_cpu *asked = &builder->evidence->cpu[cpu];
 
-	if (!why_asks_for(asker, asked) ||
+	if (!why_awaits_answer_of(asker, asked) ||
 	    (asked->row.interrupts != KTRX_INTERRUPTS_OFF && asked->row.nesting == 0))
 		return;
 	add_edge(builder, (struct why_edge){ .from = asker->number,
 					     .to = cpu,
 					     .kind = WHY_EDGE_IPI,
-					     .told = true,
+					     .by_table = true,
 					     .since = asker->row.ipi_stamp,
 					     .firm = asked->row.interrupts == KTRX_INTERRUPTS_OFF
 							     ? asked->row.interrupts_stamp

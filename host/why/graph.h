@@ -29,7 +29,7 @@ enum why_edge_kind {
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
-	bool told;	 /* from the kernel's tables, not concluded from events */
+	bool by_table;	 /* from the kernel's tables, not concluded from events */
 	bool ends;	 /* the wait has a timeout */
 	bool held;	 /* `to` holds the lock by its own table row or by its events */
 	uint64_t object; /* lock, 0: none */

@@ -20,12 +20,12 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 	return evidence->info->frequency / 1000 * ms;
 }
 
-bool why_tells(const struct why_evidence *evidence)
+bool why_shows_activity(const struct why_evidence *evidence)
 {
 	return evidence->known > 0 || evidence->missing_hooks != WHY_ALL_HOOKS;
 }
 
-bool why_tells_nobody(const struct why_evidence *evidence)
+bool why_records_wake_nobody(const struct why_evidence *evidence)
 {
 	return scheduling_recorded(evidence->scheduling, WELLKNOWN_WAKE_NOBODY) &&
 	       !scheduling_off(evidence->scheduling, WELLKNOWN_WAKE_NOBODY, evidence->first, evidence->end);
@@ -53,7 +53,7 @@ static bool has_heart(const struct why_evidence *evidence, const struct why_cpu 
 /*
  * Returns whether no CPU is silent for much longer than the others: then the whole machine may have stopped.
  */
-static bool nobody_went_on(const struct why_evidence *evidence)
+static bool all_are_silent_alike(const struct why_evidence *evidence)
 {
 	return evidence->longest_silence < why_ms(evidence, WHY_STOPPED_MS);
 }
@@ -74,7 +74,7 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	    evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return false;
 	return cpu->row.heartbeats == 0 || why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
-	       (evidence->stalled && nobody_went_on(evidence));
+	       (evidence->stalled && all_are_silent_alike(evidence));
 }
 
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread)
@@ -173,7 +173,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 		return !why_idle_is_stale(evidence, cpu);
 	if (!thread || !thread->idle)
 		return false;
-	if (!evidence->idling_told)
+	if (!evidence->idle_recorded)
 		return evidence->switched;
 	/* Between two times of idling a CPU looks for a runnable thread. */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
@@ -191,7 +191,7 @@ bool why_spins_for_something(const struct why_cpu *cpu)
 	       (cpu->has_row && cpu->row.ipi_cpu != 0);
 }
 
-bool why_somebody_works(const struct why_evidence *evidence)
+bool why_any_cpu_works(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
@@ -210,7 +210,7 @@ const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrup
 	return NULL;
 }
 
-bool why_owes_end(const struct why_cpu *cpu)
+bool why_lacks_eoi(const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 
@@ -402,9 +402,9 @@ static enum why_side side_of_privilege(const struct why_cpu *cpu)
 
 enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const enum why_side told = side_of_privilege(cpu);
+	const enum why_side side = side_of_privilege(cpu);
 
-	return told == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : told;
+	return side == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : side;
 }
 
 /* Decides by the mode that the kernel set, if that has been valid since `since`. */
@@ -445,7 +445,7 @@ bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
 
 #define USUAL_MS 10u /* a normal answer may take this long */
 
-bool why_asks(const struct why_cpu *cpu)
+bool why_awaits_answer(const struct why_cpu *cpu)
 {
 	return cpu->has_row && cpu->row.ipi_cpu != 0;
 }
@@ -456,17 +456,17 @@ static bool is_one_of_all(const struct why_cpu *cpu)
 	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;
 }
 
-bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked)
+bool why_awaits_answer_of(const struct why_cpu *asker, const struct why_cpu *asked)
 {
-	if (!why_asks(asker) || asker == asked || !asked->has_row ||
+	if (!why_awaits_answer(asker) || asker == asked || !asked->has_row ||
 	    asked->row.ipi_answered >= asker->row.ipi_stamp)
 		return false;
 	return asker->row.ipi_cpu == KTRX_ALL_CPUS ? is_one_of_all(asked)
 						   : asker->row.ipi_cpu - 1 == asked->number;
 }
 
-const char *why_say_asks(const struct why_evidence *evidence, const struct why_cpu *asker, char *buffer,
-			 size_t size)
+const char *why_say_awaited_answer(const struct why_evidence *evidence, const struct why_cpu *asker,
+				   char *buffer, size_t size)
 {
 	char whose[32] = "all other CPUs", since[WHY_WORDS], place[WHY_WORDS];
 
@@ -479,8 +479,8 @@ const char *why_say_asks(const struct why_evidence *evidence, const struct why_c
 		why_say_called(evidence, ", at ", asker->row.ipi_pc, place, sizeof(place)));
 }
 
-const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
-			 size_t size)
+const char *why_say_missing_answer(const struct why_evidence *evidence, const struct why_cpu *asked,
+				   char *buffer, size_t size)
 {
 	const struct ktrx_cpu *row = &asked->row;
 	char since[WHY_WORDS], place[WHY_WORDS];
@@ -507,18 +507,19 @@ const char *why_say_owes(const struct why_evidence *evidence, const struct why_c
 		       why_say_beat(evidence, asked, since, sizeof(since)));
 }
 
-void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
-			const struct why_cpu *asked)
+void why_finding_awaited_answer(struct why_finding *finding, const struct why_evidence *evidence,
+				const struct why_cpu *asked)
 {
 	char line[FINDING_LINE];
 
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *asker = &evidence->cpu[n];
 
-		if (!why_asks_for(asker, asked) ||
+		if (!why_awaits_answer_of(asker, asked) ||
 		    why_age(evidence, asker->row.ipi_stamp) < why_ms(evidence, USUAL_MS))
 			continue;
-		finding_evidence(&finding->base, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+		finding_evidence(&finding->base, "%s",
+				 why_say_awaited_answer(evidence, asker, line, sizeof(line)));
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
 						      .ticks = why_age(evidence, asker->row.ipi_stamp),

@@ -18,7 +18,7 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
  * Returns whether the trace shows what CPUs and threads do: hooks were called, or there are well-known
  * events.
  */
-bool why_tells(const struct why_evidence *evidence);
+bool why_shows_activity(const struct why_evidence *evidence);
 
 /*
  * Sets evidence->longest_silence, which the functions below need. Requires: tables and evidence->end are
@@ -27,10 +27,10 @@ bool why_tells(const struct why_evidence *evidence);
 void why_pulse_settle(struct why_evidence *evidence);
 
 /* A machine counts as stopped if a host that watches it sees nothing for this long. */
-#define WHY_STANDS_MS 900u
+#define WHY_SILENT_MS 900u
 
 /* Returns whether sched.wake_nobody was recorded throughout the trace. */
-bool why_tells_nobody(const struct why_evidence *evidence);
+bool why_records_wake_nobody(const struct why_evidence *evidence);
 
 /* Returns whether no CPU lost slots after `stamp`. */
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
@@ -113,13 +113,13 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 bool why_spins_for_something(const struct why_cpu *cpu);
 
 /* Returns whether some CPU neither idles nor waits for a lock or an answer. */
-bool why_somebody_works(const struct why_evidence *evidence);
+bool why_any_cpu_works(const struct why_evidence *evidence);
 
 /* Returns the counts for the number of the newest interrupt, NULL if there are none. */
 const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
 
 /* Returns whether the newest interrupt has returned without an EOI, although the kernel records EOIs. */
-bool why_owes_end(const struct why_cpu *cpu);
+bool why_lacks_eoi(const struct why_cpu *cpu);
 
 /* Where one thread was interrupted. */
 struct why_places {
@@ -182,21 +182,21 @@ bool why_side_has_name(const struct why_evidence *evidence, uint64_t address);
 /* CPUs that wait until another CPU, or all other CPUs, have answered an IPI (ktrace_ipi_wait()). */
 
 /* Returns whether the CPU waits for an answer. */
-bool why_asks(const struct why_cpu *cpu);
+bool why_awaits_answer(const struct why_cpu *cpu);
 
 /* Returns whether `asker` waits for the answer of `asked`, which has not answered. */
-bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked);
+bool why_awaits_answer_of(const struct why_cpu *asker, const struct why_cpu *asked);
 
 /* "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31 (tlb.c:88)" */
-const char *why_say_asks(const struct why_evidence *evidence, const struct why_cpu *asker, char *buffer,
-			 size_t size);
+const char *why_say_awaited_answer(const struct why_evidence *evidence, const struct why_cpu *asker,
+				   char *buffer, size_t size);
 
 /* "CPU 1 has not answered: it disabled interrupts about 2.40 s ago, at spin+0x10 (disk.c:20), and has …" */
-const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
-			 size_t size);
+const char *why_say_missing_answer(const struct why_evidence *evidence, const struct why_cpu *asked,
+				   char *buffer, size_t size);
 
 /* Adds a line for each CPU that has waited for an answer of `asked` for 10 ms or more. */
-void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
-			const struct why_cpu *asked);
+void why_finding_awaited_answer(struct why_finding *finding, const struct why_evidence *evidence,
+				const struct why_cpu *asked);
 
 #endif

@@ -43,7 +43,7 @@ const char *why_say_wait(uint8_t wait)
 
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	static const char *const told[] = { "unknown", "running", "runnable", "waiting" };
+	static const char *const by_row[] = { "unknown", "running", "runnable", "waiting" };
 	static const char *const concluded[] = {
 		[THREADS_UNKNOWN] = "unknown", [THREADS_RUNNING] = "running", [THREADS_RUNNABLE] = "runnable",
 		[THREADS_SLEEPING] = "asleep", [THREADS_WAITING] = "asleep",  [THREADS_STOPPED] = "stopped",
@@ -51,7 +51,7 @@ const char *why_say_state(const struct why_evidence *evidence, const struct why_
 	};
 
 	if (thread->has_holder && thread->holder.state && thread->holder.state < 4)
-		return told[thread->holder.state];
+		return by_row[thread->holder.state];
 	if (thread->state != THREADS_DEAD && why_is_gone(evidence, thread))
 		return "unknown";
 	return concluded[thread->state];
@@ -161,14 +161,14 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 	char words[FINDING_LINE];
 	uint32_t owing = 0;
 
-	if (!why_asks(cpu))
+	if (!why_awaits_answer(cpu))
 		return;
-	put_line(out, "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
+	put_line(out, "        %s", why_say_awaited_answer(evidence, cpu, words, sizeof(words)));
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
+		if (!why_awaits_answer_of(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
 			continue;
 		put_line(out, "          %s",
-			 why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
+			 why_say_missing_answer(evidence, &evidence->cpu[n], words, sizeof(words)));
 	}
 	if (owing > ANSWERS)
 		base_output_format(out, "          %" PRIu32 " more CPU%s not answered\n", owing - ANSWERS,
@@ -260,7 +260,7 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	base_output_text(out, "\n");
 	if (*ended)
 		put_line(out, "end of the run: %s", ended);
-	if (evidence->stood_before)
+	if (evidence->silence_is_longer)
 		put_line(out, "nothing came from the machine while it was watched: "
 			      "it may have been stopped for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {

@@ -175,7 +175,7 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 	const uint32_t from = cpu->row.ipi_cpu;
 
 	base_json_key(out, "asks");
-	if (!why_asks(cpu)) {
+	if (!why_awaits_answer(cpu)) {
 		base_output_text(out, "null");
 		return;
 	}
@@ -189,7 +189,7 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 		const struct why_cpu *asked = &evidence->cpu[n];
 		const bool off = asked->row.interrupts == KTRX_INTERRUPTS_OFF;
 
-		if (!why_asks_for(cpu, asked))
+		if (!why_awaits_answer_of(cpu, asked))
 			continue;
 		base_json_begin(out, NULL, '{');
 		base_json_put_number(out, "cpu", n);

@@ -21,7 +21,7 @@ static bool by_row(const struct why_thread *thread, struct why_rest *rest)
 
 	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->deadline || row->wait == KTRX_WAIT_TIME)
 		return false;
-	rest->told = true;
+	rest->by_table = true;
 	rest->kind = row->wait;
 	rest->object = row->wait == KTRX_WAIT_NONE ? 0 : row->object;
 	rest->since = row->wait != KTRX_WAIT_NONE && row->wait_stamp ? row->wait_stamp : row->state_stamp;
@@ -84,14 +84,14 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 	}
 	if (!to || edge->from < graph->cpus)
 		return;
-	if (to->behind++ && ticks <= to->behind_ticks)
+	if (to->waiters++ && ticks <= to->waiters_ticks)
 		return;
-	to->behind_ticks = ticks;
+	to->waiters_ticks = ticks;
 	to->lock = edge->object;
-	to->first = &evidence->thread[edge->from - graph->cpus];
+	to->first_waiter = &evidence->thread[edge->from - graph->cpus];
 }
 
-static int add_behind(const struct why_evidence *evidence, const struct why_rests *rests)
+static int add_waiters(const struct why_evidence *evidence, const struct why_rests *rests)
 {
 	struct why_graph *graph;
 	int error = why_graph_build(&graph, evidence);
@@ -127,7 +127,7 @@ int why_rests_find(struct why_rests *result, const struct why_evidence *evidence
 		qsort(result->rest, result->count, sizeof(*result->rest), by_age);
 	for (uint32_t n = 0; n < result->count; n++)
 		result->of[result->rest[n].thread - evidence->thread] = n + 1;
-	error = add_behind(evidence, result);
+	error = add_waiters(evidence, result);
 	if (error)
 		why_rests_free(result);
 	return error;
@@ -231,7 +231,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       nobody);
 	/* the first wakeup often comes from its creation */
-	if (rest->told && rest->thread->holder.wakes > 1)
+	if (rest->by_table && rest->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",
@@ -247,8 +247,8 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 /*
  * Returns whether the thread sleeps without a timeout, by its row or else by events, and fills in `sleeper`.
  */
-static bool sleeps_for_ever(const struct why_evidence *evidence, const struct why_thread *thread,
-			    struct why_sleeper *sleeper)
+static bool sleeps_without_timeout(const struct why_evidence *evidence, const struct why_thread *thread,
+				   struct why_sleeper *sleeper)
 {
 	const struct ktrx_holder *row = &thread->holder;
 	uint64_t queue = thread->object;
@@ -262,7 +262,7 @@ static bool sleeps_for_ever(const struct why_evidence *evidence, const struct wh
 		queue = row->object;
 		sleeper->since = row->wait_stamp ? row->wait_stamp : row->state_stamp;
 		sleeper->pc = row->wait_pc;
-		sleeper->told = true;
+		sleeper->by_table = true;
 	} else if (thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) {
 		return false;
 	}
@@ -286,8 +286,8 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
  * Returns whether a thread may wake the sleeper: one of its wakers does not sleep like it. True, too, if all
  * of its wakers have ended, because others may have taken their place.
  */
-static bool has_hope(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
-		     const uint32_t *of, const struct why_sleeper *sleeper)
+static bool may_be_woken(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
+			 const uint32_t *of, const struct why_sleeper *sleeper)
 {
 	bool anybody = false;
 
@@ -306,7 +306,7 @@ static bool has_hope(const struct why_evidence *evidence, const struct why_sleep
 }
 
 /* Removes sleepers that may be woken. Returns whether there were any. */
-static bool drop_hopeful(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
+static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	bool changed = false;
 
@@ -314,7 +314,7 @@ static bool drop_hopeful(const struct why_evidence *evidence, struct why_sleeper
 		struct why_sleeper *sleeper = &sleepers->sleeper[n];
 		uint32_t *at = &of[sleeper->thread - evidence->thread];
 
-		if (*at == 0 || !has_hope(evidence, sleepers, of, sleeper))
+		if (*at == 0 || !may_be_woken(evidence, sleepers, of, sleeper))
 			continue;
 		*at = 0;
 		changed = true;
@@ -384,7 +384,7 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Drops removed sleepers, and gives each remaining one a group of its own. */
-static void close_ranks(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
+static void drop_removed(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	uint32_t kept = 0;
 
@@ -411,10 +411,11 @@ int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *
 		return KTREAD_E_MEMORY;
 	}
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (sleeps_for_ever(evidence, &evidence->thread[n], &sleepers->sleeper[sleepers->count]))
+		if (sleeps_without_timeout(evidence, &evidence->thread[n],
+					   &sleepers->sleeper[sleepers->count]))
 			of[n] = ++sleepers->count;
-	repeat(drop_hopeful, evidence, sleepers, of);
-	close_ranks(evidence, sleepers, of);
+	repeat(drop_wakeable, evidence, sleepers, of);
+	drop_removed(evidence, sleepers, of);
 	repeat(join_groups, evidence, sleepers, of);
 	qsort(sleepers->sleeper, sleepers->count, sizeof(*sleepers->sleeper), by_group);
 	free(of);

@@ -21,16 +21,16 @@ struct why_rest {
 	uint64_t object;	       /* 0 unknown */
 	uint64_t since, pc;	       /* stamp and place of the beginning, 0 unknown */
 	uint8_t kind;		       /* KTRX_WAIT_*; KTRX_WAIT_NONE: not recorded */
-	bool told;		       /* the kernel's table shows the wait, and no deadline */
+	bool by_table;		       /* the kernel's table shows the wait, and no deadline */
 	/* wait for a lock: id of the holder as in struct ktrx_holder; 0: no holder is known */
 	uint32_t owner;
 	/* `owner` holds the lock by its row or its events; otherwise it did when the wait began */
 	bool held;
-	uint32_t behind;       /* number of threads that wait for locks that this thread holds */
-	uint64_t behind_ticks; /* how long the first of them has waited */
+	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
+	uint64_t waiters_ticks; /* how long the first of them has waited */
 	/* the lock that the first of them waits for; if none, some held lock; 0: none */
 	uint64_t lock;
-	const struct why_thread *first; /* the thread that has waited longest for such a lock */
+	const struct why_thread *first_waiter; /* the thread that has waited longest for such a lock */
 };
 
 struct why_rests {
@@ -101,7 +101,7 @@ struct why_turn {
 	const struct why_cpu *cpu;
 	uint64_t since;	 /* it has been runnable at least since then */
 	bool others_ran; /* that CPU has switched threads since */
-	bool told;	 /* from the kernel's table, not concluded from events */
+	bool by_table;	 /* from the kernel's table, not concluded from events */
 	bool proven;	 /* it was made runnable, and has neither run nor ended since */
 };
 
@@ -138,7 +138,7 @@ struct why_sleeper {
 	uint64_t since;
 	uint64_t pc;	/* where it went to sleep, 0 unknown */
 	uint32_t group; /* number of the group of sleepers that depend on each other, from 0 */
-	bool told;	/* the kernel's table shows that it waits, and no deadline */
+	bool by_table;	/* the kernel's table shows that it waits, and no deadline */
 	bool needed;	/* another sleeper of the group depends on its wakeup */
 };
 

@@ -22,7 +22,7 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *re
 {
 	const struct ktrx_holder *row = &rest->thread->holder;
 
-	if (!rest->told || row->habit_wakes < LEAST || row->habit_object != rest->object ||
+	if (!rest->by_table || row->habit_wakes < LEAST || row->habit_object != rest->object ||
 	    !is_possible(evidence, rest) || why_ms(evidence, LEAST_MS) == 0 ||
 	    row->habit_last - row->habit_first < why_ms(evidence, LEAST_MS))
 		return false;
@@ -102,8 +102,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
-	return row->cause == KTRX_CAUSE_SWITCH && evidence->blocks_told &&
-	       (evidence->exits_told || row->held_count);
+	return row->cause == KTRX_CAUSE_SWITCH && evidence->blocks_recorded &&
+	       (evidence->exits_recorded || row->held_count);
 }
 
 static bool row_proves(const struct why_evidence *evidence, const struct why_thread *thread)
@@ -111,13 +111,13 @@ static bool row_proves(const struct why_evidence *evidence, const struct why_thr
 	const struct ktrx_holder *row = &thread->holder;
 
 	/* An event of its own after that shows that it ran. */
-	if (thread->acted > row->state_stamp + why_ms(evidence, STALE_MS))
+	if (thread->last_own_event > row->state_stamp + why_ms(evidence, STALE_MS))
 		return false;
 	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||
 	       was_preempted(evidence, row) || events_prove(evidence, thread);
 }
 
-static bool is_told(const struct why_thread *thread)
+static bool has_state(const struct why_thread *thread)
 {
 	return thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
 }
@@ -135,7 +135,7 @@ static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const s
 {
 	uint32_t cpu = thread->cpu;
 
-	if (is_told(thread))
+	if (has_state(thread))
 		cpu = thread->holder.cause == KTRX_CAUSE_START ? UINT32_MAX : thread->holder.cpu;
 	if (evidence->cpus == 1)
 		cpu = 0;
@@ -145,18 +145,18 @@ static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const s
 bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn)
 {
 	const struct ktrx_holder *row = &thread->holder;
-	const bool told = is_told(thread);
+	const bool by_table = has_state(thread);
 
-	*turn = (struct why_turn){ .thread = thread, .since = thread->since, .told = told };
+	*turn = (struct why_turn){ .thread = thread, .since = thread->since, .by_table = by_table };
 	if (thread->idle || evidence->cut || why_is_gone(evidence, thread))
 		return false;
-	if (told ? row->state != KTRX_THREAD_RUNNABLE : thread->state != THREADS_RUNNABLE)
+	if (by_table ? row->state != KTRX_THREAD_RUNNABLE : thread->state != THREADS_RUNNABLE)
 		return false;
-	if (told && row->state_stamp)
-		turn->since = later(row->state_stamp, thread->acted);
+	if (by_table && row->state_stamp)
+		turn->since = later(row->state_stamp, thread->last_own_event);
 	turn->since = later(turn->since, thread->created);
-	turn->proven =
-		is_worker(thread) && (told ? row_proves(evidence, thread) : events_prove(evidence, thread));
+	turn->proven = is_worker(thread) &&
+		       (by_table ? row_proves(evidence, thread) : events_prove(evidence, thread));
 	turn->cpu = cpu_of(evidence, thread);
 	turn->others_ran = turn->cpu && has_switched(evidence, turn->cpu, turn->since);
 	return true;

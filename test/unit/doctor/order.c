@@ -54,7 +54,7 @@ static void put_steps(struct writer *writer, enum seldom seldom)
 static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 {
 	struct facts facts;
-	struct patient patient;
+	struct subject subject;
 	struct rules_error error;
 	struct writer writer;
 	struct ktread *trace;
@@ -64,15 +64,15 @@ static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 	put_steps(&writer, seldom);
 	trace = sched_writer_close(&writer);
 
-	memset(&patient, 0, sizeof(patient));
+	memset(&subject, 0, sizeof(subject));
 	memset(&facts, 0, sizeof(facts));
 	memset(report, 0, sizeof(*report));
 	assert_int_equal(facts_read(&facts, trace), 0);
-	patient.facts = &facts;
-	assert_int_equal(rules_parse(&patient.rules, rule, strlen(rule), &error), 0);
-	assert_int_equal(examine_order(report, &patient, trace), 0);
-	assert_int_equal(examine_rules(report, &patient, trace), 0);
-	free(patient.rules);
+	subject.facts = &facts;
+	assert_int_equal(rules_parse(&subject.rules, rule, strlen(rule), &error), 0);
+	assert_int_equal(examine_order(report, &subject, trace), 0);
+	assert_int_equal(examine_rules(report, &subject, trace), 0);
+	free(subject.rules);
 	facts_free(&facts);
 	ktread_close(trace);
 }

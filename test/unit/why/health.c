@@ -223,7 +223,7 @@ static void a_silence_that_is_none(void **state)
 {
 	(void)state;
 	script_info()->note = "silent: soon\n0\n";
-	assert_false(why_evidence_of_script()->went_on);
+	assert_false(why_evidence_of_script()->made_progress);
 }
 
 static void a_silence_of_a_wild_clock(void **state)
