@@ -26,8 +26,8 @@
  *	sample STAMP|- PC [DATA LATENCY [CLASS OPERATION EVENTS]]
  *	# or KTRU                       a comment; if the first four bytes are KTRU, the file is one of rings
  *
- * An address is a number, or a symbol with an offset, such as main+8. Decoding can begin at every eighth step.
- * Each step is one byte of trace.
+ * An address is a number, or a symbol with an offset, such as main+8. Decoding can begin at every eighth
+ * step. Each step is one byte of trace.
  */
 #ifndef FAKE_HWT_SCRIPT_H
 #define FAKE_HWT_SCRIPT_H
