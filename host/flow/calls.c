@@ -350,7 +350,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
 /* Makes the next step independent of earlier ones, except for what `off` reports. */
-static void rest(struct flow_calls *calls, enum way before, const struct hwt_step *off)
+static void reset(struct flow_calls *calls, enum way before, const struct hwt_step *off)
 {
 	calls->way = WAY_RESUME;
 	calls->before = before;
@@ -362,7 +362,7 @@ static void rest(struct flow_calls *calls, enum way before, const struct hwt_ste
 static void forget_stacks(struct flow_calls *calls)
 {
 	flow_stacks_forget(&calls->stacks);
-	rest(calls, WAY_STRAIGHT, NULL);
+	reset(calls, WAY_STRAIGHT, NULL);
 }
 
 static uint64_t key_of(const struct hwt_step *step)
@@ -388,7 +388,7 @@ static int turn(struct flow_calls *calls)
 		stack->frame[n].timed = 0;
 	calls->doubts.stacks += (uint64_t)flow_stacks_turn(&calls->stacks, key);
 	if (calls->way != WAY_RESUME)
-		rest(calls, WAY_STRAIGHT, NULL);
+		reset(calls, WAY_STRAIGHT, NULL);
 	at = moment_of(calls, flow_stacks_current(&calls->stacks));
 	return calls->sink.turn ? calls->sink.turn(calls->to, &at) : 0;
 }
@@ -448,7 +448,7 @@ static int run(struct flow_calls *calls, const struct hwt_step *step)
 	return status;
 }
 
-static int has_left(const struct flow_calls *calls, uint64_t address)
+static int is_known_leave(const struct flow_calls *calls, uint64_t address)
 {
 	for (uint32_t n = 0; n < LEAVES_KEPT && n < calls->leaves_seen; n++)
 		if (calls->leaves[n] == address)
@@ -482,7 +482,7 @@ static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 	int status = arrive(calls, step->address);
 
 	calls->after = step->address;
-	if (status == 0 && has_left(calls, step->address))
+	if (status == 0 && is_known_leave(calls, step->address))
 		status = leave_kernel(calls, &calls->after);
 	calls->way = WAY_INTERRUPT;
 	return status;
@@ -510,7 +510,7 @@ static int off(struct flow_calls *calls, const struct hwt_step *step)
 		status = leave_kernel(calls, &back);
 		before = WAY_STRAIGHT;
 	}
-	rest(calls, before, step);
+	reset(calls, before, step);
 	return status;
 }
 
@@ -548,7 +548,7 @@ int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, 
 	c->sink = *sink;
 	c->to = to;
 	c->alone = alone;
-	rest(c, WAY_STRAIGHT, NULL);
+	reset(c, WAY_STRAIGHT, NULL);
 	return flow_stacks_init(&c->stacks);
 }
 

@@ -102,7 +102,7 @@ static int begin(void *view, const struct hwt_stream *stream)
 }
 
 /* Adds the time since the last stamp to the stack that ran then. Time across a gap is added to none. */
-static void spend(struct flow_folded *folded, const struct hwt_step *step)
+static void add_time(struct flow_folded *folded, const struct hwt_step *step)
 {
 	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW) {
 		folded->has_stamp = 0;
@@ -121,7 +121,7 @@ static int step(void *view, const struct hwt_step *step)
 	struct flow_folded *folded = view;
 
 	if (folded->weight == FLOW_BY_TIME)
-		spend(folded, step);
+		add_time(folded, step);
 	return flow_calls_step(folded->view.calls, step);
 }
 

@@ -36,7 +36,7 @@ struct end {
 	uint64_t stamp; /* later steps are not shown, either */
 };
 
-static void let_go(struct kept *kept)
+static void free_kept(struct kept *kept)
 {
 	free(kept->text);
 	free(kept->sample);
@@ -47,7 +47,7 @@ static void let_go(struct kept *kept)
 static void empty(struct ring *ring)
 {
 	for (size_t n = 0; n < ring->count; n++)
-		let_go(&ring->kept[(ring->first + n) & (ring->room - 1)]);
+		free_kept(&ring->kept[(ring->first + n) & (ring->room - 1)]);
 	ring->first = ring->count = 0;
 	ring->branches = 0;
 }
@@ -84,7 +84,7 @@ static void drop_old(struct ring *ring)
 		struct kept *first = &ring->kept[ring->first];
 
 		ring->branches -= (uint64_t)is_branch(&first->step);
-		let_go(first);
+		free_kept(first);
 		ring->first = (ring->first + 1) & (ring->room - 1);
 		ring->count--;
 	}

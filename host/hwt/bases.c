@@ -188,7 +188,7 @@ static int count_votes(struct search *search)
 	return status;
 }
 
-static int look_through(struct search *search)
+static int search_segments(struct search *search)
 {
 	int status = 0;
 
@@ -211,7 +211,7 @@ int hwt_bases_find(const struct hwt_file *file, const struct hwt_binary *binary,
 	int status = take_samples(&search);
 
 	if (status == 0)
-		status = look_through(&search);
+		status = search_segments(&search);
 	if (status == 0)
 		status = count_votes(&search);
 	free(search.sample);

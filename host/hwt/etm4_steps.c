@@ -213,7 +213,7 @@ static bool is_believed(struct etm4_steps *steps)
  * Returns true if a branch that is always taken was not. A direct branch to the next instruction is exempt:
  * some units report it as not taken.
  */
-static bool is_never_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+static bool is_impossibly_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	return !steps->to_next &&
 	       (element->last_i_type == OCSD_INSTR_BR || element->last_i_type == OCSD_INSTR_BR_INDIRECT) &&
@@ -233,7 +233,7 @@ static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 			"other code ran than is known: the previous branch was not taken, but led elsewhere");
 	steps->falls = !element->last_instr_exec && element->last_i_type != OCSD_INSTR_OTHER;
 	steps->falls_to = element->en_addr;
-	if (!is_never_not_taken(steps, element))
+	if (!is_impossibly_not_taken(steps, element))
 		return true;
 	etm4_queue_arrive(&steps->queue, element->st_addr);
 	put_mismatch(steps, element->en_addr - element->last_instr_sz,

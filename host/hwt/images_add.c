@@ -45,7 +45,7 @@ static void warn_of_differing(struct hwt_images *images, const struct hwt_binary
 	hwt_images_warn(images, text, NULL);
 }
 
-static int lay(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base)
+static int add(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base)
 {
 	struct hwt_added *grown =
 		base_grow(images->added, &images->added_room, images->additions + 1, sizeof(*grown));
@@ -60,7 +60,7 @@ static int lay(struct hwt_images *images, struct hwt_binary *binary, uint32_t pi
 }
 
 /* Adds the file at a base, unless the code that ran there is another's. */
-static int lay_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base,
+static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base,
 		  const struct hwt_likeness *likeness)
 {
 	if (hwt_is_other(likeness))
@@ -71,7 +71,7 @@ static int lay_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 	binary->was_run |= likeness->blocks > 0;
 	if (likeness->differing)
 		warn_of_differing(images, binary, likeness);
-	return lay(images, binary, pid, base);
+	return add(images, binary, pid, base);
 }
 
 /* Returns the base with the most blocks, as a kernel runs at one address only. */
@@ -99,14 +99,14 @@ static void warn_of_place(struct hwt_images *images, const struct hwt_binary *bi
 	hwt_images_warn(images, text, NULL);
 }
 
-static int lay_kernel(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base)
+static int add_kernel(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base)
 {
 	struct hwt_likeness likeness;
 	int status = hwt_likeness(images->file, binary, base->base, &likeness);
 
 	if (status < 0)
 		return hwt_images_fail(images, status, "%s: out of memory", binary->path);
-	status = lay_at(images, binary, 0, base->base, &likeness);
+	status = add_at(images, binary, 0, base->base, &likeness);
 	if (status == 0)
 		warn_of_place(images, binary, base->base + binary->base, 1);
 	return status;
@@ -116,7 +116,7 @@ static int lay_kernel(struct hwt_images *images, struct hwt_binary *binary, cons
  * Adds a program at each base. In other address spaces, or at other times, other programs may be at the same
  * addresses.
  */
-static int lay_program(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base,
+static int add_program(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base,
 		       size_t bases)
 {
 	int status = 0;
@@ -147,9 +147,9 @@ static int find_code(struct hwt_images *images, struct hwt_binary *binary)
 		return 0;
 	best = choose(base, bases);
 	if (binary->movable && !((best->base + binary->base) >> 63))
-		status = lay_program(images, binary, base, bases);
+		status = add_program(images, binary, base, bases);
 	else
-		status = lay_kernel(images, binary, best);
+		status = add_kernel(images, binary, best);
 	free(base);
 	return status < 0 ? status : 1;
 }
@@ -173,7 +173,7 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
 	if (!base && pid == 0 && (likeness.blocks == 0 || hwt_is_other(&likeness)))
 		status = find_code(images, binary);
 	if (status == 0)
-		status = lay_at(images, binary, pid, base ? *base : 0, &likeness);
+		status = add_at(images, binary, pid, base ? *base : 0, &likeness);
 	if (status < 0)
 		return status;
 	forget_missing(images, path);

@@ -133,7 +133,7 @@ static bool is_kernel(const struct hwt_images *images, const struct hwt_binary *
 	return false;
 }
 
-static bool is_meant(const struct hwt_images *images, const struct hwt_binary *binary, const char *image)
+static bool matches_image(const struct hwt_images *images, const struct hwt_binary *binary, const char *image)
 {
 	return !image || !*image || is_called(binary, image) ||
 	       (strcmp(image, HWT_KERNEL) == 0 && is_kernel(images, binary));
@@ -198,10 +198,11 @@ int hwt_images_find(struct hwt_images *images, const char *image, const char *fu
 	struct query query = { image, function, n, address, size };
 
 	for (size_t i = 0; view && i < view->spans; i++)
-		if (is_meant(images, view->span[i].binary, image) && find_in_span(&view->span[i], &query))
+		if (matches_image(images, view->span[i].binary, image) &&
+		    find_in_span(&view->span[i], &query))
 			return 0;
 	for (size_t i = 0; i < images->founds; i++)
-		if (is_meant(images, images->found[i].binary, image) &&
+		if (matches_image(images, images->found[i].binary, image) &&
 		    find_in_found(&images->found[i], &query))
 			return 0;
 	return find_in_map(images, &query) ? 0 : KTREAD_E_ABSENT;

@@ -245,7 +245,7 @@ static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 }
 
 /* Returns the held run. `next` is where execution continued, NULL if that is unknown. */
-static int hand_out(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
+static int release_run(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
 {
 	decoder->holds = false;
 	decoder->now.bits = decoder->held.bits;
@@ -320,14 +320,14 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 
 	if (taken <= 0 || !decoder->holds)
 		return taken < 0 ? taken : 0;
-	return hand_out(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
+	return release_run(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
 }
 
 /* Handles the places where libipt cannot continue. Returns 1 and a step, 0 if there is none, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	if (decoder->holds)
-		return hand_out(decoder, step, NULL);
+		return release_run(decoder, step, NULL);
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
 		return pt_gap_report(decoder, step, is_idle(decoder));
 	if (decoder->synced)
@@ -356,16 +356,16 @@ static bool is_traced(const struct pt_conf_addr_filter *ranges, uint64_t address
  * first one if blocks end at calls and jumps. It continues when it is asked for the next block. Any other
  * event stays pending, and is reported then.
  */
-static bool goes_on(struct pt_decoder *decoder)
+static bool continues(struct pt_decoder *decoder)
 {
 	const struct hwt_step *held = &decoder->held;
 	unsigned char bytes[PT_BRANCH_MOST];
 	uint64_t target;
 	size_t size;
 
-	if (!decoder->ranges.config.addr_cfg || !decoder->holds || decoder->went_on == decoder->blocks)
+	if (!decoder->ranges.config.addr_cfg || !decoder->holds || decoder->continued_at == decoder->blocks)
 		return false;
-	decoder->went_on = decoder->blocks;
+	decoder->continued_at = decoder->blocks;
 	size = hwt_images_read(decoder->images, decoder->stream->pid, held->space, decoder->read, held->last,
 			       bytes, sizeof(bytes));
 	return pt_branch_target(bytes, size, held->bits, held->last, &target) &&
@@ -384,7 +384,7 @@ static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 			pt_decoder_event(decoder, step);
 			return 1;
 		}
-		if (flows && decoder->status & pts_event_pending && !goes_on(decoder))
+		if (flows && decoder->status & pts_event_pending && !continues(decoder))
 			status = next_event(decoder, step);
 		else if (flows && !(decoder->status & pts_eos))
 			status = take_runs(decoder, step, most);

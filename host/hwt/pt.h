@@ -137,7 +137,7 @@ struct pt_decoder {
 	 * number of blocks when it was last asked to continue there.
 	 */
 	struct pt_conf_addr_filter ranges;
-	uint64_t went_on;
+	uint64_t continued_at;
 	uint64_t last, wanted; /* last instruction that ran; and the one that libipt could not decode, or 0 */
 	bool holds;	       /* `held` is a run whose end is not known yet */
 	struct hwt_step held;

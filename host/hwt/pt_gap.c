@@ -91,7 +91,7 @@ static int begin_at(struct pt_decoder *decoder, int status)
  * Resumes after a gap. If code is missing, at the next packet that gives an address of known code, otherwise
  * at the next PSB. Appends to the gap's text how many bytes are skipped. Returns 1, or KTREAD_E_MEMORY.
  */
-static int go_on(struct pt_decoder *decoder, bool lacks)
+static int resume(struct pt_decoder *decoder, bool lacks)
 {
 	const size_t used = strlen(decoder->text);
 	uint64_t offset = decoder->offset, next;
@@ -137,7 +137,7 @@ static bool lacks_code(const struct pt_decoder *decoder)
 }
 
 /* Returns true if libipt stopped at a packet that it cannot read, and describes that packet. */
-static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer)
+static bool is_newer_packet(const struct pt_decoder *decoder, struct pt_newer *newer)
 {
 	const struct hwt_piece *piece = &decoder->piece;
 	uint64_t offset;
@@ -156,7 +156,7 @@ static int report_newer(struct pt_decoder *decoder, struct hwt_step *step, const
 	step->gap = HWT_GAP_UNREAD;
 	step->text = decoder->text;
 	decoder->blocks_read = decoder->blocks;
-	return go_on(decoder, true);
+	return resume(decoder, true);
 }
 
 int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
@@ -165,7 +165,7 @@ int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
 	struct pt_newer newer;
 
-	if (!idle && meets_newer(decoder, &newer))
+	if (!idle && is_newer_packet(decoder, &newer))
 		return report_newer(decoder, step, &newer);
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
 		 idle	 ? "endless loop without a packet"
@@ -177,7 +177,7 @@ int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	step->gap = lacks ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
 	step->text = decoder->text;
 	decoder->blocks_read = decoder->blocks;
-	return go_on(decoder, lacks);
+	return resume(decoder, lacks);
 }
 
 /* Returns true if the piece only contains a PSB at its beginning, after which nothing was traced. */

@@ -134,7 +134,7 @@ static int take_context(struct reading *reading)
 	return 0;
 }
 
-static bool is_of(const struct hwt_unit_stream *stream, const struct context *context, uint32_t unit)
+static bool belongs_to(const struct hwt_unit_stream *stream, const struct context *context, uint32_t unit)
 {
 	return stream->session == context->session && stream->stream.unit == unit;
 }
@@ -179,10 +179,10 @@ static struct hwt_unit_stream *find_stream(struct reading *reading, const struct
 	struct hwt_unit_stream *stream;
 	uint64_t begins;
 
-	if (reading->last < file->streams && is_of(&file->stream[reading->last], context, unit))
+	if (reading->last < file->streams && belongs_to(&file->stream[reading->last], context, unit))
 		return &file->stream[reading->last];
 	for (size_t i = 0; i < file->streams; i++)
-		if (is_of(&file->stream[i], context, unit)) {
+		if (belongs_to(&file->stream[i], context, unit)) {
 			reading->last = i;
 			return &file->stream[i];
 		}

@@ -127,19 +127,19 @@ static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt
 }
 
 /* Adds the part of a chunk that is in the file, which may have been cut short. */
-static int add_there(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
+static int add_present(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
-	struct hwt_chunk there = *chunk;
+	struct hwt_chunk present = *chunk;
 	const uint64_t left = file->store.size > chunk->offset ? file->store.size - chunk->offset : 0;
 
-	if (there.size > left) {
+	if (present.size > left) {
 		hwt_file_damage(file,
 				"%s: cut short: %" PRIu64 " bytes of the ring of CPU %" PRIu32 " are missing",
-				file->path, there.size - left, stream->stream.cpu);
-		there.size = left;
+				file->path, present.size - left, stream->stream.cpu);
+		present.size = left;
 		stream->tail_size = 0;
 	}
-	return there.size ? hwt_file_add_chunk(file, stream, &there) : 0;
+	return present.size ? hwt_file_add_chunk(file, stream, &present) : 0;
 }
 
 static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, uint32_t cpu)
@@ -185,7 +185,7 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 		chunk.position = position;
 		chunk.offset = bytes + within;
 		chunk.size = head->ring_size - within < left ? head->ring_size - within : left;
-		status = add_there(file, stream, &chunk);
+		status = add_present(file, stream, &chunk);
 	}
 	return status;
 }

@@ -86,7 +86,7 @@ static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 /*
  * Maps the part of `span` that is within its file, replacing what was mapped there. That part may be empty.
  */
-static int lay(struct hwt_view *view, struct hwt_span span)
+static int map_span(struct hwt_view *view, struct hwt_span span)
 {
 	if (span.size == 0)
 		return 0;
@@ -101,15 +101,15 @@ static int lay(struct hwt_view *view, struct hwt_span span)
 	return insert(view, find(view, span.address), &span);
 }
 
-static int lay_segments(struct hwt_view *view, struct hwt_binary *binary, uint64_t base)
+static int map_segments(struct hwt_view *view, struct hwt_binary *binary, uint64_t base)
 {
 	int status = 0;
 
 	for (uint32_t i = 0; i < binary->segments && status == 0; i++) {
 		const struct hwt_segment *segment = &binary->segment[i];
 
-		status = lay(view, (struct hwt_span){ segment->address + base, segment->size, segment->offset,
-						      binary });
+		status = map_span(view, (struct hwt_span){ segment->address + base, segment->size,
+							   segment->offset, binary });
 	}
 	return status;
 }
@@ -129,18 +129,18 @@ static int begin(struct hwt_images *images, struct hwt_view *view)
 	view->applied = 0;
 	for (size_t i = 0; i < images->additions && status == 0; i++)
 		if (view->pid == 0 || images->added[i].pid == 0 || images->added[i].pid == view->pid)
-			status = lay_segments(view, images->added[i].binary, images->added[i].base);
+			status = map_segments(view, images->added[i].binary, images->added[i].base);
 	return status;
 }
 
 /* Restarts the view at an exec: of the earlier mappings, only the kernel's remain. */
-static int become(struct hwt_images *images, struct hwt_view *view, size_t until)
+static int restart_at_exec(struct hwt_images *images, struct hwt_view *view, size_t until)
 {
 	int status = begin(images, view);
 
 	for (size_t i = 0; i < until && status == 0; i++)
 		if (images->mapping[i]->type == KTRX_HWT_KERNEL && images->of_mapping[i])
-			status = lay_segments(view, images->of_mapping[i], images->mapping[i]->address);
+			status = map_segments(view, images->of_mapping[i], images->mapping[i]->address);
 	return status;
 }
 
@@ -154,17 +154,17 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 	case KTRX_HWT_EXECUTABLE:
 		/* A view of all processes cannot tell which mappings belonged to the process. */
 		if (view->pid != 0)
-			status = become(images, view, n);
+			status = restart_at_exec(images, view, n);
 		if (status == 0 && binary)
-			status = lay_segments(view, binary, mapping->address);
+			status = map_segments(view, binary, mapping->address);
 		return status;
 	case KTRX_HWT_KERNEL:
-		return binary ? lay_segments(view, binary, mapping->address) : 0;
+		return binary ? map_segments(view, binary, mapping->address) : 0;
 	case KTRX_HWT_MMAP:
-		return lay(view,
-			   (struct hwt_span){ mapping->address, mapping->size, mapping->offset, binary });
+		return map_span(
+			view, (struct hwt_span){ mapping->address, mapping->size, mapping->offset, binary });
 	default:
-		return lay(view, (struct hwt_span){ mapping->address, mapping->size, 0, NULL });
+		return map_span(view, (struct hwt_span){ mapping->address, mapping->size, 0, NULL });
 	}
 }
 
@@ -172,7 +172,7 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
  * Applies mappings up to a stamp. The first ones recorded are valid even before their own stamp: the
  * recording began after they were mapped.
  */
-static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
+static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 {
 	uint64_t first = 0;
 	bool recorded = view->applied > 0;
@@ -241,7 +241,7 @@ const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, 
 		status = begin(images, view);
 	}
 	if (status == 0 && stamp >= view->until)
-		status = go(images, view, stamp);
+		status = advance(images, view, stamp);
 	view->last_use = ++images->uses;
 	if (status == 0)
 		return view;

@@ -49,7 +49,7 @@ static int number(const char *value, uint64_t *to)
 	return read_number(value, to, &end) == 0 && *end == '\0' ? 0 : -1;
 }
 
-static int truth(const char *value, uint8_t *to)
+static int boolean(const char *value, uint8_t *to)
 {
 	*to = strcmp(value, "on") == 0 || strcmp(value, "1") == 0;
 	return *to || strcmp(value, "off") == 0 || strcmp(value, "0") == 0 ? 0 : -1;
@@ -117,11 +117,11 @@ static const char *take(struct arguments *arguments, const char *name, size_t le
 			       ? NULL
 			       : "a number of bytes, up to 1024G";
 	if (IS("exact"))
-		return truth(value, &arguments->exact) == 0 ? NULL : "on or off";
+		return boolean(value, &arguments->exact) == 0 ? NULL : "on or off";
 	if (IS("time"))
-		return truth(value, &arguments->time) == 0 ? NULL : "on or off";
+		return boolean(value, &arguments->time) == 0 ? NULL : "on or off";
 	if (IS("returns"))
-		return truth(value, &arguments->returns) == 0 ? NULL : "on or off";
+		return boolean(value, &arguments->returns) == 0 ? NULL : "on or off";
 	if (IS("level"))
 		return level(value, arguments) == 0 ? NULL : LEVELS;
 	if (IS("user"))

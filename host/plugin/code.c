@@ -153,7 +153,7 @@ static int contradict(const struct block *one, const struct block *other)
 }
 
 /* Removes blocks of a page that `by` contradicts from the set of blocks seen in these spaces. */
-static void supplant(struct page *page, const struct block *by, uint64_t in)
+static void replace_blocks(struct page *page, const struct block *by, uint64_t in)
 {
 	struct block **place = &page->first;
 
@@ -184,12 +184,12 @@ static int take_place(struct page *page, struct block *block, uint64_t in)
 
 	/* The last instruction of a block may extend into the next page. */
 	for (uint64_t i = 0; i <= last - first + 1; i++) {
-		struct page *page_near = *place_of(first - 1 + i);
+		struct page *nearby = *place_of(first - 1 + i);
 
-		if (page_near == NULL)
+		if (nearby == NULL)
 			continue;
-		supplant(page_near, block, in);
-		before |= page_near->replaced;
+		replace_blocks(nearby, block, in);
+		before |= nearby->replaced;
 	}
 	if (!block->listed) {
 		block->page_chain = page->first;

@@ -40,7 +40,7 @@ static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 }
 
 /* Formats 3 to 1; the oldest atom is bit 0. */
-static unsigned few(uint64_t oldest_first, unsigned count, uint8_t *packet)
+static unsigned short_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
 	static const uint8_t heads[] = { 0, 0xf6, 0xd8, 0xf8 };
 	unsigned some = count < 3 ? count : 3;
@@ -65,7 +65,7 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 			return patterns[i].count;
 		}
 	}
-	return few(oldest_first, count, packet);
+	return short_run(oldest_first, count, packet);
 }
 
 /*

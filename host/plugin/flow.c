@@ -166,7 +166,7 @@ static inline int leads(const struct block *from, const struct block *to)
  * Returns true if execution went from user code to kernel code, for a trace of user code only: no branch but
  * a system call does this.
  */
-static int rises(const struct vcpu *vcpu, const struct block *from, const struct block *to)
+static int enters_kernel(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++) {
 		const struct trace *trace = vcpu->trace[i];
@@ -205,8 +205,8 @@ static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
 		return;
 	}
 	taken = at->last ? leads(at->block, to) : -1;
-	if (taken < 0 ||
-	    (at->block->end >= END_INDIRECT && at->block->end != END_ENTER && rises(vcpu, at->block, to))) {
+	if (taken < 0 || (at->block->end >= END_INDIRECT && at->block->end != END_ENTER &&
+			  enters_kernel(vcpu, at->block, to))) {
 		enter_odd(vcpu, at, to);
 		return;
 	}

@@ -112,8 +112,8 @@ static void change_space(unsigned cpu, const struct request *request)
 	}
 }
 
-static uint32_t obey(unsigned cpu, struct trace *trace, const struct request *request,
-		     struct ktrx_hwt_unit *page)
+static uint32_t run_command(unsigned cpu, struct trace *trace, const struct request *request,
+			    struct ktrx_hwt_unit *page)
 {
 	uint32_t error = 0;
 
@@ -157,7 +157,7 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next)
 		return;
 	request.command = (uint32_t)(into - offsetof(struct ktrx_hwt_unit, doorbell));
 	memcpy(&request.page, page, offsetof(struct ktrx_hwt_unit, doorbell));
-	page->error = obey(cpu, trace, &request, page);
+	page->error = run_command(cpu, trace, &request, page);
 }
 
 /* ---- The guest's memory ---- */

@@ -51,7 +51,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 /* Reduces the common features to those that this trace unit also has. */
-static void join(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
+static void intersect(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
 {
 	const uint32_t *idr = etm->own.idr;
 
@@ -67,7 +67,7 @@ static void join(struct ktrace_coresight_found *found, const struct ktrace_cores
 		found->cycle_least = KTRACE_IDR3_CCITMIN(idr[3]);
 }
 
-static const char *ask(struct ktrace_coresight *all, struct ktrace_coresight_found *found)
+static const char *find_features(struct ktrace_coresight *all, struct ktrace_coresight_found *found)
 {
 	found->first = all->components;
 	found->pairs = found->context_comparators = found->vmid_comparators = UINT32_MAX;
@@ -80,7 +80,7 @@ static const char *ask(struct ktrace_coresight *all, struct ktrace_coresight_fou
 
 		if (one->type == KTRACE_CORESIGHT_ETM4) {
 			why = ktrace_coresight_etm_find(all, one);
-			join(found, one);
+			intersect(found, one);
 			if (found->first == all->components)
 				found->first = i;
 		} else if (one->type == KTRACE_CORESIGHT_ETF || one->type == KTRACE_CORESIGHT_ETR) {
@@ -95,7 +95,7 @@ static const char *ask(struct ktrace_coresight *all, struct ktrace_coresight_fou
 }
 
 /* Can threads be traced? They are switched in and out, so each trace must continue where it stopped. */
-static int does_threads(struct ktrace_coresight *all)
+static int supports_threads(struct ktrace_coresight *all)
 {
 	for (uint32_t i = 0; i < all->components; i++)
 		if (all->component[i].type == KTRACE_CORESIGHT_ETM4 && !all->component[i].own.collected &&
@@ -111,13 +111,13 @@ static int coresight_init(struct ktrace_hwt_backend *backend)
 	const char *why = ktrace_coresight_graph(all);
 
 	if (!why)
-		why = ask(all, found);
+		why = find_features(all, found);
 	backend->why = why;
 	if (why)
 		return KTRACE_ERROR_DEVICE;
 	backend->ranges = smaller(found->pairs, KTRACE_HWT_RANGES_MAX);
 	backend->modes = 1u << KTRX_HWT_MODE_CPU;
-	if (does_threads(all))
+	if (supports_threads(all))
 		backend->modes |= 1u << KTRX_HWT_MODE_THREAD;
 	return KTRACE_OK;
 }

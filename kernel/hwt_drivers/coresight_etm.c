@@ -99,8 +99,8 @@ static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrac
 }
 
 /* Does the configuration need features that the units lack? */
-static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found,
-			  const struct ktrace_hwt_config *config)
+static int exceeds_features(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found,
+			    const struct ktrace_hwt_config *config)
 {
 	const uint32_t known =
 		KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | KTRACE_HWT_STOP;
@@ -151,7 +151,7 @@ int ktrace_coresight_etm_configure(const struct ktrace_coresight *all,
 {
 	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
 
-	if (is_beyond_them(all, found, config))
+	if (exceeds_features(all, found, config))
 		return KTRACE_ERROR_ARGUMENT;
 	request->configr = ktrace_coresight_etm_configr(all, found, config);
 	request->syncpr = sync_exponent(config->psb_period);

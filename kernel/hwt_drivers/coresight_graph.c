@@ -147,8 +147,8 @@ static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const
 }
 
 /* Stores the path, from the end back to the trace unit. */
-static void lay(const struct ktrace_coresight *all, struct ktrace_coresight_component *etm, uint16_t end,
-		const uint16_t *by, uint32_t hops)
+static void store_path(const struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
+		       uint16_t end, const uint16_t *by, uint32_t hops)
 {
 	uint16_t at = end;
 	uint8_t out = 0;
@@ -165,7 +165,7 @@ static void lay(const struct ktrace_coresight *all, struct ktrace_coresight_comp
 	}
 }
 
-static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
+static const char *find_path(const struct ktrace_coresight *all, uint32_t start)
 {
 	struct ktrace_coresight_component *etm = &all->component[start];
 	uint16_t by[KTRACE_CORESIGHT_MAX], end;
@@ -180,7 +180,7 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 		return "a trace unit has no path to trace memory";
 	if (distance[end] > KTRACE_CORESIGHT_HOPS)
 		return "there are too many components between a trace unit and its memory";
-	lay(all, etm, end, by, distance[end]);
+	store_path(all, etm, end, by, distance[end]);
 	return KTRACE_NULL;
 }
 
@@ -201,7 +201,7 @@ static const char *check_ends(const struct ktrace_coresight *all, uint32_t colle
  * Finds all paths and assigns trace ids. If trace units do not share memory, they all get the same id, so
  * that a thread's trace is the same on every CPU.
  */
-static const char *ways(struct ktrace_coresight *all)
+static const char *find_paths(struct ktrace_coresight *all)
 {
 	const char *why;
 	uint32_t id = KTRACE_ID_FIRST, first = all->components;
@@ -213,7 +213,7 @@ static const char *ways(struct ktrace_coresight *all)
 			continue;
 		if (first == all->components)
 			first = i;
-		why = find_way(all, i);
+		why = find_path(all, i);
 		if (why)
 			return why;
 		etm->own.trace_id = (uint8_t)(etm->own.collected ? id++ : KTRACE_ID_FIRST);
@@ -233,5 +233,5 @@ const char *ktrace_coresight_graph(struct ktrace_coresight *all)
 		why = check_links(all);
 	if (!why)
 		why = check_circles(all);
-	return why ? why : ways(all);
+	return why ? why : find_paths(all);
 }

@@ -382,7 +382,7 @@ static void empty(struct sorter *sorter)
  * Finds how many bytes there are.
  * Requires: capturing is stopped.
  */
-static int sorter_look(struct sorter *sorter)
+static int sorter_count(struct sorter *sorter)
 {
 	if (sorter->end->store)
 		return ktrace_coresight_etr_stored(sorter->all, sorter->end, &sorter->at, &sorter->left);
@@ -419,7 +419,7 @@ int ktrace_coresight_collect(struct ktrace_coresight *all, const struct ktrace_c
 	sorter.at = 0;
 	sorter.left = 0;
 	if (!error)
-		error = sorter_look(&sorter);
+		error = sorter_count(&sorter);
 	if (!error) {
 		uint32_t status = ktrace_coresight_read(all, end, KTRACE_TMC_STS);
 

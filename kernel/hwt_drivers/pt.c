@@ -161,7 +161,7 @@ static int pt_init(struct ktrace_hwt_backend *backend)
  * Does this CPU have the same features? Cores of another kind may lack a bit or a period, and setting it
  * there would fault.
  */
-static int is_alike(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
+static int has_same_features(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
 {
 	uint64_t leaf[2];
 	uint32_t out[4];
@@ -178,7 +178,7 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	const struct ktrace_hwt_access_msr *msr = access_of(backend);
 
 	(void)cpu;
-	if (!is_alike(msr, ktrace_hwt_pt(backend)))
+	if (!has_same_features(msr, ktrace_hwt_pt(backend)))
 		return KTRACE_ERROR_DEVICE;
 	/* Another tracer is active, such as firmware or a debugger. */
 	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
@@ -251,7 +251,7 @@ static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrac
 /* ---- Tracing ----------------------------------------------------------------------------------- */
 
 /* Requires: the registers are loaded for this unit. */
-static void go(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)
+static void start_tracing(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)
 {
 	msr->write(KTRACE_PT_MSR_CTL, own->control);
 	own->running = 1;
@@ -275,7 +275,7 @@ static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit
 	if (own->control & KTRACE_PT_CTL_CR3_FILTER)
 		msr->write(KTRACE_PT_MSR_CR3_MATCH, own->cr3);
 	(msr->barrier)();
-	go(msr, own);
+	start_tracing(msr, own);
 }
 
 /* Is the end of a region with INT among the `grown` bytes after `place`? */
@@ -372,7 +372,7 @@ static void resume(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_un
 	if (ktrace_hwt_pt_unit(unit)->alone)
 		load(msr, unit);
 	else
-		go(msr, ktrace_hwt_pt_unit(unit));
+		start_tracing(msr, ktrace_hwt_pt_unit(unit));
 }
 
 static int pt_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)

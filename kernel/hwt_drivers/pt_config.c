@@ -54,7 +54,7 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 }
 
 /* Does the configuration have fields for another backend, or periods of packets that are off? */
-static int asks_in_vain(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
 	return config->flags & ~KTRACE_FLAGS || config->interval || config->latency || config->events ||
 	       (config->mtc_period && !(config->flags & KTRACE_HWT_MTC)) ||
@@ -62,7 +62,7 @@ static int asks_in_vain(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_
 	       (config->psb_period && !(pt->psb_and_cycles && pt->psb_periods));
 }
 
-static int asks_too_much(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+static int exceeds_features(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
 	uint64_t space_end = UINT64_C(1) << pt->physical_bits;
 
@@ -151,8 +151,8 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 	const struct ktrace_hwt_pt *pt = (const struct ktrace_hwt_pt *)backend->state;
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
 
-	if (!config->level || config->level & ~(uint32_t)backend->levels || asks_in_vain(pt, config) ||
-	    asks_too_much(pt, config))
+	if (!config->level || config->level & ~(uint32_t)backend->levels || has_unused_options(pt, config) ||
+	    exceeds_features(pt, config))
 		return KTRACE_ERROR_ARGUMENT;
 	own->control = control(pt, config);
 	own->cr3 = config->space & ~KTRACE_PT_CR3_RESERVED;

@@ -38,13 +38,13 @@ static uint64_t known_events(const struct ktrace_hwt_spe *spe)
 	return events;
 }
 
-static int asks_in_vain(const struct ktrace_hwt_config *config)
+static int has_unused_options(const struct ktrace_hwt_config *config)
 {
 	return config->flags & ~KTRACE_FLAGS || config->ranges || config->psb_period || config->mtc_period ||
 	       config->cycle_threshold;
 }
 
-static int asks_too_much(const struct ktrace_hwt_spe *spe, const struct ktrace_hwt_config *config)
+static int exceeds_features(const struct ktrace_hwt_spe *spe, const struct ktrace_hwt_config *config)
 {
 	return (config->events && !(spe->id & KTRACE_SPE_PMSIDR_EVENT)) ||
 	       config->events & ~known_events(spe) ||
@@ -126,8 +126,8 @@ int ktrace_hwt_spe_config(const struct ktrace_hwt_backend *backend, struct ktrac
 	const struct ktrace_hwt_spe *spe = (const struct ktrace_hwt_spe *)backend->state;
 	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
 
-	if (!config->level || config->level & ~(uint32_t)backend->levels || asks_in_vain(config) ||
-	    asks_too_much(spe, config) || configure_interval(spe, own, config) ||
+	if (!config->level || config->level & ~(uint32_t)backend->levels || has_unused_options(config) ||
+	    exceeds_features(spe, config) || configure_interval(spe, own, config) ||
 	    configure_portions(unit, config))
 		return KTRACE_ERROR_ARGUMENT;
 	own->filters = filters(config);
