@@ -94,7 +94,10 @@ static const char *find_features(struct ktrace_coresight *all, struct ktrace_cor
 	return KTRACE_NULL;
 }
 
-/* Can threads be traced? They are switched in and out, so each trace must continue where it stopped. */
+/*
+ * Returns true if threads can be traced. They are switched in and out, so each trace must continue where it
+ * stopped.
+ */
 static int supports_threads(struct ktrace_coresight *all)
 {
 	for (uint32_t i = 0; i < all->components; i++)

@@ -98,7 +98,7 @@ static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrac
 	return levels;
 }
 
-/* Does the configuration need features that the units lack? */
+/* Returns true if the configuration needs features that the units lack. */
 static int exceeds_features(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found,
 			    const struct ktrace_hwt_config *config)
 {

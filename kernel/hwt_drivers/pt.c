@@ -158,8 +158,8 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 }
 
 /*
- * Does this CPU have the same features? Cores of another kind may lack a bit or a period, and setting it
- * there would fault.
+ * Returns true if this CPU has the same features. Cores of another kind may lack a bit or a period, and
+ * setting it there would cause a fault.
  */
 static int has_same_features(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
 {
@@ -278,7 +278,7 @@ static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit
 	start_tracing(msr, own);
 }
 
-/* Is the end of a region with INT among the `grown` bytes after `place`? */
+/* Returns true if the end of a region with INT is among the `grown` bytes after `place`. */
 static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_pt_unit *own,
 			    uint64_t place, uint64_t grown)
 {

@@ -53,7 +53,9 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 	return choose(pt->psb_periods, period < KTRACE_PSB_UNIT ? 1 : period / KTRACE_PSB_UNIT);
 }
 
-/* Does the configuration have fields for another backend, or periods of packets that are off? */
+/*
+ * Returns true if the configuration has fields for another backend, or periods of packets that are disabled.
+ */
 static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
 	return config->flags & ~KTRACE_FLAGS || config->interval || config->latency || config->events ||
