@@ -446,7 +446,7 @@ static void check_value(uint32_t msr, uint64_t value)
 	    (msr >= RTIT_ADDR0_A && msr <= RTIT_ADDR3_B && !is_canonical(value)))
 		fake_log_broken("#GP: wrmsr %s %016llx", name_of(msr), (unsigned long long)value);
 	if (msr == PERF_GLOBAL_STATUS_RESET && value & ~TOPA_PMI)
-		fake_log_broken("somebody else's counters are cleared");
+		fake_log_broken("counters of other software are cleared");
 }
 
 static void msr_write(uint32_t msr, uint64_t value)
