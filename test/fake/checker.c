@@ -61,7 +61,10 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 	return ((check ^ bits(slot, 2)) & 0xf800) == 0 && ((check ^ second) & 0xfe000000) == 0;
 }
 
-/* The kind of a slot that belongs to this lap, EMPTY for any other. Of a FIRST, record_length() tells the rest. */
+/*
+ * Returns the kind of a slot that belongs to this lap and passes its check, and EMPTY for any other slot. The
+ * check of a FIRST slot covers the whole record: record_length() does it.
+ */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {
 	uint32_t tag = (uint32_t)bits(slot_of(ring, index), 2);
@@ -76,7 +79,10 @@ static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 	return (tag & 7) == FIRST ? FIRST : EMPTY;
 }
 
-/* Slots of the record whose first slot is here, 0 if it is not whole. */
+/*
+ * Returns the number of slots of the record that begins at `index`; 0 if the record is incomplete or fails
+ * its check.
+ */
 static uint32_t record_length(const struct ktrx_ring *ring, uint64_t index, uint64_t head)
 {
 	uint64_t rest = 0;
@@ -116,7 +122,7 @@ static void record_read(const struct ktrx_ring *ring, uint64_t index, uint32_t s
 		memcpy(record->payload + record->size, slot_of(ring, index + n) + 2, 30);
 }
 
-/* The whole stamp nearest to the anchor's. */
+/* Returns the 64-bit stamp nearest to the anchor's that ends in these 36 bits. */
 static uint64_t widen(uint64_t stamp, uint64_t anchor)
 {
 	int64_t difference = (int64_t)((stamp - anchor) << 28) >> 28;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Reads a ring as spec/ktrx.md says, from its bytes, sharing nothing with the code under test.
- */
+/* Reads a ring as spec/ktrx.md defines it, from its bytes. It shares no code with the library under test. */
 #ifndef TEST_FAKE_CHECKER_H
 #define TEST_FAKE_CHECKER_H
 
@@ -9,31 +7,31 @@
 #include <stdint.h>
 
 struct checked_record {
-	uint64_t index; /* of its first slot */
-	uint64_t stamp; /* whole, if an anchor went before */
+	uint64_t index; /* of the first slot */
+	uint64_t stamp; /* completed to 64 bits by the previous anchor, or the ring's anchor_stamp */
 	uint32_t slots;
 	uint32_t event;
 	uint32_t thread;
 	uint32_t context;
 	bool extended;
 	uint8_t payload[230];
-	uint32_t size; /* bytes of it */
+	uint32_t size; /* bytes in payload[] */
 };
 
 struct checked_ring {
 	uint64_t produced;    /* slots */
 	uint64_t overwritten; /* slots */
 	uint64_t decoded;     /* slots */
-	uint64_t invalid;     /* slots in flight, out of date, or of several writers */
+	uint64_t invalid;     /* slots in flight, of another lap, or mixed from several writers */
 	uint64_t anchors;
-	uint32_t records; /* of record[]; anchors are not among them */
+	uint32_t records; /* number of entries in record[]; anchors are not among them */
 	struct checked_record record[4096];
 };
 
 /* Checks ring `number` (0 is the boot ring). The result is valid until the next call. */
 const struct checked_ring *check_ring(uint32_t number);
 
-/* Little-endian bytes of a payload. */
+/* Returns `size` little-endian bytes of a payload, from offset `at`. */
 uint64_t payload_bits(const struct checked_record *record, uint32_t at, uint32_t size);
 
 #endif

@@ -108,7 +108,7 @@ void fake_barrier(void)
 	point();
 }
 
-/* A piece of the core's data, and what was in it when the program started. */
+/* Saves a part of the core's data at the first call; restores it at later calls. */
 static void keep(void *data, size_t size, void **copy)
 {
 	if (!*copy) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The sanitized command line over damaged traces: it ends with a status that the manual has, in time, with no finding, and what it
-# wrote is whole lines of text, or JSON, without a control character. COUNT damaged copies a trace, each through one command in turn.
+# Runs the sanitized command line over damaged traces. Each command ends in time, with an exit status that the
+# manual states and without a finding of a sanitizer. Its output is whole lines of text, or JSON, without
+# control characters. There are COUNT damaged copies of a trace; each copy goes through one command, in turn.
 . test/tap.sh
 . test/fuzz/commands.sh
 
@@ -13,7 +14,7 @@ cd "$tmp" || exit 1
 "$ktrace" export --format stream v2.ktrx -o v2.kts 2>/dev/null || exit 1
 damage "$count" *.bin *.ktrx *.kts
 
-# Exit statuses, what the output may hold, and the command (commands.c).
+# Each line: exit statuses, what the output may contain, the command (see commands.c).
 "$commands" "$count" damaged-* <<'LINES'
 0,1 text ktrace show %
 0,1 json ktrace show --json %

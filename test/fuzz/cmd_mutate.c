@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE: bits flipped, words set to extremes, stretches
- * replaced, the end cut off; mostly in the first kilobytes, where headers and tables lie. The same every time.
+ * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE: with flipped bits, words set to
+ * extremes, replaced stretches, or cut off; mostly in the first kilobytes, where headers and tables are. The
+ * copies are the same in each run.
  */
 #include <stdint.h>
 #include <stdio.h>

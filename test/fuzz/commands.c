@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT - 1 of each
- * folder. Speaks TAP, one result per folder. File n of folder k goes through line n + k modulo the number of lines: cmd_mutate
- * does the same to file n of each folder, and another line gets it. A line is
+ * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT - 1
+ * of each folder. Speaks TAP, one result per folder. File n of folder k is passed to the command in line n + k,
+ * modulo the number of lines: cmd_mutate damages file n of each folder in the same way, so each folder tries
+ * another command with it. A line looks like
  *
  *	0,1,3 text ktrace check --all @ %
  *
- * the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and the command. In it % stands
- * for the file, @ for the WORDS of the folder; && works as in a shell. Output and messages consist of whole lines. A command
- * leaves no memory allocated and no file open.
+ * and has the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and the
+ * command. In the command, % is replaced by the file and @ by the WORDS of the folder; && works as in a shell.
+ * Output and messages must consist of whole lines. A command must free all memory and close all files.
  *
- * Commands run within this process through their entry functions, none of which calls exit(). Starting a sanitized program
- * takes far longer than what a command does with such a file. A child process works through a folder. If a file ends the
- * child, the parent reports that file, and a new child continues after it.
+ * Commands run within this process, because starting a sanitized program takes far longer than such a command.
+ * None of their entry functions calls exit(). A child process works through a folder. If a file ends the child,
+ * the parent reports that file, and a new child continues after it.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -46,16 +47,16 @@ static const struct command *const commands[] = {
 #define WORD_BYTES 4096
 #define JSON_BYTES (1 << 16)
 
-/* Seconds after which a command hangs. */
+/* seconds after which a command counts as hanging */
 #define PATIENCE 300
 
-/* How a child ends that has reported a leak, which it would find again after the next file. */
+/* Exit status of a child after a leak: the leak would be reported again after its next file. */
 #define ENDED_BY_LEAK 99
 
 struct rule {
 	const char *name;
-	bool tab, high; /* allowed besides printable ASCII and line feeds; high: bytes from 0x80 */
-	bool json;	/* JSON values, one after another, as golden/json_tree.h reads them */
+	bool tab, high; /* bytes allowed besides printable ASCII and line feeds; high: bytes from 0x80 */
+	bool json;	/* a sequence of JSON values, as golden/json_tree.h reads them */
 };
 
 static const struct rule rules[] = {
@@ -72,7 +73,7 @@ struct line {
 	const struct rule *rule;
 };
 
-/* What a child and its parent share. */
+/* Shared by a child and its parent. */
 struct progress {
 	unsigned folder, file, findings;
 };
@@ -80,10 +81,10 @@ struct progress {
 static struct line lines[LINES_MOST];
 static unsigned line_count;
 static struct progress *progress;
-static int said[2]; /* what goes to standard output and standard error */
+static int said[2]; /* files that receive standard output and standard error */
 static FILE *tap;
 
-/* Large allocations fail, as for a user with little memory, instead of ending the program. */
+/* Large allocations fail, as for a user with little memory; they do not end the program. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -130,7 +131,10 @@ static bool read_lines(void)
 	return line_count > 0;
 }
 
-/* As main() of host/cmd/main.c finds it; `name` signs messages. Takes the words that name the command. */
+/*
+ * Finds the command that the words name, as main() of host/cmd/main.c does. Advances past these words. `name`
+ * receives the name that messages begin with.
+ */
 static const struct command *find(char ***words, int *count, char name[64])
 {
 	const bool is_tool = *count < 2 || strcmp(**words, "ktrace") != 0;
@@ -150,13 +154,16 @@ static const struct command *find(char ***words, int *count, char name[64])
 	return NULL;
 }
 
-/* Runs words up to "&&"; returns the exit status, which is no documented one if there is no such command. */
+/*
+ * Runs the words up to "&&". Returns the exit status; if there is no such command, a status that is not
+ * documented.
+ */
 static int run_words(char **words, int count)
 {
 	char name[64];
 	const struct command *command = find(&words, &count, name);
 
-	optind = 0; /* getopt(3) starts anew */
+	optind = 0; /* getopt(3) starts again */
 	words[count] = NULL;
 	return command ? command->run(count, words) : -1;
 }
@@ -203,7 +210,7 @@ __attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, cons
 	fflush(tap);
 }
 
-/* All that was written to one of `said`; NULL if that is nothing. */
+/* Maps what was written to one of `written`. Returns NULL if that is nothing. */
 static const char *map_said(int which, size_t *size)
 {
 	const off_t end = lseek(said[which], 0, SEEK_END);
@@ -224,7 +231,7 @@ static bool is_allowed(const struct rule *rule, unsigned char byte)
 	       (byte >= 0x80 && rule->high);
 }
 
-/* The values that begin in the first JSON_BYTES. */
+/* Checks the JSON values that begin in the first JSON_BYTES. */
 static void check_json(unsigned file, const char *bytes, size_t size)
 {
 	char *text = strndup(bytes, size);
@@ -269,7 +276,7 @@ static bool is_documented(const char *statuses, int status)
 	return strstr(list, number) != NULL;
 }
 
-/* Prints the lines of the sanitizers' reports that name the error and the first places. */
+/* Prints the lines of sanitizer reports that name the error and its first places. */
 static void print_report(void)
 {
 	size_t size;
@@ -291,7 +298,7 @@ static void print_report(void)
 		munmap((void *)bytes, size);
 }
 
-/* The lowest descriptor that is free. */
+/* Returns the lowest free descriptor. */
 static int next_descriptor(void)
 {
 	const int fd = dup(said[0]);
@@ -338,7 +345,7 @@ static void run_file(const char *folder, const char *extra)
 	}
 }
 
-/* In a child. */
+/* Runs in a child. */
 _Noreturn static void run_files(const char *folder, const char *extra, unsigned count)
 {
 	if (dup2(said[0], STDOUT_FILENO) < 0 || dup2(said[1], STDERR_FILENO) < 0)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Sourced by tests of commands over damaged traces, after test/tap.sh, which gives them $tmp.
+# Sourced, after test/tap.sh, which sets $tmp, by tests of commands over damaged traces.
 
 commands=$PWD/build/test/asan/commands
 mutate=$PWD/build/test/cmd-mutate
 
-# damage COUNT TRACE…: COUNT damaged copies of each trace in a folder damaged-TRACE.
+# damage COUNT TRACE…: writes COUNT damaged copies of each trace to a folder damaged-TRACE.
 damage() {
 	copies=$1
 	shift

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ETMv4 by OpenCSD as a fuzz target: steps come to an end, and texts with them. The first byte says whether the rest is in
- * frames (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7); code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
- * folders without a fuzzer.
+ * Fuzz target of the ETMv4 decoder (OpenCSD): steps and texts come to an end. The first byte selects whether
+ * the rest is in frames (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7).
+ * Memory contains the stream itself, so that code is made of its bytes. Linked with replay.c, it replays
+ * files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,10 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* In place of images.c: the lower half of memory is the stream itself again and again, of the upper nothing is known. */
+/*
+ * Replaces images.c: the lower half of the address space contains the stream again and again; the upper half
+ * is unknown.
+ */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)
 {
@@ -39,7 +43,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return size;
 }
 
-/* In place of decoder.c. */
+/* Replaces decoder.c. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	(void)stream;

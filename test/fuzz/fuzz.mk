@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Fuzzers, and their corpora, which are replayed. A fuzz target NAME is test/fuzz/NAME_fuzz.c. `make check` replays inputs with
+# Fuzzers and their corpora. The fuzz target NAME is test/fuzz/NAME_fuzz.c. `make check` replays inputs with
 # build/test/asan/NAME_replay; `make fuzz-NAME` fuzzes until it is stopped.
 
 SCRIPT_TESTS += test/fuzz/cmd.sh test/fuzz/kdump.sh
@@ -10,23 +10,24 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
-# All subcommands in one sanitized program, which runs one after another.
+# All subcommands in one sanitized program, which runs one command after another.
 build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/golden/json_tree.h build/asan/lib/libhost.a \
 		build/gen/commands.list host/cmd/command.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-# Inputs to begin with, of hardware trace made by libipt's encoder, and of machines that do not get on.
+# Initial inputs: hardware trace made with libipt's encoder, and traces of kernels that hang.
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
-# Files that users give beside a hardware trace.
+# Files that users give in addition to a hardware trace.
 build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 CHECK_NEEDS += build/test/hwt-traces build/test/why-traces build/test/given-files
 
-# $(call fuzzer,<name>,<sources beside its own>,<options of libFuzzer>,<folders to begin with, or a program that fills one>)
+# $(call fuzzer,<name>,<further sources>,<options of libFuzzer>,<folders of initial inputs, or a program that
+# fills one>)
 define fuzzer
 CHECK_NEEDS += build/test/asan/$(1)_replay
 build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* given_files DIRECTORY: small ELF files and lists of symbols, for others to damage. */
+/* given_files DIRECTORY: writes small ELF files and lists of symbols, which other programs damage. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,9 @@ static void save(const char *directory, const char *name, const void *bytes, siz
 	}
 }
 
-/* The program as it is, and as one that may lie anywhere, with all of the file in its segment. */
+/*
+ * Writes a program at fixed addresses, and a position-independent one, whose segment contains the whole file.
+ */
 static void save_programs(const char *directory)
 {
 	static uint8_t bytes[FILE_MOST];

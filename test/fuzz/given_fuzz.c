@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a user gives beside a recording, as a fuzz target: the bytes as an ELF file, a list of symbols and a memory image. The
- * recording holds code that is cut out of the bytes, so that files are found in it, and code that calls.
+ * Fuzz target of the files that a user gives with a recording: the bytes are read as an ELF file, a list of
+ * symbols and a memory image. The recording contains code taken from the bytes, so that the files match it,
+ * and code with calls.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Reads each byte that is handed out, for the sanitizer to see. */
+/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
 static volatile size_t touched;
 
 static void touch(const char *text)
@@ -48,7 +49,7 @@ static void write_calls(struct hwt_file_writer *writer)
 	}
 }
 
-/* A recording in which the bytes were run: where a program may lie, and where a kernel does. */
+/* Writes a recording in which the bytes ran: at addresses of a program and of a kernel. */
 static void write_recording(char *path, const uint8_t *bytes, size_t size)
 {
 	struct hwt_file_writer writer;

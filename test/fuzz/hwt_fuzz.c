@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reading hardware trace as a fuzz target: the bytes as a whole file, whatever they look like; and as what a unit has written,
- * of each encoding, in a file that is as it should be. Linked with replay.c, it replays files and folders without a fuzzer.
+ * Fuzz target of the reader of hardware trace: the bytes are read as a whole file, and as the output of a
+ * unit, in each encoding, in a file that is otherwise valid. Linked with replay.c, it replays files and
+ * folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "hwt/hwt.h"
 
-#define STEPS_MOST 200000u /* of a stream; what goes on for longer is left */
+#define STEPS_MOST 200000u /* steps read of a stream; the rest is skipped */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -23,7 +24,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Reads each byte that is handed out, for the sanitizer to see. */
+/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
 static volatile size_t touched;
 
 static void touch(const char *text)
@@ -123,7 +124,7 @@ static void put_record(int file, unsigned type, const void *head, size_t head_si
 	put(file, "\0\0\0\0\0\0\0", -(head_size + size) % 8);
 }
 
-/* Code to get lost in: a call, a return, jumps forth and back, conditional and not. */
+/* Code for the decoder to follow: a call, a return, and forward and backward jumps, conditional and not. */
 static const uint8_t code[] = { 0xe8, 0x0b, 0,	  0,	0,    0x75, 0x02, 0x90, 0x90, 0xeb,
 				0xf5, 0xeb, 0xfe, 0xff, 0xe0, 0x90, 0x31, 0xc0, 0xc3 };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* hwt_traces DIRECTORY: small files of hardware trace, and streams alone, for others to damage. */
+/*
+ * hwt_traces DIRECTORY: writes small files of hardware trace, and streams alone, which other programs damage.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@ static void save(const char *directory, const char *name, const void *bytes, siz
 	}
 }
 
-/* Of every kind of packet one at least, in an order in which they may come. */
+/* Writes at least one packet of every kind, in a valid order. */
 static void write_stream(uint64_t time)
 {
 	packets_sync(&packets, time, 0x1000, PROGRAM_AT);
@@ -75,7 +77,7 @@ int main(int argc, char **argv)
 	write_stream(2500);
 	size = packets_end(&packets);
 	save(argv[1], "stream", packets.bytes, size);
-	/* The end of one in the middle of another. */
+	/* the end of one packet overwrites the middle of another */
 	memmove(packets.bytes + 61, packets.bytes + 97, size - 97);
 	save(argv[1], "spliced", packets.bytes, size - 36);
 	write_file(argv[1], size - 36);

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The sanitized kdump over damaged process traces of every format: it ends with status 0 or 1, with no finding, and what it wrote
-# is whole lines of printable text and tabs, or JSON with harmless strings. COUNT damaged copies a trace, each in one form in turn.
+# Runs the sanitized kdump over damaged process traces of every format. It ends with status 0 or 1, without a
+# finding of a sanitizer. Its output is whole lines of printable text and tabs, or JSON whose strings have no
+# control characters. There are COUNT damaged copies of a trace; each copy is printed in one form, in turn.
 . test/tap.sh
 . test/fuzz/commands.sh
 
 count=${COUNT:-40}
 cp test/golden/proc/*.ktrace "$tmp" && build/test/kdump-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
-# A trace of golden/proc is named after its format, which a damaged copy may not show.
+# The name of a trace of golden/proc contains its format, because a damaged copy may not show it.
 set --
 for trace in *.ktrace; do
 	damage "$count" "$trace"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The reader as a fuzz target. With clang: -fsanitize=fuzzer,address,undefined and this file, ktread_exercise.c
- * and the sources in host/ktread. Linked with replay.c instead, it replays files and folders without a fuzzer.
+ * Fuzz target of the reader. With clang, build it with -fsanitize=fuzzer,address,undefined from this file,
+ * ktread_exercise.c and the sources in host/ktread. Linked with replay.c instead, it replays files and
+ * folders without a fuzzer.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* A liar can compute checksums: what has wrong ones is tried with the right ones, too. */
+/* Corrects the checksums: an attacker can compute them, so inputs are also tried with valid ones. */
 static void mend_root(uint8_t *bytes, size_t size)
 {
 	struct ktrx_root root;

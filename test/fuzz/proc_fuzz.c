@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The reader of process traces as a fuzz target: as whatever the bytes look like, and as each format. Linked with replay.c, it
- * replays files and folders without a fuzzer.
+ * Fuzz target of the reader of process traces: the bytes are read in the format that they appear to have, and
+ * in each format. Linked with replay.c, it replays files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Reads each byte that is handed out, for the sanitizer to see. */
+/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
 static volatile unsigned touched;
 
 static void touch(const void *bytes, size_t size)
@@ -95,7 +95,7 @@ static void read_as(int file, size_t size, enum ktread_proc_format format, int f
 	ktread_proc_close(trace);
 }
 
-/* A liar can compute checksums: a head with a wrong one is tried with the right one, too. */
+/* Corrects the checksum of a head: an attacker can compute it, so inputs are also tried with a valid one. */
 static int mend(uint8_t *bytes, size_t size)
 {
 	struct ktrx_proc_head head;

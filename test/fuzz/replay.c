@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Feeds files, and all files of folders, to a fuzz target; speaks TAP. With --truncate every file is also fed cut
- * off at every fourth length and with one bit of each byte changed, with --mutate at every length and with each
- * bit changed.
+ * Passes files, and all files of folders, to a fuzz target. Speaks TAP. With --truncate, each file is also
+ * passed cut off at every fourth length, and with one bit of each byte changed. With --mutate, it is passed
+ * cut off at every length, and with each bit changed.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static unsigned tests;
 
-/* What is done to a file besides feeding it as it is. */
+/* Changes of a file that are tried besides the unchanged file. */
 enum mutation { NONE, ONE_BIT, EVERY_BIT };
 
 static void flip(uint8_t *bytes, size_t size, size_t at, unsigned bit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The decoder of the Statistical Profiling Extension as a fuzz target: steps go forward and come to an end, packets in words
- * too. Linked with replay.c, it replays files and folders without a fuzzer.
+ * Fuzz target of the SPE decoder: steps go forward and come to an end, and so do packets as text. Linked with
+ * replay.c, it replays files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void take_line(void *to, uint64_t offset, const char *name, const char *t
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const struct hwt_stream stream = { .unit = 0 };
-	/* A copy of exactly that size, so that the sanitizer sees a byte too far. */
+	/* a copy of exactly this size, so that the sanitizer sees a read beyond its end */
 	uint8_t *copy = malloc(size ? size : 1);
 	const struct hwt_piece piece = { .bytes = copy, .size = size, .position = 3 };
 	struct lines lines = { 0, 0 };

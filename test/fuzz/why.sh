@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace why neither crashes nor hangs nor takes more than its share over traces that lie: COUNT damaged copies a story. Nothing
-# that it says lasts longer than what is known (test/unit/support/why_property.h).
+# ktrace why neither crashes nor hangs, and keeps to its limits of time and memory, over COUNT damaged copies
+# of traces. No duration in its report is longer than the trace shows (test/unit/support/why_property.h).
 . test/tap.sh
 
 count=${COUNT:-100}

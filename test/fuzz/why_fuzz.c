@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What `ktrace why` makes of any bytes, as a fuzz target: as text and as JSON. test/fuzz/fuzz.mk builds it with
- * libFuzzer, and with replay.c, which replays files.
+ * Fuzz target of `ktrace why` over any bytes, with output as text and as JSON. test/fuzz/fuzz.mk builds it
+ * with libFuzzer, and with replay.c, which replays files.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -28,7 +28,10 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 	close(fd);
 }
 
-/* The names of a damaged trace may look like anything, times included. WHY_WORDS in the environment: it is not damaged. */
+/*
+ * Checks that the findings have the properties of why_property.h. Names in a damaged trace may look like times,
+ * so times in the text are checked only if WHY_WORDS is set in the environment: the trace is not damaged.
+ */
 static void examine(const char *path, const struct why_evidence *evidence,
 		    const struct why_findings *findings)
 {

@@ -5,7 +5,7 @@
 . test/tap.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
-# absent [VARIABLE=VALUE]: the names of the tests that are left out, the machine before them.
+# absent [VARIABLE=VALUE]: prints the machine, then the names of the tests that are left out.
 absent() { make -s "$@" unit-tests-absent; }
 
 # shellcheck disable=SC2046

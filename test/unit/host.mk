@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Unit tests of the host. Each file of test/unit/ROOM is a test: ROOM_NAME is test/unit/ROOM/NAME.c, what its row names, and
-# of the host's rooms whatever it calls. A row is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM for the whole room; a plain word
-# in it is a file of test/unit/support.
+# Unit tests of the host. Test ROOM_NAME is test/unit/ROOM/NAME.c. Its entry lists further sources; those of
+# the host's rooms that it calls are found by themselves. An entry is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM
+# for the whole room; a plain word in it is a file of test/unit/support.
 UNIT_ROOMS := analyze base calls capture cmd doctor export findings flow hwt kdump ktread live plugin record why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
@@ -59,7 +59,8 @@ UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
-# These tests look up their own functions, in their own file: a position-independent one, loaded anywhere.
+# These tests look up their own functions in their own file, which is position-independent and may be loaded
+# anywhere.
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
@@ -67,7 +68,7 @@ UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc
 UNIT_LDLIBS_why_many := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
 
-# Threads as CPUs write while the test reads: the host must be an x86_64.
+# Threads write as CPUs while the test reads. The host must be an x86_64.
 UNIT_TESTS_X86_64 += ktread_follow_storm
 UNIT_SRCS_ktread_follow_storm := test/unit/ktread/follow_storm.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_ktread_follow_storm := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* An architecture for the parts of the demo kernel that run in tests on the host: one CPU, no interrupts. */
+/*
+ * An architecture with one CPU and no interrupts, for the parts of the demo kernel that tests run on the
+ * host.
+ */
 #ifndef FAKE_DEMO_ARCH_CPU_H
 #define FAKE_DEMO_ARCH_CPU_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Nothing is traced in these tests, but headers on the way ask for a port. */
+/* These tests trace nothing, but headers that they include need a port. */
 #ifndef FAKE_DEMO_KTRACE_PORT_H
 #define FAKE_DEMO_KTRACE_PORT_H
 

@@ -91,7 +91,7 @@ void arch_space_free(struct arch_space *space)
 	page_free((void *)space->root, 1);
 }
 
-/* As with real tables, a mapping that is there already needs no memory. */
+/* As with real page tables, replacing an existing mapping needs no memory. */
 bool arch_space_map(struct arch_space *space, uintptr_t address, uintptr_t page, unsigned access)
 {
 	struct mapping *mapping = find(space, address);

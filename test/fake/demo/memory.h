@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the memory of the demo kernel's processes stands on, for tests on the host: pages that may run out, address
- * spaces as plain lists, one file.
+ * Replaces what the process memory of the demo kernel is built on, for tests on the host: pages that may run
+ * out, address spaces as plain lists, one file.
  */
 #ifndef FAKE_DEMO_MEMORY_H
 #define FAKE_DEMO_MEMORY_H
@@ -14,14 +14,14 @@
 
 struct fake_memory {
 	unsigned pages_used;
-	unsigned allocations_left; /* then there is no more */
-	struct inode file;	   /* its references are those that are held */
-	const void *contents;	   /* of file.size bytes */
+	unsigned allocations_left; /* allocations that still succeed */
+	struct inode file;	   /* the file; tests compare its reference count */
+	const void *contents;	   /* file.size bytes */
 };
 
 extern struct fake_memory fake_memory;
 
-/* All as new: no page in use, no end of allocations, an empty file. Call share_init after it. */
+/* Frees all pages, lifts the limit of allocations, and makes the file empty. Call share_init() after it. */
 void fake_memory_reset(void);
 
 #endif

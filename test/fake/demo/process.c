@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* No process runs here, so none is traced, and no memory belongs to several threads. */
+/* No process runs here: none is traced, and no memory is shared by threads. */
 #include <stddef.h>
 
 #include "arch.h"

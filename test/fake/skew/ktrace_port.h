@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads of this process as CPUs, each with a clock of its own that a test can set off and let drift. */
+/*
+ * CPUs are threads of this process. Each has a clock of its own, to which a test gives an offset and a drift.
+ */
 #ifndef TEST_SKEW_KTRACE_PORT_H
 #define TEST_SKEW_KTRACE_PORT_H
 
@@ -11,7 +13,7 @@
 extern __thread uint64_t skew_reserve;
 extern __thread uint32_t skew_cpu;
 
-/* Nanoseconds, as this CPU counts them. */
+/* Returns the nanoseconds that this CPU's clock shows. */
 uint64_t skew_clock(void);
 
 #define ktrace_arch_clock     skew_clock

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads of this process as CPUs, signals as their interrupts: the reserve word lies in thread-local storage,
- * reached by one instruction, so the real record path runs under real interruption.
+ * CPUs are threads of this process, and signals are their interrupts. The reserve word is in thread-local
+ * storage, reached by one instruction, so the real record path runs under real interruption.
  */
 #ifndef TEST_THREADS_KTRACE_PORT_H
 #define TEST_THREADS_KTRACE_PORT_H

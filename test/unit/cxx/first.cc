@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fires each event of the shared header in two files and writes the trace, for `ktrace show`, to standard output. On a
- * CPU whose instructions user mode may run.
+ * Fires each event of the shared header in two files, and writes the trace to standard output for `ktrace
+ * show`. The CPU's instructions must be available in user mode.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int put(struct ktrace_sink *, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Called nowhere: its event must not be in the way. */
+/* Never called. Its event must not disturb the others. */
 inline void never_called()
 {
 	KTRACE_TEXT("never called");
@@ -53,7 +53,10 @@ inline void never_called()
 extern "C" struct ktrx_root ktrace_root;
 extern "C" const char __start_ktrace_events[], __stop_ktrace_events[];
 
-/* Each row of the section to standard error, a line each: its file, its fields' types, its text. */
+/*
+ * Prints each descriptor of the section to standard error, one per line: its file, the types of its fields,
+ * its text.
+ */
 static void print_rows()
 {
 	const char *at = __start_ktrace_events;

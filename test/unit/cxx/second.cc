@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The same inline functions and instances as in first.cc, some others, and functions of the same name. */
+/* The same inline functions and instances as in first.cc, some others, and functions with the same names. */
 #include "shared.h"
 
 namespace

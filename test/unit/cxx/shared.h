@@ -63,7 +63,7 @@ struct bits {
 	}
 };
 
-/* What every text longer than one piece of the row must survive. */
+/* Texts longer than one piece of the descriptor, with each kind of character that needs care. */
 inline void in_long(const char *text)
 {
 	KTRACE_TEXT("a text \"with quotes\", a tab\t, a percent sign %% and more than the first words of its "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The demo kernel's loader: what it makes of a good program, and that nothing in a bad one is believed. */
+/* The demo kernel's ELF loader: loads a valid program, and rejects invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define CODE USER_BASE
 #define DATA (USER_BASE + 0x2000)
 
-/* As the format lays them down; two segments. */
+/* The layout that the ELF format defines, with two segments. */
 struct header {
 	uint8_t ident[16];
 	uint16_t type, machine;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memory of the demo kernel's processes: demand paging, copy-on-write, the stack's limit, and memory that runs out. */
+/*
+ * Memory of the demo kernel's processes: demand paging, copy-on-write, the stack's limit, and running out of
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@
 #define STACK  USER_STACK
 #define SECRET 0x5ec2e7
 
-static unsigned pages_before; /* what share.c keeps */
+static unsigned pages_before; /* pages that share.c itself uses */
 
 static int start(void **state)
 {
@@ -204,7 +207,7 @@ static void bad_addresses_are_errors(void **state)
 	assert_all_is_given_back();
 }
 
-/* A parent with pages forks, the child writes: with any number of allocations that succeed before none does. */
+/* A process with pages forks and the child writes, while only the first n allocations succeed, for each n. */
 static void memory_may_run_out_anywhere(void **state)
 {
 	bool whole = false;
