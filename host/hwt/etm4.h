@@ -127,7 +127,7 @@ void etm4_steps_damage(struct etm4_steps *steps, const char *text);
 void etm4_steps_anchor(struct etm4_steps *steps, uint64_t offset);
 /* Reports that the bytes do not begin with an A-Sync, and those before the first one cannot be read. */
 void etm4_steps_begin_torn(struct etm4_steps *steps);
-/* Returns the address space that a context id stands for. */
+/* Returns the address space of a context id. */
 uint64_t etm4_space(bool software, uint32_t context_id);
 
 #endif

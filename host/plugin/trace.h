@@ -158,7 +158,7 @@ struct encoder {
 	void (*sync)(struct trace *trace, uint64_t address);
 	/* Begins tracing before the instruction at this address. Requires: trace->mode is set. */
 	void (*on)(struct trace *trace, uint64_t address);
-	/* Ends tracing: all instructions before `address` have run, the one at it has not. */
+	/* Ends tracing: all instructions before `address` have run, the one at `address` has not. */
 	void (*off)(struct trace *trace, uint64_t address);
 	/* Ends tracing with the block's branch, whose target `to` is not known from the code. */
 	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
@@ -168,7 +168,7 @@ struct encoder {
 	 */
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
 	/*
-	 * Reports an interrupt or exception: all before `from` has run, the instruction at it has not;
+	 * Reports an interrupt or exception: all instructions before `from` have run, the one there has not;
 	 * continues at `to`.
 	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);

@@ -133,7 +133,7 @@ static void check_ranges(struct fake_component *etm)
 		if (!(etm->reg[VIIECTLR / 4] >> n & 1))
 			continue;
 		fake_coresight_rule(etm, wide(etm, ACVR + 16 * n) <= wide(etm, ACVR + 16 * n + 8),
-				    "range %u begins behind its end", n);
+				    "range %u begins after its end", n);
 		fake_coresight_rule(etm, wide(etm, ACATR + 16 * n) == wide(etm, ACATR + 16 * n + 8),
 				    "both comparators of range %u are of the same kind", n);
 		fake_coresight_rule(etm, (wide(etm, ACATR + 16 * n) & ~UINT64_C(0xff0c)) == 0,

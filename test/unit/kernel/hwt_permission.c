@@ -38,10 +38,10 @@ struct permission {
 #define DENIED KTRACE_ERROR_PERMISSION
 
 static const struct permission permissions[] = {
-	{ "one's own", PLAIN, PLAIN, KTRACE_OK },
+	{ "a process of the same user", PLAIN, PLAIN, KTRACE_OK },
 	{ "another user's", PLAIN, IDS(9, 9, 9, 8, 8, 8), DENIED },
 	{ "another group's", PLAIN, IDS(7, 7, 7, 9, 9, 9), DENIED },
-	{ "the superuser, anybody's", ROOT, PLAIN, KTRACE_OK },
+	{ "the superuser, any process", ROOT, PLAIN, KTRACE_OK },
 	{ "the superuser by effective uid", IDS(7, 0, 7, 8, 8, 8), IDS(9, 9, 9, 9, 9, 9), KTRACE_OK },
 	{ "no superuser by real uid", IDS(0, 7, 0, 8, 8, 8), IDS(9, 9, 9, 8, 8, 8), DENIED },
 	{ "the effective uid counts, not the real one", IDS(9, 7, 9, 8, 8, 8), PLAIN, KTRACE_OK },
