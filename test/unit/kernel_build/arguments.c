@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One argument a line, for arguments.sh: what follows RIGHT must compile, what follows WRONG must not, whatever the
- * compiler, its flags and the CPU are, in an event that is built and in one that is left out. C11 and C++17.
+ * One argument per line, for arguments.sh: lines with RIGHT must compile, lines with WRONG must not, for
+ * every compiler, its flags and every CPU, in an event that is built and in one that is left out. C11 and
+ * C++17.
  */
 /* clang-format off */
 #include <stdbool.h>

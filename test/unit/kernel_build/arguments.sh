@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# What an argument may be is the same for each compiler, under any of its flags, for each CPU, in an event that is built
-# and in one that is left out: of the lines of arguments.c, exactly those that say WRONG are refused.
+# Checks that all compilers, flags and CPUs reject the same arguments, in an event that is built and in one
+# that is left out: exactly the lines of arguments.c with WRONG.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 source=test/unit/kernel_build/arguments.c
 
-# refused COMMAND…: names of the lines with an error. A compiler names a macro's line, too, or only in a note after it.
+# refused COMMAND…: prints the names of the lines with an error. Some compilers also report the line of a
+# macro, or report it only in a note that follows.
 refused() {
 	"$@" -fsyntax-only $source 2>&1 | awk -v source="$source" '
 		/: (warning|error|fatal error): / { error = / error: / && !/ warnings? being treated/ }

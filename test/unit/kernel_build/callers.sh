@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# Callers and sites are true whatever the compiler makes of a site: inlined, cloned, split into hot and cold, left by a
-# jump. The unit test, whose file has the sites, built with either compiler at each level; what is called there, at one that
-# differs from compiler to compiler, and once together with the sites.
+# Checks that callers and sites are correct whatever the compiler does with a site: inlining, cloning,
+# splitting into hot and cold parts, tail calls. Runs the unit test, whose file has the sites, built by each
+# compiler at each level; the functions that it calls are built at other levels, and once together with the
+# sites.
 . test/tap.sh
 
 sites=test/unit/kernel/callers.c
@@ -12,13 +12,13 @@ libraries=$(make -s host-libraries)
 flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
 
-# called_at COMPILER LEVEL: all that is called, as one object, $tmp/called.o
+# called_at COMPILER LEVEL: builds everything that the sites call as one object, $tmp/called.o
 called_at() {
 	# shellcheck disable=SC2086
 	$1 $flags "$2" -nostdlib -r -o "$tmp/called.o" $called
 }
 
-# sites_at COMPILER "FLAGS" INPUT…: links with these and runs.
+# sites_at COMPILER "FLAGS" INPUT…: builds the sites, links them with the inputs, and runs the test.
 sites_at() {
 	name="$1 $2" compiler=$1 level=$2
 	shift 2

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# What the compilers make of a site: no lock prefix, fence or rdtscp on x86_64, the barriers that the others need, no
-# byte of an event that is left out. (How large frames are: matrix.sh.)
+# Checks the code of a site: no lock prefix, fence or rdtscp on x86_64, the barriers that other CPUs need, and
+# no byte of an event that is left out. matrix.sh checks the size of stack frames.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -11,7 +10,7 @@ hooks=test/unit/kernel_build/hooks.c
 facts=test/unit/kernel_build/facts.c
 port=-Itest/unit/kernel_build/port
 
-# code ARCH OBJECT FUNCTION: its instructions, one a line, without padding
+# code ARCH OBJECT FUNCTION: prints the function's instructions, one per line, without padding
 code() {
 	$(objdump_of "$1") -d --no-show-raw-insn --no-addresses "$2" 2>/dev/null |
 		awk -v name="<$3>:" '/^<[^.].*>:$/ { on = $1 == name; next } on && /^[[:space:]]/' |
@@ -19,7 +18,7 @@ code() {
 		grep -vE '^(nop|nopw|nopl|cs|data16)'
 }
 
-# ordered FILE PATTERN…: each pattern matches a line behind the one before's
+# ordered FILE PATTERN…: checks that each pattern matches a line after that of the previous one
 ordered() {
 	file=$1
 	at=0
@@ -31,10 +30,10 @@ ordered() {
 	done
 }
 
-# called OBJECT: the functions of ktrace that it calls, one a line
+# called OBJECT: prints the functions of ktrace that it calls, one per line
 called() { nm -u "$1" | sed -n 's/^ *U \(ktrace_.*\)/\1/p'; }
 
-# events_in OBJECT: how many sections of events it has
+# events_in OBJECT: prints the number of sections of events
 events_in() {
 	readelf -SW "$1" >"$tmp/sections"
 	grep -q '\.text' "$tmp/sections" || { echo "no sections in $1"; return; }
@@ -77,7 +76,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Hooks and facts, there and left out.
+# Hooks and facts, compiled in and left out.
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: hooks" "not installed"; continue; }
@@ -111,7 +110,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# The hooks of process traces: in a process that is not traced a load and a branch, and nothing else.
+# The hooks of process traces: in a process that is not traced, only a load and a branch.
 proc=test/unit/kernel_build/proc.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -127,7 +126,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Those of hardware trace likewise; left out, nothing at all.
+# The hooks of hardware trace: the same; if left out, no code.
 hwt=test/unit/kernel_build/hwt.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -151,7 +150,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Groups: one left out, one chosen.
+# Groups: one left out, one selected.
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_NO_test=1 -DKTRACE_NO_text=1
 equal "a group left out by name" '' "$(nm -u "$tmp/out.o")"
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_other=1

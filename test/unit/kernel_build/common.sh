@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Sourced by the build tests: how each compiler is called for each CPU.
+# Functions for the build tests: the commands of each compiler for each CPU.
 
 flags_of() { # arch
 	case $1 in

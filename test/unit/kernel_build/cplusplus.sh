@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The headers are C++17, too: the same sample kernel, built in and left out.
+# Checks that the headers are valid C++17, with the sample kernel, built in and left out.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 

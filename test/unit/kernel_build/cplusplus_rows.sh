@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# Events in inline functions, templates, classes and lambdas of C++: each fires in a program of two files, none is lost,
-# and each has one row, whatever the compiler, its level, the sections and the linker. A row that could be lost is refused.
+# Checks events in inline functions, templates, classes and lambdas of C++: each fires in a program of two
+# files, none is lost, and each has one descriptor, with every compiler, optimisation level, section option
+# and linker. A descriptor that could be lost must be rejected.
 . test/tap.sh
 
 [ "$(uname -m)" = x86_64 ] || { skip "rows of C++" "the host is no x86_64"; done_testing; exit; }
@@ -9,7 +9,7 @@ folder=test/unit/cxx
 core="$(make -s ktrace-sources) kernel/core/dump.c"
 includes='-Iinclude -Ikernel/arch/x86_64'
 
-# rows TRACE: the events of the trace, in the order of their file and line, and what each recorded
+# rows TRACE: prints the events of the trace, ordered by file and line, and what each recorded
 shown() {
 	build/bin/ktrace show "$1" 2>>"$tmp/err" | sed 's/^.*PID=0 *//; s/0x[0-9a-f]\{6,\}/ADDRESS/' |
 		sed 's/^text\.line[0-9]* */text /; s/^cxx.header */cxx.header /'
@@ -29,8 +29,9 @@ build() {
 	check "$name: runs" sh -c "'$tmp/program' >'$tmp/trace' 2>'$tmp/rows'"
 	shown "$tmp/trace" >"$tmp/shown"
 	same "$name: every event is shown" $folder/expected.txt "$tmp/shown"
-	# Compilers differ in what line a site of several lines is on, and in whether they keep that of a function that is
-	# not called. An event that a header declares belongs to each file that includes it.
+	# Compilers differ in the line of a site that spans several lines, and in whether they keep the
+	# descriptor of a function that is not called. An event that a header declares belongs to each file
+	# that includes it.
 	grep '^\(first\|second\|shared\)\.' "$tmp/rows" | grep -v 'never called' | LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/counted"
 	same "$name: each event has one row" $folder/rows.txt "$tmp/counted"
 }
@@ -54,7 +55,7 @@ for compiler in g++ clang++; do
 	fi
 done
 
-# refused NAME FLAGS: what would be lost, on standard input, compiles with neither
+# refused NAME FLAGS: checks that neither compiler accepts the source on stdin, whose descriptor would be lost
 refused() {
 	cat >"$tmp/source.cc"
 	for compiler in g++ clang++; do

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# What doc/events.md has to be copied compiles as it stands, for each CPU.
+# Checks that the code in doc/events.md compiles unchanged, for each CPU.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 

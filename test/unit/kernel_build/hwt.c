@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A kernel's share of hardware trace, for build tests: every hook and every call. Compiles as C11 and C++17. */
+/*
+ * The kernel's part of hardware trace, for build tests: every hook and every call. Compiles as C11 and C++17.
+ */
 #include <ktrace/hwt.h>
 #include <ktrace/hwt_qemu.h>
 
@@ -59,7 +61,7 @@ int hwt_calls(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *process
 }
 #endif
 
-/* What is left of a hook for a thread that is not traced. */
+/* The code of a hook for a thread that is not traced. */
 void hwt_untraced(struct ktrace_hwt_thread *thread)
 {
 	ktrace_hwt_switch_in(thread);

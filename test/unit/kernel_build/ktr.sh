@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# Files written for DragonFly's trace points compile for each CPU, by gcc and clang, whatever is compiled in; and what is
-# not leaves nothing behind.
+# Checks that files written for DragonFly's trace points compile for each CPU, by gcc and clang, with any
+# selection, and that left-out events generate nothing.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 folder=test/unit/kernel/ktr
 
-# events FILE: how many rows of the event table it has
+# events FILE: prints the number of event descriptors
 events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
 
-# expect NAME COMPILER ARCH ROWS FLAGS…: of all files together
+# expect NAME COMPILER ARCH ROWS FLAGS…: checks the number of event descriptors in all files together
 expect() {
 	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4
 	shift 4
@@ -25,10 +24,11 @@ expect() {
 	equal "$name" "$rows" "$found"
 }
 
-# places FILE: how many rows of places that record
+# places FILE: prints the number of place descriptors
 places() { nm "$1" | grep -cE ' [dD] .*ktrace_event_[a-z_]+_place(\.[0-9]+)?$'; }
 
-# Each of them has one, wherever it stands: kinds of functions, one line, a macro, a switch, a loop that is unrolled.
+# Each place has one descriptor, wherever it is: in different kinds of functions, on one line with others, in
+# a macro, a switch, an unrolled loop.
 cat >"$tmp/places.c" <<'E'
 #define KTR 1
 #define KTR_PLACES 1
@@ -93,7 +93,7 @@ for arch in x86_64 aarch64 riscv64; do
 	done
 done
 
-# What the compiler refuses.
+# What the compiler must reject.
 refuse() {
 	printf '#define KTR 1\n#define KTR_X 1\n#include <sys/ktr.h>\nKTR_INFO_MASTER(x);\n%s\n' "$2" >"$tmp/bad.c"
 	if compile gcc x86_64 "$tmp/bad.c" "$tmp/bad.o" -O2 -Iinclude/compat >"$tmp/log" 2>&1; then

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the headers of kernels define before they include ktrace's: names of attributes, and a printf of their own. */
+/*
+ * Macros that kernel headers define before they include ktrace's: names of attributes, and their own printf.
+ */
 #define aligned(n)	  __attribute__((__aligned__(n)))
 #define always_inline	  __inline__ __attribute__((__always_inline__))
 #define cold		  __attribute__((__cold__))
@@ -14,7 +16,7 @@
 #define used		  __attribute__((__used__))
 #define visibility(kind)  __attribute__((__visibility__(kind)))
 
-/* And helpers that most of them have. */
+/* Helpers that most kernels have. */
 #define ARRAY_SIZE(array)		    (sizeof(array) / sizeof((array)[0]))
 #define BIT(n)				    (1ul << (n))
 #define likely(x)			    __builtin_expect(!!(x), 1)

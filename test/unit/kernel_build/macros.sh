@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# A kernel's port header brings the kernel's macros into every file of ktrace. Whatever names of attributes it
-# defines, and if printf is a macro, ktrace compiles without a warning, and the text of an event is still checked. Its
-# hooks may name any variable of the kernel's.
+# Checks that ktrace compiles without a warning with a kernel's macros, which its port header brings into
+# every file: any names of attributes, and printf as a macro; the text of an event is still checked. Hooks of
+# the port may use any variable of the kernel.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -13,8 +12,9 @@ refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
 macros=test/unit/kernel_build/macros.h
 variables=test/unit/kernel_build/variables.h
 
-# reads_all COMPILER ARCH: all $sources compile. The clang command starts a process for each source; the compiler itself
-# ("-cc1"), with the flags that the command gives it, reads all of them, in a third of the time.
+# reads_all COMPILER ARCH: checks that all $sources compile. The clang command starts a process for each
+# source; the compiler itself ("-cc1"), with the flags of that command, reads all of them in a third of the
+# time.
 reads_all() {
 	# shellcheck disable=SC2086
 	case $1 in

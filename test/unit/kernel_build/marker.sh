@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# The marker of the trace unit in software, and the store of one byte right behind it on the same page, whatever the
-# compiler and its options; riscv64 has none.
+# Checks that the marker of the trace unit in software is directly followed by the store of one byte, on the
+# same page, with every compiler and option; riscv64 has no marker.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# listing ARCH OBJECT: address, bytes and text of its instructions
+# listing ARCH OBJECT: prints address, bytes and text of its instructions
 listing() { $(objdump_of "$1") -d -w "$2" | sed -n 's/^ *\([0-9a-f]*\):\t/\1\t/p'; }
 
-# Each marker: what follows is a store of a byte, on its page.
+# After each marker there must be a store of a byte, on the same page.
 followed() { # ARCH LISTING
 	awk -F'\t' -v arch="$1" '
 		BEGIN {

@@ -1,25 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# The whole kernel library, drivers and all, builds freestanding, with gcc and clang, for each CPU, under the flags that
-# kernels use; it needs nothing from anywhere: a linked program has no undefined symbol, and holds its events. And small
-# stacks have room for it: no frame reaches 512 bytes, even where nothing is optimised.
-# Each CPU is built for by each compiler, and each flag is there with one of them. MATRIX=all (make soak): all of them
-# with all.
+# Checks that the whole kernel library, with all drivers, builds freestanding with gcc and clang, for each
+# CPU, with the flags that kernels use; that a linked program has no undefined symbols and contains its
+# events; and that no stack frame reaches 512 bytes, even without optimisation. Each CPU is built by each
+# compiler, and each flag is used with one of them. MATRIX=all (make soak): all combinations.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
-# Where whoever records has its stack; sites as large as they can be, too.
+# Sources whose frames are on the stack of the recording code, and the largest possible sites.
 recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
 for arch in x86_64 aarch64 riscv64; do
 	eval "recording_$arch=\"$recording $(make -s "ktrace-hwt-sources-$arch")\" dumping_$arch=\"$(make -s "transport-sources-$arch")\""
 done
 
-# without "WORDS" "OTHERS": the words that are not among the others
+# without "WORDS" "OTHERS": prints the words that are not among the others
 without() { for word in $1; do case " $2 " in *" $word "*) ;; *) echo "$word" ;; esac; done; }
 
-# What the compiler's option is called that refuses frames of 512 bytes.
+# Prints the compiler's option that rejects stack frames of 512 bytes.
 frame_limit() { # gcc|clang
 	case $1 in
 	gcc) echo -Wstack-usage=511 ;;
@@ -27,7 +25,7 @@ frame_limit() { # gcc|clang
 	esac
 }
 
-# build NAME COMPILER ARCH FLAGS…: compiles and links everything, then looks at the result
+# build NAME COMPILER ARCH FLAGS…: compiles and links everything, then checks the result
 build() {
 	name=$1 command=$(compiler_of "$2" "$3") for=$3
 	limit=$(case $* in *FRAME_POINTERS*) frame_limit "$2" ;; esac)
@@ -58,7 +56,7 @@ plain='-fno-pie -no-pie'
 pie='-fPIE -static-pie -Wl,--no-dynamic-linker'
 sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 
-# wanted ARCH COMPILER: a line for each build, its flags.
+# wanted ARCH COMPILER: prints a line with the flags for each build
 wanted() {
 	case $1-$2 in
 	*-gcc) echo "-O0 $frames $plain" ;;

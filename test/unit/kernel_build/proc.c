@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A kernel's share of process traces, for build tests: every hook and every call. Compiles as C11 and C++17. */
+/*
+ * The kernel's part of process traces, for build tests: every hook and every call. Compiles as C11 and C++17.
+ */
 #include <ktrace/proc.h>
 
 KTRACE_BEGIN_C
@@ -46,7 +48,7 @@ int proc_calls(struct ktrace_proc *process, struct ktrace_proc_thread *thread, s
 	return error;
 }
 
-/* What is left of a hook in a process that is not traced. */
+/* The code of a hook in a process that is not traced. */
 void untraced(struct ktrace_proc *process, struct ktrace_proc_thread *thread, const uint64_t *args)
 {
 	ktrace_proc_syscall(process, thread, 1, 6, args);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What the compiler must refuse, with any flags, in an event that is built in and in one that is left out.
+# Checks what the compiler must reject, with any flags, in an event that is built and in one that is left out.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# refused NAME: the source comes on standard input
+# refused NAME: checks that the source on stdin is rejected
 refused() {
 	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
 	for compiler in gcc clang; do
@@ -53,7 +53,8 @@ void site(int a);
 void site(int a) { KTRACE_TEXT("%s", a); }
 END
 
-# named NAME MESSAGE: a mistake in a declaration, on standard input; the first error of each compiler names it
+# named NAME MESSAGE: checks that the first error of each compiler has this message, for a mistake in a
+# declaration on stdin
 named() {
 	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
 	for compiler in 'gcc -std=c11' 'clang -std=c11' 'g++ -x c++ -std=c++17' 'clang++ -x c++ -std=c++17'; do
@@ -81,7 +82,7 @@ KTRACE_EVENT(test, many, "17", (int, a), (int, b), (int, c), (int, d), (int, e),
 	(int, j), (int, k), (int, l), (int, m), (int, n), (int, o), (int, p), (int, q));
 END
 
-# wrong_port NAME FLAGS TEXT: the headers themselves refuse an include path that does not fit
+# wrong_port NAME FLAGS TEXT: checks that the headers reject a wrong include path with this message
 wrong_port() {
 	echo '#include <ktrace/ktrace.h>' >"$tmp/source.c"
 	# shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A kernel's share of ktrace, for build tests: every kind of event and every call. Compiles as C11 and C++17. What
- * it needs beyond ktrace it must not have.
+ * The kernel's part of ktrace, for build tests: every kind of event and every call. Compiles as C11 and
+ * C++17. It needs nothing except ktrace.
  */
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@
 
 enum colour { RED, GREEN };
 
-/* Names of groups and events may be macros: gcc has `unix` for one, kernels have `current`. */
+/* Names of groups and events may be macros: gcc has `unix`, kernels have `current`. */
 #undef current
 #define current 7
 #define running +1
@@ -60,7 +60,7 @@ void kernel_main(const char *path, int x)
 
 	KTRACE(sched, switch, 1, 2, 3);
 	ktrace_thread_switch(1, 2);
-	ktrace_switch(1, 2, 0); /* the library's event of that name, beside the kernel's own */
+	ktrace_switch(1, 2, 0); /* the library's event with the name of an event of the kernel */
 	ktrace_acquire(path, KTRACE_BY_CPU);
 	KTRACE(irq, spurious);
 	KTRACE(unix, send, 1);

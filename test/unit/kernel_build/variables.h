@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Hooks of a port that are macros and name variables of the kernel, which are called what ktrace calls its own. */
+/* Hooks of a port that are macros and use variables of the kernel whose names ktrace uses as well. */
 struct kernels {
 	unsigned number;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A file as DragonFly's kernel has them: its style, its types, its ways with KTR. Only the other headers of such a kernel
- * are missing, so what they declare stands here.
+ * A file in the style of DragonFly's kernel, with its types and its use of KTR. Declarations of that kernel's
+ * other headers are here instead.
  */
 /* clang-format off */
 #include <sys/ktr.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Between the files that are written for DragonFly's macros and the test that calls them. */
+/* Shared by the files that are written for DragonFly's macros and the test that calls them. */
 #ifndef TEST_KTR_H
 #define TEST_KTR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Trace points as DragonFly's own kernel writes them: two events of a master, one recorded on a condition. */
+/* Trace points in the style of DragonFly's own kernel: two events of a master, one of them conditional. */
 /* clang-format off */
 #include <sys/ktr.h>
 

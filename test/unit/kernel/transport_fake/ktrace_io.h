@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stands in for an architecture's ktrace_io.h: every access goes to the fake machine and into its log. */
+/* Replaces an architecture's ktrace_io.h: every access goes to the fake machine and into its log. */
 #ifndef KTRACE_ARCH_IO_H
 #define KTRACE_ARCH_IO_H
 

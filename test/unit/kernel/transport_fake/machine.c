@@ -33,7 +33,7 @@ unsigned fake_reads(void)
 	return reads;
 }
 
-/* What no longer fits is not logged: tests of endless polls look at counts only. */
+/* Accesses that do not fit are not logged: tests of endless polls check only counts. */
 static void note(const char *format, ...)
 {
 	va_list arguments;

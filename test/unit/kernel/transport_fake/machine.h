@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The machine that driver tests run on. A test says what reading an address gives and what writing one does;
- * everything is logged as text, one access a word: "r8:3fd=60 w8:3f8=41 …".
+ * The fake machine for driver tests. A test defines the results of reads and the effects of writes. Every
+ * access is logged as text, one word each: "r8:3fd=60 w8:3f8=41 …".
  */
 #ifndef TEST_TRANSPORT_MACHINE_H
 #define TEST_TRANSPORT_MACHINE_H

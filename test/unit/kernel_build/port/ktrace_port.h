@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A port as a kernel with a per-CPU area would write it, for looking at the code that comes of it. */
+/* The port of a kernel with a per-CPU area, to check the generated code. */
 #ifndef TEST_KTRACE_PORT_H
 #define TEST_KTRACE_PORT_H
 
