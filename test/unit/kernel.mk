@@ -2,7 +2,7 @@
 #
 # Unit tests of the kernel library and of the demo kernel.
 
-# Tests of the trace read inside the kernel, on the fake machine of the core's own tests.
+# Tests of show ktr and of the console output inside the kernel, on the fake machine of the core's tests.
 CONSOLE_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 
 UNIT_TESTS += console_format
@@ -20,13 +20,13 @@ UNIT_TESTS += console_output
 UNIT_CFLAGS_console_output := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_output := test/unit/kernel/console_output.c $(CONSOLE_TEST_SRCS)
 
-# Needs a word reached by one instruction relative to fs: the host must be an x86_64.
+# The reserve word must be reached by one instruction relative to fs, so the host must be an x86_64.
 UNIT_TESTS_X86_64 += console_stress
 UNIT_SRCS_console_stress := test/unit/kernel/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# Tests of those parts of the demo kernel that run on the host. Its headers have the names of the C library's, hence
-# -iquote.
+# Tests of the parts of the demo kernel that can run on the host. Some of its headers have names of C library
+# headers, hence -iquote.
 DEMO_TEST_CFLAGS := -DKTRACE_STATE=0 -Ikernel/arch/generic -iquote test/fake/demo -iquote demo/kern -iquote demo/abi
 DEMO_TEST_SRCS := test/fake/demo/memory.c test/fake/demo/process.c demo/kern/vm.c demo/kern/vm_fault.c demo/kern/share.c
 
@@ -36,7 +36,7 @@ UNIT_CFLAGS_demo_vm := $(DEMO_TEST_CFLAGS)
 UNIT_SRCS_demo_elf := test/unit/demo/elf.c demo/kern/elf.c $(DEMO_TEST_SRCS)
 UNIT_CFLAGS_demo_elf := $(DEMO_TEST_CFLAGS)
 
-# Tests of hardware trace in the kernel, on a fake one. Those of each trace unit follow.
+# Tests of hardware trace in the kernel, on a fake kernel. The tests of each trace unit follow.
 HWT_KERNEL_TEST_SRCS = test/unit/support/hwt_support.c test/fake/hwt_mock.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
 HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 
@@ -52,25 +52,26 @@ UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
 $(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(name))))
 
-# A kernel without hooks.
+# A kernel without hooks of hardware trace.
 $(eval $(call hwt_test,left_out))
 UNIT_CFLAGS_hwt_left_out += -DKTRACE_HWT_HOOKS=0
 
-# What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
+# The tests that every backend must pass. The test of a backend consists of its own file, the backend, its
+# model, and $(HWT_CONFORM_SRCS); it is compiled with $(HWT_KERNEL_TEST_CFLAGS).
 HWT_CONFORM_SRCS = test/unit/support/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))
 UNIT_SRCS_hwt_mock += test/unit/support/hwt_conform.c
 
-# Threads as CPUs: the host must be an x86_64.
+# CPUs are threads of the test. The host must be an x86_64.
 UNIT_TESTS_X86_64 += hwt_stress
 UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/fake/hwt_threads.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# The backend of CoreSight on a model of its components.
+# The CoreSight backend on a model of its components.
 CORESIGHT_TEST_SRCS = test/unit/support/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
 	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
 
-# $(call coresight_test,<name>,<what it takes besides>)
+# $(call coresight_test,<name>,<further sources>)
 define coresight_test
 UNIT_TESTS += hwt_$(1)
 UNIT_SRCS_hwt_$(1) = test/unit/kernel/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
@@ -82,10 +83,10 @@ $(eval $(call coresight_test,coresight_config,$$(KERNEL_TEST_SRCS)))
 $(eval $(call coresight_test,coresight_conform,$$(HWT_CONFORM_SRCS)))
 $(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
 
-# Intel PT and SPE on models of their registers: what they ask of them, where their bytes go, that the models see what is
-# forbidden, and that they pass what every backend must pass.
+# Intel PT and SPE on models of their registers: which values the backends write, where trace bytes are
+# stored, that the models detect what is forbidden, and that the backends pass the tests of every backend.
 
-# $(call hwt_registers_test,<name>,<pt or spe>,<its sources>)
+# $(call hwt_registers_test,<name>,<pt or spe>,<sources of the backend>)
 define hwt_registers_test
 UNIT_TESTS += $(1)
 UNIT_SRCS_$(1) = test/unit/kernel/$(1).c test/unit/support/hwt_$(2)_support.c test/fake/hwt_$(2).c test/fake/hwt_log.c $(3)
@@ -98,7 +99,7 @@ $(eval $(call hwt_registers_test,hwt_spe_registers,spe,$(KTRACE_HWT_SPE_SOURCES)
 $(eval $(call hwt_registers_test,hwt_spe_buffer,spe,$(KTRACE_HWT_SPE_SOURCES)))
 $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# $(call hwt_registers_conform,<pt or spe>,<its sources>)
+# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>)
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
 UNIT_SRCS_hwt_$(1)_conform = test/unit/kernel/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
@@ -107,7 +108,7 @@ endef
 $(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
 $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# The backend of the trace unit in software: on a fake one, and what the compilers make of its marker.
+# The backend of the trace unit in software: on a fake unit, and the marker as compilers build it.
 UNIT_TESTS += hwt_qemu hwt_qemu_conform
 UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c kernel/hwt/qemu.c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
@@ -116,7 +117,7 @@ UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
 
 SCRIPT_TESTS += test/unit/kernel_build/marker.sh
 
-# Tests of the kernel library: how it builds, and how it records on a fake machine.
+# Tests of the kernel library: how it is built, and how it records on a fake machine.
 SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh \
 	arguments.sh cplusplus_rows.sh)
 
@@ -157,7 +158,7 @@ $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/dump.c kernel/core/reader.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
-# Clocks that differ: measured by the kernel library between threads, and put right by the reader.
+# Clocks that differ: the kernel library measures them between threads, and the reader corrects them.
 UNIT_TESTS += kernel_clock
 UNIT_SRCS_kernel_clock := test/unit/kernel/clock.c $(KTRACE_CORE_SOURCES) kernel/core/dump.c \
 	kernel/core/reader.c
@@ -171,18 +172,18 @@ UNIT_TESTS += kernel_tick
 UNIT_SRCS_kernel_tick := test/unit/kernel/tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
 
-# The ring's protocol in all interleavings, and how often its check misses.
+# The ring's protocol in all interleavings, and how often its check misses a mixed slot.
 UNIT_TESTS += ring_model ktrx_check
 UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c
 UNIT_SRCS_ktrx_check := test/unit/kernel/ktrx_check.c
 
-# Needs a word reached by one instruction relative to fs: the host must be an x86_64.
+# The reserve word must be reached by one instruction relative to fs, so the host must be an x86_64.
 UNIT_TESTS_X86_64 += kernel_stress kernel_hooks_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel/stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 UNIT_TESTS_X86_64 += kernel_step
 UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/stress.c=%/step.c)
-# As kernels have it: sanitized, the record path is another one, of thousands of instructions.
+# Compiled like a kernel, because sanitizers turn the record path into thousands of other instructions.
 UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel/hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
@@ -190,14 +191,14 @@ UNIT_TESTS_X86_64 += kernel_fold_stress
 UNIT_SRCS_kernel_fold_stress := test/unit/kernel/fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_fold_stress := $(UNIT_CFLAGS_kernel_stress)
 
-# Files written for DragonFly's macros, told in DragonFly's way what to compile in.
+# Files written for DragonFly's macros. They select the trace points to compile as DragonFly does.
 $(eval $(call kernel_test,ktr))
 UNIT_SRCS_kernel_ktr += $(addprefix test/unit/kernel/ktr/,tokens.c forms.c extern.c)
 UNIT_CFLAGS_kernel_ktr += -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
 
 $(eval $(call kernel_test,place))
 
-# The same, read by the host.
+# Traces that the kernel library writes and the host reads.
 UNIT_TESTS += noise_read
 UNIT_SRCS_noise_read := test/unit/kernel/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/dump.c \
 	kernel/core/reader.c test/unit/support/ktread_support.c
@@ -213,7 +214,7 @@ UNIT_SRCS_keep_read := test/unit/kernel/keep_read.c $(KERNEL_TEST_SRCS) kernel/c
 UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost
 SOAK_TESTS += test/unit/kernel_build/matrix_all.sh
 
-# Tests of process traces in the kernel, on a fake one.
+# Tests of process traces in the kernel, on a fake kernel.
 PROC_TEST_SRCS := test/unit/support/proc_support.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
 
 # $(call proc_test,<name>)
@@ -229,17 +230,17 @@ $(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
 $(eval $(call proc_test,read))
 
-# Threads as CPUs: the host must be an x86_64.
+# CPUs are threads of the test. The host must be an x86_64.
 UNIT_TESTS_X86_64 += proc_stress
 UNIT_SRCS_proc_stress := test/unit/kernel/proc_stress.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# Unit tests of the transports and of dumps. Drivers run on a fake machine, whose ktrace_io.h comes first.
+# Tests of transports and dumps. Drivers run on a fake machine, whose ktrace_io.h precedes the real one.
 
 TRANSPORT_FAKE := test/unit/kernel/transport_fake/machine.c
 TRANSPORT_CFLAGS := -I. -Itest/unit/kernel -Itest/unit/kernel/transport_fake -Ikernel/arch/$(shell uname -m)
 
-# $(call transport_test,<name>,<sources of the kernel>)
+# $(call transport_test,<name>,<sources of the kernel library>)
 define transport_test
 UNIT_TESTS += $(1)
 UNIT_SRCS_$(1) := test/unit/kernel/$(1).c $(TRANSPORT_FAKE) $(2)
@@ -256,7 +257,7 @@ $(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/t
 $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
 
-# Dumps are made of a trace that the core itself recorded.
+# Tests of dumps; the core itself recorded the traces.
 DUMP_TEST_SRCS := test/unit/support/dump_support.c $(KTRACE_CORE_SOURCES) \
 	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_v1.c)
 # $(call dump_test,<name>,<sources>)
@@ -272,7 +273,7 @@ $(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
 	$(addprefix kernel/transport/,transport.c transport_dump.c)))
 $(eval $(call dump_test,dump_walk,kernel/core/reader.c))
 
-# The drivers build wherever the core does.
+# The drivers can be built for each CPU for which the core can be built.
 SCRIPT_TESTS += test/unit/transport_build.sh
 
 transport-sources-%:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel that wants one driver compiles no other: the library builds, and needs nothing from anywhere, with each alone.
-# (With all of them: kernel_build/matrix.sh.)
+# If a kernel selects one driver, the library compiles only this one, and needs no other symbol.
+# kernel_build/matrix.sh tests the library with all drivers.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# sources DRIVERS: of a library that has these.
+# sources DRIVERS: prints the sources of a library with these drivers.
 sources() { make -s KTRACE_TRANSPORTS="$1" transport-sources-x86_64 | tr ' ' '\n' | sort; }
 
-# objects SOURCE…: compiles those that have not been yet, and prints their names.
+# objects SOURCE…: compiles the sources that have no object yet, and prints the names of all objects.
 objects() {
 	for source; do
 		object=$tmp/$(echo "$source" | tr / _).o
@@ -27,7 +27,8 @@ for driver in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
 	equal "$driver alone: nothing is missing" "" "$(nm -u "$tmp/program" | head)"
 done
 
-# A CPU that ktrace does not know: its kernel supplies the clock, kernel/arch/generic the rest.
+# An architecture that ktrace does not know: its kernel supplies the clock, kernel/arch/generic everything
+# else.
 mkdir "$tmp/port" "$tmp/generic"
 cat >"$tmp/port/ktrace_port.h" <<'END'
 unsigned long long clock_of_the_kernel(void);

@@ -94,7 +94,7 @@ static struct ktrace_slot *slot_back(uint32_t back)
 	return (struct ktrace_slot *)(uintptr_t)ring->base + ((head - back) & ring->mask);
 }
 
-/* ---- What is shown ----------------------------------------------------------------------------- */
+/* ---- Contents of the listing -------------------------------------------------------------------- */
 
 static void an_empty_trace_shows_no_records(void **state)
 {
@@ -256,7 +256,7 @@ static void callers_are_shown_if_recorded(void **state)
 	assert_string_equal(show("/a"), "cpu0 1: test_number  from(0xffffffff80123456,0x1000) (missing)\n");
 }
 
-/* ---- What is asked for ------------------------------------------------------------------------- */
+/* ---- Arguments and the pager ------------------------------------------------------------------- */
 
 static void filters_select_cpus_and_events(void **state)
 {
@@ -384,7 +384,7 @@ static void without_keys_there_is_no_pager(void **state)
 	assert_int_equal(lines(screen.text), 100);
 }
 
-/* ---- Rings that change, or hold rubbish -------------------------------------------------------- */
+/* ---- Rings that change, or contain garbage ----------------------------------------------------- */
 
 static void record_a_few(void)
 {

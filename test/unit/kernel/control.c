@@ -270,7 +270,7 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 }
 
 /*
- * Returns the n-th record of the boot ring as "first to last: state", with names; "" if it is no
+ * Returns first id, last id and state of the n-th record of the boot ring; "" if it is no
  * ktrace.switched.
  */
 static const char *switched(uint32_t n)
@@ -289,7 +289,7 @@ static const char *switched(uint32_t n)
 	return text;
 }
 
-/* Returns the same for two events by name, in the order of their ids, which the compiler chooses. */
+/* Returns this text for two events that change together. The compiler chooses which has the lower id. */
 static const char *expected(const char *one, const char *other, unsigned state)
 {
 	uint32_t first = fake_row(one)->id, last = fake_row(other)->id;
@@ -313,7 +313,7 @@ static void switching_a_recording_event_is_recorded(void **state)
 	/* no event starts or stops being recorded */
 	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* recording starts again */
+	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* it continues to record */
 	assert_int_equal(check_ring(0)->records, 2);
 	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
 	assert_string_equal(switched(1),

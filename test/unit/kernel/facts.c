@@ -42,7 +42,7 @@ static struct ktrx_holder *thread(uint32_t number)
 	return NULL;
 }
 
-/* Checks that the only record since the last call is of this event and has these first fields; returns it. */
+/* Checks that there is one new record since the last call, and that it is of this event. Returns it. */
 static const struct checked_record *recorded(const char *name, uint32_t *seen)
 {
 	const struct checked_ring *ring = check_ring(1);

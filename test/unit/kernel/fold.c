@@ -287,7 +287,7 @@ static void clearing_forgets_what_was_counted(void **state)
 	assert_int_equal(total("noise.spin"), 5);
 }
 
-/* ---- At every point of what an event goes through --------------------------------------------------- */
+/* ---- Interruptions at every point of the record path ------------------------------------------------ */
 
 static uint32_t nested;
 

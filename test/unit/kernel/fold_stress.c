@@ -43,7 +43,7 @@ static void spin(uint32_t value)
 	produced[threads_cpu]++;
 }
 
-/* One kind of signal records the same event as the worker, the other a different one. */
+/* One kind of signal records a value that no worker records, the other the workers' first value. */
 static void interrupt(int signal)
 {
 	spin(signal == SIGUSR1 ? SIGNALLED : 0);

@@ -159,7 +159,7 @@ static void a_full_count_saturates(void **state)
 	assert_int_equal(here()->held_count, 255);
 }
 
-/* At every point of taking and releasing a lock, an interrupt takes and releases others. */
+/* An interrupt at every point of taking and releasing a lock: takes and releases others. */
 static void interrupt_with_locks(void)
 {
 	acquire(10);

@@ -206,7 +206,7 @@ static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 	return events;
 }
 
-/* ---- What comes back ------------------------------------------------------------------------------- */
+/* ---- Events after a reset -------------------------------------------------------------------------- */
 
 /* Records `before` and `after` events, before and after each CPU's only heartbeat, up to the reset. */
 static void check_record(uint32_t before, uint32_t after)
@@ -276,7 +276,7 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-/* A reset in the middle of a record: that record is missing, all others are there, and the counts add up. */
+/* Contents of lent memory at a reset in the middle of a record. */
 static unsigned char torn[sizeof(fake_memory)];
 
 static void tear(void)
@@ -284,6 +284,7 @@ static void tear(void)
 	memcpy(torn, fake_memory, sizeof(torn));
 }
 
+/* The record that a reset interrupts is missing, all others are there, and the counts add up. */
 static void a_record_being_written_is_no_record(void **state)
 {
 	(void)state;
@@ -396,7 +397,7 @@ static void memory_too_small_for_two_boots_is_not_used(void **state)
 	assert_memory_equal(fake_memory + 4096, KTRX_BLOCK_MAGIC, 8);
 }
 
-/* ---- The boot that runs ---------------------------------------------------------------------------- */
+/* ---- The running boot ------------------------------------------------------------------------------ */
 
 /* Copies byte by byte, because a sanitizer forbids access to the gaps between the linker's objects. */
 __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, const unsigned char *from,
@@ -449,7 +450,7 @@ static void a_running_boot_is_not_taken_for_its_copy(void **state)
 	}
 }
 
-/* ---- Lies ------------------------------------------------------------------------------------------ */
+/* ---- Damaged contents ------------------------------------------------------------------------------ */
 
 /* Any byte of root, rings and event table may be wrong after a reset. */
 static void damaged_contents_are_harmless(void **state)

@@ -12,7 +12,7 @@
 
 #define ROWS (KTRX_EVENT_MAX + 5)
 
-/* The descriptors that KTRACE_EVENT() would define for an event many.row, many times. */
+/* The descriptors that KTRACE_EVENT() would define for the event many.row, if it were declared many times. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];

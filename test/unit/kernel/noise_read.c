@@ -185,7 +185,7 @@ static void clocks_that_are_far_apart_share_a_ring(void **state)
 	ktread_close(trace);
 }
 
-/* ---- Lies ------------------------------------------------------------------------------------------ */
+/* ---- Damaged contents ------------------------------------------------------------------------------ */
 
 /* Checks that the entry is not shown, but reported as invalid. */
 static void refused(void)

@@ -37,7 +37,7 @@ static inline void log_in_line(int value)
 }
 static const uint32_t line_in_line = __LINE__ - 2;
 
-/* Two of them on one line. */
+/* Two of these places are on one line. */
 /* clang-format off */
 static void log_everywhere(void)
 {
@@ -256,7 +256,7 @@ static void changes_may_come_at_any_point_of_the_first_record(void **state)
 	assert_true(toggles > 2);
 }
 
-/* The same while ids are being assigned. */
+/* Changes at any point while ids are being assigned. */
 static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {

@@ -213,7 +213,7 @@ static void permission_depends_on_all_ids(void **state)
 		}
 }
 
-/* ---- What is asked ----------------------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------------------------- */
 
 static void invalid_requests_are_rejected(void **state)
 {
@@ -358,7 +358,7 @@ static void the_superusers_mark_stays(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* ---- Whom it is about -------------------------------------------------------------------------- */
+/* ---- Selection of processes -------------------------------------------------------------------- */
 
 /*
  *	first ─ a ─┬─ b ── d

@@ -22,7 +22,7 @@
 #define CALLS KTRACE_PROC_FACILITY(KTRX_PROC_SYSCALL)
 
 static struct proc_sink sink, other;
-/* For the reader. */
+/* The file that the host's reader opens. */
 static char path[] = "/tmp/ktrace-proc-full-XXXXXX";
 static int file;
 
@@ -74,7 +74,7 @@ struct way {
 	size_t drain_at;
 	size_t most; /* maximum bytes per write */
 	bool silent;
-	bool reader; /* nonzero: also read the file back, which takes time */
+	bool reader; /* also read the file with the host's reader, which takes time */
 };
 
 /* Returns the first process, not traced, also if it has ended before. */
@@ -246,7 +246,7 @@ static void dragonfly_full_at_every_byte(void **state)
 		full_at_every_byte(&ways[i]);
 }
 
-/* ---- What a full disk does to others ----------------------------------------------------------- */
+/* ---- Effects of a full disk -------------------------------------------------------------------- */
 
 static void only_the_affected_sink_stops(void **state)
 {

@@ -155,7 +155,7 @@ static void exec_is_recorded(void **state)
 	exec(self, "ls", 0);
 	call(self, 1);
 	proc_walk(&walk, &sink);
-	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* it was set */
+	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* of the start of the trace */
 	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen);
 	assert_int_equal(seen.flags, 0);
 	assert_int_equal(seen.pid, self->id.pid);
@@ -390,7 +390,7 @@ static void the_new_sink_may_be_full(void **state)
 	assert_int_equal(sink.sink.lost, 0);
 }
 
-/* ---- When it is written ------------------------------------------------------------------------ */
+/* ---- Times of writing -------------------------------------------------------------------------- */
 
 static void waiting_records_are_written_in_time(void **state)
 {

@@ -459,7 +459,7 @@ static void tracing_the_writer_never_loops(void **state)
 	}
 	proc_exit(self);
 	assert_int_equal(self->thread.busy, 0);
-	/* NAME, PROCCTOR, what was done, PROCDTOR, END */
+	/* NAME, PROCCTOR, three records for each round, PROCDTOR, END */
 	assert_int_equal(proc_count(&sink, 0), 2 + 3000 + 2);
 	assert_int_equal(sink.sink.records, 2 + 3000 + 1);
 	assert_int_equal(sink.sink.lost, 0);

@@ -267,7 +267,7 @@ static void run(void *(*body)(void *), void (*meanwhile)(void))
 		pthread_join(threads[i], NULL);
 }
 
-/* ---- What is in a file ------------------------------------------------------------------------- */
+/* ---- Contents of a file ------------------------------------------------------------------------ */
 
 struct counted {
 	uint64_t of[64]; /* number of records by type */

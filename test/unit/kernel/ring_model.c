@@ -23,12 +23,12 @@
 #include "unit/support/ktread_support.h"
 
 #define SLOTS	    2u
-#define GENERATIONS 2u /* as many laps look different in a tag */
+#define GENERATIONS 2u /* number of laps that a tag can distinguish */
 #define STATES	    (1u << 21)
 
 enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
 
-/* The step that a mutation leaves out. */
+/* Mutations of the protocol: each leaves out or weakens one step. */
 enum {
 	NOTHING,
 	ATOMIC_ADD,	    /* the head is loaded and stored in two steps */
@@ -59,7 +59,7 @@ struct check {
 
 /* A word contains the number of its record + 1, 0 at first. */
 struct slot {
-	uint8_t tag, generation; /* tag: nonzero if there is one */
+	uint8_t tag, generation; /* tag: 1 if the slot has one */
 	struct check check;
 	uint8_t second, payload;
 };
