@@ -63,7 +63,7 @@ struct ktrace_config {
 	uint32_t threads; /* maximum number of thread names; 0 = none */
 	/*
 	 * The maximum number of threads for which ktrace keeps the locks that they hold and what they wait
-	 * for (ktrace/hooks.h). Each thread and each CPU costs 256 bytes. 0 = neither for threads nor for
+	 * for (ktrace/hooks.h). Each thread and each CPU costs 320 bytes. 0 = neither for threads nor for
 	 * CPUs.
 	 */
 	uint32_t holders;

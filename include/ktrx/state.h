@@ -49,7 +49,7 @@ struct ktrx_cpu {
 	uint64_t ipi_pc;	   /* where it waits for that answer */
 	/* the CPU whose answer it waits for, + 1; KTRX_ALL_CPUS: all others; 0: it does not wait */
 	uint32_t ipi_cpu;
-	uint32_t ipi_what;     /* its request */
+	uint32_t ipi_what;     /* its request to that CPU */
 	uint64_t ipi_answered; /* stamp when it last answered such a request */
 	uint64_t user_enters;  /* number of entries from user mode */
 	uint64_t user_exits;   /* number of returns to user mode */
