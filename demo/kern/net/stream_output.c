@@ -56,8 +56,7 @@ bool stream_equip(struct socket *socket)
 	if (!stream->reserve)
 		stream->reserve = packet_alloc();
 	stream->first = stream->count = 0;
-	stream->next = stream->unacknowledged =
-		(uint32_t)(clock_ns() / 4000); /* differs for each connection */
+	stream->next = stream->unacknowledged = (uint32_t)(clock_ns() / 4000); /* differs each time */
 	return stream->buffer && stream->reserve;
 }
 
