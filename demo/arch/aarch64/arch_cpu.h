@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The inline part of arch.h for AArch64. Kernel code runs at EL1 on SP_EL1; TPIDR_EL1 holds the address of
+ * The inline part of arch.h for AArch64. Kernel code runs at EL1 on SP_EL1. TPIDR_EL1 contains the address of
  * this CPU's area.
  */
 #ifndef DEMO_ARCH_CPU_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The topmost GiB that the 39-bit tables can name; one page table's worth of it is used. */
+/* The highest GiB that 39-bit addresses can reach. The window uses one page table's worth of it. */
 #define ARCH_WINDOW_BASE UINT64_C(0x7fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
 
@@ -31,9 +31,9 @@ static inline struct cpu *arch_this_cpu(void)
 }
 
 /*
- * For ktrace: trace_context of struct cpu. An interrupt between the two instructions may move the thread to
- * another CPU; trap.c then has it start over. It knows them by the unscaled load, which no compiler picks for
- * this offset.
+ * For ktrace: reads trace_context of struct cpu. An interrupt between the two instructions may move the
+ * thread to another CPU; trap.c then restarts both instructions. It recognizes them by the unscaled load,
+ * which compilers do not generate for this offset.
  */
 #define KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread

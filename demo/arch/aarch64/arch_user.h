@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The registers of a user program, as vectors.S saves them at the top of its thread's kernel stack. */
+/* The registers of a user program, which vectors.S saves at the top of the thread's kernel stack. */
 #ifndef DEMO_ARCH_USER_H
 #define DEMO_ARCH_USER_H
 
@@ -14,10 +14,13 @@ struct user_frame {
 _Static_assert(sizeof(struct user_frame) == 288, "vectors.S reserves this much");
 _Static_assert(offsetof(struct user_frame, thread_pointer) == 272, "vectors.S saves tpidr_el0 there");
 
-/* Called by vectors.S for what happens in user mode, interrupts off; vector as for trap(). */
+/*
+ * Handles an exception or interrupt from user mode. Called by vectors.S with interrupts off; vector as for
+ * trap().
+ */
 void user_trap(struct user_frame *frame, unsigned vector);
 
-/* vectors.S: leaves the kernel by a frame that is the top of this thread's stack. Interrupts off. */
+/* In vectors.S: enters user mode with a frame at the top of this thread's stack. Requires: interrupts off. */
 _Noreturn void user_frame_resume(struct user_frame *frame);
 
 #endif

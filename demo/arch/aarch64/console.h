@@ -4,10 +4,10 @@
 
 struct ktrace_transport;
 
-/* Boot CPU, before the first character. */
+/* Initializes the UART. Requires: boot CPU, before the first character is written. */
 void console_init(void);
 
-/* ktrace's driver for the same UART, for traces that leave between the console's lines. */
+/* Returns ktrace's driver for the same UART. Dumps are sent between the console's lines. */
 struct ktrace_transport *console_transport(void);
 
 #endif

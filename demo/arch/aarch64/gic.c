@@ -9,11 +9,11 @@
 #include "timer.h"
 
 #define INTID_MASK     0x3ffu
-#define INTID_NONE     1020u /* from here on: nothing was pending */
-#define PFR0_GIC_SHIFT 24    /* ID_AA64PFR0_EL1: GIC system registers, that is GICv3 or later */
+#define INTID_NONE     1020u /* numbers from here on mean that no interrupt was pending */
+#define PFR0_GIC_SHIFT 24    /* ID_AA64PFR0_EL1: GIC system registers, which GICv3 and later have */
 
 static const struct gic_driver *gic;
-static uint32_t doorbells[CPU_MAX]; /* acknowledged and to be ended; each CPU's own */
+static uint32_t doorbells[CPU_MAX]; /* acknowledged, to be ended; each CPU uses its own entry */
 
 void gic_init(void)
 {
@@ -28,8 +28,9 @@ void gic_init_cpu(void)
 }
 
 /*
- * An interrupt is ended before the portable kernel runs, which may switch threads; by then timer and profiling buffer must
- * have let go of their lines. The doorbell is ended by its handler.
+ * Handles the pending interrupt. It is ended before the portable kernel runs, because that may switch
+ * threads. By then the timer and the profiling buffer must have deasserted their interrupts. The doorbell is
+ * ended by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {
@@ -75,7 +76,7 @@ void arch_doorbell_end(void)
 	gic->end(doorbells[arch_this_cpu()->id]);
 }
 
-/* GICv2 and v3 have no interrupt that a masked CPU takes. */
+/* GICv2 and GICv3 have no interrupt that a CPU takes while interrupts are masked. */
 bool arch_nmi_send(const struct cpu *cpu)
 {
 	(void)cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* GICv2: everything through memory; at most 8 CPUs, each known to the distributor by one bit. */
+/* GICv2: all registers are memory-mapped; at most 8 CPUs, each with one bit in the distributor's registers. */
 #include "arch.h"
 #include "cpu.h"
 #include "gic.h"
@@ -20,7 +20,7 @@ enum {
 #define SGIR_TARGETS_SHIFT 16
 #define PRIORITY_ALL	   0xff
 
-/* The distributor's bit for cpus[n], as that CPU read it. */
+/* The distributor's bit for cpus[n], which that CPU has read. */
 static uint8_t target_bits[CPU_MAX];
 
 static void init(void)
@@ -32,7 +32,7 @@ static void init_cpu(void)
 {
 	uint8_t bit = (uint8_t)mmio_read32(GICD_ITARGETSR0);
 
-	target_bits[arch_this_cpu()->id] = bit ? bit : 1; /* it is 0 where there is one CPU only */
+	target_bits[arch_this_cpu()->id] = bit ? bit : 1; /* it reads as 0 if there is only one CPU */
 	mmio_write32(GICD_ISENABLER0, GIC_INTERRUPTS);
 	mmio_write32(GICC_PMR, PRIORITY_ALL);
 	mmio_write32(GICC_CTLR, 1);
@@ -50,7 +50,7 @@ static void end(uint32_t acknowledged)
 
 static void send(const struct cpu *to, uint32_t intid)
 {
-	__asm__ volatile("dsb ishst" : : : "memory"); /* what it announces is seen before it */
+	__asm__ volatile("dsb ishst" : : : "memory"); /* earlier stores are visible before the interrupt */
 	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | intid);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* GICv3: a redistributor for each CPU, found by its affinity, and the CPU interface in system registers. */
+/*
+ * GICv3: each CPU has a redistributor, which is found by its affinity. The CPU interface is in system
+ * registers.
+ */
 #include "arch.h"
 #include "cpu.h"
 #include "gic.h"
@@ -12,7 +15,7 @@ enum {
 	GICD_CTLR_AFFINITY_ROUTING = 1 << 4,
 };
 
-/* Offsets in a redistributor: its control frame and, behind it, that of the per-CPU interrupts. */
+/* Offsets in a redistributor: its control frame, followed by the frame of the per-CPU interrupts. */
 enum {
 	GICR_TYPER_LAST = 0x8,
 	GICR_TYPER_AFFINITY = 0xc,
@@ -27,7 +30,7 @@ enum {
 #define WAKER_CHILDREN_ASLEEP (1u << 2)
 #define PRIORITY_ALL	      0xff
 
-/* By number, since compilers for plain ARMv8.0 may not know the names. */
+/* Register numbers, because compilers for plain ARMv8.0 may not know the names. */
 #define ICC_SRE_EL1	S3_0_C12_C12_5
 #define ICC_PMR_EL1	S3_0_C4_C6_0
 #define ICC_IGRPEN1_EL1 S3_0_C12_C12_7
@@ -35,7 +38,7 @@ enum {
 #define ICC_EOIR1_EL1	S3_0_C12_C12_1
 #define ICC_SGI1R_EL1	S3_0_C12_C11_5
 
-/* An extra step so that the names above are replaced before they become text. */
+/* Additional macros so that the names above are expanded before they become strings. */
 #define read_icc(name)	       arch_sysreg_read(name)
 #define write_icc(name, value) arch_sysreg_write(name, value)
 
@@ -45,7 +48,7 @@ static void init(void)
 	mmio_write32(GICD_CTLR, GICD_CTLR_AFFINITY_ROUTING | GICD_CTLR_ENABLE_GROUP1);
 }
 
-/* MPIDR with its affinity fields packed as in GICR_TYPER[63:32]. */
+/* Returns the affinity fields of MPIDR, packed as in GICR_TYPER[63:32]. */
 static uint32_t packed_affinity(uint64_t mpidr)
 {
 	return (uint32_t)(mpidr & 0xffffff) | (uint32_t)(mpidr >> 32 & 0xff) << 24;
@@ -97,7 +100,7 @@ static void send(const struct cpu *to, uint32_t intid)
 	uint64_t mpidr = to->hardware_id;
 	uint64_t target = (mpidr >> 32 & 0xff) << 48 | (mpidr >> 16 & 0xff) << 32 | (mpidr >> 8 & 0xff) << 16;
 
-	__asm__ volatile("dsb ishst" : : : "memory"); /* what it announces is seen before it */
+	__asm__ volatile("dsb ishst" : : : "memory"); /* earlier stores are visible before the interrupt */
 	write_icc(ICC_SGI1R_EL1, target | (uint64_t)intid << 24 | UINT64_C(1) << (mpidr & 0xf));
 	__asm__ volatile("isb");
 }

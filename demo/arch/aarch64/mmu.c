@@ -8,10 +8,10 @@
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
 
-/* Descriptor bits; attribute indices as start.S sets MAIR_EL1. */
+/* Descriptor bits. start.S sets MAIR_EL1 for these attribute indices. */
 #define TABLE_OR_PAGE	     UINT64_C(2)
 #define ATTRIBUTE_NORMAL     (UINT64_C(1) << 2)
-#define USER		     (UINT64_C(1) << 6) /* user mode, too, may access it */
+#define USER		     (UINT64_C(1) << 6) /* accessible to user mode */
 #define READ_ONLY	     (UINT64_C(1) << 7)
 #define INNER_SHAREABLE	     (UINT64_C(3) << 8)
 #define ACCESSED	     (UINT64_C(1) << 10)
@@ -30,7 +30,10 @@
 #define RAM_PAGE     (NORMAL | TABLE_OR_PAGE | NEVER_EXECUTE)
 #define USER_PAGE    (NORMAL | TABLE_OR_PAGE | NOT_GLOBAL | KERNEL_NEVER_EXECUTE)
 
-/* A GiB an entry: devices, the first GiB of RAM, PCI configuration. Complete before the first instruction. */
+/*
+ * One entry for each GiB: devices, the first GiB of RAM, PCI configuration. Initialized statically, because
+ * it is used from the first instructions.
+ */
 page_table identity_map = {
 	[0] = DEVICE_BLOCK,
 	[PLATFORM_RAM / GIB] = PLATFORM_RAM | RAM_BLOCK,
@@ -47,8 +50,8 @@ static void tables_changed(void)
 }
 
 /*
- * The first 2 MiB go: there is only flash, and null pointers. A block may become a table only by way of
- * nothing at all; no device is used meanwhile.
+ * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry may be
+ * replaced by a table only after it was invalid; no device is used meanwhile.
  */
 static void unmap_null(void)
 {
@@ -97,7 +100,7 @@ uintptr_t arch_unmap(uintptr_t address)
 	return mmu_entry_address(old);
 }
 
-/* Only this CPU's: the portable kernel asks each CPU. */
+/* Flushes only this CPU's TLB; the portable kernel calls it on each CPU. */
 void arch_tlb_flush(uintptr_t address)
 {
 	uint64_t page = address / PAGE_SIZE;
@@ -110,7 +113,7 @@ uint64_t mmu_table_entry(uintptr_t table)
 	return table | MMU_VALID | TABLE_OR_PAGE;
 }
 
-/* Without any access it stays a page of the kernel's. */
+/* Without any access right, the page is accessible to the kernel only. */
 uint64_t mmu_user_entry(uintptr_t page, unsigned access)
 {
 	uint64_t entry = page | USER_PAGE;
@@ -137,13 +140,15 @@ uintptr_t mmu_entry_address(uint64_t entry)
 	return entry & PAGE_ADDRESS;
 }
 
-/* The kernel's own tables name no user pages, so that only what a space leaves behind has to be forgotten. */
+/*
+ * The kernel's own tables contain no user pages, so a flush is needed only when the CPU leaves a user space.
+ */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uint64_t old = arch_sysreg_read(ttbr0_el1);
 	uint64_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* its stack pointer is SP_EL1 as it was on leaving for user mode: the top */
+	(void)next; /* SP_EL1 already points to the top of its stack */
 	if (root == old)
 		return;
 	__asm__ volatile("dsb ish; msr ttbr0_el1, %0; isb" : : "r"(root) : "memory");
@@ -152,7 +157,8 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 }
 
 /*
- * The data cache hands it over, then all instruction caches forget: each may know it by another address.
+ * Writes the data cache back, then invalidates all instruction caches completely, because they may contain
+ * the page at other addresses.
  */
 void arch_code_written(uintptr_t page)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where the devices of QEMU's aarch64 "virt" machine lie, and the few interrupts that are used. */
+/* Addresses of the devices of QEMU's aarch64 "virt" machine, and the interrupts that are used. */
 #ifndef DEMO_ARCH_PLATFORM_H
 #define DEMO_ARCH_PLATFORM_H
 
@@ -19,7 +19,7 @@
 
 #define INTID_IPI	    0
 #define INTID_DOORBELL	    1
-#define INTID_PROFILING	    21 /* as the Base System Architecture has it */
+#define INTID_PROFILING	    21 /* as the Base System Architecture specifies */
 #define INTID_VIRTUAL_TIMER 27
 
 #endif

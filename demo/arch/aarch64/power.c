@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Starting CPUs, idling, and the ways out: PSCI calls to the firmware, and semihosting for an exit status. */
+/*
+ * Starting CPUs, idling, and the ends of the machine: PSCI calls to the firmware, and semihosting for an exit
+ * status.
+ */
 #include "arch.h"
 #include "calls.h"
 #include "cpu.h"
@@ -24,7 +27,7 @@ bool arch_cpu_start(struct cpu *cpu)
 	struct cpu **stack_top = (struct cpu **)(cpu->idle->stack + THREAD_STACK_SIZE);
 
 	cpu->hardware_id = machine_hardware_id(cpu->id);
-	stack_top[-1] = cpu; /* secondary_start takes it from there */
+	stack_top[-1] = cpu; /* secondary_start reads it */
 	__asm__ volatile("dsb ish" : : : "memory");
 	return psci(PSCI_CPU_ON, cpu->hardware_id, (uintptr_t)secondary_start, (uintptr_t)stack_top) == 0;
 }

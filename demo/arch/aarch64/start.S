@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first instructions of every CPU: down to EL1 if entered at EL2, MMU and caches on before anything that
- * needs exclusives, then a stack and C. The identity map is constant data: nothing is written before that.
+ * The first instructions of each CPU: switch to EL1 if entered at EL2, turn on MMU and caches before any
+ * exclusive instruction, set up a stack, and call C. The identity map is initialized statically, so nothing
+ * is written before that.
  */
 
 #define HCR_EL2_RW (1 << 31)
@@ -12,7 +13,10 @@
 
 /* Attribute 0: device nGnRE; attribute 1: normal memory, write-back. */
 #define MAIR_VALUE 0xff04
-/* 39-bit addresses, 4 KiB pages, cacheable and inner-shareable walks, upper half off, 40 bits physical. */
+/*
+ * 39-bit addresses, 4 KiB pages, cacheable and inner-shareable table walks, no upper half, 40-bit physical
+ * addresses.
+ */
 #define TCR_VALUE (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 | 2 << 32)
 #define SCTLR_RES1 0x30d00800
 /* MMU, data cache, stack alignment check at EL1 and EL0, instruction cache. */
@@ -25,7 +29,7 @@
 
 	.section .text.start, "ax"
 
-/* The boot CPU; x0 is the device tree if the loader follows Linux's protocol, else 0. */
+/* The boot CPU. x0 is the device tree if the loader follows Linux's boot protocol, else 0. */
 	.globl	_start
 _start:
 	mov	x19, x0
@@ -46,7 +50,7 @@ _start:
 	mov	x30, xzr
 	b	boot_main
 
-/* Every other CPU; x0 is the top of its stack, below which lies the address of its area. */
+/* Every other CPU. x0 is the top of its stack; the word below it is the address of the CPU's area. */
 	.globl	secondary_start
 secondary_start:
 	mov	x19, x0
@@ -59,7 +63,7 @@ secondary_start:
 	mov	x30, xzr
 	b	secondary_main
 
-/* Returns at EL1, interrupts masked, whether called there or at EL2. */
+/* Returns at EL1 with interrupts masked, whether it is called at EL1 or EL2. */
 enter_el1:
 	mrs	x0, CurrentEL
 	cmp	x0, #(2 << 2)
@@ -77,7 +81,7 @@ enter_el1:
 	mrs	x0, mpidr_el1
 	msr	vmpidr_el2, x0
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(0xf << 24)	/* GIC by system registers? then EL1 may use them */
+	tst	x0, #(0xf << 24)	/* does the GIC have system registers? Then EL1 may use them */
 	b.eq	1f
 	mov	x0, #ICC_SRE_ENABLE
 	msr	ICC_SRE_EL2, x0

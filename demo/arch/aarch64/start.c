@@ -9,12 +9,12 @@
 #include "mmu.h"
 #include "platform.h"
 
-/* Affinity fields of MPIDR_EL1, the number that firmware and device tree know a CPU by. */
+/* Affinity fields of MPIDR_EL1, by which firmware and device tree identify a CPU. */
 #define MPIDR_AFFINITY UINT64_C(0xff00ffffff)
 
 _Noreturn void boot_main(const void *device_tree)
 {
-	/* QEMU tells an ELF kernel nothing, but leaves the tree at the start of RAM. */
+	/* QEMU passes no address to an ELF kernel, but the device tree is at the start of RAM. */
 	if (!device_tree)
 		device_tree = (const void *)(uintptr_t)PLATFORM_RAM;
 	machine_read(device_tree, arch_sysreg_read(mpidr_el1) & MPIDR_AFFINITY);
@@ -36,7 +36,7 @@ _Noreturn void secondary_main(void)
 	cpu_main();
 }
 
-/* arch_switch takes the entry for the return address of its caller. */
+/* Prepares a frame in which arch_switch restores `entry` as its return address. */
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	uint64_t *frame = (uint64_t *)stack_top - 12;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Between the start-up assembly and C. */
+/* The interface between the start-up assembly and C. */
 #ifndef DEMO_ARCH_START_H
 #define DEMO_ARCH_START_H
 
-/* Where the firmware starts a CPU: start.S. */
+/* In start.S: the address at which the firmware starts a CPU. */
 extern char secondary_start[];
 
-/* Called by start.S, on the boot stack and on the idle thread's; MMU and caches are on, interrupts off. */
+/*
+ * Called by start.S on the boot stack and on the idle thread's stack. MMU and caches are on, interrupts off.
+ */
 _Noreturn void boot_main(const void *device_tree);
 _Noreturn void secondary_main(void);
 

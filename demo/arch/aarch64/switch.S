@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. A fresh
- * thread's frame (start.c) has its entry as x30. Left by another register, with x30 0: nobody called that entry.
+ * arch_switch: the callee-saved registers are in a frame of 96 bytes, x19 first, x29 and x30 last. In a new
+ * thread's frame (start.c), x30 is its entry. The return uses x2, and x30 is 0, so that a backtrace ends at
+ * the entry of a thread.
  */
 	.text
 	.globl	arch_switch

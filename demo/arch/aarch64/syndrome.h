@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What ESR_EL1 says about an exception. */
+/* The exception syndrome, ESR_EL1. */
 #ifndef DEMO_ARCH_SYNDROME_H
 #define DEMO_ARCH_SYNDROME_H
 
@@ -19,7 +19,7 @@ enum {
 	CLASS_BRK = 0x3c,
 };
 
-/* The upper bits of ESR_EL1[5:0] in an abort; the lower two are the table's level. */
+/* The upper bits of ESR_EL1[5:0] in an abort. The lower two bits are the level of the table. */
 enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 
 #endif

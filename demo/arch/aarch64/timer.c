@@ -20,7 +20,7 @@ void arch_timer_stop(void)
 	__asm__ volatile("isb");
 }
 
-/* Ticks that were missed for more than a period are dropped, not made up for. */
+/* If a tick is more than a period late, the missed ticks are dropped. */
 void timer_next(void)
 {
 	uint64_t period = arch_clock_hz() / TICK_HZ;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The generic timer's virtual timer as this CPU's periodic tick. */
+/* This CPU's periodic tick: the virtual timer of the generic timer. */
 #ifndef DEMO_ARCH_TIMER_H
 #define DEMO_ARCH_TIMER_H
 
-/* The tick fired: set the next one, one period after this one. */
+/* Sets the next tick, one period after the current one. Called when the tick has fired. */
 void timer_next(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The Statistical Profiling Extension, which QEMU's own CPUs do not have; its interrupt is INTID_PROFILING (gic.c). And
- * CoreSight, of which QEMU's machine has no component.
+ * The Statistical Profiling Extension, with the interrupt INTID_PROFILING (gic.c), and CoreSight. QEMU's
+ * emulated CPUs and machine have neither.
  */
 #include <ktrace/hwt_coresight.h>
 #include <ktrace/hwt_spe.h>

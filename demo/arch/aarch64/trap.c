@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions of the kernel itself: interrupts go to the GIC's driver, page faults to the portable kernel. */
+/*
+ * Exceptions in the kernel itself. Interrupts are passed to the GIC's driver, page faults to the portable
+ * kernel.
+ */
 #include "trap.h"
 
 #include "arch.h"
@@ -7,10 +10,10 @@
 #include "panic.h"
 #include "syndrome.h"
 
-/* Entries of the vector table that a kernel at EL1 on its own stack may come through. */
+/* Vectors of exceptions taken at EL1 with SP_EL1. */
 enum { VECTOR_SYNC = 4, VECTOR_IRQ = 5 };
 
-/* Instructions that are recognised. */
+/* Instructions that this file recognizes. */
 #define HLT_SEMIHOSTING	   0xd45e0000u
 #define MRS_TPIDR_EL1(reg) (0xd538d080u | (reg))
 #define LDUR_W_16(reg)	   (0xb8410000u | (reg) << 5 | (reg)) /* ldur wN, [xN, #16] */
@@ -34,7 +37,7 @@ static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned f
 	page_fault(arch_sysreg_read(far_el1), frame->elr, flags, frame->x[30]);
 }
 
-/* A semihosting call that nobody outside takes is undefined: it fails with -1 instead. */
+/* A semihosting call without a debugger is an undefined instruction: makes it return -1. */
 static void undefined(struct trap_frame *frame)
 {
 	if (*(const uint32_t *)frame->elr != HLT_SEMIHOSTING)
@@ -62,7 +65,10 @@ static void synchronous(struct trap_frame *frame)
 	}
 }
 
-/* Has ktrace_arch_thread() begin again if interrupted halfway: it may go on on another CPU. */
+/*
+ * If ktrace_arch_thread() was interrupted between its two instructions, restarts it, because the thread may
+ * continue on another CPU.
+ */
 static void restart_context_read(struct trap_frame *frame)
 {
 	const uint32_t *next = (const uint32_t *)frame->elr;

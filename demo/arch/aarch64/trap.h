@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What vectors.S leaves on the stack for the time of an exception. */
+/* The frame that vectors.S saves on the stack during an exception. */
 #ifndef DEMO_ARCH_TRAP_H
 #define DEMO_ARCH_TRAP_H
 
@@ -8,7 +8,7 @@
 
 struct trap_frame {
 	uint64_t x[31];
-	uint64_t sp; /* before the exception */
+	uint64_t sp; /* value before the exception */
 	uint64_t elr;
 	uint64_t spsr;
 };
@@ -17,10 +17,10 @@ _Static_assert(sizeof(struct trap_frame) == 272, "vectors.S reserves this much")
 _Static_assert(offsetof(struct trap_frame, x[30]) == 240, "vectors.S saves x30 and sp there");
 _Static_assert(offsetof(struct trap_frame, elr) == 256, "vectors.S saves elr and spsr there");
 
-/* Called by vectors.S, interrupts off; vector is the entry's index in the table. */
+/* Handles an exception. Called by vectors.S with interrupts off; vector is the index in the vector table. */
 void trap(struct trap_frame *frame, unsigned vector);
 
-/* There is no going on from this exception. */
+/* Panics because of an exception that cannot be handled. */
 _Noreturn void trap_fatal(const struct trap_frame *frame, unsigned vector);
 
 #endif

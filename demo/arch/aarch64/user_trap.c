@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions from user mode: system calls, page faults, interrupts; all others are signals to the program. */
+/* Exceptions from user mode: system calls, page faults, interrupts. All others become signals. */
 #include "arch_user.h"
 
 #include "arch.h"
@@ -7,7 +7,7 @@
 #include "syndrome.h"
 #include "user.h"
 
-/* Entries of the vector table for a lower exception level. */
+/* Vectors of exceptions taken from a lower exception level. */
 enum { VECTOR_USER_SYNC = 8, VECTOR_USER_IRQ = 9 };
 
 static void user_abort(uintptr_t address, uintptr_t ip, uint32_t esr, unsigned flags)
@@ -20,7 +20,7 @@ static void user_abort(uintptr_t address, uintptr_t ip, uint32_t esr, unsigned f
 	case STATUS_PERMISSION:
 		user_page_fault(address, ip, flags | FAULT_PRESENT);
 		break;
-	default: /* unaligned, or nothing answers there */
+	default: /* unaligned access, or no memory at the physical address */
 		user_exception(SIGBUS, ip);
 	}
 }
@@ -46,14 +46,15 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 	case CLASS_BRK:
 		user_exception(SIGTRAP, ip);
 		break;
-	default: /* among them what is switched off for user mode: floating point, system registers, waiting */
+	/* Including instructions that are disabled in user mode: floating point, system registers, wfi. */
+	default:
 		user_exception(SIGILL, ip);
 	}
 }
 
 void user_trap(struct user_frame *frame, unsigned vector)
 {
-	/* As they are now; another exception may come as soon as interrupts are on. */
+	/* Read first, because another exception may occur as soon as interrupts are on. */
 	uint32_t esr = (uint32_t)arch_sysreg_read(esr_el1);
 	uintptr_t address = arch_sysreg_read(far_el1);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The exception vectors: save all in a struct trap_frame on the current stack, call trap(), put it back. An
- * exception from user mode finds the stack empty, as it was left; there a struct user_frame serves, whose
- * beginning is the same, and user_trap().
+ * The exception vectors: save all registers in a struct trap_frame on the current stack, call trap(), and
+ * restore them. On an exception from user mode, the kernel stack is empty; then a struct user_frame, which
+ * begins with a trap_frame, is saved and user_trap() is called.
  */
 
 #define FRAME_SIZE 272
@@ -20,7 +20,10 @@
 	b	\entry
 	.endm
 
-	/* All that vector has not saved, but x30 and the stack pointer. Changes x2 and x3. */
+	/*
+	 * Saves all registers that `vector` has not saved, except x30 and the stack pointer. Changes x2 and
+	 * x3.
+	 */
 	.macro	save_registers
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
@@ -41,7 +44,7 @@
 	stp	x2, x3, [sp, #FRAME_ELR]
 	.endm
 
-	/* All but the stack pointer. */
+	/* Restores all registers except the stack pointer. */
 	.macro	restore_registers
 	ldp	x2, x3, [sp, #FRAME_ELR]
 	msr	elr_el1, x2
@@ -92,7 +95,7 @@ from_user:
 	stp	x30, x2, [sp, #FRAME_X30]
 	mrs	x2, tpidr_el0
 	str	x2, [sp, #USER_FRAME_THREAD_POINTER]
-	mov	x29, xzr		/* the kernel's chain of frames ends here */
+	mov	x29, xzr		/* a kernel backtrace ends here */
 	mov	x0, sp
 	bl	user_trap
 to_user:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The inline part of arch.h for RISC-V. The kernel runs in supervisor mode; tp holds the address of this
- * CPU's area and belongs to the CPU, not to the thread.
+ * The inline part of arch.h for RISC-V. The kernel runs in supervisor mode. tp contains the address of this
+ * CPU's area; it belongs to the CPU, not to the thread.
  */
 #ifndef DEMO_ARCH_CPU_H
 #define DEMO_ARCH_CPU_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The topmost GiB of Sv39's lower half; one page table's worth of it is used. */
+/* The highest GiB of the lower half in Sv39. The window uses one page table's worth of it. */
 #define ARCH_WINDOW_BASE UINT64_C(0x3fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
 
@@ -38,7 +38,10 @@ static inline struct cpu *arch_this_cpu(void)
 	return cpu;
 }
 
-/* For ktrace: trace_context of struct cpu, in one instruction, so that the thread cannot be moved halfway. */
+/*
+ * For ktrace: reads trace_context of struct cpu with one instruction, so that the thread cannot migrate in
+ * between.
+ */
 #define KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread
 static inline uint32_t ktrace_arch_thread(void)
@@ -69,7 +72,7 @@ static inline void arch_irq_mask(void)
 	arch_csr_clear(sstatus, SSTATUS_SIE);
 }
 
-/* The PAUSE hint, which processors without it take for an empty fence. */
+/* The PAUSE hint. Processors without it execute it as an empty fence. */
 static inline void arch_relax(void)
 {
 	__asm__ volatile(".4byte 0x0100000f" : : : "memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What scause says about a trap. */
+/* Values of scause. */
 #ifndef DEMO_ARCH_CAUSE_H
 #define DEMO_ARCH_CAUSE_H
 
@@ -7,10 +7,10 @@
 
 #define CAUSE_IS_INTERRUPT (UINT64_C(1) << 63)
 
-/* With CAUSE_IS_INTERRUPT. */
+/* Numbers of interrupts, with CAUSE_IS_INTERRUPT. */
 enum { INTERRUPT_SOFTWARE = 1, INTERRUPT_TIMER = 5 };
 
-/* Without. */
+/* Numbers of exceptions, without CAUSE_IS_INTERRUPT. */
 enum {
 	CAUSE_ILLEGAL_INSTRUCTION = 2,
 	CAUSE_BREAKPOINT = 3,
@@ -20,6 +20,6 @@ enum {
 	CAUSE_STORE_PAGE_FAULT = 15,
 };
 
-#define ECALL_SIZE 4 /* sepc is that of the instruction itself */
+#define ECALL_SIZE 4 /* sepc is the address of the ecall instruction itself */
 
 #endif

@@ -6,7 +6,7 @@
 #include "machine.h"
 #include "platform.h"
 
-/* When each CPU's next tick is due; its own alone. */
+/* Time of each CPU's next tick; each CPU uses only its own entry. */
 static uint64_t deadline[CPU_MAX];
 
 uint64_t arch_clock_hz(void)
@@ -14,10 +14,10 @@ uint64_t arch_clock_hz(void)
 	return machine.timebase_hz;
 }
 
-/* The one call that machine mode offers. */
+/* Calls machine mode, which offers only this call. */
 static void set_timer(uint64_t when)
 {
-	register uint64_t a0 __asm__("a0") = when; /* no call between here and there */
+	register uint64_t a0 __asm__("a0") = when; /* no function call between here and the ecall */
 
 	__asm__ volatile("ecall" : : "r"(a0) : "memory");
 }
@@ -38,7 +38,7 @@ void arch_timer_stop(void)
 	tick_at(UINT64_MAX);
 }
 
-/* Ticks that were missed for more than a period are dropped, not made up for. */
+/* If a tick is more than a period late, the missed ticks are dropped. */
 void clint_timer_next(void)
 {
 	uint64_t period = arch_clock_hz() / TICK_HZ;
@@ -52,11 +52,12 @@ void clint_interrupt_hart(uint64_t hart)
 {
 	volatile uint32_t *software_interrupt = (volatile uint32_t *)(uintptr_t)CLINT_SOFTWARE_INTERRUPT;
 
-	__asm__ volatile("fence w, o" : : : "memory"); /* what the interrupt announces is seen before it */
+	/* Earlier stores must be visible before the interrupt. */
+	__asm__ volatile("fence w, o" : : : "memory");
 	software_interrupt[hart] = 1;
 }
 
-/* A hart has one software interrupt: a word beside it says that it is the doorbell's, too. */
+/* A hart has only one software interrupt. A word for each CPU shows that it was raised for the doorbell. */
 static uint32_t doorbells[CPU_MAX];
 
 bool clint_doorbell_rang(void)
@@ -70,7 +71,7 @@ void arch_doorbell_ring(const struct cpu *cpu)
 	clint_interrupt_hart(cpu->hardware_id);
 }
 
-/* There is no controller that waits for it. */
+/* No controller waits for the end of the interrupt. */
 void arch_doorbell_end(void)
 {
 }
@@ -80,7 +81,7 @@ void arch_ipi_send(const struct cpu *cpu)
 	clint_interrupt_hart(cpu->hardware_id);
 }
 
-/* There is no interrupt that a masked hart takes in supervisor mode. */
+/* In supervisor mode there is no interrupt that a hart takes while interrupts are masked. */
 bool arch_nmi_send(const struct cpu *cpu)
 {
 	(void)cpu;

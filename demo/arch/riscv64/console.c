@@ -7,7 +7,7 @@
 #include "arch.h"
 #include "platform.h"
 
-/* Registers by offset, a byte each. */
+/* Offsets of the byte registers. */
 enum { UART_DATA = 0, UART_INTERRUPTS = 1, UART_FIFO = 2, UART_LINE = 3, UART_STATUS = 5 };
 
 #define FIFO_ON		0x01

@@ -45,7 +45,7 @@ leave:	ld	t2, MACHINE_AREA_T2(t0)
 	csrrw	t0, mscratch, t0
 	mret
 
-/* A fault of machine mode itself: nothing can be said from here. */
+/* A fault in machine mode itself. There is no way to report it from here. */
 unexpected:
 	wfi
 	j	unexpected

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What machine mode does for the kernel, which runs in supervisor mode: machine_mode.S.
+ * Services of machine mode for the kernel, which runs in supervisor mode: machine_mode.S.
  *
- * Machine software interrupts come back as supervisor ones, so an IPI is one store to the CLINT. The timer
- * interrupt does too, once; ecall with a0 = time sets the next and takes the pending one back. Everything
- * else is delegated. Included by assembly, too.
+ * Machine software interrupts are forwarded as supervisor software interrupts, so an IPI is one store to the
+ * CLINT. A timer interrupt is forwarded once; ecall with a0 = time sets the next one and clears the pending
+ * one. All other traps are delegated. Assembly includes this header, too.
  */
 #ifndef DEMO_ARCH_MACHINE_MODE_H
 #define DEMO_ARCH_MACHINE_MODE_H
 
-/* Layout of a hart's area, to which mscratch points while the hart is not in machine mode. */
+/* Layout of a hart's area. mscratch points to it while the hart is not in machine mode. */
 #define MACHINE_AREA_T1			0
 #define MACHINE_AREA_T2			8
 #define MACHINE_AREA_SOFTWARE_INTERRUPT 16

@@ -7,25 +7,31 @@
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
 
-/* Entry bits. Accessed and dirty are set beforehand, since a processor may fault instead of setting them. */
+/*
+ * Bits of entries. Accessed and dirty are set in advance, because a processor may fault instead of setting
+ * them.
+ */
 #define READ	       UINT64_C(0x02)
 #define WRITE	       UINT64_C(0x04)
 #define EXECUTE	       UINT64_C(0x08)
-#define USER	       UINT64_C(0x10) /* only user mode may access it */
+#define USER	       UINT64_C(0x10) /* accessible only to user mode */
 #define GLOBAL	       UINT64_C(0x20)
 #define ACCESSED_DIRTY UINT64_C(0xc0)
 
 #define RAM_PAGE  (MMU_VALID | READ | WRITE | GLOBAL | ACCESSED_DIRTY)
 #define USER_PAGE (MMU_VALID | READ | ACCESSED_DIRTY)
 
-/* The physical address stands 2 bits lower in an entry. */
+/* In an entry, the physical address is shifted right by 2. */
 #define ENTRY(address, bits) ((uint64_t)(address) >> 2 | (bits))
 
 #define SATP_SV39	(UINT64_C(8) << 60)
 #define SATP_ROOT_SHIFT 12
 #define SATP_ROOT_MASK	((UINT64_C(1) << 44) - 1)
 
-/* A GiB an entry: devices, PCI's window, the first GiB of RAM. Complete before the first instruction. */
+/*
+ * One entry for each GiB: devices, PCI's window, the first GiB of RAM. Initialized statically, because it is
+ * used from the first instructions.
+ */
 page_table identity_map = {
 	ENTRY(0, RAM_PAGE),
 	ENTRY(GIB, RAM_PAGE),
@@ -36,7 +42,7 @@ static page_table lowest_middle, lowest_leaves, window_middle, window_leaves;
 _Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)MMU_ENTRIES * PAGE_SIZE,
 	       "the window is one leaf table at the start of a GiB");
 
-/* The lowest page goes, for null pointers; what is around it stays in smaller pieces. */
+/* Unmaps the lowest page, so that null pointers fault. The memory around it is mapped with smaller pages. */
 static void unmap_null(void)
 {
 	for (uint64_t i = 1; i < MMU_ENTRIES; i++) {
@@ -64,7 +70,7 @@ static volatile uint64_t *window_entry(uintptr_t address)
 	return &window_leaves[(address - ARCH_WINDOW_BASE) / PAGE_SIZE];
 }
 
-/* Walks the tables as the hart does: the entry that maps an address, or an invalid one. */
+/* Walks the tables like the hardware. Returns the entry that maps an address, or an invalid entry. */
 static uint64_t leaf(const volatile uint64_t *table, uintptr_t address)
 {
 	uint64_t entry = 0;
@@ -119,7 +125,7 @@ uintptr_t arch_unmap(uintptr_t address)
 	return mmu_entry_address(old);
 }
 
-/* Only this CPU's: the portable kernel asks each CPU. */
+/* Flushes only this CPU's TLB; the portable kernel calls it on each CPU. */
 void arch_tlb_flush(uintptr_t address)
 {
 	__asm__ volatile("sfence.vma %0, zero" : : "r"(address) : "memory");
@@ -130,7 +136,7 @@ uint64_t mmu_table_entry(uintptr_t table)
 	return ENTRY(table, MMU_VALID);
 }
 
-/* Without any access it stays a page of the kernel's. */
+/* Without any access right, the page is accessible to the kernel only. */
 uint64_t mmu_user_entry(uintptr_t page, unsigned access)
 {
 	uint64_t entry = ENTRY(page, USER_PAGE);
@@ -156,19 +162,19 @@ uintptr_t mmu_entry_address(uint64_t entry)
 	return entry << 2 & UINT64_C(0x00fffffffffff000);
 }
 
-/* A hart may even remember that there was no page, and instructions that another hart has replaced since. */
+/* A hart may have cached even invalid entries, and instructions that another hart has replaced. */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uintptr_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* vectors.S keeps its stack in sscratch while it is in user mode */
+	(void)next; /* in user mode, sscratch points into its stack (vectors.S) */
 	if (root == current_root())
 		return;
 	arch_csr_write(satp, SATP_SV39 | root >> SATP_ROOT_SHIFT);
 	__asm__ volatile("sfence.vma zero, %0; fence.i" : : "r"(UINT64_C(0)) : "memory");
 }
 
-/* Other harts do this when they come to the space. */
+/* Other harts execute fence.i when they switch to the address space. */
 void arch_code_written(uintptr_t page)
 {
 	(void)page;

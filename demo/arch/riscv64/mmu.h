@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's Sv39 tables, one set for all CPUs: RAM and devices at their physical addresses in pages of a
- * GiB, and the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share.
- * User pages are not global and all have ASID 0: a hart forgets them when it goes to another space.
+ * The kernel's Sv39 page tables, one set for all CPUs: RAM and devices at their physical addresses in 1 GiB
+ * pages, and the window of arch_map. Address spaces (virt/space.c) copy the root table and share the tables
+ * below it. User pages are not global and all have ASID 0: a hart flushes them when it switches to another
+ * address space.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H
@@ -18,19 +19,21 @@ typedef uint64_t page_table[MMU_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
 extern page_table identity_map;
 
-/* Boot CPU, before others run: all RAM instead of the GiB that start.S began with, and null pointers fault.
+/*
+ * Maps all RAM instead of only the GiB that start.S maps, and unmaps null pointers. Requires: boot CPU,
+ * before other CPUs run.
  */
 void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
-/* What the kernel's tables, as they are now, say about an access: flags are those of page_fault. */
+/* Result of a lookup in the kernel's current tables. `flags` are those of page_fault. */
 enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };
 
 enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags);
 
-/* Is there a page at an address in the space that this hart is in? */
+/* Returns true if a page is mapped at the address in this hart's current address space. */
 bool mmu_is_present(uintptr_t address);
 
-/* The format of the tables, for user pages: access is that of user.h. */
+/* Format of table entries. `access` is enum arch_access of user.h. */
 uint64_t mmu_table_entry(uintptr_t table);
 uint64_t mmu_user_entry(uintptr_t page, unsigned access);
 unsigned mmu_user_access(uint64_t entry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where the devices of QEMU's riscv64 "virt" machine lie. Included by assembly, too. */
+/* Addresses of the devices of QEMU's riscv64 "virt" machine. Assembly includes this header, too. */
 #ifndef DEMO_ARCH_PLATFORM_H
 #define DEMO_ARCH_PLATFORM_H
 
@@ -16,14 +16,14 @@
 #define PLATFORM_VIRTIO_STRIDE 0x1000
 #define PLATFORM_VIRTIO_COUNT  8
 
-/* Registers of the CLINT; the first has 4 bytes a hart, the second 8. */
+/* Registers of the CLINT: 4 bytes for each hart in the first array, 8 in the second. */
 #define CLINT_SOFTWARE_INTERRUPT PLATFORM_CLINT
 #define CLINT_TIME_COMPARE	 (PLATFORM_CLINT + 0x4000)
 
-/* For want of a word about it in the device tree. */
+/* Used if the device tree does not contain the frequency. */
 #define PLATFORM_TIMEBASE_HZ 10000000
 
-/* Harts with a number from here on are left asleep. */
+/* Harts with this number or a higher one are not used. */
 #define PLATFORM_HARTS 8
 
 #endif

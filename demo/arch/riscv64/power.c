@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Starting CPUs, idling, and the ways out, all of which are a store to the machine's "finisher". */
+/* Starting CPUs, idling, and the ends of the machine, each a store to its "finisher" device. */
 #include "arch.h"
 #include "clint.h"
 #include "cpu.h"
@@ -17,7 +17,7 @@ bool arch_cpu_start(struct cpu *cpu)
 	cpu->hardware_id = machine_hardware_id(cpu->id);
 	if (cpu->hardware_id >= PLATFORM_HARTS)
 		return false;
-	stack_top[-1] = cpu; /* start.S takes it from there */
+	stack_top[-1] = cpu; /* start.S reads it */
 	hart_calls[cpu->hardware_id] = stack_top;
 	clint_interrupt_hart(cpu->hardware_id);
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first instructions of every hart. All come here at once, in machine mode, with their number in a0 and
- * the device tree in a1. Hart 0 boots; the others sleep until arch_cpu_start calls them. All leave for
- * supervisor mode with the identity map on, which is constant data.
+ * The first instructions of each hart. All harts start here at the same time, in machine mode, with the
+ * hart's number in a0 and the device tree in a1. Hart 0 boots; the others sleep until arch_cpu_start calls
+ * them. All enter supervisor mode with the identity map, which is initialized statically.
  */
 #include "machine_mode.h"
 #include "platform.h"
@@ -15,7 +15,7 @@
 #define SATP_SV39 8
 #define PMP_EVERYTHING 0x1f		/* one naturally aligned range; read, write, execute */
 #define COUNTERS_ALL 7			/* cycle, time and instret may be read in supervisor mode */
-/* All exceptions that have a place in supervisor mode but its own calls, all supervisor interrupts. */
+/* All exceptions that supervisor mode can handle, except its own ecall, and all supervisor interrupts. */
 #define DELEGATED_EXCEPTIONS 0xb1ff
 #define DELEGATED_INTERRUPTS (INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER | \
 	INTERRUPT_SUPERVISOR_EXTERNAL)
@@ -42,7 +42,10 @@ _start:
 	la	ra, boot_main
 	j	enter_supervisor_mode
 
-/* Called by arch_cpu_start: a stack's top is in hart_calls[hart], below it the address of the CPU's area. */
+/*
+ * Waits for arch_cpu_start: the top of a stack is in hart_calls[hart]; the word below that top is the address
+ * of the CPU's area.
+ */
 wait_for_call:
 	wfi
 	csrr	t0, mip
@@ -62,7 +65,7 @@ wait_for_call:
 	la	ra, secondary_main
 	j	enter_supervisor_mode
 
-/* Goes to ra; a0 is kept. */
+/* Continues at ra in supervisor mode. Preserves a0. */
 enter_supervisor_mode:
 	csrw	mepc, ra
 	li	t0, MSTATUS_MPP | MSTATUS_MPIE
@@ -73,7 +76,7 @@ enter_supervisor_mode:
 	li	s0, 0
 	mret
 
-/* s0 is the hart's number. */
+/* Requires: s0 is the hart's number. */
 set_up_machine_mode:
 	la	t0, machine_trap
 	csrw	mtvec, t0
@@ -120,7 +123,7 @@ sleep_for_ever:
 	wfi
 	j	sleep_for_ever
 
-/* Not in BSS: in use, or waited upon, before that is cleared. */
+/* Not in .bss, because they are used before the boot hart clears .bss. */
 	.data
 	.balign	8
 machine_areas:

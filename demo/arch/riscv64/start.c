@@ -7,7 +7,7 @@
 #include "machine.h"
 #include "mmu.h"
 
-/* start.S lets this one boot. */
+/* The hart that start.S lets boot. */
 #define BOOT_HART 0
 
 _Noreturn void boot_main(const void *device_tree)
@@ -26,13 +26,13 @@ void arch_init(void)
 	mmu_init(machine.memory_base, machine.memory_size);
 }
 
-/* start.S has set up all there is for each CPU. */
+/* start.S has already initialized everything for each CPU. */
 _Noreturn void secondary_main(void)
 {
 	cpu_main();
 }
 
-/* arch_switch takes the entry for the return address of its caller. */
+/* Prepares a frame in which arch_switch restores `entry` as its return address. */
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	uint64_t *frame = (uint64_t *)stack_top - 14;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers in a frame of 112 bytes; start.c makes that of a fresh thread.
- * Left by another register than ra, which is 0 then: nobody called the entry of a fresh thread.
+ * arch_switch: the callee-saved registers are in a frame of 112 bytes; start.c builds that of a new thread.
+ * The return uses t0, and ra is 0, so that a backtrace ends at the entry of a thread.
  */
 	.text
 	.globl	arch_switch

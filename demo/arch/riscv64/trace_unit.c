@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* None that ktrace knows. */
+/* ktrace has no driver for trace hardware of RISC-V. */
 #include <stddef.h>
 
 #include "arch.h"

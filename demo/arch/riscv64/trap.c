@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traps of the kernel itself: interrupts that machine mode passes on, page faults, and the fatal rest. */
+/* Traps in the kernel itself: interrupts that machine mode forwards, page faults, and fatal exceptions. */
 #include "trap.h"
 
 #include "arch.h"
@@ -9,7 +9,7 @@
 #include "mmu.h"
 #include "panic.h"
 
-/* slli x0, x0, 0x1f; ebreak: with srai x0, x0, 7 behind them these are a semihosting call. */
+/* slli x0, x0, 0x1f; ebreak; srai x0, x0, 7: these three instructions are a semihosting call. */
 #define SEMIHOSTING_MARK 0x01f01013u
 #define EBREAK		 0x00100073u
 
@@ -20,8 +20,8 @@ static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 }
 
 /*
- * Cleared before anyone looks what it was sent for, so that none that comes meanwhile is lost. For the doorbell it is
- * raised again: it may have been sent for something else, too.
+ * Clears the interrupt before checking its reason, so that none is lost. After a doorbell, raises it again,
+ * because there may have been an IPI as well.
  */
 static void software_interrupt(const struct trap_frame *frame)
 {
@@ -49,8 +49,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 }
 
 /*
- * A hart may remember that a page was not there after another one has mapped it; then only its memory is at
- * fault.
+ * A hart may have cached that a page was not mapped before another hart mapped it. Then only this hart's TLB
+ * must be flushed.
  */
 static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {
@@ -64,7 +64,7 @@ static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 	arch_tlb_flush(address);
 }
 
-/* A semihosting call that nobody outside takes is a breakpoint: it fails with -1 instead. */
+/* A semihosting call without a debugger is a breakpoint exception: makes it return -1. */
 static void breakpoint(struct trap_frame *frame)
 {
 	const uint32_t *instruction = (const uint32_t *)frame->sepc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a user program's registers mean. A system call is ecall with its number in a7 and arguments in a0 to
- * a5; the result comes back in a0.
+ * The meaning of a user program's registers. A system call is ecall with the number in a7 and arguments in a0
+ * to a5. The result is in a0.
  */
 #include "user.h"
 

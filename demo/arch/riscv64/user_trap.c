@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traps from user mode: system calls, page faults, interrupts; all others are signals to the program. */
+/* Traps from user mode: system calls, page faults, interrupts. All others become signals. */
 #include "arch_user.h"
 
 #include "arch.h"
@@ -7,7 +7,10 @@
 #include "mmu.h"
 #include "user.h"
 
-/* The hart may have remembered an older entry than there is now: it looks again. */
+/*
+ * Handles a page fault. The hart may have cached an older entry than the current one, so it is flushed at the
+ * end.
+ */
 static void fault(uintptr_t address, uintptr_t ip, unsigned flags)
 {
 	if (mmu_is_present(address))
@@ -42,17 +45,17 @@ static void exception(struct user_frame *frame, uint64_t cause, uintptr_t value)
 	case CAUSE_BREAKPOINT:
 		user_exception(SIGTRAP, ip);
 		break;
-	case CAUSE_ILLEGAL_INSTRUCTION: /* among them floating point and the supervisor's registers */
+	case CAUSE_ILLEGAL_INSTRUCTION: /* including floating point and supervisor registers */
 		user_exception(SIGILL, ip);
 		break;
-	default: /* unaligned, or nothing answers there */
+	default: /* unaligned access, or no memory at the physical address */
 		user_exception(SIGBUS, ip);
 	}
 }
 
 void user_trap(struct user_frame *frame)
 {
-	/* As they are now; another trap may come as soon as interrupts are on. */
+	/* Read first, because another trap may occur as soon as interrupts are on. */
 	uint64_t cause = arch_csr_read(scause);
 	uintptr_t value = arch_csr_read(stval);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The supervisor's trap entry. In the kernel sscratch is 0: save everything in a struct trap_frame on the
- * current stack, call trap(), put it back. Not tp: the thread may have moved to another CPU meanwhile.
+ * The supervisor's trap entry. In the kernel, sscratch is 0: saves all registers except tp in a struct
+ * trap_frame on the current stack, calls trap(), and restores them. tp is not restored, because the thread
+ * may have moved to another CPU.
  *
- * In user mode sscratch points to a struct user_frame at the top of the thread's stack. It begins with a
- * trap_frame; tp there is the program's and is saved, and the CPU's waits in the frame. Then user_trap() runs.
+ * In user mode, sscratch points to a struct user_frame at the top of the thread's stack. It begins with a
+ * trap_frame. Here tp belongs to the program and is saved; the CPU's tp is loaded from the frame. Then
+ * user_trap() is called.
  */
 
 #define FRAME_SIZE 272
@@ -14,7 +16,7 @@
 #define FRAME_SSTATUS 264
 #define FRAME_KERNEL_TP 272
 
-/* All but x2, the stack pointer, and x4, tp. */
+/* Applies an instruction to all registers except x2 (the stack pointer) and x4 (tp). */
 	.macro	each_register instruction
 	.irp	number, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, \
 		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
@@ -63,7 +65,7 @@ from_user:
 	csrrw	t0, sscratch, zero
 	sd	t0, FRAME_SP(sp)
 	save_status
-	li	s0, 0			/* the kernel's chain of frames ends here */
+	li	s0, 0			/* a kernel backtrace ends here */
 	mv	a0, sp
 	call	user_trap
 to_user:

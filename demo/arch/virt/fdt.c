@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reader of flattened device trees. The tree is trusted to describe the machine but not to be
- * well-formed: every read is checked against the size the header gives, and the walk stops at the
- * first thing that does not fit, keeping what it has learned so far.
+ * Reader of flattened device trees. The tree is trusted to describe the machine, but not to be well-formed:
+ * each read is checked against the size in the header. The walk stops at the first error and keeps what was
+ * read before.
  */
 #include "fdt.h"
 
@@ -13,10 +13,10 @@
 
 enum fdt_token { FDT_BEGIN_NODE = 1, FDT_END_NODE, FDT_PROPERTY, FDT_NOP };
 
-/* Offsets of the header's words in bytes. */
+/* Byte offsets of the header's words. */
 enum { FDT_OFF_TOTAL = 4, FDT_OFF_STRUCT = 8, FDT_OFF_STRINGS = 12, FDT_HEADER_BYTES = 40 };
 
-/* Depth of the nodes that are told apart: the root is 0, "/chosen" is 1, "/cpus/cpu@0" is 2. */
+/* Nodes that are distinguished. Depth: the root is 0, "/chosen" is 1, "/cpus/cpu@0" is 2. */
 enum fdt_node { NODE_OTHER, NODE_CHOSEN, NODE_MEMORY, NODE_PSCI, NODE_CPUS, NODE_CPU };
 
 struct walk {
@@ -58,7 +58,7 @@ static bool starts_with(const char *text, const char *prefix)
 	return !*prefix;
 }
 
-/* A string inside the tree, or NULL if it is not terminated before the end. */
+/* Returns a string in the tree, or NULL if it is not terminated before the tree's end. */
 static const char *string_at(const struct walk *walk, uint64_t offset)
 {
 	for (uint64_t i = offset; i < walk->size; i++)
@@ -76,7 +76,7 @@ static bool next_word(struct walk *walk, uint32_t *word)
 	return true;
 }
 
-/* Step over @bytes and the padding to the next word. */
+/* Skips bytes and the padding to the next word. Returns false at the end of the tree. */
 static bool skip(struct walk *walk, uint32_t bytes)
 {
 	uint64_t at = ((uint64_t)walk->at + bytes + 3) & ~UINT64_C(3);

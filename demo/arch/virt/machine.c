@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The part of arch.h that a device tree answers. CPUs are numbered in order of the tree, except that the boot
- * CPU is 0 whatever its place.
+ * The functions of arch.h that use the device tree. CPUs are numbered in the order of the tree, except that
+ * the boot CPU is always 0.
  */
 #include "machine.h"
 
@@ -12,7 +12,7 @@
 struct fdt_facts machine;
 static uintptr_t tree_base;
 
-/* The end of the image, boot stack and tables included; from the linker script. */
+/* The end of the image, including boot stack and tables; from the linker script. */
 extern char image_end[];
 
 void machine_read(const void *tree, uint64_t boot_hardware_id)
@@ -57,7 +57,7 @@ static size_t add_range(struct memory_range *ranges, size_t count, size_t max, u
 	return count;
 }
 
-/* RAM behind the image, as far as user memory; QEMU may have put the tree in the midst of it. */
+/* Free RAM is after the image, up to user memory. QEMU may have placed the device tree in it. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
 	uintptr_t start = (uintptr_t)image_end;

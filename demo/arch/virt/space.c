@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Address spaces: trees of tables with three levels of 512 entries. The root's entries stand for a GiB each;
- * all but those of user memory are copies of the kernel's, which do not change after mmu_init. mmu.h has the
- * format.
+ * Address spaces: trees of three levels of tables with 512 entries. An entry of the root covers a GiB. The
+ * root's entries outside user memory are copies of the kernel's, which do not change after mmu_init. mmu.h
+ * defines the format.
  */
 #include "arch.h"
 #include "mmu.h"
@@ -22,7 +22,10 @@ static uint64_t *table_of(uint64_t entry)
 	return (uint64_t *)mmu_entry_address(entry);
 }
 
-/* The entry for a page of user memory; NULL for other addresses, or if a table is missing and stays so. */
+/*
+ * Returns the entry for a page of user memory. Returns NULL for other addresses, or if a table is missing and
+ * cannot or must not be created.
+ */
 static uint64_t *find(const struct arch_space *space, uintptr_t address, bool create)
 {
 	uint64_t *table = (uint64_t *)space->root;
@@ -37,7 +40,7 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 
 			if (!fresh)
 				return NULL;
-			/* Whoever finds the new table finds it empty. */
+			/* Another CPU that sees the new table must see it empty. */
 			__atomic_store_n(entry, mmu_table_entry((uintptr_t)fresh), __ATOMIC_RELEASE);
 		}
 		table = table_of(*entry);
@@ -45,7 +48,7 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 	return &table[address >> PAGE_SHIFT & (MMU_ENTRIES - 1)];
 }
 
-/* The old entry is gone from the CPU before a new one may come. */
+/* Removes an entry from this CPU's TLB before it may be replaced. */
 static void clear(uint64_t *entry, uintptr_t address)
 {
 	__atomic_store_n(entry, 0, __ATOMIC_RELAXED);
@@ -62,7 +65,7 @@ bool arch_space_init(struct arch_space *space)
 	return root;
 }
 
-/* A table of the middle level and the lowest ones below it. */
+/* Frees a middle table and the lowest tables below it. */
 static void free_tables(uint64_t *middle)
 {
 	for (unsigned i = 0; i < MMU_ENTRIES; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The devices of QEMU's virt machines through which a trace can leave them; platform.h says where they lie.
- */
+/* Devices of QEMU's virt machines that can transport a trace. platform.h contains their addresses. */
 #include <ktrace/transport.h>
 
 #include "arch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where the frames of user programs lie. */
+/* The frames of user programs. */
 #include "arch_user.h"
 
 #include "thread.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * The two things that only the firmware's tables tell: which CPUs there are, and how to switch the
- * power off.
- */
+/* Reads the firmware's tables for two facts: the list of CPUs, and how to switch off the power. */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
@@ -11,7 +8,7 @@
 #define MADT_LOCAL_APIC	   0
 #define LOCAL_APIC_ENABLED 1u
 
-/* Sleep type and enable bit; the types for S5 are those of QEMU's machines. */
+/* Sleep type and enable bit. The values for S5 are those of QEMU's machines. */
 #define SLEEP_S5	 (0u << 10 | 1u << 13)
 #define REDUCED_SLEEP_S5 (5u << 2 | 1u << 5)
 
@@ -45,9 +42,9 @@ struct madt_local_apic {
 struct fadt {
 	struct table_header header;
 	uint8_t unused[28];
-	uint32_t pm1a_control; /* port; 0 on machines with reduced hardware */
+	uint32_t pm1a_control; /* I/O port; 0 on hardware-reduced machines */
 	uint8_t unused2[180];
-	uint64_t sleep_control; /* address of a byte; 0 on the others */
+	uint64_t sleep_control; /* address of a byte register; 0 on other machines */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct table_header) == 36, "ACPI");
@@ -59,7 +56,7 @@ static unsigned apic_id_count;
 static uint16_t power_port;
 static volatile uint8_t *power_register;
 
-/* The boot CPU goes first whatever place the table gives it; CPUs beyond CPU_MAX are counted only. */
+/* Reads the APIC ids. The boot CPU is always first. CPUs beyond CPU_MAX are only counted. */
 static void madt_read(const struct madt *madt)
 {
 	const uint8_t *at = madt->entries;
@@ -97,7 +94,7 @@ static void table_read(uint64_t address)
 		fadt_read((const void *)table);
 }
 
-/* Old firmware lists its tables with 32-bit addresses, new firmware perhaps only with 64-bit ones. */
+/* Old firmware lists its tables with 32-bit addresses; new firmware may do so only with 64-bit addresses. */
 void acpi_init(uintptr_t address)
 {
 	const struct rsdp *rsdp = (const void *)address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The local APIC, through its memory window: timer, IPIs, NMIs, and waking other CPUs. */
+/* The local APIC, memory-mapped: timer, IPIs, NMIs, and starting other CPUs. */
 #include "arch.h"
 #include "cpu.h"
 #include "x86.h"
@@ -49,12 +49,12 @@ void apic_init(void)
 {
 	outb(PIC1_DATA, 0xff);
 	outb(PIC2_DATA, 0xff);
-	apic_write(APIC_SPURIOUS,
-		   SPURIOUS_ENABLE | VECTOR_SPURIOUS); /* first: off, it masks all that follows */
+	/* Must be first: while the APIC is disabled, all local interrupts are masked. */
+	apic_write(APIC_SPURIOUS, SPURIOUS_ENABLE | VECTOR_SPURIOUS);
 	apic_write(APIC_TASK_PRIORITY, 0);
 	apic_write(APIC_LVT_TIMER, LVT_MASKED);
 	apic_write(APIC_LVT_LINT0, LVT_MASKED);
-	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's inject-nmi comes in here */
+	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's inject-nmi raises this interrupt */
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
 	apic_trace_unit_unmask();
 }
@@ -86,8 +86,8 @@ void apic_timer_run(uint32_t initial, bool periodic)
 }
 
 /*
- * Two registers make one command: no interrupt, and no NMI that sends one, may come between. NMIs send
- * none.
+ * Writes a command, which consists of two registers. No interrupt may come in between. An NMI may, because
+ * NMI handlers send no commands.
  */
 static void apic_command(uint32_t id, uint32_t command)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The inline part of kern/arch.h for x86_64: GS points to this CPU's struct cpu. */
+/* The inline part of kern/arch.h for x86_64. GS points to this CPU's struct cpu. */
 #ifndef DEMO_ARCH_CPU_H
 #define DEMO_ARCH_CPU_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The second 512 GiB of the address space; the first is the one-to-one map. */
+/* The second 512 GiB of the address space; the first contains the identity map. */
 #define ARCH_WINDOW_BASE 0x8000000000ul
 #define ARCH_WINDOW_SIZE (64ul << 20)
 

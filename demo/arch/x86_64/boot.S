@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From the loader to C: the boot CPU arrives by the PVH note in 32-bit protected mode, paging off, EBX
- * pointing to the start info; every other CPU by a SIPI in 16-bit real mode at TRAMPOLINE.
+ * From the loader to C. The boot CPU enters through the PVH note in 32-bit protected mode with paging off;
+ * EBX points to the start info. Every other CPU enters by a SIPI in 16-bit real mode at TRAMPOLINE.
  *
- * Both load the same page tables: the first 16 GiB mapped one to one in 2 MiB pages, the first 2 MiB in
- * small ones.
+ * Both load the same page tables: the first 16 GiB are identity-mapped in 2 MiB pages, except the first 2
+ * MiB, which have 4 KiB pages.
  */
 #include "layout.h"
 
@@ -46,7 +46,7 @@ fill_page_tables:
 	add $8, %edi
 	loop 1b
 
-	/* EDX:EAX walks physical memory, 2 MiB a step. */
+	/* EDX:EAX is the physical address, in steps of 2 MiB. */
 	mov $page_directories, %edi
 	mov $PTE_PRESENT_WRITABLE + PTE_LARGE, %eax
 	xor %edx, %edx
@@ -58,7 +58,7 @@ fill_page_tables:
 	adc $0, %edx
 	loop 2b
 
-	/* Small pages, so that page 0 can be taken out. */
+	/* 4 KiB pages, so that page 0 can be unmapped. */
 	movl $first_page_table + PTE_PRESENT_WRITABLE, page_directories
 	mov $first_page_table, %edi
 	mov $PTE_PRESENT_WRITABLE, %eax
@@ -69,7 +69,7 @@ fill_page_tables:
 	loop 3b
 	ret
 
-	/* 32-bit code, a GDT with SELECTOR_CODE loaded: turns paging and long mode on. */
+	/* Turns on paging and long mode. Requires: 32-bit code, a GDT with SELECTOR_CODE is loaded. */
 enter_long_mode:
 	mov $CR4_PAE, %eax
 	mov %eax, %cr4
@@ -79,7 +79,10 @@ enter_long_mode:
 	rdmsr
 	or $EFER_LME, %eax
 	wrmsr
-	/* Caches on: CD and NW clear. Floating point traps: its registers are not switched between threads. */
+	/*
+	 * Caches are on: CD and NW are clear. Floating-point instructions trap, because threads do not save
+	 * those registers.
+	 */
 	mov $CR0_PE + CR0_EM + CR0_WP + CR0_PG, %eax
 	mov %eax, %cr0
 	ret
@@ -95,7 +98,7 @@ boot_long:
 	call boot_cpu_setup
 	call kmain
 
-	/* Copied to TRAMPOLINE; all addresses in 16-bit code are relative to it. */
+	/* This code is copied to TRAMPOLINE. Addresses in 16-bit code are relative to it. */
 	.code16
 	.globl trampoline_start, trampoline_end
 trampoline_start:

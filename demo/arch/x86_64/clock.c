@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How fast the TSC and the APIC timer run, measured against channel 0 of the PIT, the one clock of known rate
- * that every machine model has.
+ * Measures the frequencies of the TSC and the APIC timer against channel 0 of the PIT, the only clock of
+ * known frequency that each machine model has.
  */
 #include "arch.h"
 #include "x86.h"
@@ -11,13 +11,13 @@
 #define PIT_COMMAND  0x43
 #define PIT_ONE_SHOT 0x30 /* channel 0, low byte then high byte, mode 0 */
 #define PIT_LATCH    0x00
-#define PIT_STATE    0xe2 /* channel 0 tells its state next, not its count */
+#define PIT_STATE    0xe2 /* the next read of channel 0 returns its state instead of its count */
 #define STATE_ENDED  0x80
 #define PIT_TICKS    23864u /* 20 ms */
 #define READINGS     8
 #define TIMER_START  0xffffffffu
 
-static uint64_t tsc_hz = 1000000000; /* a guess until it is measured */
+static uint64_t tsc_hz = 1000000000; /* a guess until it has been measured */
 static uint64_t apic_hz;
 
 struct reading {
@@ -35,8 +35,8 @@ static uint16_t pit_count(void)
 }
 
 /*
- * All three clocks at one moment. The host may take the CPU away in between: the quickest of several
- * readings counts.
+ * Reads all three clocks at one moment. The host may interrupt the CPU in between, so the quickest of several
+ * readings is used.
  */
 static struct reading read_clocks(void)
 {
@@ -64,14 +64,16 @@ static void pit_start(void)
 	outb(PIT_CHANNEL0, 0xff);
 }
 
-/* From its end on, after 55 ms, its count goes round and tells no time any more. */
+/*
+ * Returns true if the one-shot has ended, after 55 ms. Then its count has wrapped and is no measure of time.
+ */
 static bool pit_has_ended(void)
 {
 	outb(PIT_COMMAND, PIT_STATE);
 	return inb(PIT_CHANNEL0) & STATE_ENDED;
 }
 
-/* False if the host took the CPU away for so long that the PIT has ended. */
+/* Returns false if the host interrupted the CPU for so long that the PIT's one-shot has ended. */
 static bool measure(void)
 {
 	struct reading begin, end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Segments, task state and the interrupt table. NMI and double fault run on stacks of their own, so that they
- * work whatever state the interrupted stack is in.
+ * Segments, task state and the interrupt table. NMI and double fault have stacks of their own, so that they
+ * work even if the interrupted stack is unusable.
  */
 #include "arch.h"
 #include "cpu.h"
@@ -10,8 +10,8 @@
 #define IST_STACK_SIZE	 8192
 #define IST_NMI		 1
 #define IST_DOUBLE_FAULT 2
-#define GATE_INTERRUPT	 0x8e00 /* present, ring 0, interrupts off on entry */
-#define GATE_FOR_USER	 0x6000 /* user mode may raise it by INT */
+#define GATE_INTERRUPT	 0x8e00 /* present, ring 0, interrupts off at entry */
+#define GATE_FOR_USER	 0x6000 /* user mode may raise it with INT */
 #define TSS_AVAILABLE	 0x89ull
 #define STUB_SIZE	 16
 
@@ -35,7 +35,8 @@ struct table_pointer {
 } __attribute__((packed));
 
 struct descriptors {
-	uint64_t gdt[7]; /* null, code, data, user data, user code, the TSS takes two */
+	/* Null, code, data, user data, user code; the TSS takes two entries. */
+	uint64_t gdt[7];
 	struct tss tss;
 	char nmi_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
 	char double_fault_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
@@ -94,14 +95,14 @@ void descriptors_load(struct cpu *cpu)
 	d->tss.io_map = sizeof(struct tss);
 
 	/*
-	 * The code and data selectors mean the same in the boot GDT: no need to reload them. FS and GS go null, or
-	 * the way to user mode would make them so and perhaps take the base along.
+	 * The code and data selectors are the same as in the boot GDT, so they need not be reloaded. FS and
+	 * GS are set to null here: otherwise the return to user mode would do so and might clear the base.
 	 */
 	__asm__ volatile("lgdt %0" : : "m"(gdt));
 	__asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));
 	__asm__ volatile("mov %w0, %%fs; mov %w0, %%gs" : : "r"(0));
 	wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
-	wrmsr(MSR_KERNEL_GS_BASE, 0); /* the user's, for ever: see own_stack_entry in trap.S */
+	wrmsr(MSR_KERNEL_GS_BASE, 0); /* always 0 in user mode: see own_stack_entry in trap.S */
 	__asm__ volatile("lidt %0" : : "m"(idt));
 }
 

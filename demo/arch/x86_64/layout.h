@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers that assembly and C share. */
+/* Numbers shared by assembly and C. */
 #ifndef DEMO_X86_LAYOUT_H
 #define DEMO_X86_LAYOUT_H
 
-#define TRAMPOLINE	0x8000 /* page below 1 MiB where other CPUs wake up in real mode */
-#define IDENTITY_GIB	16     /* physical memory mapped one to one */
+#define TRAMPOLINE	0x8000 /* page below 1 MiB where other CPUs start in real mode */
+#define IDENTITY_GIB	16     /* identity-mapped physical memory */
 #define BOOT_STACK_SIZE 16384
 
 #define SELECTOR_CODE	0x08
 #define SELECTOR_DATA	0x10
 #define SELECTOR_CODE32 0x18 /* boot GDT only */
 
-/* Each CPU's own GDT; with the privilege level of user mode in the low bits. */
+/* Selectors in each CPU's own GDT, with the privilege level of user mode in the low bits. */
 #define SELECTOR_USER_DATA 0x1b
 #define SELECTOR_USER_CODE 0x23
 #define SELECTOR_TSS	   0x28
@@ -35,11 +35,11 @@
 #define VECTOR_TIMER	      0x40
 #define VECTOR_IPI	      0x41
 #define VECTOR_TRACE_UNIT     0x42
-#define VECTOR_DOORBELL	      0x50 /* above timer and IPI in rank */
+#define VECTOR_DOORBELL	      0x50 /* a higher priority than timer and IPI */
 #define VECTOR_SPURIOUS	      0xff
-#define VECTOR_SYSTEM_CALL    0x100 /* none of the CPU's: the SYSCALL instruction */
+#define VECTOR_SYSTEM_CALL    0x100 /* not a CPU vector: the SYSCALL instruction */
 
-/* Fields of struct cpu, checked in user.c. */
+/* Offsets of fields of struct cpu, checked in user.c. */
 #define CPU_KERNEL_STACK 24
 #define CPU_USER_STACK	 32
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The machine as a whole: start-up, other CPUs, idling, ending. */
+/* The machine: start-up, other CPUs, idling, ends. */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
@@ -7,16 +7,16 @@
 #include "x86.h"
 
 #define DEBUG_EXIT 0xf4 /* -device isa-debug-exit,iobase=0xf4 */
-#define NO_DEVICE  0xff /* what an empty port reads */
+#define NO_DEVICE  0xff /* value of an unused port */
 
 extern char trampoline_start[], trampoline_end[];
 
-/* Called from boot.S. */
+/* Called by boot.S. */
 void boot_cpu_setup(void);
 void ap_cpu_setup(void);
 
-static struct cpu *starting; /* the CPU that arch_cpu_start woke last */
-uintptr_t ap_stack;	     /* and its stack, for boot.S */
+static struct cpu *starting; /* the CPU that arch_cpu_start started last */
+uintptr_t ap_stack;	     /* its stack; used by boot.S */
 
 static void cpu_setup(struct cpu *cpu)
 {
@@ -65,7 +65,7 @@ void ap_cpu_setup(void)
 
 void arch_idle(void)
 {
-	/* STI takes effect after the next instruction: no interrupt can slip in before HLT. */
+	/* STI takes effect after the next instruction, so no interrupt can occur between STI and HLT. */
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
@@ -90,7 +90,7 @@ void arch_reset(void)
 		uint64_t base;
 	} __attribute__((packed)) no_table = { 0, 0 };
 
-	/* An exception without an interrupt table is a triple fault. */
+	/* An exception without an interrupt table causes a triple fault. */
 	__asm__ volatile("lidt %0; int3" : : "m"(no_table));
 	arch_halt();
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The kernel's page tables: single pages of the window. The one-to-one map of boot.S stays as it is, but for page 0. */
+/*
+ * The kernel's page tables: single pages of the window. The identity map of boot.S is unchanged, except that
+ * page 0 is unmapped.
+ */
 #include <cpuid.h>
 
 #include "arch.h"
@@ -22,7 +25,7 @@
 
 uint64_t paging_no_execute;
 
-/* The table over all of the window: it must be there before address spaces copy the root. */
+/* The third-level table of the window. It must exist before address spaces copy the root. */
 static uint64_t window_pointers[TABLE_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
 uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create)
@@ -37,7 +40,7 @@ uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create)
 
 			if (!fresh)
 				return NULL;
-			/* All is allowed here: the lowest table's entry decides. */
+			/* Upper levels allow all accesses: the lowest level decides. */
 			*entry = (uintptr_t)fresh | PTE_PRESENT | PTE_WRITABLE | PTE_USER;
 		}
 		table = entry_table(*entry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Page tables: what the kernel's (paging.c) and those of address spaces (space.c) have in common. */
+/* Page tables: shared by the kernel's (paging.c) and those of address spaces (space.c). */
 #ifndef DEMO_X86_PAGING_H
 #define DEMO_X86_PAGING_H
 
@@ -16,7 +16,7 @@
 #define TABLE_SHIFT   9
 
 extern uint64_t page_root[TABLE_ENTRIES]; /* the kernel's own address space */
-extern uint64_t paging_no_execute;	  /* PTE_NO_EXECUTE, 0 on a CPU that does not know it */
+extern uint64_t paging_no_execute;	  /* PTE_NO_EXECUTE, or 0 if the CPU does not support it */
 
 static inline uint64_t *entry_table(uint64_t entry)
 {
@@ -24,8 +24,8 @@ static inline uint64_t *entry_table(uint64_t entry)
 }
 
 /*
- * The entry for address in the lowest table; NULL if a table is missing and create is false or memory is
- * out. Not for addresses that large pages map.
+ * Returns the entry for address in the lowest table. Returns NULL if a table is missing and `create` is
+ * false, or memory is out. Requires: the address is not mapped by a large page.
  */
 uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the loader says in the PVH start info: command line, memory map, where the ACPI tables are. It may lie
- * in page 0, so it is copied before that page is taken out of the address space.
+ * Reads the PVH start info of the loader: command line, memory map, address of the ACPI tables. It may be in
+ * page 0, so it is copied before that page is unmapped.
  */
 #include "arch.h"
 #include "string.h"
@@ -25,7 +25,7 @@ struct pvh_start_info {
 	uint32_t memory_map_entries, reserved;
 };
 
-extern const struct pvh_start_info *pvh_start_info; /* boot.S: as the loader passed it */
+extern const struct pvh_start_info *pvh_start_info; /* set by boot.S to the loader's value */
 extern char image_end[];
 
 static char command_line[COMMAND_LINE_MAX];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Intel PT; QEMU's own CPUs do not have it. Its interrupt is the performance monitors' (apic.c, trap.c). */
+/*
+ * Intel PT, which QEMU's emulated CPUs do not have. It uses the interrupt of the performance monitors
+ * (apic.c, trap.c).
+ */
 #include <ktrace/hwt_pt.h>
 
 #include "arch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The devices of a PC through which a trace can leave it. */
+/* Devices of a PC that can transport a trace. */
 #include <ktrace/transport.h>
 
 #include "arch.h"

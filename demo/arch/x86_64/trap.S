@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * 256 entry stubs of 16 bytes, found by address from descriptors.c; each leaves an error code and its vector
- * on the stack, in the order of struct trap_frame (trap.h).
+ * 256 entry stubs of 16 bytes; descriptors.c computes their addresses. Each pushes an error code (if the CPU
+ * has not) and its vector, in the order of struct trap_frame (trap.h).
  *
- * GS is this CPU's in kernel mode and the user's in user mode: whoever comes from user mode swaps the two first of
- * all, and once more last of all, interrupts being off.
+ * GS belongs to the CPU in kernel mode and to the program in user mode. An entry from user mode swaps both
+ * first; the return to user mode swaps them last, with interrupts off.
  */
 #include "layout.h"
 
-#define CS_ABOVE_VECTOR	 24 /* bytes from the vector up to CS */
+#define CS_ABOVE_VECTOR	 24 /* bytes from the vector to CS */
 #define CS_IN_FRAME	 144
 
 	.macro push_registers
@@ -51,7 +51,7 @@
 
 	.text
 
-	/* Vectors for which the CPU pushes an error code: 8, 10 to 14, 17, 21, 29 and 30. */
+	/* The CPU pushes an error code for vectors 8, 10 to 14, 17, 21, 29 and 30. */
 	.set HAS_ERROR_CODE, 1<<8 | 1<<10 | 1<<11 | 1<<12 | 1<<13 | 1<<14 | 1<<17 | 1<<21 | 1<<29 | 1<<30
 	.set HAS_OWN_STACK, 1<<VECTOR_NMI | 1<<VECTOR_DOUBLE_FAULT
 
@@ -89,7 +89,7 @@ save_and_handle:
 	cld
 	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)
 	jz 1f
-	xor %ebp, %ebp /* the kernel's chain of frames ends here */
+	xor %ebp, %ebp /* a kernel backtrace ends here */
 1:	mov %rsp, %rdi
 	call trap
 leave_by_frame:
@@ -105,9 +105,9 @@ trap_leave:
 	jmp leave_by_frame
 
 	/*
-	 * The SYSCALL instruction has put the return address into RCX and the flags into R11, and turned
-	 * interrupts off; the stack is still the user's. A frame is laid as a trap would have. It is left by
-	 * IRETQ like any other: SYSRET could not give back RCX and R11 after a signal.
+	 * The SYSCALL instruction has saved the return address in RCX and the flags in R11, and turned
+	 * interrupts off. The stack is still the program's. This code builds the same frame as a trap. The
+	 * return uses IRETQ like all others, because SYSRET could not restore RCX and R11 after a signal.
 	 */
 	.balign 16
 	.globl system_call_entry
@@ -125,8 +125,8 @@ system_call_entry:
 	jmp save_and_handle
 
 	/*
-	 * An NMI may come on the way in before the swap, or on the way out after it: in kernel mode with the user's
-	 * GS. Its base tells the two apart: user mode cannot make its own anything but 0.
+	 * An NMI may come in kernel mode while GS is still the program's: at entry before the swap, or at the
+	 * return after the swap. The base of GS shows which one is loaded: a program can only have 0.
 	 */
 own_stack_entry:
 	push_registers
@@ -134,7 +134,7 @@ own_stack_entry:
 	mov $MSR_GS_BASE, %ecx
 	rdmsr
 	or %eax, %edx
-	setz %bl /* kept by the call */
+	setz %bl /* the called function preserves RBX */
 	jnz 1f
 	swapgs
 1:	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)

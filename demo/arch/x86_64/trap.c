@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a trap's vector to the portable kernel's handler, and the first frame of a thread. */
+/* Passes traps to the handlers of the portable kernel, and builds the first frame of a thread. */
 #include <ktrace/hwt.h>
 
 #include "arch.h"
@@ -27,7 +27,7 @@ static unsigned fault_flags(uint64_t error)
 	       (error & PAGE_FAULT_WRITE ? FAULT_WRITE : 0) | (error & PAGE_FAULT_FETCH ? FAULT_EXECUTE : 0);
 }
 
-/* False: the trap is none. */
+/* Returns false if the trap is not an interrupt. */
 static bool interrupt_trap(const struct trap_frame *frame)
 {
 	switch (frame->vector) {
@@ -41,7 +41,7 @@ static bool interrupt_trap(const struct trap_frame *frame)
 		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
 		return true;
-	case VECTOR_TRACE_UNIT: /* masks itself */
+	case VECTOR_TRACE_UNIT: /* masks itself when it is raised */
 		ktrace_hwt_interrupt();
 		apic_trace_unit_unmask();
 		apic_acknowledge();
@@ -51,7 +51,7 @@ static bool interrupt_trap(const struct trap_frame *frame)
 	case VECTOR_DOORBELL:
 		interrupt(IRQ_DOORBELL, frame->rip);
 		return true;
-	case VECTOR_SPURIOUS: /* is not acknowledged */
+	case VECTOR_SPURIOUS: /* must not be acknowledged */
 		interrupt(IRQ_SPURIOUS, frame->rip);
 		return true;
 	default:
@@ -68,7 +68,7 @@ static int exception_signal(uint64_t vector)
 	case VECTOR_BREAKPOINT:
 		return SIGTRAP;
 	case VECTOR_INVALID_OPCODE:
-	case VECTOR_NO_COPROCESSOR: /* floating point is switched off */
+	case VECTOR_NO_COPROCESSOR: /* floating point is disabled */
 		return SIGILL;
 	case VECTOR_ALIGNMENT:
 		return SIGBUS;
@@ -78,8 +78,9 @@ static int exception_signal(uint64_t vector)
 }
 
 /*
- * Some hypervisors that emulate the kernel's mode let SYSCALL go to the kernel's entry without leaving user mode. It
- * shows with the first call of the first program, which would be blamed for it.
+ * Some hypervisors that emulate kernel mode enter the kernel on SYSCALL without leaving user mode. The first
+ * system call of the first program then faults at the kernel's entry; without this check, the program would
+ * be blamed.
  */
 static void check_system_calls(const struct trap_frame *frame)
 {
@@ -91,7 +92,7 @@ static void check_system_calls(const struct trap_frame *frame)
 		panic("SYSCALL does not leave user mode: this virtual machine cannot run user programs");
 }
 
-/* What a program did. The fault's address is read before another fault can replace it. */
+/* Handles a trap from user mode. Reads the fault's address before another fault can replace it. */
 static void user_trap(struct trap_frame *frame)
 {
 	uintptr_t address = fault_address();
@@ -118,7 +119,7 @@ static void kernel_trap(const struct trap_frame *frame)
 {
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		bad_trap(frame);
-	/* A call has just pushed where it came from. */
+	/* If a call led to the fault, its return address is at the top of the stack. */
 	page_fault(fault_address(), frame->rip, fault_flags(frame->error), *(const uintptr_t *)frame->rsp);
 }
 
@@ -145,8 +146,10 @@ void trap_own_stack(struct trap_frame *frame)
 
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
-	/* Upwards: what arch_switch pops, its return address, and a null return address for entry, which
-	 * thereby starts with the stack alignment of a called function. */
+	/*
+	 * Upwards: the registers that arch_switch pops, its return address, and a null return address for
+	 * entry, which gives entry the stack alignment of a called function.
+	 */
 	uint64_t *sp = (uint64_t *)stack_top - 8;
 
 	for (int i = 0; i < 6; i++)

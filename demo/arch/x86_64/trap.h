@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What trap.S and the CPU leave on the stack, lowest address first. */
+/* The frame that trap.S and the CPU push on the stack, lowest address first. */
 struct trap_frame {
 	uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
 	uint64_t vector, error;
@@ -13,14 +13,17 @@ struct trap_frame {
 
 _Static_assert(sizeof(struct trap_frame) == 22 * 8, "as pushed by trap.S");
 
-/* Called from trap.S, interrupts off: traps on the interrupted thread's kernel stack, and those on their own. */
+/*
+ * Called by trap.S with interrupts off. trap handles traps on the interrupted thread's kernel stack,
+ * trap_own_stack those with a stack of their own.
+ */
 void trap(struct trap_frame *frame);
 void trap_own_stack(struct trap_frame *frame);
 
-/* trap.S: goes on where the frame says. Interrupts off. */
+/* In trap.S: continues with the registers of the frame. Requires: interrupts off. */
 _Noreturn void trap_leave(struct trap_frame *frame);
 
-/* trap.S: where the SYSCALL instruction leads. */
+/* In trap.S: the entry point of the SYSCALL instruction. */
 extern const char system_call_entry[];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The way into user mode and the registers found there. */
+/* Entering user mode, and the registers of programs. */
 #include "user.h"
 
 #include "arch.h"
@@ -13,11 +13,15 @@
 #define EFER_SYSCALL 0x1u
 
 #define RFLAGS_FIXED 0x2ull
-#define RFLAGS_USERS 0xcd5ull /* carry, parity, adjust, zero, sign, direction, overflow */
+/* RFLAGS bits that belong to a program: carry, parity, adjust, zero, sign, direction, overflow. */
+#define RFLAGS_USERS 0xcd5ull
 #define RFLAGS_TRAP  0x100ull
 
-/* Cleared by SYSCALL: interrupts off; and what a program set there must mean nothing to the kernel. */
-#define SYSCALL_CLEARS 0x47700ull /* trap, interrupts, direction, I/O level, nested task, alignment check */
+/*
+ * RFLAGS bits that SYSCALL clears, because they must not affect the kernel: trap, interrupts, direction, I/O
+ * level, nested task, alignment check.
+ */
+#define SYSCALL_CLEARS 0x47700ull
 
 #define EM_X86_64 62
 
@@ -34,7 +38,7 @@ const uint16_t user_elf_machine = EM_X86_64;
 void user_mode_init(void)
 {
 	wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_SYSCALL);
-	wrmsr(MSR_STAR, (uint64_t)SELECTOR_CODE << 32); /* SYSRET is not used: its selectors stay 0 */
+	wrmsr(MSR_STAR, (uint64_t)SELECTOR_CODE << 32); /* SYSRET is not used, so its selectors are 0 */
 	wrmsr(MSR_LSTAR, (uintptr_t)system_call_entry);
 	wrmsr(MSR_SYSCALL_MASK, SYSCALL_CLEARS);
 }
@@ -52,7 +56,7 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 	if (space)
 		wrmsr(MSR_FS_BASE, frame->tls);
 
-	/* Loading the root flushes the TLB: it is spared between threads of the kernel. */
+	/* Loading CR3 flushes the TLB, so it is avoided between kernel threads. */
 	__asm__ volatile("mov %%cr3, %0" : "=r"(current));
 	if (root != current)
 		__asm__ volatile("mov %0, %%cr3" : : "r"(root) : "memory");
@@ -97,8 +101,8 @@ void user_frame_set_result(struct user_frame *frame, int64_t result)
 }
 
 /*
- * IRETQ refuses an address that no page table can map, and that in kernel mode. The program is sent to one that
- * is never mapped instead, and faults there.
+ * IRETQ to a non-canonical address would fault in kernel mode. Such a program gets an address that is never
+ * mapped instead, and faults there.
  */
 static void set_ip(struct trap_frame *trap, uintptr_t ip)
 {
@@ -110,7 +114,7 @@ void user_frame_set_argument(struct user_frame *frame, uint64_t value)
 	frame->trap.rdi = value;
 }
 
-/* As with the program's address, the register takes none that no page table can map. */
+/* Sets FS base. Like the instruction address, it must be canonical. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
 {
 	frame->tls = address < LOWER_HALF_END ? address : 0;
@@ -137,8 +141,8 @@ void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp)
 }
 
 /*
- * A handler returns by the word at the top of its stack. If that cannot be written, the handler faults on its first
- * use of the stack; a signal it will be.
+ * A handler returns to the address at the top of its stack. If that cannot be written here, the handler
+ * faults when it uses the stack, and the fault becomes a signal.
  */
 void user_frame_call_handler(struct user_frame *frame, uintptr_t handler, uintptr_t restorer, uintptr_t sp,
 			     int signal)

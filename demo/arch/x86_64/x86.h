@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the files of this folder share: instructions C has no word for, and each other's entry points. */
+/* Shared by the files of this folder: instructions that C does not offer, and their entry points. */
 #ifndef DEMO_X86_H
 #define DEMO_X86_H
 
@@ -41,42 +41,46 @@ static inline uint64_t rdmsr(uint32_t msr)
 	return (uint64_t)high << 32 | low;
 }
 
-/* descriptors.c: this CPU's GDT, TSS and IDT; traps work afterwards, GS is set. */
+/* In descriptors.c: loads this CPU's GDT, TSS and IDT and sets GS. After that, traps work. */
 void descriptors_load(struct cpu *cpu);
 void descriptors_set_stack(const struct cpu *cpu, uintptr_t top); /* for traps from user mode */
 
-/* user.c: the SYSCALL instruction on this CPU. */
+/* In user.c: enables the SYSCALL instruction on this CPU. */
 void user_mode_init(void);
 
 /* apic.c */
-void apic_init(void); /* this CPU's local APIC: on, timer masked */
+void apic_init(void); /* enables this CPU's local APIC; masks its timer */
 void apic_acknowledge(void);
-/* Lets the performance monitors' interrupt through, which is the trace unit's; each time that it came. */
+/*
+ * Unmasks the interrupt of the performance monitors, which is the trace unit's. Needed after each such
+ * interrupt.
+ */
 void apic_trace_unit_unmask(void);
 uint32_t apic_id(void);
 void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
 
-/* clock.c: measures the TSC and the APIC timer; boot CPU, once. */
+/* In clock.c: measures the TSC and the APIC timer. Once, on the boot CPU. */
 void clock_init(void);
 void clock_delay_us(uint64_t us);
 uint32_t apic_timer_count(void);
 void apic_timer_run(uint32_t initial, bool periodic);
 
-/* acpi.c: reads the tables; boot CPU, once. */
+/* In acpi.c: reads the tables. Once, on the boot CPU. */
 void acpi_init(uintptr_t rsdp);
 unsigned acpi_cpu_count(void);
 uint32_t acpi_cpu_apic_id(unsigned n); /* the boot CPU is 0 */
-void acpi_power_off(void);	       /* returns if the machine has no such register */
+void acpi_power_off(void);	       /* returns if the machine has no register for it */
 
 /* console.c */
 void console_init(void);
 
 /* paging.c */
-void paging_init(void);	   /* boot CPU, once: from now on a null pointer faults */
-void paging_protect(void); /* this CPU: what it can do to keep apart code and data, kernel and user memory */
+void paging_init(void); /* once, on the boot CPU; unmaps page 0 */
+/* Enables what this CPU offers to separate code from data, and kernel from user memory. */
+void paging_protect(void);
 
 /* pvh.c */
-void pvh_copy(void); /* first of all */
+void pvh_copy(void); /* must be called first */
 uintptr_t pvh_rsdp(void);
 
 #endif
