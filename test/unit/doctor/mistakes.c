@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Mistakes of an integration, one after the other, each in a trace that is sound but for it; and sound ones. */
+/* Mistakes of an integration, each in a trace that is correct except for it, and correct traces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Events a millisecond apart. */
+/* Returns the next stamp: events are one millisecond apart. */
 static uint64_t soon(void)
 {
 	return now += MS;
@@ -91,7 +91,7 @@ static void lock(uint16_t id, uint32_t thread, uint64_t which)
 		script_event(id, soon(), 0, thread, which);
 }
 
-/* Threads 5 and 6 take turns on CPU 0, and sleep in between. */
+/* Threads 5 and 6 alternate on CPU 0, and sleep in between. */
 static void some_turns(unsigned turns)
 {
 	for (unsigned n = 0; n < turns; n++) {
@@ -104,7 +104,7 @@ static void some_turns(unsigned turns)
 	}
 }
 
-/* That one alone is made; MISTAKES: none. */
+/* Only that mistake is found; MISTAKES: none. */
 static void only(enum mistake expected)
 {
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
@@ -135,7 +135,7 @@ static void a_sound_trace_has_none(void **state)
 	only(MISTAKES);
 }
 
-/* A scheduler thread that both halves of a switch name as 0, and idle threads on all CPUs. */
+/* A scheduler context that switches record as thread 0, and idle threads on all CPUs. */
 static void idle_may_run_on_several_cpus(void **state)
 {
 	(void)state;
@@ -151,7 +151,7 @@ static void idle_may_run_on_several_cpus(void **state)
 	only(MISTAKES);
 }
 
-/* CPU 1's clock is late: its switch to a thread seems to come while that still runs on CPU 0. */
+/* The clock of CPU 1 is late: a thread seems to begin there while it still runs on CPU 0. */
 static void clocks_that_differ_are_no_mistake(void **state)
 {
 	(void)state;
@@ -174,7 +174,8 @@ static void an_idle_thread_minus_one(void **state)
 	}
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
 	assert_true(mistakes_made(&mistakes, MISTAKE_ID_WIDE));
-	assert_true(mistakes_made(&mistakes, MISTAKE_ID_ONES)); /* which recorded half of them */
+	/* that thread recorded half of the events */
+	assert_true(mistakes_made(&mistakes, MISTAKE_ID_ONES));
 	assert_int_equal(mistakes.of[MISTAKE_ID_WIDE].value, UINT32_MAX);
 	assert_false(mistakes_made(&mistakes, MISTAKE_TWO_CPUS));
 }
@@ -222,7 +223,7 @@ static void a_switch_has_no_hook(void **state)
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
 		switches(0, 5, 6, 1);
-		switches(0, 7, 5, 1); /* 6 to 7 was not told */
+		switches(0, 7, 5, 1); /* the switch from 6 to 7 was not recorded */
 	}
 	only(MISTAKE_PREVIOUS);
 }
@@ -248,7 +249,7 @@ static void the_state_is_always_zero(void **state)
 	only(MISTAKE_STATE_ZERO);
 }
 
-/* Threads that never sleep are runnable whenever they do not run. */
+/* Threads that never sleep are always runnable when they do not run. */
 static void threads_that_only_take_turns_are_sound(void **state)
 {
 	(void)state;
@@ -259,7 +260,7 @@ static void threads_that_only_take_turns_are_sound(void **state)
 	only(MISTAKES);
 }
 
-/* CPU 1's hooks record as CPU 0: its threads seem to take turns there. */
+/* The hooks of CPU 1 record as CPU 0: its threads seem to alternate with those of CPU 0. */
 static void two_cpus_under_one_number(void **state)
 {
 	(void)state;
@@ -294,7 +295,7 @@ static void a_switch_that_is_recorded_late_is_none(void **state)
 	only(MISTAKES);
 }
 
-/* By the kernel's table thread 5 waits for a lock since `since`, that `owner` holds. */
+/* By the kernel's table thread 5 has waited since `since` for a lock that `owner` holds. */
 static struct ktrx_holder *waits_since(uint64_t since, uint32_t owner)
 {
 	struct ktrx_holder *row = script_holder(5 + 1);
@@ -318,7 +319,7 @@ static void a_wait_that_was_given_up(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_WAIT_LEFT].value, 0x2000);
 }
 
-/* It has done nothing since, or only a moment after. */
+/* It has made no system call since, or only a moment later. */
 static void a_wait_that_lasts_is_none(void **state)
 {
 	(void)state;
@@ -344,7 +345,7 @@ static void a_holder_that_is_unknown_is_not_cpu_0(void **state)
 	only(MISTAKE_OWNER);
 }
 
-/* Thread 7 took the lock after thread 5 began to wait for CPU 0, which had it then. */
+/* Thread 7 took the lock after thread 5 began to wait for it, when CPU 0 held it. */
 static void a_lock_that_went_on_to_another_is_none(void **state)
 {
 	struct ktrx_holder *holder = script_holder(7 + 1);
@@ -370,7 +371,7 @@ static void one_thread_on_two_cpus(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].value, 5);
 }
 
-/* The first time that a CPU leaves it the other one has only just begun. */
+/* When the first CPU switches away from it, the other CPU has only just begun to run it. */
 static void one_thread_on_two_cpus_over_and_over(void **state)
 {
 	(void)state;
@@ -390,7 +391,7 @@ static void a_block_for_another_thread(void **state)
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
 		switches(0, 5, 6, 1);
-		blocks(0, 6, 5); /* behind the switch */
+		blocks(0, 6, 5); /* after the switch */
 		switches(0, 6, 5, 1);
 		blocks(0, 5, 6);
 	}
@@ -464,7 +465,7 @@ static void a_wait_for_a_lock_without_end(void **state)
 	only(MISTAKE_CONTEND);
 }
 
-/* What was switched off may have told what is missing. */
+/* The missing events may have come while they were switched off. */
 static void nothing_is_concluded_across_a_time_without_events(void **state)
 {
 	(void)state;

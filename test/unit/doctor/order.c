@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What doctor concludes of rules about two CPUs whose clocks differ and were not measured. */
+/* Rules and order of events on two CPUs whose clocks differ and were not measured. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define CPUS   2u
 #define STEPS  2000u
 #define AHEAD  6000u
-#define SELDOM 100u /* one step in so many is special */
+#define SELDOM 100u /* one step in 100 is special */
 
 static uint64_t seed, ahead; /* ns that the clock of CPU 1 is ahead of that of CPU 0 */
 
@@ -28,7 +28,7 @@ static uint64_t stamp_of(uint32_t cpu, uint64_t now)
 	return cpu == 1 ? now + ahead : now;
 }
 
-/* The CPUs take turns: one wakes the thread of the other, which runs there and sleeps again. */
+/* The CPUs alternate: one wakes the thread of the other, which runs there and sleeps again. */
 static void put_steps(struct writer *writer, enum seldom seldom)
 {
 	uint64_t now = 100000000;
@@ -50,7 +50,7 @@ static void put_steps(struct writer *writer, enum seldom seldom)
 	}
 }
 
-/* The findings of a trace, in `report`; the clock of CPU 1 is `by` ns ahead. */
+/* Examines a trace in which the clock of CPU 1 is `by` ns ahead. The findings are in `report`. */
 static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 {
 	struct facts facts;
@@ -77,7 +77,7 @@ static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 	ktread_close(trace);
 }
 
-/* Whether there is a finding of that mark about that with `text` in it. */
+/* Returns whether there is a finding of that mark and kind with `text` in it. */
 static bool found(const struct findings *report, enum finding_mark mark, const char *about, const char *text)
 {
 	for (uint32_t n = 0; n < report->count; n++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Switches that must not be: how sure they are, and whether what is seen now comes of them. */
+/* Switches in atomic context: how certain the finding is, and whether present waits are its consequence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ enum { OTHER = 1, ACQUIRE };
 static struct ktrx_cpu *row;
 static struct ktrx_holder *worker, *cpu0, *cpu1;
 
-/* The worker held a lock at a switch on CPU 1, which holds it still. Both CPUs tick. */
+/* The worker held a lock at a switch on CPU 1, and CPU 1 still holds it. Both CPUs have heartbeats. */
 static int begin(void **state)
 {
 	int error = why_setup(state);
@@ -85,7 +85,7 @@ static void where_nobody_suffers_it_is_likely(void **state)
 	expect(FINDING_LIKELY);
 }
 
-/* The memory of the lock was given back, and is another lock's by now. */
+/* The memory of the lock was freed and now contains another lock. */
 static void another_lock_at_that_address_is_not_that_one(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void one_that_another_cpu_has_is_not_that_one(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
-/* It may have been held at another switch since, by the same mistake, or by another one. */
+/* Another switch may have come since with the lock held, by the same mistake or another one. */
 static void one_that_was_taken_again_had_been_given_up(void **state)
 {
 	(void)state;
@@ -121,7 +121,7 @@ static void events_show_it_as_well(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
-/* Thousands of switches with a lock held, and nobody ever wants it: it is not held. */
+/* Thousands of switches with a lock held that no CPU waits for: it is not really held. */
 static void a_cpu_that_goes_on_misses_a_hook(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is said lasts no longer than is known, and does not contradict what is said beside it. */
+/* Reported times are no longer than the known time, and findings do not contradict each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,10 @@ static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
 	}
 }
 
-/* CPU 0 idles from the beginning, so that its ring reaches back to there; on CPU 1 the worker spins from some time on. */
+/*
+ * CPU 0 idles from the beginning, so its ring reaches back to there. On CPU 1 the worker spins from some
+ * time on.
+ */
 static void spin_since(uint64_t stamp)
 {
 	ticks(0, IDLE0, 500 * MS, LAST);
@@ -77,7 +80,7 @@ static void a_new_thread_has_not_spun_before_it_was_made(void **state)
 	assert_true(why_judge()->actor[0].ticks <= LAST - 4700 * MS);
 }
 
-/* Its creation is lost, so that it is not known before its first event. */
+/* The event of its creation is lost, so the thread is not known before its first event. */
 static void a_thread_has_not_spun_before_it_was_seen(void **state)
 {
 	(void)state;
@@ -86,7 +89,7 @@ static void a_thread_has_not_spun_before_it_was_seen(void **state)
 	why_says("for 5.00 s");
 }
 
-/* What it did before the ring of its CPU begins is overwritten. */
+/* Its events from before the beginning of its CPU's ring are overwritten. */
 static void a_spin_begins_no_earlier_than_the_ring(void **state)
 {
 	(void)state;
@@ -107,7 +110,7 @@ static void only_a_call_that_is_recorded_is_the_last_one(void **state)
 	assert_null(strstr(why_text(), "since its last system call"));
 }
 
-/* The row of a number that is used again is of the thread before. */
+/* If an id is reused, the row may still be that of the previous thread. */
 static void a_row_of_an_earlier_thread_counts_for_nothing(void **state)
 {
 	(void)state;
@@ -144,7 +147,7 @@ static void a_mode_that_was_not_taken_back_is_stale(void **state)
 	why_says("CPU 1   busy, thread 5 (worker)");
 }
 
-/* A kernel that has no thread for it idles on the stack of the last thread. */
+/* A kernel without idle threads idles on the stack of the last thread. */
 static void a_cpu_may_idle_on_the_last_threads_stack(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs that make no progress, and kernels that end: code that spins, livelocks, sleeps with a spinlock, panics, resets. */
+/* CPUs without progress (spins, livelocks, sleeps with a spinlock), and kernels that end (panics, resets). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void a_program_that_spins(void **state)
 	why_says("it has made 1 system call in the trace, and none is in progress");
 }
 
-/* It may have done with it a moment later. */
+/* The loop may end a moment later. */
 static void a_second_is_no_proof(void **state)
 {
 	(void)state;
@@ -63,7 +63,7 @@ static void a_loop_of_many_instructions_may_compute(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 1);
 }
 
-/* As its row says: a thread that asks for what is had without a spinlock. */
+/* The row shows that the thread waits for something other than a spinlock. */
 static void a_thread_that_waits_does_not_spin(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void a_spin_begins_behind_a_gap(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
-/* Its CPU's last ticks, in which the kernel does not tell where they came, were in who ran there before. */
+/* The last ticks of its CPU, which record no place, interrupted the thread that ran there before. */
 static void ticks_of_another_thread_are_no_spin(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
@@ -137,7 +137,7 @@ static void a_spin_with_interrupts_off(void **state)
 	why_says("called from 0x100050");
 }
 
-/* Its timer rests while there is nothing to do. */
+/* CPU 1 idles with interrupts disabled and without ticks. */
 static void idles_with_interrupts_off(uint16_t machine)
 {
 	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
@@ -148,7 +148,7 @@ static void idles_with_interrupts_off(uint16_t machine)
 	script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
 }
 
-/* An interrupt ends wfi, whether it is taken or not. */
+/* On AArch64 an interrupt ends wfi even if interrupts are disabled. */
 static void who_idles_with_interrupts_off_does_not_spin(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void who_idles_with_interrupts_off_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-/* None ends hlt, if the kernel has told right. */
+/* On x86 no interrupt ends hlt if interrupts are really disabled. */
 static void a_halt_with_interrupts_off_may_have_no_end(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static void a_halt_with_interrupts_off_may_have_no_end(void **state)
 	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
 }
 
-/* Its ticks came while it idled, too, until they did not. */
+/* Its ticks also came while it idled, and then stopped. */
 static void a_halt_that_ends_regular_ticks(void **state)
 {
 	(void)state;
@@ -184,7 +184,7 @@ static void a_halt_that_ends_regular_ticks(void **state)
 	why_says("CPU 1 idles with interrupts disabled");
 }
 
-/* A busy host may have left the virtual CPU without time. */
+/* A busy host may not have run the virtual CPU. */
 static void half_a_second_with_interrupts_off_is_no_spin(void **state)
 {
 	(void)state;
@@ -282,7 +282,7 @@ static void a_sleep_with_a_spinlock(void **state)
 	why_says("on CPU 0 has spun 400.0 ms for that lock, at an unknown place");
 }
 
-/* It is not the thread that wants the lock which has it. */
+/* The thread that waits for the lock is not the one that took it. */
 static void who_finds_its_cpu_has_the_lock(void **state)
 {
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);
@@ -303,7 +303,7 @@ static void who_finds_its_cpu_has_the_lock(void **state)
 	why_says("for lock aye (0x1000), which thread 5 (worker) held when it went to");
 }
 
-/* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */
+/* A switch with preemption disabled does not explain a machine that stopped long after it without a lock. */
 static void an_old_sleep_without_a_lock_is_no_cause(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
@@ -404,7 +404,7 @@ static void a_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event was");
-	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and those behind 1 were never started */
+	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and CPUs after 1 never started */
 	assert_string_equal(why_judge()->base.advice, "");
 }
 

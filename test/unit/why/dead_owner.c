@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that wait for a lock whose owner has ended, and for locks of which that only seems so. */
+/* Threads that wait for a lock whose owner has ended, and waits that only look like that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void owner_takes(uint64_t stamp)
 	script_event(ACQUIRE, stamp, 1, OWNER, V(LOCK), V(PLACE));
 }
 
-/* The waiter runs on CPU 0, finds the lock taken and is switched away from, into that state. */
+/* The waiter runs on CPU 0, finds the lock taken, and is switched out with that state. */
 static void waiter_contends(unsigned state)
 {
 	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
@@ -132,7 +132,7 @@ static void events_name_a_later_owner_than_the_row(void **state)
 	why_says("whose owner, thread 6 (owner), has ended");
 }
 
-/* A kernel that does not call ktrace_thread_end(), but names the state that a thread goes into. */
+/* A kernel that does not call ktrace_thread_end(), but records states in sched.switch. */
 static void a_row_that_still_holds_it_is_certain(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void forget_hooks(void)
 	script_cpu(0)->hooks = script_cpu(1)->hooks = 0;
 }
 
-/* Without hooks for locks: the waiter says that it contends, and sleeps. */
+/* Without lock hooks: the waiter records lock.contend and sleeps. */
 static void events_alone_are_likely(void **state)
 {
 	(void)state;
@@ -339,7 +339,7 @@ static void a_waiter_that_has_ended_itself_is_none(void **state)
 	is_silent();
 }
 
-/* Thread 0 is no thread in particular. */
+/* Id 0 is not a single thread. */
 static void thread_0_does_not_end(void **state)
 {
 	(void)state;
@@ -379,7 +379,7 @@ static void a_machine_that_was_reset_is_not_reported(void **state)
 	is_silent();
 }
 
-/* Its newest events are not in the file. */
+/* The newest events are missing in the file. */
 static void a_trace_that_is_cut_is_not_relied_on(void **state)
 {
 	(void)state;
@@ -399,7 +399,7 @@ static void a_wait_without_start_or_lock_is_not_reported(void **state)
 	is_silent();
 }
 
-/* A new thread has the owner's number. */
+/* A new thread has the id of the owner. */
 static void a_number_that_is_used_again_is_none(void **state)
 {
 	(void)state;
@@ -410,7 +410,10 @@ static void a_number_that_is_used_again_is_none(void **state)
 	is_silent();
 }
 
-/* The row that holds the lock may belong to a later thread with the owner's number, created in the gap. */
+/*
+ * The row that holds the lock may belong to a later thread with the owner's id, which was created in the
+ * gap.
+ */
 static void a_row_that_holds_it_after_a_gap_is_none(void **state)
 {
 	(void)state;
@@ -421,7 +424,7 @@ static void a_row_that_holds_it_after_a_gap_is_none(void **state)
 	is_silent();
 }
 
-/* What was taken before slots were lost may have been given up in one of them. */
+/* A lock that was taken before slots were lost may have been released in one of them. */
 static void what_was_taken_before_a_gap_is_not_certain(void **state)
 {
 	(void)state;

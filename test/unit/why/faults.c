@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where a kernel was when a fault ended it, and stacks that overflow without one. */
+/* The fault that caused a panic, and stacks that overflow without a fault. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,7 +166,7 @@ static void a_stack_pointer_that_is_no_overflow(void **state)
 	static const char *const registers[] = {
 		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* in the stack */
 		"cpu 0 pc=400000 sp=7f80 cs=33\n",	    /* a program's stack */
-		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* below the others */
+		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* far below all stacks */
 	};
 
 	worker->stack_low = 0x8000;
@@ -194,7 +194,7 @@ static void a_handler_may_have_a_stack_of_its_own(void **state)
 
 #define NESTED 100u
 
-/* Faults in each other, on a stack that goes down and down. */
+/* Nested faults on a stack that grows down without end. */
 static void sink(uint8_t context)
 {
 	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
@@ -223,7 +223,7 @@ static void faults_that_are_over_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* The program faults, and who ended that does not say so. */
+/* A program faults, and the end of the fault is not recorded. */
 static void faults_of_a_program_do_not(void **state)
 {
 	(void)state;
@@ -235,7 +235,7 @@ static void faults_of_a_program_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* In a kernel without events for the end of faults nothing shows that faults are nested. */
+/* In a kernel without events for the end of faults, nothing shows that faults are nested. */
 static void faults_whose_end_is_never_told_do_not(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void faults_whose_end_is_never_told_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* Another CPU panics, over what the stack has overwritten. */
+/* Another CPU panics because of memory that the stack has overwritten. */
 static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
 	why_says("the panic on CPU 1 may be about memory that it has overwritten");
 }
 
-/* What stopped it for the panic may have a stack of its own. */
+/* The code that stopped the CPU for the panic may have its own stack. */
 static void behind_a_panic_the_stack_pointer_alone_is_no_proof(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* When it is said that all is well, and how surely: not where what would tell otherwise is lost or never told. */
+/*
+ * The verdicts idle and busy, and how certain they are if data that could refute them is lost or not
+ * recorded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +36,7 @@ static int begin(void **state)
 	return error;
 }
 
-/* A CPU whose heart last beat at `beat`, and that has recorded from 1 ms on to the end. */
+/* A CPU with its last heartbeat at `beat`, which records events from 1 ms to the end. */
 static struct ktrx_holder *cpu_in(uint32_t cpu, uint8_t mode, uint64_t beat)
 {
 	struct ktrx_holder *holder = why_cpu_row(cpu, mode);
@@ -81,7 +84,7 @@ static void all_is_told(void **state)
 	is_idle(FINDING_CERTAIN, false);
 }
 
-/* That it runs does not show that it gets anywhere. */
+/* A running thread may make no progress. */
 static void who_records_nothing_else_computes_or_spins(void **state)
 {
 	(void)state;
@@ -113,7 +116,7 @@ static void a_wait_for_something_unnamed(void **state)
 	why_says("waited 5.00 s");
 }
 
-/* As where prev and next of a switch are swapped. */
+/* This happens if prev and next of a switch are swapped. */
 static void more_running_threads_than_cpus_prove_nothing(void **state)
 {
 	(void)state;
@@ -148,7 +151,7 @@ static void a_sleeper_without_a_past_leaves_it_open(void **state)
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
-/* Who used to wake it is lost. */
+/* The events of its earlier wakeups are lost. */
 static void a_sleeper_is_older_than_what_is_left(void **state)
 {
 	(void)state;
@@ -187,7 +190,7 @@ static void hooks_that_keep_no_state(void **state)
 	why_says("boot without debug.ktr.state=0");
 }
 
-/* One says that it idles, does not beat, and has filled its ring within a moment. */
+/* One CPU is in idle mode without a heartbeat, and has filled its ring within a moment. */
 static void restless(uint64_t beat)
 {
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -218,7 +221,7 @@ static void little_is_known_of_who_works(void **state)
 	assert_true(why_judge()->base.partial);
 }
 
-/* What a note says of silence counts only if it is a time, and one that the clock can tell. */
+/* A silence in the host's note counts only if it is a valid time within the range of the clock. */
 static void a_silence_that_is_none(void **state)
 {
 	(void)state;
@@ -235,7 +238,7 @@ static void a_silence_of_a_wild_clock(void **state)
 	assert_int_equal(why_evidence_of_script()->end, MS);
 }
 
-/* What it did when something last came from it says nothing of a time in which nothing came. */
+/* The last known activity says nothing about a later time in which nothing came. */
 static void a_machine_that_stands_is_not_at_work(void **state)
 {
 	(void)state;
@@ -263,7 +266,7 @@ static void none_idles_where_none_does(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* It has just begun to spin, for a lock that nobody who runs could give up. */
+/* It has just begun to spin for a lock that no running thread could release. */
 static void who_spins_alone_does_not_get_on(void **state)
 {
 	struct ktrx_holder *cpu = cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -275,7 +278,7 @@ static void who_spins_alone_does_not_get_on(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-/* It has waited a while, and another CPU has just got the lock: it will get it as well. */
+/* It has waited for a while, and another CPU has just taken the lock: its turn will come. */
 static void who_spins_for_a_lock_that_changes_hands_gets_on(void **state)
 {
 	(void)state;
@@ -285,7 +288,7 @@ static void who_spins_for_a_lock_that_changes_hands_gets_on(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A lock that was given up just now. */
+/* A lock that was just released. */
 static void who_spins_for_a_free_lock_gets_on(void **state)
 {
 	(void)state;
@@ -295,7 +298,7 @@ static void who_spins_for_a_free_lock_gets_on(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A thread may wait for its turn a while where there is little to do. */
+/* A thread may be runnable for a while although there is little to do. */
 static void little_to_do_is_no_riddle(void **state)
 {
 	(void)state;
@@ -308,7 +311,7 @@ static void little_to_do_is_no_riddle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* Its idle thread has a name of its own: it runs where a CPU says that it idles. */
+/* The idle thread has an unusual name, but runs on a CPU in idle mode. */
 static void who_runs_while_its_cpu_idles_is_the_idle_thread(void **state)
 {
 	(void)state;
@@ -322,7 +325,7 @@ static void who_runs_while_its_cpu_idles_is_the_idle_thread(void **state)
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
 }
 
-/* The same on a CPU that has switched to nobody yet. */
+/* The same on a CPU that has not switched threads yet. */
 static void who_runs_alone_while_its_cpu_idles_is_at_no_work(void **state)
 {
 	(void)state;
@@ -336,7 +339,7 @@ static void who_runs_alone_while_its_cpu_idles_is_at_no_work(void **state)
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
 }
 
-/* A kernel that does not tell of threads: none is not the idle one. */
+/* A kernel that records no threads: an unknown thread is not an idle thread. */
 static void no_thread_is_no_idle_thread(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is wrong with a CPU's interrupts: they are not ended, come too often, stay away, or are off for long. */
+/* Interrupts without an EOI, interrupt storms, dead timers, and interrupts that are disabled for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void nothing_is_missing_with_interrupts_off(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
-/* What was lost right before the last interrupt may have been its end. */
+/* The slots that were lost right before the last interrupt may have contained its EOI. */
 static void no_end_is_missed_across_a_gap(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 	why_says("interrupted thread 5 (worker) at 0x100008");
 }
 
-/* The ring holds a hundred of them, and the CPU has counted the others. */
+/* The ring holds a hundred of the interrupts; the CPU's row has counted all. */
 static void a_storm_in_a_small_ring(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void a_storm_in_a_small_ring(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
-/* What went before lost slots does not show that there is time for other things now. */
+/* Other events before the lost slots do not show that the CPU has time for them now. */
 static void a_flood_behind_a_gap(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void slow_ones_are_no_storm(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
-/* A busy device: each interrupt is ended, and until the next one the CPU could do anything. */
+/* A busy device: each interrupt is ended, and the CPU has time until the next one. */
 static void many_interrupts_of_an_idle_cpu(bool ticks_rest)
 {
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -169,7 +169,7 @@ static void many_without_ticks_are_no_storm(void **state)
 
 /* ---- Timers -------------------------------------------------------------------------------------- */
 
-/* CPU 1 gets no ticks since 100 ms, and other interrupts up to the end. */
+/* CPU 1 gets no ticks after 100 ms, but other interrupts until the end. */
 static struct ktrx_holder *no_ticks(uint64_t deadline)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -194,7 +194,7 @@ static void a_sleeper_that_no_tick_wakes(void **state)
 	why_says("800.0 ms ago");
 }
 
-/* Interrupts are off where the CPU was looked at: for long, or as whoever takes a lock has them off. */
+/* Interrupts are disabled at the end: for long, or just for a moment to take a lock. */
 static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
 {
 	no_ticks(200 * MS);
@@ -229,7 +229,7 @@ static void a_sleeper_may_have_time_left(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The host ran neither CPU for 600 ms: the one did nothing else meanwhile, either. */
+/* The host ran neither CPU for 600 ms: CPU 1 did nothing else in that time either. */
 static void a_host_without_time_stops_no_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -245,7 +245,10 @@ static void a_host_without_time_stops_no_timer(void **state)
 
 /* ---- Interrupts off ------------------------------------------------------------------------------ */
 
-/* The worker has CPU 1 for 50 ms without a tick there; with or without events, and ticks elsewhere. */
+/*
+ * The worker runs on CPU 1 for 50 ms without a tick, with or without events, and with or without ticks on
+ * CPU 0.
+ */
 static void off_for_50_ms(bool events, bool others)
 {
 	why_ticks(10 * MS, others ? 1000 * MS : 100 * MS, 0, IDLE0, KERNEL);
@@ -268,7 +271,7 @@ static void interrupts_that_were_off(void **state)
 	why_says("came at 0x100010");
 }
 
-/* The host may not have run the CPU, or no timer at all. */
+/* The host may not have run the CPU, or none of the timers. */
 static void silence_is_no_proof(void **state)
 {
 	(void)state;
@@ -283,7 +286,7 @@ static void nobody_else_took_any(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* A counter that is set back, beyond what the reader puts in order, makes no time. */
+/* A counter that is set back by more than the reader can correct gives no valid period. */
 static void a_clock_that_goes_back(void **state)
 {
 	const struct why_quiet *quiet;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Devices, locks and times that threads wait for too long or as long as usual, and how surely a machine is idle. */
+/*
+ * Waits for devices, locks and deadlines that are overdue or normal, and the certainty of the verdict idle.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-#define KNOWN_WAKES 8u /* so many tell how soon a thread comes on */
+#define KNOWN_WAKES 8u /* so many wakeups show how soon a thread is woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 
@@ -32,7 +34,7 @@ static void a_device_that_stopped_to_answer_holds_up_others(void **state)
 	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
 }
 
-/* A timer's interrupt, say, that wakes others as well. */
+/* For example a timer interrupt, which wakes other threads as well. */
 static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
 {
 	uint64_t last = why_turns(0, KTRX_WAIT_DEVICE, 20, 20000);
@@ -44,7 +46,7 @@ static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
 	why_says("interrupt 33 on CPU 1, which still comes");
 }
 
-/* The same to begin with, with no wait before it: that may be how long it takes. */
+/* The first wait for a device: it may normally take this long. */
 static void a_device_of_which_nothing_is_known_is_possibly_late(void **state)
 {
 	(void)state;
@@ -67,7 +69,7 @@ static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 	why_says("far longer than ever before");
 }
 
-/* What rings held of the holder's waits is overwritten; its row counts how often it was woken before this one. */
+/* The holder's earlier waits are overwritten in the rings. Its row counts how often it was woken before. */
 static void a_holder_was_woken(uint32_t times)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -89,7 +91,7 @@ static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
 
-/* It waits for as long as that between any two of them. */
+/* Its earlier waits were about as long. */
 static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
 {
 	(void)state;
@@ -97,7 +99,7 @@ static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* That others get on does not show that this one rests rightly. */
+/* Progress of other threads does not show that this wait is normal. */
 static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 {
 	(void)state;
@@ -109,7 +111,7 @@ static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 	why_says("not certain because of: overdue (possible), see below");
 }
 
-/* Nothing is known of it but its number: it may have ended with the lock. */
+/* Only the owner's id is known: it may have ended while it held the lock. */
 static void an_owner_without_a_row_may_hold_the_lock(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -120,7 +122,7 @@ static void an_owner_without_a_row_may_hold_the_lock(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* Its holder gave the lock up and holds another one now. */
+/* The holder released the lock and holds another one now. */
 static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -133,7 +135,7 @@ static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
 }
 
-/* A kernel that tells who had a lock when a wait began, but never when one is taken. */
+/* A kernel that records the owner of a lock when a wait begins, but not when a lock is taken. */
 static void an_owner_of_then_is_not_called_the_holder(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -146,7 +148,7 @@ static void an_owner_of_then_is_not_called_the_holder(void **state)
 	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began");
 }
 
-/* ---- Until a time -------------------------------------------------------------------------------- */
+/* ---- Deadlines ----------------------------------------------------------------------------------- */
 
 static void until(uint64_t deadline)
 {
@@ -171,7 +173,7 @@ static void a_time_that_is_just_over_is_none(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* The kernel's clock runs at half the speed: it loses ticks. */
+/* The kernel's clock runs at half speed because it loses ticks. */
 static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
 {
 	(void)state;
@@ -179,7 +181,7 @@ static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* As of a kernel that counts in microseconds. */
+/* For example a kernel that counts deadlines in microseconds. */
 static void a_time_before_the_sleep_is_none(void **state)
 {
 	(void)state;
@@ -187,7 +189,7 @@ static void a_time_before_the_sleep_is_none(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* ---- What is certain ----------------------------------------------------------------------------- */
+/* ---- Certainty of idle --------------------------------------------------------------------------- */
 
 static void a_machine_without_open_waits_is_certainly_idle(void **state)
 {

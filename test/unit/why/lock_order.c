@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Locks that threads take in different orders, which can deadlock, and orders that cannot. */
+/* Locks that threads take in different orders: orders that can deadlock, and orders that cannot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-/* One after the other, the first by that event, and both given up. */
+/* Takes two locks one after the other, the first with the given event, and releases both. */
 static void takes_by(uint16_t how, uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
 {
 	script_event(how, stamp, 0, thread, first);
@@ -58,7 +58,10 @@ static void two_orders_can_deadlock(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* Thread 5 takes B while it has A, 6 takes A while it has B: what each has first, and what 6 takes then, by a try or not. */
+/*
+ * Thread 5 takes B while it holds A, and thread 6 takes A while it holds B. The arguments say whether the
+ * first lock of each thread, and the second lock of thread 6, is taken by a try.
+ */
 static void orders_by(uint16_t first, uint16_t last)
 {
 	declare_locks();
@@ -83,7 +86,7 @@ static void who_may_wait_does(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* What was had by a try is had as well as any other: C may be waited for with B. */
+/* A lock that was taken by a try is held like any other: a thread may wait for C while it holds B. */
 static void what_was_tried_is_held(void **state)
 {
 	(void)state;
@@ -91,7 +94,7 @@ static void what_was_tried_is_held(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* Thread 0 is whatever has no thread, on each CPU: what it has on one is not what it has on another. */
+/* Id 0 stands for code without a thread on each CPU. Locks of one CPU do not belong to another. */
 static void what_is_no_thread_has_no_order(void **state)
 {
 	(void)state;
@@ -109,7 +112,7 @@ static void what_is_no_thread_has_no_order(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Thread 5 takes both twice, and 6 the other way round; none is ever seen to give one up. */
+/* Thread 5 takes both locks twice, and thread 6 in the other order. No release is recorded. */
 static void takes_alone_are_no_orders(void **state)
 {
 	(void)state;
@@ -130,8 +133,8 @@ static void one_thread_does_not_meet_itself(void **state)
 }
 
 /*
- * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the one order of 5 that
- * is a ring of three, wherever that lock lies.
+ * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the
+ * one order of 5 that is a ring of three, wherever that lock lies.
  */
 static void three_can_meet(uint64_t third)
 {
@@ -158,7 +161,7 @@ static void a_ring_is_found_wherever_it_begins(void **state)
 	three_can_meet(B + 1);
 }
 
-/* Names are as long as they like to be; none takes the words behind it away. */
+/* Long names are cut so that the text after them is still there. */
 static void long_names_leave_room(void **state)
 {
 	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
@@ -182,7 +185,7 @@ static void long_names_leave_room(void **state)
 	assert_non_null(strstr(why_judge()->base.what, "but has not yet"));
 }
 
-/* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
+/* Thread 6 took B while it held A before thread 5 did. Thread 5 in the other order can deadlock with it. */
 static void one_of_several_may_meet_another(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that make the same system call or page fault again and again, and those that make progress. */
+/* Threads that repeat the same system call or page fault without progress, and threads that make progress. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void rare_calls_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Its last call returned, and then nothing: what it does since is in user mode. */
+/* Its last call returned, and it has run in user mode since. */
 static void a_loop_that_has_ended_is_none(void **state)
 {
 	(void)state;
@@ -57,7 +57,7 @@ static void a_loop_that_has_ended_is_none(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The host has not let the CPU run for a while: that is no end of the loop. */
+/* The host did not run the CPU for a while: the loop has not ended. */
 static void a_cpu_without_time_loops_still(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -70,7 +70,7 @@ static void a_cpu_without_time_loops_still(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
 }
 
-/* A thousand tries are soon over. */
+/* A thousand tries take only a few ms. */
 static void a_few_ms_of_polls_are_no_proof(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void a_few_ms_of_polls_are_no_proof(void **state)
 	why_says("more slots");
 }
 
-/* The row is of the call that is over; the newest is another one, and it sleeps. */
+/* The repeated calls are over. The newest call is another one, which sleeps. */
 static void who_polls_and_then_sleeps_does_not_loop(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -93,7 +93,7 @@ static void who_polls_and_then_sleeps_does_not_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Each of the calls waits for a moment, and then says that there is nothing. */
+/* Each call waits for a moment and then returns an error. */
 static void calls_that_sleep_are_no_loop(void **state)
 {
 	uint64_t stamp = MS;
@@ -111,7 +111,7 @@ static void calls_that_sleep_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The ring holds the newest calls only; the row tells that the thread has not slept for long before them. */
+/* The ring holds only the newest calls. The row shows that the thread has not slept for long before them. */
 static void calls_that_fill_a_small_ring(void **state)
 {
 	const uint64_t begin = 2000 * MS;
@@ -126,7 +126,7 @@ static void calls_that_fill_a_small_ring(void **state)
 	why_says("it has run for 1.90 s without a sleep");
 }
 
-/* The missing slots are another CPU's, to which the thread may have been. */
+/* The missing slots are of another CPU, on which the thread may have run. */
 static void what_is_in_a_row_is_so_behind_a_gap(void **state)
 {
 	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
@@ -166,7 +166,7 @@ static void one_fault_for_ever(void **state)
 	why_says("spurious\\x1b[31m");
 }
 
-/* The handler calls the kernel, and that is no progress; nor is it a loop of calls. */
+/* The signal handler makes a system call. That is neither progress nor a loop of calls. */
 static void a_handler_that_repairs_nothing(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void a_handler_that_repairs_nothing(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Memory that is mapped anew each time, or shared with a new child, faults at the same place rightly. */
+/* Memory that is mapped anew, or shared with a new child, may fault at the same place each time. */
 static void calls_between_faults_are_progress(void **state)
 {
 	(void)state;

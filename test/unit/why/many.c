@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Traces of more threads than are kept apart: 100000 of them, in events and in rows, in every state that a detector looks
- * for. What that costs is bounded: memory, and how often a thread, lock or queue is looked up. Linked with --wrap, so that
- * both are counted.
+ * Traces with more threads than the limit: 100000 of them, in events and in rows, in each state that a
+ * detector looks for. Checks that memory and the number of lookups are bounded. Both are counted by
+ * functions linked with --wrap.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #define CPUS	     4u
 #define SHIFT	     18u
 #define MEMORY_MOST  (UINT64_C(192) << 20)
-#define LOOKUPS_EACH 64u /* of each event and row */
+#define LOOKUPS_EACH 64u /* limit of lookups for each event and row */
 #define TICK	     UINT64_C(10000)
 #define WAIT	     UINT64_C(2000000000) /* from the last event to the end */
 
@@ -59,7 +59,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return take(__real_calloc(count, size));
 }
 
-/* Old and new may have to be there at a time. */
+/* Old and new memory may exist at the same time. */
 void *__wrap_realloc(void *old, size_t size)
 {
 	uint64_t before = old ? malloc_usable_size(old) : 0;
@@ -110,7 +110,10 @@ static void put(struct writer *writer, uint32_t cpu, uint64_t *stamp, uint32_t i
 	writer_record(writer, cpu + 1, *stamp, id, thread, payload, sizeof(payload));
 }
 
-/* Each thread wakes its neighbour, takes two locks, one of them its neighbour's, waits for a third and sleeps on a queue. */
+/*
+ * Each thread wakes its neighbour, takes two locks, one of them its neighbour's, waits for a third and
+ * sleeps on a queue.
+ */
 static uint64_t put_events(struct writer *writer)
 {
 	uint64_t stamp = TICK;
@@ -193,7 +196,7 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 	close(fd);
 }
 
-/* Reads it and asks why; what may be said of the evidence is the caller's. */
+/* Reads the trace and runs all detectors. The caller checks the evidence. */
 static void explain(const char *path, uint64_t rows,
 		    void (*examine)(const struct why_evidence *evidence, const struct why_findings *findings))
 {
@@ -220,9 +223,9 @@ static void explain(const char *path, uint64_t rows,
 static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	assert_int_equal(evidence->threads, WHY_THREADS);
-	/* Of each thread for which there is no room, its row and its eight events. */
+	/* One row and eight events of each thread beyond the limit. */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
-	/* All that there is room for, but for those that follow from others. */
+	/* All findings within the limit, except those that follow from others. */
 	assert_in_range(why_findings_count(findings), WHY_FINDINGS - 16, WHY_FINDINGS);
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STARVATION);
 }
@@ -233,7 +236,7 @@ static void many_threads_cost_little(void **state)
 	explain(write_trace(), THREADS, are_many_threads);
 }
 
-/* A lock that more others are taken under than orders are kept. */
+/* A lock under which more other locks are taken than the limit of orders. */
 #define ORDERS (KEYED_MAX + 1000)
 
 static void are_many_orders(const struct why_evidence *evidence, const struct why_findings *findings)
@@ -263,7 +266,10 @@ static void orders_beyond_are_counted(void **state)
 	writer_close(&writer);
 }
 
-/* CPUs that all ask all others, with interrupts off, holding what the next one spins for. */
+/*
+ * CPUs that all wait for answers of all others with interrupts disabled, and hold the lock that the next
+ * spins for.
+ */
 static void put_cpus(struct writer *writer, uint64_t end)
 {
 	for (uint32_t n = 0; n < WHY_CPUS; n++) {

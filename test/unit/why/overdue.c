@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Wakeups that came regularly and stay away, and those that come as they like: input, packets, few at all. */
+/* Periodic wakeups that have stopped, and irregular ones: input, packets, too few. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-/* ---- Like clockwork ------------------------------------------------------------------------------ */
+/* ---- Periodic wakeups ---------------------------------------------------------------------------- */
 
 static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **state)
 {
@@ -26,7 +26,7 @@ static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **sta
 		 "comes");
 }
 
-/* It may sleep for a minute now: its kernel says "event" of every sleep. */
+/* It may be in a long timed sleep, because its kernel records "event" for each sleep. */
 static void without_times_an_event_may_be_a_time(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 40, 50000);
@@ -73,7 +73,7 @@ static void a_clockwork_that_still_runs_is_well(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* Bursts of wakeups with pauses, as of somebody who types. */
+/* Bursts of wakeups with pauses, like typing. */
 static void what_comes_in_bursts_may_stay_away(void **state)
 {
 	uint64_t us = 100000;
@@ -91,7 +91,7 @@ static void what_comes_in_bursts_may_stay_away(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* A flow of packets or bytes, even and dense, that is over. */
+/* A regular dense stream of packets or bytes that has ended. */
 static void a_flow_that_is_over_is_well(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void a_few_wakeups_make_no_clockwork(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* Nothing came from the machine any more: whether it went on then nobody has seen. */
+/* Nothing came from the machine any more, so it is unknown whether it ran on. */
 static void a_machine_that_stood_is_not_overdue(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 236, 50000);
@@ -117,9 +117,12 @@ static void a_machine_that_stood_is_not_overdue(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* ---- By the rows, where rings hold nothing of it ------------------------------------------------- */
+/* ---- Rows, when the rings hold no earlier wakeup ------------------------------------------------- */
 
-/* It waits since 5 s after the boot, and was woken `wakes` times before, every 50 ms, at most `longest_ms` apart. */
+/*
+ * It has waited since 5 s after boot. It was woken `wakes` times before, every 50 ms, at most `longest_ms`
+ * apart.
+ */
 static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t longest_ms, uint32_t waker)
 {
 	struct ktrx_holder *row = why_thread_row(SLEEPER, "sampler", KTRX_THREAD_WAITING, 0);
@@ -159,7 +162,7 @@ static void a_busy_machine_does_not_hide_it(void **state)
 	assert_true(why_judge()->open);
 }
 
-/* On a loaded machine the times between are uneven; its waker is still there. */
+/* On a loaded machine the intervals are uneven. Its waker still runs. */
 static void uneven_wakeups_by_a_thread_are_missed_later(void **state)
 {
 	(void)state;

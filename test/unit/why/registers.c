@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who called what a CPU stood in, where that is only in a register; by symbols of this very program. */
+/*
+ * Callers that are only in the link register, and other facts from registers. Uses the symbols of this
+ * program.
+ */
 #include <elf.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -13,9 +16,9 @@
 #include "unit/support/script.h"
 #include "why/finding.h"
 
-extern const char __ehdr_start[]; /* the linker's: where this program lies */
+extern const char __ehdr_start[]; /* from the linker: the address of this program */
 
-uint64_t ktrace_root[4]; /* by which symbols know where it runs */
+uint64_t ktrace_root[4]; /* symbols use it to find where the program runs */
 
 #define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
 
@@ -54,7 +57,7 @@ __attribute__((noinline)) static uintptr_t caller(void)
 	return (uintptr_t)__builtin_return_address(0);
 }
 
-/* CPU 0 stands at `pc`; on its stack is one return address, or none. */
+/* CPU 0 is at `pc`. Its stack has one return address, or none. */
 static const struct why_cpu *stand(uintptr_t pc, uint64_t link, uint64_t stored)
 {
 	int length = snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000 x29=2000 x30=%" PRIx64 "\n",
@@ -83,7 +86,7 @@ static void a_leaf_may_be_all(void **state)
 	assert_int_equal(stand((uintptr_t)leaf + 1, caller(), 0)->frames, 1);
 }
 
-/* It has called, and the link is where that came back to. */
+/* The function has called another one, so the link points into itself. */
 static void a_link_into_itself_is_no_caller(void **state)
 {
 	const struct why_cpu *cpu = stand((uintptr_t)caller + 2, (uintptr_t)caller + 8, STORED);
@@ -101,7 +104,7 @@ static void what_the_stack_has_is_not_told_twice(void **state)
 	assert_int_equal(stand((uintptr_t)leaf + 1, from, from)->frames, 1);
 }
 
-/* In user mode, or with a register that holds anything. */
+/* In user mode, or with an arbitrary value in the link register. */
 static void a_link_to_nowhere_is_no_caller(void **state)
 {
 	(void)state;
@@ -114,7 +117,7 @@ static void a_place_that_is_not_the_kernels_has_no_link(void **state)
 	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
 }
 
-/* Numbers that are no code do not use up the places of those that are. */
+/* Numbers that are not code addresses do not count for the limit of named addresses. */
 static void a_message_of_many_numbers(void **state)
 {
 	const uintptr_t last = (uintptr_t)caller + 8;
@@ -147,7 +150,7 @@ static void a_panic(const char *message, const char *registers)
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 }
 
-/* A prompt or a reset that follows the panic is not how the kernel came there. */
+/* A prompt or a reset after the panic is not its cause. */
 static void what_follows_a_panic_is_left_out(void **state)
 {
 	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;
@@ -164,7 +167,7 @@ static void what_follows_a_panic_is_left_out(void **state)
 	why_findings_free(findings);
 }
 
-/* A panic that nobody is seen to have called. */
+/* A panic function without a caller on the stack. */
 static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
 {
 	struct why_findings *findings;
@@ -178,7 +181,10 @@ static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
 	why_findings_free(findings);
 }
 
-/* Whose stack it was stands in the message: the check may have been made when another thread ran already. */
+/*
+ * The owner of the stack is in the message: another thread may already have run when the kernel checked the
+ * stack.
+ */
 static void a_stack_that_was_found_to_have_overflowed(void **state)
 {
 	struct why_findings *findings;
@@ -203,7 +209,7 @@ static void a_stack_that_was_written_over(void **state)
 	why_findings_free(findings);
 }
 
-/* The return to user mode turns interrupts on, and no hook can be called there. */
+/* The return to user mode enables interrupts, and no hook can be called there. */
 static void interrupts_are_not_off_in_user_mode(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Is it the kernel that spins, or a program? By the CPU's registers, by what the kernel says, by addresses and its file. */
+/*
+ * Whether the kernel or a program spins: from the CPU's registers, the kernel's mode, addresses and the
+ * kernel's file.
+ */
 #include <elf.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,11 +20,12 @@
 
 #define V(value) ((uint64_t)(value))
 
-#define IDLE	1u
-#define WORKER	5u
-#define LINKED	UINT64_C(0x100000)
-#define ROOT	(LINKED + 0x20000)
-#define PROGRAM UINT64_C(0x400000) /* where the kernel was linked, too: its memory */
+#define IDLE   1u
+#define WORKER 5u
+#define LINKED UINT64_C(0x100000)
+#define ROOT   (LINKED + 0x20000)
+#define PROGRAM \
+	UINT64_C(0x400000) /* address of a program, within the addresses that the kernel was linked for */
 #define OUTSIDE UINT64_C(0x10000000000)
 #define LAST	(3000 * MS)
 
@@ -39,7 +43,7 @@ static const struct elf_file_symbol names[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-/* By machine: where a kernel that was moved runs, and what the registers say in kernel and in user mode. */
+/* By machine: where a moved kernel runs, and the registers in kernel and in user mode. */
 static const struct {
 	uint16_t machine;
 	uint64_t moved;
@@ -82,7 +86,7 @@ static void spin(unsigned machine, uint64_t moved, bool with_file, uint64_t pc)
 	}
 }
 
-/* The kernel has programs, as far as is recorded. */
+/* Records a system call, so the kernel has programs. */
 static void call_kernel(void)
 {
 	script_event(CALL, 5 * MS, 0, WORKER, V(1));
@@ -140,7 +144,7 @@ static void a_program_where_a_moved_kernel_was_linked(void **state)
 	}
 }
 
-/* It shares its address space with programs: an address is the kernel's if it is code of it. */
+/* The kernel shares its address space with programs: an address is the kernel's if it is in its code. */
 static void a_kernel_that_runs_where_it_was_linked(void **state)
 {
 	(void)state;
@@ -160,7 +164,7 @@ static void a_kernel_that_runs_where_it_was_linked(void **state)
 	}
 }
 
-/* Without any sign of user mode code outside the kernel may be firmware, or have been loaded by it. */
+/* Without any sign of user mode, code outside the kernel may be firmware or a module. */
 static void code_outside_a_kernel_without_programs(void **state)
 {
 	(void)state;
@@ -198,7 +202,7 @@ static void the_privilege_level_decides(void **state)
 	}
 }
 
-/* Registers of a handler that interrupted the loop say nothing of the loop. */
+/* Registers of a handler that interrupted the loop show nothing about the loop. */
 static void registers_of_another_place_do_not_decide(void **state)
 {
 	(void)state;
@@ -225,7 +229,7 @@ static void the_mode_that_the_kernel_sets_comes_before_the_address(void **state)
 	expect_neither();
 }
 
-/* Initialised before it moved, the root names the place it left. */
+/* ktrace_root was initialized before the kernel moved, so it has the old address. */
 static void hooks_show_where_a_kernel_runs(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A device that answers late once, while threads that only sleep for a time wake in time, or late as well. */
+/* A device that answers late once, while timed sleeps of other threads end in time, or late as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,9 @@ static void others_are_late(uint64_t asked)
 		waits_for(OTHERS + n, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
 }
 
-/* Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`. */
+/*
+ * Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`.
+ */
 static void late_answer(uint64_t slept_ms)
 {
 	const uint64_t asked = 201;
@@ -76,7 +78,10 @@ static void late_answer(uint64_t slept_ms)
 			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms, ms + slept_ms);
 }
 
-/* The same, but no other thread sleeps in that time; CPU 1 has an event every 10 ms, of `thread`, from `from_ms` on. */
+/*
+ * The same, but no other thread sleeps in that time. From `from_ms` on, CPU 1 has an event of `thread` every
+ * 10 ms.
+ */
 static void lonely_answer(uint32_t thread, uint64_t from_ms)
 {
 	for (uint64_t ms = 1; ms < 201; ms += 10)
@@ -109,7 +114,7 @@ static void while_others_are_in_time_it_is_likely_slow(void **state)
 	why_says("thread 5 (reader) waited 700.0 ms");
 }
 
-/* An accident, as far as the trace shows. */
+/* A single late answer may be an accident. */
 static void one_late_answer_is_possibly_slow(void **state)
 {
 	(void)state;
@@ -121,7 +126,7 @@ static void one_late_answer_is_possibly_slow(void **state)
 	why_says("slow (possible)");
 }
 
-/* No finding: the healthy verdict says why the device need not be slow. */
+/* There is no finding "slow". The healthy verdict explains why the device may not be slow. */
 static void is_explained(void)
 {
 	assert_true(why_verdict_is_healthy(why_judge()->verdict));
@@ -143,7 +148,7 @@ static void while_others_are_late_the_machine_was_slow(void **state)
 	all_was_slow();
 }
 
-/* Beside a problem that is certain, a machine that its host did not run is no news. */
+/* Beside a certain problem, a delay by the host is not reported. */
 static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(SLEEPER + SLEEPERS, "one", KTRX_THREAD_WAITING, 0);
@@ -167,7 +172,7 @@ static void those_that_wake_after_the_answer_count(void **state)
 	all_was_slow();
 }
 
-/* One that was late is not all of the machine: the others were in time. */
+/* One late sleep does not mean that the whole machine was slow: the others ended in time. */
 static void one_that_is_late_is_not_all(void **state)
 {
 	(void)state;
@@ -176,7 +181,7 @@ static void one_that_is_late_is_not_all(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* Its timer ticked all the time before: the host may have taken the CPU's time. */
+/* Its timer ticked all the time before, so the host may not have run the CPU. */
 static void while_its_cpu_has_no_ticks_the_host_may_be_slow(void **state)
 {
 	(void)state;
@@ -212,7 +217,7 @@ static void a_cpu_that_idles_need_not_record(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* A device that answers others all the time, on a CPU that idles in between. */
+/* A device that answers other threads all the time, on a CPU that idles in between. */
 static void while_others_are_answered_it_is_likely_slow(void **state)
 {
 	(void)state;

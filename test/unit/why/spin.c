@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A thread that spins and shares its CPUs with others: it moves between them, and none of them shows all of it. */
+/* A thread that spins and moves between CPUs which it shares with others: no single CPU shows all of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #define PROGRAM UINT64_C(0x10000001000)
 #define LAST	(3945 * MS) /* the worker runs on CPU 1 */
 #define TURN	(10 * MS)
-#define TURNS	3u /* one of the worker on CPU 0, one on CPU 1, one without it */
+#define TURNS	3u /* one turn of the worker on CPU 0, one on CPU 1, one without it */
 
 enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK };
 
@@ -50,8 +50,8 @@ static uint32_t runner(uint64_t turn, uint32_t cpu)
 }
 
 /*
- * The worker, interrupted at one place; the others call the kernel whenever they run. What is recorded in an
- * interrupt has that context.
+ * Each interrupt meets the worker at the same place. The other threads make a system call whenever they run.
+ * Events in interrupts have the given context.
  */
 static void take_turns(uint32_t context)
 {
@@ -88,7 +88,7 @@ static void it_is_found_on_whichever_cpu(void **state)
 	why_says("thread 5 (worker) spins in user mode");
 }
 
-/* The port tells the thread and no context: still it is the interrupt that does it. */
+/* The port records the thread without a context: the events are still those of the interrupt. */
 static void what_interrupts_do_is_no_deed_of_the_thread(void **state)
 {
 	(void)state;
@@ -97,7 +97,10 @@ static void what_interrupts_do_is_no_deed_of_the_thread(void **state)
 	why_says("thread 5 (worker) spins in user mode");
 }
 
-/* Behind an interrupt whose end is not recorded, a thread acts again with its next call at the latest. */
+/*
+ * After an interrupt whose end is not recorded, the thread's next system call shows that the interrupt has
+ * ended.
+ */
 static void an_interrupt_without_an_end_hides_no_call(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that starve or wait long for devices; when all is well, and when too little is known to say so. */
+/* Threads that starve or wait long for devices, healthy machines, and traces that show too little. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 #include "unit/support/why_support.h"
 #include "unit/support/why_threads.h"
 
-/* ---- Turns --------------------------------------------------------------------------------------- */
+/* ---- Starvation ---------------------------------------------------------------------------------- */
 
-/* The client runs, the worker could since `since`, and the CPU's timer beats until `beat`. */
+/* The client runs, the worker has been runnable since `since`, and the CPU has heartbeats until `beat`. */
 static struct ktrx_holder *wait_for_a_turn(uint64_t since, uint64_t beat)
 {
 	const uint64_t tick = 10 * MS;
@@ -48,7 +48,7 @@ static void a_turn_that_comes_soon(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The host gave the CPU no time, and it took a few interrupts only: others' turns are not over. */
+/* The host did not run the CPU, which took few interrupts: the turns of other threads have not ended. */
 static void a_cpu_without_time_starves_nobody(void **state)
 {
 	(void)state;
@@ -59,7 +59,7 @@ static void a_cpu_without_time_starves_nobody(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The kernel has a row of every thread, and none of this one: how it ended is lost. */
+/* The kernel keeps a row for each thread and none for this one: the event of its end is lost. */
 static void who_is_gone_does_not_starve(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void nobody_starves_where_all_is_done(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* Nobody has a turn where the timer does not beat, and that is the trouble. */
+/* No thread runs if the timer does not tick; then the timer is the problem. */
 static void a_dead_timer_starves_all(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void a_disk_that_is_late_at_times(void **state)
 	why_says("0 others ended in that time");
 }
 
-/* Between one block that was seen and a wakeup that was seen there may have been others. */
+/* Other sleeps may be lost between the recorded sleep and the recorded wakeup. */
 static void a_wait_across_a_gap_is_no_wait(void **state)
 {
 	uint64_t late = ask_device(20, MS, MS, KTRX_WAIT_DEVICE);
@@ -134,7 +134,7 @@ static void a_disk_that_is_always_so(void **state)
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
-/* Who waits for other threads may wait long. */
+/* A thread that waits for other threads may wait for long. */
 static void events_may_be_rare(void **state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static void events_may_be_rare(void **state)
 
 /* ---- Health -------------------------------------------------------------------------------------- */
 
-/* Tickless: an idle CPU need not beat. */
+/* Tickless: an idle CPU has no heartbeat. */
 static void idle_without_ticks(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static void idle_without_ticks(void **state)
 	why_says("1 of 1 CPUs idle");
 }
 
-/* Both have begun to work right before the end. */
+/* Both CPUs began to run threads right before the end. */
 static void who_has_just_begun_is_not_idle(void **state)
 {
 	(void)state;
@@ -175,7 +175,7 @@ static void who_has_just_begun_is_not_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A CPU that says nothing and does not idle is not well, whatever the others do. */
+/* A CPU that does not idle and has no heartbeat is not healthy, whatever the others do. */
 static void a_silent_cpu_is_not_well(void **state)
 {
 	(void)state;
@@ -188,9 +188,12 @@ static void a_silent_cpu_is_not_well(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-/* ---- What is not known --------------------------------------------------------------------------- */
+/* ---- Unknown ------------------------------------------------------------------------------------- */
 
-/* The boot CPU runs what will be its idle thread; `modes` are told of the other one, which idles. */
+/*
+ * The boot CPU runs the thread that becomes its idle thread. `modes`: the other CPU, which idles, records
+ * modes.
+ */
 static void boots(uint8_t modes)
 {
 	script_thread(IDLE, "idle/0");
@@ -220,7 +223,7 @@ static void one_cpu_that_idles_is_not_all(void **state)
 	why_says("CPU 0 has neither idled nor run a thread yet");
 }
 
-/* It has looked for something to do just now, and idles on. */
+/* It has just looked for a runnable thread, and continues to idle. */
 static void a_moment_out_of_idling_is_idle(void **state)
 {
 	(void)state;
@@ -231,7 +234,7 @@ static void a_moment_out_of_idling_is_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-/* A kernel that tells of user mode and of nothing else: its idle thread idles. */
+/* A kernel that records no mode but user mode: a running idle thread means that the CPU idles. */
 static void idling_need_not_be_told(void **state)
 {
 	(void)state;
@@ -260,7 +263,7 @@ static void events_that_mean_nothing_here(void **state)
 	why_says("ktrace doctor");
 }
 
-/* Each new thread may move those that are known, the one that makes them among them. */
+/* Each new thread may move the table of threads, including the entry of the thread that creates it. */
 static void one_thread_makes_many(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A CPU that takes no interrupt for a while: were they off, or was none due? */
+/* A CPU that takes no interrupt for a while: interrupts were disabled, or none was due. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,14 +44,14 @@ static void tick(uint64_t stamp, uint64_t pc)
 	script_cpu(1)->thread = WORKER;
 }
 
-/* The worker records something every millisecond of that time. */
+/* The worker records an event in each millisecond of that time. */
 static void work(uint64_t from, uint64_t to)
 {
 	for (uint64_t stamp = from + MS / 2; stamp < to; stamp += MS)
 		script_event(OTHER, stamp, 1, WORKER);
 }
 
-/* Ticks every 10 ms, of which those from 1000 ms to 1200 ms are missing; the next comes at `pc`. */
+/* Ticks every 10 ms. Those from 1000 ms to 1200 ms are missing; the next one interrupts the CPU at `pc`. */
 static void miss_ticks(uint64_t pc)
 {
 	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
@@ -60,7 +60,7 @@ static void miss_ticks(uint64_t pc)
 	work(1000 * MS, 1200 * MS);
 }
 
-/* One thread alone on a CPU: the kernel lets its ticks rest, and other interrupts come now and then. */
+/* A single thread on a CPU: the kernel stops the tick, and other interrupts come now and then. */
 static void rest_ticks(void)
 {
 	for (uint64_t stamp = 20 * MS, n = 0; stamp <= LAST; n++, stamp += (60 + n * 37 % 140) * MS)
@@ -87,7 +87,7 @@ static void ticks_that_rest_do_not(void **state)
 	why_says("a CPU whose tick is stopped takes none either");
 }
 
-/* Interrupts were last turned off before the one that came first, and so were on. */
+/* Interrupts were last disabled before the first interrupt, so they were enabled in the period. */
 static void what_the_kernel_says_refutes_it(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void a_later_time_refutes_nothing(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* In a program they are on. */
+/* In user mode interrupts are enabled. */
 static void a_program_has_them_on(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void a_program_has_them_on(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* ---- The host's doing ---------------------------------------------------------------------------------- */
+/* ---- Delays by the host -------------------------------------------------------------------------------- */
 
 /* The worker records something after its tick at 1000 ms, and nothing until its next tick at `resumed`. */
 static void stop_worker_until(uint64_t resumed)
@@ -141,7 +141,7 @@ static void a_cpu_that_the_host_did_not_run_had_nothing_off(void **state)
 	}
 }
 
-/* No host leaves a virtual CPU alone for so long while it runs the others all the time. */
+/* No host stops a virtual CPU for so long while it runs the others. */
 static void two_seconds_of_silence_are_possible(void **state)
 {
 	(void)state;
@@ -151,7 +151,7 @@ static void two_seconds_of_silence_are_possible(void **state)
 	why_says("irqs-off (possible): thread 5 (worker) ran on CPU 1 without an interrupt for up to");
 }
 
-/* All virtual CPUs stood: QEMU was stopped. Then their clocks jump together. */
+/* QEMU was stopped, and with it all virtual CPUs. Then their clocks jump together. */
 static void a_machine_that_was_stopped_had_nothing_off(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void a_machine_that_was_stopped_had_nothing_off(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-/* The worker is seen to run, but no CPU got a tick: the host's timers were late, or the controller failed. */
+/* The worker ran, but no CPU got a tick: the host's timers were late, or the interrupt controller failed. */
 static void late_ticks_on_all_cpus_are_no_interrupts_off(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that are said to be runnable and do not run: which of them starve, and of which that is not known. */
+/*
+ * Threads that are recorded as runnable and do not run: those that starve, and those that may have ended or
+ * sleep.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,10 @@ enum { OTHER = 1, SWITCH, BLOCK, WAKE, EXIT, CREATE, IRQ, SWITCHED };
 
 static struct ktrx_holder *worker, *client;
 
-/* Two CPUs whose timers tick every 10 ms. CPU 0 runs the client since the worker was switched away from; CPU 1 idles. */
+/*
+ * Two CPUs whose timers tick every 10 ms. CPU 0 runs the client since the worker was switched away from; CPU
+ * 1 idles.
+ */
 static int begin(void **state)
 {
 	int error = why_setup(state);
@@ -65,13 +71,13 @@ static void next(void)
 	begin(NULL);
 }
 
-/* The worker's row is as old kernels write it, or there is none: events have to say what became of it. */
+/* The worker's row is as old kernels write it, or there is none: events must show its state. */
 static void switch_away(uint8_t state)
 {
 	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
 }
 
-/* Some other switch shows that states mean something. */
+/* Another switch with a different state shows that states are meaningful. */
 static void use_states(void)
 {
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
@@ -118,7 +124,7 @@ static void nothing_is_said(void)
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
 }
 
-/* ---- What proves that it waits --------------------------------------------------------------------- */
+/* ---- Proofs that it is runnable -------------------------------------------------------------------- */
 
 static void one_that_was_woken_starves(void **state)
 {
@@ -141,7 +147,7 @@ static void priorities_explain_a_choice(void **state)
 	why_says("with priority 20 against 10");
 }
 
-/* Where others have their turns and nothing says why this one has none, it may be lost as well. */
+/* If other threads run and no reason is known why this one does not, the scheduler may have lost it. */
 static void one_that_is_passed_over_may_be_lost(void **state)
 {
 	static const uint8_t priority[][2] = { { 0, 0 }, { 10, 10 }, { 20, 10 }, { 10, 0 } };
@@ -158,7 +164,7 @@ static void one_that_is_passed_over_may_be_lost(void **state)
 	}
 }
 
-/* It is the less urgent one that runs: a mistake, but no starvation by urgency. */
+/* The thread of lower priority runs: a mistake, but no starvation by priority. */
 static void a_less_urgent_thread_explains_nothing(void **state)
 {
 	(void)state;
@@ -170,7 +176,7 @@ static void a_less_urgent_thread_explains_nothing(void **state)
 
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
 
-/* It told of its end by sched.exit alone, which is overwritten, and its row is never freed. */
+/* Only sched.exit recorded its end. That event is overwritten, and the row is never freed. */
 static void one_that_may_have_ended_does_not_starve(void **state)
 {
 	(void)state;
@@ -199,7 +205,7 @@ static void an_end_in_the_trace_is_an_end(void **state)
 	nothing_is_said();
 }
 
-/* Threads here tell of their end before their last switch, and of their sleep. */
+/* These threads record their end before their last switch, and their sleep. */
 static void one_that_would_have_told_of_its_end_starves(void **state)
 {
 	(void)state;
@@ -210,7 +216,7 @@ static void one_that_would_have_told_of_its_end_starves(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* It may sleep, where no thread ever says so. */
+/* It may sleep, because the kernel records no sleep. */
 static void one_that_may_sleep_does_not_starve(void **state)
 {
 	(void)state;
@@ -230,7 +236,7 @@ static void one_that_holds_a_lock_has_not_ended(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* An id that is used again: what the row says is of the thread before. */
+/* The id is reused, and the row is that of the previous thread. */
 static void a_new_thread_has_not_waited_before_it_was_made(void **state)
 {
 	(void)state;
@@ -259,7 +265,7 @@ static void states_that_mean_something_are_believed(void **state)
 	starves(FINDING_LIKELY);
 }
 
-/* Whatever becomes of a thread, it is 0: then 0 does not mean that it could run. */
+/* The state is 0 in each switch: then 0 does not mean runnable. */
 static void a_state_that_is_always_the_same_says_nothing(void **state)
 {
 	(void)state;
@@ -270,7 +276,7 @@ static void a_state_that_is_always_the_same_says_nothing(void **state)
 	nothing_is_said();
 }
 
-/* Announcements of sleep and end take its place, where both are made. */
+/* Events before each sleep and at the end of each thread replace states, if there are both. */
 static void announcements_stand_in_for_states(void **state)
 {
 	(void)state;
@@ -301,7 +307,7 @@ static void announce(void)
 	switch_away(0);
 }
 
-/* A panic stops all recording, which makes the events that were recorded until then no less believable. */
+/* A panic stops recording. The events from before it remain valid. */
 static void announcements_count_although_recording_was_stopped(void **state)
 {
 	(void)state;
@@ -314,7 +320,7 @@ static void announcements_count_although_recording_was_stopped(void **state)
 	starves(FINDING_LIKELY);
 }
 
-/* Nothing announced its sleep while that event was off. */
+/* Its sleep was not recorded while that event was switched off. */
 static void announcements_that_were_switched_off_prove_nothing(void **state)
 {
 	(void)state;
@@ -347,7 +353,7 @@ static void a_stop_hides_what_came_later(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* States of a kernel's own: 0 is what its sleepers get, as their wakeups show. */
+/* A kernel with other meanings of states: its sleepers have state 0, as their wakeups show. */
 static void wakeups_of_runnable_threads_make_states_doubtful(void **state)
 {
 	(void)state;
@@ -400,7 +406,7 @@ static void one_whose_cpu_is_not_there(void **state)
 	is_doubted(FINDING_LIKELY, "but CPU 2 is offline");
 }
 
-/* The thread that a CPU runs when there is nothing to do is never woken, whatever its name. */
+/* An idle thread is never woken, whatever its name. */
 static void an_idle_thread_by_another_name_does_not_starve(void **state)
 {
 	(void)state;
@@ -414,7 +420,7 @@ static void an_idle_thread_by_another_name_does_not_starve(void **state)
 	is_doubted(FINDING_POSSIBLE, "thread 5 (cpu0) has not run for");
 }
 
-/* A thread that was made and not started is no trouble. */
+/* A thread that was created but not started is not a problem. */
 static void one_that_was_not_started_is_not_late(void **state)
 {
 	(void)state;
@@ -424,7 +430,10 @@ static void one_that_was_not_started_is_not_late(void **state)
 	nothing_is_said();
 }
 
-/* A table's stamp of a wakeup is that of the waker's last tick: what the thread did later says since when at most. */
+/*
+ * The stamp of a wakeup in the table is that of the waker's last tick. A later event of the thread bounds
+ * its wait.
+ */
 static void what_it_did_itself_bounds_its_wait(void **state)
 {
 	(void)state;
@@ -438,7 +447,7 @@ static void what_it_did_itself_bounds_its_wait(void **state)
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
 
-/* Time in which nothing came from the machine is no time in which others had turns. */
+/* While nothing came from the machine, other threads may not have run either. */
 static void a_machine_that_stood_makes_nobody_wait(void **state)
 {
 	static char note[] = "silent: 20 s\n";

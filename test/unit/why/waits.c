@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who waits for whom: deadlocks and inverted priorities that are, and waits that are none. */
+/* Waits that are deadlocks or priority inversions, and waits that are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void two_mutexes_make_a_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
-	assert_false(why_judge()->actor[0].exact); /* hooks know where they return to */
+	assert_false(why_judge()->actor[0].exact); /* hooks record return addresses */
 	why_says("thread 5 (five)");
 	why_says("thread 6 (six)");
 	why_says("bee (0x2000)");
@@ -51,7 +51,7 @@ static void two_mutexes_make_a_deadlock(void **state)
 	why_says("2.00 s");
 }
 
-/* Threads 5 and on, each with its own lock and waiting for the next one's. */
+/* Threads from 5 on, each of which holds a lock and waits for the lock of the next one. */
 static void ring_of(uint32_t count, uint64_t since)
 {
 	for (uint32_t n = 0; n < count; n++) {
@@ -84,7 +84,7 @@ static void what_has_just_begun_is_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
 }
 
-/* Where the tables show one moment, a lock that is in a row is had by nobody else. */
+/* If the tables show one moment, no other thread holds a lock that is in a row. */
 static void a_machine_that_stood_needs_no_time(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void a_machine_that_stood_needs_no_time(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* Its newest stamp is not its end. */
+/* The machine was silent after its newest stamp. */
 static void what_stood_may_have_stood_for_longer(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void what_stood_may_have_stood_for_longer(void **state)
 	why_says("it may have been stopped for longer");
 }
 
-/* Who had a lock when the wait began may have given it up. */
+/* The owner at the beginning of the wait may have released the lock. */
 static void an_owner_of_old_needs_time(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -164,7 +164,7 @@ static void threads_that_join_each_other_are_stuck(void **state)
 	why_says("for the end of thread 6 (six)");
 }
 
-/* Two mutexes whose waiters yield: one runs just now, the other could. */
+/* Two mutexes whose waiters yield: one waiter runs, the other is runnable. */
 static void two_that_yield(uint8_t one, uint8_t two)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", one, 0);
@@ -199,7 +199,7 @@ static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The holder named when the wait began has given the lock up since: its own row no longer has it. */
+/* The holder named when the wait began has released the lock since: its own row no longer has it. */
 static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
@@ -215,7 +215,7 @@ static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* A waiter that yields keeps the CPU only while it switches: who could run there has its turn. */
+/* A waiter that yields cannot be preempted only while it switches: other threads get the CPU. */
 static void a_switch_does_not_keep_the_cpu(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
@@ -279,7 +279,7 @@ static void a_lock_without_a_name_has_its_address(void **state)
 	why_says("thread 5 (five) has waited 1.00 s for lock 0x1000, which it already holds");
 }
 
-/* A spinlock that a thread holds, wanted by a handler on the CPU that runs the thread. */
+/* An interrupt handler waits for a spinlock that the interrupted thread holds. */
 static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
 {
 	struct ktrx_holder *cpu = why_cpu_row(0, KTRX_MODE_KERNEL);
@@ -294,7 +294,7 @@ static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
 	why_says("in the handler of interrupt 44");
 }
 
-/* CPU 0 has a lock and awaits an answer of CPU 1, which spins for the lock. */
+/* CPU 0 holds a lock and waits for an answer of CPU 1, which spins for the lock. */
 static void cpus_over_an_answer_until(uint64_t end, uint8_t interrupts, uint64_t answered)
 {
 	struct ktrx_holder *asker = why_cpu_row(0, KTRX_MODE_KERNEL),
@@ -329,7 +329,7 @@ static void answers_are_awaited_where_there_is_work(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* All wait, but had gone on until just then. */
+/* All CPUs wait, but the host saw them make progress until the capture. */
 static void answers_are_awaited_by_who_goes_on(void **state)
 {
 	(void)state;
@@ -360,7 +360,7 @@ static void an_answer_that_came_is_none(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Without tables, by events: each has one lock and finds the other's taken. */
+/* Without tables, by events: each thread holds a lock and finds the other lock taken. */
 static void cross_by_events(void)
 {
 	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
@@ -392,7 +392,7 @@ static void nothing_is_concluded_across_a_gap(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Thread 7 waits for a lock of 5, which could run, but 6 does. */
+/* Thread 7 waits for a lock of thread 5, which is runnable while thread 6 runs. */
 static void three_of_priorities(uint8_t holder, uint8_t between, uint8_t urgent, uint64_t since)
 {
 	struct ktrx_holder *row;
@@ -431,7 +431,7 @@ static void a_short_wait_is_no_inversion(void **state)
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
-/* By the tables nobody has B just now, which 5 waits for; an event from before the hooks says that 5 does. */
+/* By the tables no thread holds B, for which thread 5 waits. An older event says that thread 5 holds it. */
 static void tables_are_believed_before_events(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that sleep because a wakeup was forgotten or came too early, and those that others may still wake. */
+/* Threads that sleep because a wakeup is missing or came too early, and threads that may still be woken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "unit/support/why_support.h"
 #include "unit/support/why_threads.h"
 
-/* Client and worker wake each other so many times. */
+/* Client and worker wake each other `times` times. */
 static void wake_each_other(unsigned times)
 {
 	for (uint64_t stamp = MS / 2; times > 0; times--, stamp += 100) {
@@ -21,7 +21,7 @@ static void wake_each_other(unsigned times)
 	}
 }
 
-/* Client and worker wake each other, and both sleep since: the worker first, the client `then`. */
+/* Client and worker wake each other. Then both sleep: first the worker, and the client `then`. */
 static void ask_and_answer(uint64_t then)
 {
 	why_sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
@@ -42,7 +42,7 @@ static struct ktrx_holder *both_wait(void)
 	return client;
 }
 
-/* The verdict is an idle machine, and so many lost wakeups are found besides. */
+/* The verdict is idle, and there are `lost` findings of a lost wakeup. */
 static void is_idle_with(unsigned lost)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
@@ -123,7 +123,7 @@ static void wakers_that_have_ended_do_not_count(void **state)
 	is_idle_with(0);
 }
 
-/* Without the table it is not known that the sleeps do not end by themselves. */
+/* Without the table it is unknown whether the sleeps have a timeout. */
 static void without_hooks_it_is_possible_at_most(void **state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static void no_verdict_across_a_gap(void **state)
 	why_says("partial");
 }
 
-/* The rest of a ring is not in the file: what any thread did last is not known. */
+/* The end of a ring is missing in the file, so the last events of threads are unknown. */
 static void no_health_where_the_end_is_cut_off(void **state)
 {
 	(void)state;
@@ -196,7 +196,8 @@ static void a_thread_that_did_something_else_was_not_raced(void **state)
 	race(5 * MS - 1000, true, false);
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
 	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
-	for (uint64_t apart = 100; apart < 102; apart++) { /* of CPUs whose clocks leave 100 ns open */
+	/* clocks of CPUs are uncertain by 100 ns */
+	for (uint64_t apart = 100; apart < 102; apart++) {
 		why_teardown(state);
 		why_threads_begin(state);
 		why_clocks_leave(100);
