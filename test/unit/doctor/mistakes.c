@@ -114,7 +114,7 @@ static void only(enum mistake expected)
 				 mistake == (int)expected ? "not found" : "found");
 }
 
-static void a_sound_trace_has_none(void **state)
+static void correct_trace_has_no_mistakes(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -136,7 +136,7 @@ static void a_sound_trace_has_none(void **state)
 }
 
 /* A scheduler context that switches record as thread 0, and idle threads on all CPUs. */
-static void idle_may_run_on_several_cpus(void **state)
+static void idle_threads_may_run_on_several_cpus(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 20; n++) {
@@ -152,7 +152,7 @@ static void idle_may_run_on_several_cpus(void **state)
 }
 
 /* The clock of CPU 1 is late: a thread seems to begin there while it still runs on CPU 0. */
-static void clocks_that_differ_are_no_mistake(void **state)
+static void differing_clocks_are_no_mistake(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 20; n++) {
@@ -165,7 +165,7 @@ static void clocks_that_differ_are_no_mistake(void **state)
 	only(MISTAKES);
 }
 
-static void an_idle_thread_minus_one(void **state)
+static void thread_id_minus_one_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -180,7 +180,7 @@ static void an_idle_thread_minus_one(void **state)
 	assert_false(mistakes_made(&mistakes, MISTAKE_TWO_CPUS));
 }
 
-static void thread_zero_sleeps(void **state)
+static void sleep_of_thread_zero_is_found(void **state)
 {
 	(void)state;
 	some_turns(4);
@@ -188,7 +188,7 @@ static void thread_zero_sleeps(void **state)
 	only(MISTAKE_ID_ZERO);
 }
 
-static void an_id_is_reused_without_an_end(void **state)
+static void reused_id_without_exit_is_found(void **state)
 {
 	(void)state;
 	some_turns(4);
@@ -198,7 +198,7 @@ static void an_id_is_reused_without_an_end(void **state)
 }
 
 /* Its end may have been lost. */
-static void an_id_may_be_reused_after_a_loss(void **state)
+static void reused_id_after_gap_is_correct(void **state)
 {
 	(void)state;
 	some_turns(4);
@@ -207,7 +207,7 @@ static void an_id_may_be_reused_after_a_loss(void **state)
 	only(MISTAKES);
 }
 
-static void prev_and_next_are_swapped(void **state)
+static void swapped_prev_and_next_are_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -218,7 +218,7 @@ static void prev_and_next_are_swapped(void **state)
 	only(MISTAKE_SWAPPED);
 }
 
-static void a_switch_has_no_hook(void **state)
+static void switch_without_hook_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -228,7 +228,7 @@ static void a_switch_has_no_hook(void **state)
 	only(MISTAKE_PREVIOUS);
 }
 
-static void switches_to_the_same_thread(void **state)
+static void switches_to_same_thread_are_found(void **state)
 {
 	(void)state;
 	some_turns(4);
@@ -237,7 +237,7 @@ static void switches_to_the_same_thread(void **state)
 	only(MISTAKE_SAME);
 }
 
-static void the_state_is_always_zero(void **state)
+static void state_always_zero_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 10; n++) {
@@ -250,7 +250,7 @@ static void the_state_is_always_zero(void **state)
 }
 
 /* Threads that never sleep are always runnable when they do not run. */
-static void threads_that_only_take_turns_are_sound(void **state)
+static void state_zero_of_threads_that_never_sleep_is_correct(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 20; n++) {
@@ -261,7 +261,7 @@ static void threads_that_only_take_turns_are_sound(void **state)
 }
 
 /* The hooks of CPU 1 record as CPU 0: its threads seem to alternate with those of CPU 0. */
-static void two_cpus_under_one_number(void **state)
+static void two_cpus_with_one_number_are_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -281,7 +281,7 @@ static void two_cpus_under_one_number(void **state)
 }
 
 /* The switch is recorded a moment after current() has changed: each thread follows another one once. */
-static void a_switch_that_is_recorded_late_is_none(void **state)
+static void late_switch_event_is_correct(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 40; n++) {
@@ -307,7 +307,7 @@ static struct ktrx_holder *waits_since(uint64_t since, uint32_t owner)
 	return row;
 }
 
-static void a_wait_that_was_given_up(void **state)
+static void wait_left_without_hook_is_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -320,7 +320,7 @@ static void a_wait_that_was_given_up(void **state)
 }
 
 /* It has made no system call since, or only a moment later. */
-static void a_wait_that_lasts_is_none(void **state)
+static void lasting_wait_is_correct(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -332,7 +332,7 @@ static void a_wait_that_lasts_is_none(void **state)
 	only(MISTAKES);
 }
 
-static void a_holder_that_is_unknown_is_not_cpu_0(void **state)
+static void unknown_holder_named_as_zero_is_found(void **state)
 {
 	struct ktrx_holder *holder = script_holder(7 + 1);
 
@@ -346,7 +346,7 @@ static void a_holder_that_is_unknown_is_not_cpu_0(void **state)
 }
 
 /* Thread 7 took the lock after thread 5 began to wait for it, when CPU 0 held it. */
-static void a_lock_that_went_on_to_another_is_none(void **state)
+static void lock_passed_to_other_thread_is_correct(void **state)
 {
 	struct ktrx_holder *holder = script_holder(7 + 1);
 
@@ -359,7 +359,7 @@ static void a_lock_that_went_on_to_another_is_none(void **state)
 	only(MISTAKES);
 }
 
-static void one_thread_on_two_cpus(void **state)
+static void thread_on_two_cpus_is_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -372,7 +372,7 @@ static void one_thread_on_two_cpus(void **state)
 }
 
 /* When the first CPU switches away from it, the other CPU has only just begun to run it. */
-static void one_thread_on_two_cpus_over_and_over(void **state)
+static void thread_on_two_cpus_repeatedly_is_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -386,7 +386,7 @@ static void one_thread_on_two_cpus_over_and_over(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].count, 9);
 }
 
-static void a_block_for_another_thread(void **state)
+static void block_for_other_thread_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -398,7 +398,7 @@ static void a_block_for_another_thread(void **state)
 	only(MISTAKE_BLOCK_ELSEWHERE);
 }
 
-static void a_wake_of_the_thread_that_runs(void **state)
+static void wake_of_running_thread_is_found(void **state)
 {
 	(void)state;
 	switches(0, 6, 5, 1);
@@ -407,7 +407,7 @@ static void a_wake_of_the_thread_that_runs(void **state)
 	only(MISTAKE_WAKE_RUNNING);
 }
 
-static void an_interrupt_without_exit(void **state)
+static void interrupt_without_exit_is_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -416,7 +416,7 @@ static void an_interrupt_without_exit(void **state)
 	only(MISTAKE_IRQ_EXIT);
 }
 
-static void an_interrupt_without_enter(void **state)
+static void interrupt_without_enter_is_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -425,7 +425,7 @@ static void an_interrupt_without_enter(void **state)
 	only(MISTAKE_IRQ_ENTER);
 }
 
-static void calls_without_returns(void **state)
+static void calls_without_returns_are_found(void **state)
 {
 	(void)state;
 	some_turns(2);
@@ -435,7 +435,7 @@ static void calls_without_returns(void **state)
 }
 
 /* Returns that are switched off are not missing. */
-static void events_that_are_off_are_not_missing(void **state)
+static void switched_off_returns_are_not_missing(void **state)
 {
 	(void)state;
 	script_switch_off(RETURN);
@@ -447,7 +447,7 @@ static void events_that_are_off_are_not_missing(void **state)
 	only(MISTAKES);
 }
 
-static void a_lock_released_by_another_thread(void **state)
+static void release_by_other_thread_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -457,7 +457,7 @@ static void a_lock_released_by_another_thread(void **state)
 	only(MISTAKE_RELEASE);
 }
 
-static void a_wait_for_a_lock_without_end(void **state)
+static void contend_without_acquire_is_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++)
@@ -466,7 +466,7 @@ static void a_wait_for_a_lock_without_end(void **state)
 }
 
 /* The missing events may have come while they were switched off. */
-static void nothing_is_concluded_across_a_time_without_events(void **state)
+static void switched_off_period_resets_state(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
@@ -484,35 +484,35 @@ static void nothing_is_concluded_across_a_time_without_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_sound_trace_has_none),
-		TEST(idle_may_run_on_several_cpus),
-		TEST(clocks_that_differ_are_no_mistake),
-		TEST(an_idle_thread_minus_one),
-		TEST(thread_zero_sleeps),
-		TEST(an_id_is_reused_without_an_end),
-		TEST(an_id_may_be_reused_after_a_loss),
-		TEST(prev_and_next_are_swapped),
-		TEST(a_switch_has_no_hook),
-		TEST(switches_to_the_same_thread),
-		TEST(the_state_is_always_zero),
-		TEST(threads_that_only_take_turns_are_sound),
-		TEST(two_cpus_under_one_number),
-		TEST(a_switch_that_is_recorded_late_is_none),
-		TEST(a_wait_that_was_given_up),
-		TEST(a_wait_that_lasts_is_none),
-		TEST(a_holder_that_is_unknown_is_not_cpu_0),
-		TEST(a_lock_that_went_on_to_another_is_none),
-		TEST(one_thread_on_two_cpus),
-		TEST(one_thread_on_two_cpus_over_and_over),
-		TEST(a_block_for_another_thread),
-		TEST(a_wake_of_the_thread_that_runs),
-		TEST(an_interrupt_without_exit),
-		TEST(an_interrupt_without_enter),
-		TEST(calls_without_returns),
-		TEST(events_that_are_off_are_not_missing),
-		TEST(a_lock_released_by_another_thread),
-		TEST(a_wait_for_a_lock_without_end),
-		TEST(nothing_is_concluded_across_a_time_without_events),
+		TEST(correct_trace_has_no_mistakes),
+		TEST(idle_threads_may_run_on_several_cpus),
+		TEST(differing_clocks_are_no_mistake),
+		TEST(thread_id_minus_one_is_found),
+		TEST(sleep_of_thread_zero_is_found),
+		TEST(reused_id_without_exit_is_found),
+		TEST(reused_id_after_gap_is_correct),
+		TEST(swapped_prev_and_next_are_found),
+		TEST(switch_without_hook_is_found),
+		TEST(switches_to_same_thread_are_found),
+		TEST(state_always_zero_is_found),
+		TEST(state_zero_of_threads_that_never_sleep_is_correct),
+		TEST(two_cpus_with_one_number_are_found),
+		TEST(late_switch_event_is_correct),
+		TEST(wait_left_without_hook_is_found),
+		TEST(lasting_wait_is_correct),
+		TEST(unknown_holder_named_as_zero_is_found),
+		TEST(lock_passed_to_other_thread_is_correct),
+		TEST(thread_on_two_cpus_is_found),
+		TEST(thread_on_two_cpus_repeatedly_is_found),
+		TEST(block_for_other_thread_is_found),
+		TEST(wake_of_running_thread_is_found),
+		TEST(interrupt_without_exit_is_found),
+		TEST(interrupt_without_enter_is_found),
+		TEST(calls_without_returns_are_found),
+		TEST(switched_off_returns_are_not_missing),
+		TEST(release_by_other_thread_is_found),
+		TEST(contend_without_acquire_is_found),
+		TEST(switched_off_period_resets_state),
 	};
 
 	return cmocka_run_group_tests_name("doctor mistakes", tests, NULL, NULL);

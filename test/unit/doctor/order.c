@@ -87,7 +87,7 @@ static bool found(const struct findings *report, enum finding_mark mark, const c
 	return false;
 }
 
-static void rules_hold_where_clocks_differ(void **state)
+static void differing_clocks_violate_no_rule(void **state)
 {
 	struct findings report;
 
@@ -98,7 +98,7 @@ static void rules_hold_where_clocks_differ(void **state)
 	findings_free(&report);
 }
 
-static void a_clock_that_jumps_violates_no_rule(void **state)
+static void jumping_clock_violates_no_rule(void **state)
 {
 	struct findings report;
 
@@ -111,7 +111,7 @@ static void a_clock_that_jumps_violates_no_rule(void **state)
 	findings_free(&report);
 }
 
-static void a_missing_wakeup_is_found_beside_clocks_that_differ(void **state)
+static void missing_wakeup_is_found_beside_differing_clocks(void **state)
 {
 	struct findings report;
 
@@ -122,7 +122,7 @@ static void a_missing_wakeup_is_found_beside_clocks_that_differ(void **state)
 	findings_free(&report);
 }
 
-static void a_missing_wakeup_is_no_clock_that_differs(void **state)
+static void missing_wakeup_is_not_taken_for_differing_clock(void **state)
 {
 	struct findings report;
 
@@ -136,10 +136,10 @@ static void a_missing_wakeup_is_no_clock_that_differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_hold_where_clocks_differ),
-		cmocka_unit_test(a_clock_that_jumps_violates_no_rule),
-		cmocka_unit_test(a_missing_wakeup_is_found_beside_clocks_that_differ),
-		cmocka_unit_test(a_missing_wakeup_is_no_clock_that_differs),
+		cmocka_unit_test(differing_clocks_violate_no_rule),
+		cmocka_unit_test(jumping_clock_violates_no_rule),
+		cmocka_unit_test(missing_wakeup_is_found_beside_differing_clocks),
+		cmocka_unit_test(missing_wakeup_is_not_taken_for_differing_clock),
 	};
 
 	return cmocka_run_group_tests_name("doctor order", tests, NULL, NULL);

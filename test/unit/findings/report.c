@@ -76,7 +76,7 @@ static void text_has_what_its_style_asks_for(void **state)
 	      "two\n");
 }
 
-static void a_row_has_advice_below_it(void **state)
+static void row_has_advice_below_it(void **state)
 {
 	struct finding finding = sample();
 
@@ -170,7 +170,7 @@ static void evidence_and_advice_are_wrapped_and_left_out(void **state)
 	wrote("kind: one two\n  three\n    four\n  to be more\n      certain:\n      five\nkind: one two\n");
 }
 
-static void nothing_is_changed_after_memory_was_short(void **state)
+static void list_is_unchanged_after_memory_was_short(void **state)
 {
 	struct findings list = { .failed = false };
 
@@ -203,7 +203,7 @@ static void texts_are_cut_and_lines_dropped(void **state)
 	assert_string_equal(finding.evidence[0], "three");
 }
 
-static void a_list_counts_marks_and_sets_certainty(void **state)
+static void list_counts_marks_and_sets_certainty(void **state)
 {
 	struct findings list = { .failed = false };
 
@@ -234,14 +234,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_break_at_blanks_and_are_indented),
 		cmocka_unit_test(text_has_what_its_style_asks_for),
-		cmocka_unit_test(a_row_has_advice_below_it),
+		cmocka_unit_test(row_has_advice_below_it),
 		cmocka_unit_test(json_has_all_members_and_earlier_names),
 		cmocka_unit_test(each_mark_and_certainty_has_its_word_and_colour),
 		cmocka_unit_test(json_has_each_earlier_name),
 		cmocka_unit_test(evidence_and_advice_are_wrapped_and_left_out),
-		cmocka_unit_test(nothing_is_changed_after_memory_was_short),
+		cmocka_unit_test(list_is_unchanged_after_memory_was_short),
 		cmocka_unit_test(texts_are_cut_and_lines_dropped),
-		cmocka_unit_test(a_list_counts_marks_and_sets_certainty),
+		cmocka_unit_test(list_counts_marks_and_sets_certainty),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

@@ -52,7 +52,7 @@ static int begin(void **state)
 	return error;
 }
 
-static void somebody_waits(void)
+static void cpu_0_spins(void)
 {
 	script_cpu(0)->mode = KTRX_MODE_KERNEL;
 	script_cpu(0)->heartbeat_stamp = 1000 * MS;
@@ -70,32 +70,32 @@ static void expect(enum finding_certainty certain)
 	assert_int_equal(why_judge()->base.certain, certain);
 }
 
-static void who_waits_for_the_lock_makes_it_certain(void **state)
+static void sleep_with_lock_is_certain_if_cpu_spins_for_it(void **state)
 {
 	(void)state;
-	somebody_waits();
+	cpu_0_spins();
 	expect(FINDING_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 while it held spinlock aye");
 	why_says("CPU 1 still holds that lock");
 }
 
-static void where_nobody_suffers_it_is_likely(void **state)
+static void sleep_with_lock_is_likely_without_waiters(void **state)
 {
 	(void)state;
 	expect(FINDING_LIKELY);
 }
 
 /* The memory of the lock was freed and now contains another lock. */
-static void another_lock_at_that_address_is_not_that_one(void **state)
+static void lock_held_by_thread_at_same_address_makes_it_possible(void **state)
 {
 	(void)state;
-	somebody_waits();
+	cpu_0_spins();
 	why_holds(worker, LOCK, 3000 * MS);
 	expect(FINDING_POSSIBLE);
 	why_says("a lock at that address has been taken since");
 }
 
-static void one_that_another_cpu_has_is_not_that_one(void **state)
+static void lock_held_by_other_cpu_makes_it_possible(void **state)
 {
 	(void)state;
 	why_holds(cpu0, LOCK, 3000 * MS);
@@ -103,16 +103,16 @@ static void one_that_another_cpu_has_is_not_that_one(void **state)
 }
 
 /* Another switch may have come since with the lock held, by the same mistake or another one. */
-static void one_that_was_taken_again_had_been_given_up(void **state)
+static void lock_taken_again_makes_it_likely(void **state)
 {
 	(void)state;
 	cpu1->held[0].stamp = 3000 * MS;
-	somebody_waits();
+	cpu_0_spins();
 	expect(FINDING_LIKELY);
 	why_says("CPU 1 has taken that lock again since");
 }
 
-static void events_show_it_as_well(void **state)
+static void events_show_later_holder_of_lock(void **state)
 {
 	(void)state;
 	cpu1->held_count = 0;
@@ -122,7 +122,7 @@ static void events_show_it_as_well(void **state)
 }
 
 /* Thousands of switches with a lock held that no CPU waits for: it is not really held. */
-static void a_cpu_that_goes_on_misses_a_hook(void **state)
+static void cpu_that_keeps_switching_misses_a_hook(void **state)
 {
 	(void)state;
 	row->switch_stamp = 4000 * MS;
@@ -130,7 +130,7 @@ static void a_cpu_that_goes_on_misses_a_hook(void **state)
 	why_says("a hook may be missing where the state ends");
 }
 
-static void a_count_of_preemption_that_never_ends(void **state)
+static void preemption_count_that_never_drops_misses_a_hook(void **state)
 {
 	(void)state;
 	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
@@ -146,7 +146,7 @@ static void a_count_of_preemption_that_never_ends(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
-static void who_is_preempted_does_not_sleep(void **state)
+static void preempted_thread_is_not_said_to_sleep(void **state)
 {
 	(void)state;
 	worker->state = KTRX_THREAD_RUNNING;
@@ -158,15 +158,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(who_waits_for_the_lock_makes_it_certain),
-		TEST(where_nobody_suffers_it_is_likely),
-		TEST(another_lock_at_that_address_is_not_that_one),
-		TEST(one_that_another_cpu_has_is_not_that_one),
-		TEST(one_that_was_taken_again_had_been_given_up),
-		TEST(events_show_it_as_well),
-		TEST(a_cpu_that_goes_on_misses_a_hook),
-		TEST(a_count_of_preemption_that_never_ends),
-		TEST(who_is_preempted_does_not_sleep),
+		TEST(sleep_with_lock_is_certain_if_cpu_spins_for_it),
+		TEST(sleep_with_lock_is_likely_without_waiters),
+		TEST(lock_held_by_thread_at_same_address_makes_it_possible),
+		TEST(lock_held_by_other_cpu_makes_it_possible),
+		TEST(lock_taken_again_makes_it_likely),
+		TEST(events_show_later_holder_of_lock),
+		TEST(cpu_that_keeps_switching_misses_a_hook),
+		TEST(preemption_count_that_never_drops_misses_a_hook),
+		TEST(preempted_thread_is_not_said_to_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

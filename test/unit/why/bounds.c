@@ -69,7 +69,7 @@ static void spin_since(uint64_t stamp)
 	worker->state_stamp = stamp;
 }
 
-static void a_new_thread_has_not_spun_before_it_was_made(void **state)
+static void spin_begins_at_creation_of_thread(void **state)
 {
 	(void)state;
 	script_event(CREATE, 4700 * MS, 0, IDLE0, V(WORKER));
@@ -81,7 +81,7 @@ static void a_new_thread_has_not_spun_before_it_was_made(void **state)
 }
 
 /* The event of its creation is lost, so the thread is not known before its first event. */
-static void a_thread_has_not_spun_before_it_was_seen(void **state)
+static void spin_begins_at_first_event_of_thread(void **state)
 {
 	(void)state;
 	spin_since(5000 * MS);
@@ -90,7 +90,7 @@ static void a_thread_has_not_spun_before_it_was_seen(void **state)
 }
 
 /* Its events from before the beginning of its CPU's ring are overwritten. */
-static void a_spin_begins_no_earlier_than_the_ring(void **state)
+static void spin_begins_at_oldest_event_of_ring(void **state)
 {
 	(void)state;
 	script_event(OTHER, 500 * MS, 0, WORKER);
@@ -100,7 +100,7 @@ static void a_spin_begins_no_earlier_than_the_ring(void **state)
 	why_says("for 3.00 s");
 }
 
-static void only_a_call_that_is_recorded_is_the_last_one(void **state)
+static void unrecorded_system_call_is_not_called_the_last(void **state)
 {
 	(void)state;
 	spin_since(5000 * MS);
@@ -111,7 +111,7 @@ static void only_a_call_that_is_recorded_is_the_last_one(void **state)
 }
 
 /* If an id is reused, the row may still be that of the previous thread. */
-static void a_row_of_an_earlier_thread_counts_for_nothing(void **state)
+static void row_of_earlier_thread_with_same_id_is_ignored(void **state)
 {
 	(void)state;
 	spin_since(5000 * MS);
@@ -137,7 +137,7 @@ static void run_on_cpu_1(uint8_t state, uint64_t state_stamp, uint64_t mode_stam
 	worker->state_stamp = state_stamp;
 }
 
-static void a_mode_that_was_not_taken_back_is_stale(void **state)
+static void idle_mode_older_than_switch_is_stale(void **state)
 {
 	(void)state;
 	run_on_cpu_1(KTRX_THREAD_RUNNING, 4000 * MS, 3000 * MS);
@@ -148,7 +148,7 @@ static void a_mode_that_was_not_taken_back_is_stale(void **state)
 }
 
 /* A kernel without idle threads idles on the stack of the last thread. */
-static void a_cpu_may_idle_on_the_last_threads_stack(void **state)
+static void cpu_may_idle_on_stack_of_last_thread(void **state)
 {
 	(void)state;
 	run_on_cpu_1(KTRX_THREAD_WAITING, 3000 * MS, 3000 * MS);
@@ -157,7 +157,7 @@ static void a_cpu_may_idle_on_the_last_threads_stack(void **state)
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
 }
 
-static void a_mode_set_after_the_switch_counts(void **state)
+static void idle_mode_newer_than_switch_is_valid(void **state)
 {
 	(void)state;
 	run_on_cpu_1(KTRX_THREAD_RUNNING, 3000 * MS, 3000 * MS);
@@ -169,14 +169,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_new_thread_has_not_spun_before_it_was_made),
-		TEST(a_thread_has_not_spun_before_it_was_seen),
-		TEST(a_spin_begins_no_earlier_than_the_ring),
-		TEST(only_a_call_that_is_recorded_is_the_last_one),
-		TEST(a_row_of_an_earlier_thread_counts_for_nothing),
-		TEST(a_mode_that_was_not_taken_back_is_stale),
-		TEST(a_cpu_may_idle_on_the_last_threads_stack),
-		TEST(a_mode_set_after_the_switch_counts),
+		TEST(spin_begins_at_creation_of_thread),
+		TEST(spin_begins_at_first_event_of_thread),
+		TEST(spin_begins_at_oldest_event_of_ring),
+		TEST(unrecorded_system_call_is_not_called_the_last),
+		TEST(row_of_earlier_thread_with_same_id_is_ignored),
+		TEST(idle_mode_older_than_switch_is_stale),
+		TEST(cpu_may_idle_on_stack_of_last_thread),
+		TEST(idle_mode_newer_than_switch_is_valid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void spins_at(uint64_t low, uint64_t high)
 	spins_until(2500 * MS, low, high);
 }
 
-static void a_program_that_spins(void **state)
+static void program_in_small_loop_spins(void **state)
 {
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 8);
@@ -46,7 +46,7 @@ static void a_program_that_spins(void **state)
 }
 
 /* The loop may end a moment later. */
-static void a_second_is_no_proof(void **state)
+static void one_second_in_loop_is_only_possible(void **state)
 {
 	(void)state;
 	spins_until(1500 * MS, KERNEL + 4, KERNEL + 16);
@@ -55,7 +55,7 @@ static void a_second_is_no_proof(void **state)
 	why_says("take another trace later");
 }
 
-static void a_loop_of_many_instructions_may_compute(void **state)
+static void large_loop_is_only_possible(void **state)
 {
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 64);
@@ -64,7 +64,7 @@ static void a_loop_of_many_instructions_may_compute(void **state)
 }
 
 /* The row shows that the thread waits for something other than a spinlock. */
-static void a_thread_that_waits_does_not_spin(void **state)
+static void waiting_thread_does_not_spin(void **state)
 {
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
@@ -72,14 +72,14 @@ static void a_thread_that_waits_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
-static void a_program_that_computes(void **state)
+static void program_in_varying_code_does_not_spin(void **state)
 {
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 0x2000);
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
-static void a_thread_of_the_kernel_that_spins(void **state)
+static void kernel_thread_in_small_loop_spins(void **state)
 {
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
@@ -87,7 +87,7 @@ static void a_thread_of_the_kernel_that_spins(void **state)
 	why_says("thread 5 (worker) spins in the kernel on CPU 1, at 0x100010");
 }
 
-static void a_spin_begins_behind_a_gap(void **state)
+static void spin_begins_after_gap(void **state)
 {
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 8);
@@ -96,7 +96,7 @@ static void a_spin_begins_behind_a_gap(void **state)
 }
 
 /* The last ticks of its CPU, which record no place, interrupted the thread that ran there before. */
-static void ticks_of_another_thread_are_no_spin(void **state)
+static void ticks_of_previous_thread_do_not_count(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
 
@@ -115,7 +115,7 @@ static void ticks_of_another_thread_are_no_spin(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
-static void one_that_acts_does_not_spin(void **state)
+static void thread_with_events_does_not_spin(void **state)
 {
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
@@ -123,7 +123,7 @@ static void one_that_acts_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
-static void a_spin_with_interrupts_off(void **state)
+static void registers_show_spin_with_interrupts_disabled(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
@@ -149,7 +149,7 @@ static void idles_with_interrupts_off(uint16_t machine)
 }
 
 /* On AArch64 an interrupt ends wfi even if interrupts are disabled. */
-static void who_idles_with_interrupts_off_does_not_spin(void **state)
+static void idle_cpu_with_interrupts_disabled_does_not_spin(void **state)
 {
 	(void)state;
 	idles_with_interrupts_off(EM_RISCV);
@@ -159,7 +159,7 @@ static void who_idles_with_interrupts_off_does_not_spin(void **state)
 }
 
 /* On x86 no interrupt ends hlt if interrupts are really disabled. */
-static void a_halt_with_interrupts_off_may_have_no_end(void **state)
+static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 {
 	(void)state;
 	idles_with_interrupts_off(EM_X86_64);
@@ -171,7 +171,7 @@ static void a_halt_with_interrupts_off_may_have_no_end(void **state)
 }
 
 /* Its ticks also came while it idled, and then stopped. */
-static void a_halt_that_ends_regular_ticks(void **state)
+static void x86_halt_after_regular_ticks_is_likely(void **state)
 {
 	(void)state;
 	why_ticks(60 * MS, 300 * MS, 1, IDLE1, KERNEL);
@@ -185,7 +185,7 @@ static void a_halt_that_ends_regular_ticks(void **state)
 }
 
 /* A busy host may not have run the virtual CPU. */
-static void half_a_second_with_interrupts_off_is_no_spin(void **state)
+static void half_second_with_interrupts_disabled_is_no_spin(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 600 * MS, 0, IDLE0, KERNEL);
@@ -196,7 +196,7 @@ static void half_a_second_with_interrupts_off_is_no_spin(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
-static void one_that_records_with_interrupts_off_does_not_spin(void **state)
+static void recording_cpu_with_interrupts_disabled_does_not_spin(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -207,7 +207,7 @@ static void one_that_records_with_interrupts_off_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
-static void who_waits_for_a_lock_does_not_spin(void **state)
+static void cpu_that_waits_for_lock_is_no_kernel_spin(void **state)
 {
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
@@ -231,7 +231,7 @@ static void both_try(void)
 	}
 }
 
-static void two_that_give_way_to_each_other(void **state)
+static void threads_that_fail_because_of_each_other_livelock(void **state)
 {
 	(void)state;
 	both_try();
@@ -243,7 +243,7 @@ static void two_that_give_way_to_each_other(void **state)
 	why_says("at 0x100040");
 }
 
-static void who_has_it_in_the_end_is_in_no_livelock(void **state)
+static void acquired_lock_ends_livelock(void **state)
 {
 	(void)state;
 	both_try();
@@ -251,7 +251,7 @@ static void who_has_it_in_the_end_is_in_no_livelock(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
 }
 
-static void one_that_fails_is_no_livelock(void **state)
+static void single_failing_thread_is_no_livelock(void **state)
 {
 	(void)state;
 	for (uint64_t stamp = 500 * MS; stamp < 1000 * MS; stamp += 10 * MS)
@@ -261,7 +261,7 @@ static void one_that_fails_is_no_livelock(void **state)
 
 /* ---- Sleeping with a spinlock -------------------------------------------------------------------- */
 
-static void a_sleep_with_a_spinlock(void **state)
+static void sleep_with_spinlock_blocks_other_cpu(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 0);
@@ -283,7 +283,7 @@ static void a_sleep_with_a_spinlock(void **state)
 }
 
 /* The thread that waits for the lock is not the one that took it. */
-static void who_finds_its_cpu_has_the_lock(void **state)
+static void thread_waits_for_lock_left_by_sleeper_on_its_cpu(void **state)
 {
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);
 	struct ktrx_cpu *row = script_cpu(1);
@@ -304,7 +304,7 @@ static void who_finds_its_cpu_has_the_lock(void **state)
 }
 
 /* A switch with preemption disabled does not explain a machine that stopped long after it without a lock. */
-static void an_old_sleep_without_a_lock_is_no_cause(void **state)
+static void old_sleep_without_lock_is_only_possible(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
 
@@ -322,7 +322,7 @@ static void an_old_sleep_without_a_lock_is_no_cause(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
 }
 
-static void a_broken_release_is_no_sleep(void **state)
+static void broken_release_is_no_sleep(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -339,7 +339,7 @@ static void panics(const char *message)
 	script_info()->outcome = KTRX_OUTCOME_PANIC;
 }
 
-static void a_panic(void **state)
+static void panic_shows_escaped_message(void **state)
 {
 	(void)state;
 	panics("out of \033pages");
@@ -349,7 +349,7 @@ static void a_panic(void **state)
 	why_says("its message: out of \\x1bpages");
 }
 
-static void a_panic_without_a_word(void **state)
+static void panic_outcome_without_event_is_reported(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -358,7 +358,7 @@ static void a_panic_without_a_word(void **state)
 	assert_int_equal(why_judge()->actors, 0);
 }
 
-static void a_call_of_nothing(void **state)
+static void null_function_pointer_is_recognized(void **state)
 {
 	(void)state;
 	script_event(FAULT, 1000 * MS, 1, WORKER, V(0), V(0));
@@ -367,14 +367,14 @@ static void a_call_of_nothing(void **state)
 	why_says("a null function pointer was called on CPU 1");
 }
 
-static void a_stack_that_the_message_tells(void **state)
+static void message_shows_stack_overflow(void **state)
 {
 	(void)state;
 	panics("Stack overflow in worker");
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 }
 
-static void a_stack_that_the_registers_tell(void **state)
+static void registers_show_stack_overflow(void **state)
 {
 	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 
@@ -398,7 +398,7 @@ static void a_reset(uint16_t machine)
 	script_cpu(1)->mode = KTRX_MODE_KERNEL;
 }
 
-static void a_triple_fault(void **state)
+static void unreported_reset_is_triple_fault(void **state)
 {
 	(void)state;
 	a_reset(EM_X86_64);
@@ -408,7 +408,7 @@ static void a_triple_fault(void **state)
 	assert_string_equal(why_judge()->base.advice, "");
 }
 
-static void a_reset_of_another_machine(void **state)
+static void reset_of_other_architecture_is_no_triple_fault(void **state)
 {
 	(void)state;
 	a_reset(EM_AARCH64);
@@ -420,36 +420,36 @@ static void a_reset_of_another_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_program_that_spins),
-		TEST(a_second_is_no_proof),
-		TEST(a_loop_of_many_instructions_may_compute),
-		TEST(a_thread_that_waits_does_not_spin),
-		TEST(a_program_that_computes),
-		TEST(a_thread_of_the_kernel_that_spins),
-		TEST(a_spin_begins_behind_a_gap),
-		TEST(one_that_acts_does_not_spin),
-		TEST(ticks_of_another_thread_are_no_spin),
-		TEST(a_spin_with_interrupts_off),
-		TEST(half_a_second_with_interrupts_off_is_no_spin),
-		TEST(who_idles_with_interrupts_off_does_not_spin),
-		TEST(a_halt_with_interrupts_off_may_have_no_end),
-		TEST(a_halt_that_ends_regular_ticks),
-		TEST(one_that_records_with_interrupts_off_does_not_spin),
-		TEST(who_waits_for_a_lock_does_not_spin),
-		TEST(two_that_give_way_to_each_other),
-		TEST(who_has_it_in_the_end_is_in_no_livelock),
-		TEST(one_that_fails_is_no_livelock),
-		TEST(a_sleep_with_a_spinlock),
-		TEST(who_finds_its_cpu_has_the_lock),
-		TEST(an_old_sleep_without_a_lock_is_no_cause),
-		TEST(a_broken_release_is_no_sleep),
-		TEST(a_panic),
-		TEST(a_panic_without_a_word),
-		TEST(a_call_of_nothing),
-		TEST(a_stack_that_the_message_tells),
-		TEST(a_stack_that_the_registers_tell),
-		TEST(a_triple_fault),
-		TEST(a_reset_of_another_machine),
+		TEST(program_in_small_loop_spins),
+		TEST(one_second_in_loop_is_only_possible),
+		TEST(large_loop_is_only_possible),
+		TEST(waiting_thread_does_not_spin),
+		TEST(program_in_varying_code_does_not_spin),
+		TEST(kernel_thread_in_small_loop_spins),
+		TEST(spin_begins_after_gap),
+		TEST(thread_with_events_does_not_spin),
+		TEST(ticks_of_previous_thread_do_not_count),
+		TEST(registers_show_spin_with_interrupts_disabled),
+		TEST(half_second_with_interrupts_disabled_is_no_spin),
+		TEST(idle_cpu_with_interrupts_disabled_does_not_spin),
+		TEST(x86_halt_with_interrupts_disabled_is_possible),
+		TEST(x86_halt_after_regular_ticks_is_likely),
+		TEST(recording_cpu_with_interrupts_disabled_does_not_spin),
+		TEST(cpu_that_waits_for_lock_is_no_kernel_spin),
+		TEST(threads_that_fail_because_of_each_other_livelock),
+		TEST(acquired_lock_ends_livelock),
+		TEST(single_failing_thread_is_no_livelock),
+		TEST(sleep_with_spinlock_blocks_other_cpu),
+		TEST(thread_waits_for_lock_left_by_sleeper_on_its_cpu),
+		TEST(old_sleep_without_lock_is_only_possible),
+		TEST(broken_release_is_no_sleep),
+		TEST(panic_shows_escaped_message),
+		TEST(panic_outcome_without_event_is_reported),
+		TEST(null_function_pointer_is_recognized),
+		TEST(message_shows_stack_overflow),
+		TEST(registers_show_stack_overflow),
+		TEST(unreported_reset_is_triple_fault),
+		TEST(reset_of_other_architecture_is_no_triple_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void is_silent(void)
 
 /* ---- It has ended -------------------------------------------------------------------------------------- */
 
-static void what_it_took_and_kept_is_certain(void **state)
+static void lock_that_events_show_unreleased_is_certain(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -121,7 +121,7 @@ static void what_it_took_and_kept_is_certain(void **state)
 }
 
 /* The wait began when another thread held the lock; events show the later owner. */
-static void events_name_a_later_owner_than_the_row(void **state)
+static void events_show_later_owner_than_row(void **state)
 {
 	(void)state;
 	waits(WAITER, TAKEN - MS, LATER);
@@ -133,7 +133,7 @@ static void events_name_a_later_owner_than_the_row(void **state)
 }
 
 /* A kernel that does not call ktrace_thread_end(), but records states in sched.switch. */
-static void a_row_that_still_holds_it_is_certain(void **state)
+static void lock_in_row_of_ended_owner_is_certain(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -143,7 +143,7 @@ static void a_row_that_still_holds_it_is_certain(void **state)
 	why_says("ended 3.80 s ago");
 }
 
-static void one_that_is_named_after_its_end_is_likely(void **state)
+static void owner_named_after_its_end_is_likely(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -154,7 +154,7 @@ static void one_that_is_named_after_its_end_is_likely(void **state)
 	why_says("the kernel named it as the owner after its end, and no holder of the lock is recorded");
 }
 
-static void one_that_was_named_before_its_end_is_possible(void **state)
+static void owner_named_before_its_end_is_possible(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -165,7 +165,7 @@ static void one_that_was_named_before_its_end_is_possible(void **state)
 }
 
 /* Stamps of different CPUs do not show which was first. */
-static void one_that_is_named_at_its_end_is_possible(void **state)
+static void owner_named_at_its_end_is_possible(void **state)
 {
 	(void)state;
 	waits(WAITER, ENDED + 5 * MS, OWNER);
@@ -173,7 +173,7 @@ static void one_that_is_named_at_its_end_is_possible(void **state)
 	is_found(FINDING_POSSIBLE);
 }
 
-static void one_without_a_row_is_possible(void **state)
+static void owner_without_row_is_possible(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -181,7 +181,7 @@ static void one_without_a_row_is_possible(void **state)
 	why_says("the kernel's tables have no row for thread 6, so it has ended");
 }
 
-static void a_busy_machine_leaves_it_open(void **state)
+static void busy_verdict_becomes_only_possible(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -203,7 +203,7 @@ static void forget_hooks(void)
 }
 
 /* Without lock hooks: the waiter records lock.contend and sleeps. */
-static void events_alone_are_likely(void **state)
+static void events_without_hooks_are_likely(void **state)
 {
 	(void)state;
 	forget_hooks();
@@ -214,7 +214,7 @@ static void events_alone_are_likely(void **state)
 	why_says("this was concluded from events");
 }
 
-static void many_waiters_are_one_finding(void **state)
+static void waiters_for_one_lock_are_one_finding(void **state)
 {
 	(void)state;
 	for (uint32_t n = 0; n < 8; n++)
@@ -228,7 +228,7 @@ static void many_waiters_are_one_finding(void **state)
 
 /* ---- The owner has not ended, or does not hold the lock ------------------------------------------------ */
 
-static void an_owner_that_lives_is_not_reported(void **state)
+static void living_owner_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -237,7 +237,7 @@ static void an_owner_that_lives_is_not_reported(void **state)
 	is_silent();
 }
 
-static void an_owner_that_released_the_lock_is_not_reported(void **state)
+static void owner_that_released_lock_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -247,7 +247,7 @@ static void an_owner_that_released_the_lock_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_lock_with_a_later_holder_is_not_reported(void **state)
+static void lock_with_later_holder_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -257,7 +257,7 @@ static void a_lock_with_a_later_holder_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_later_wait_that_names_another_owner_refutes_it(void **state)
+static void later_wait_with_other_owner_refutes_it(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -268,7 +268,7 @@ static void a_later_wait_that_names_another_owner_refutes_it(void **state)
 }
 
 /* The waiter has polled since before the owner's end: the owner that it names is from its last try. */
-static void a_polling_thread_that_names_another_owner_refutes_it(void **state)
+static void polling_thread_with_other_owner_refutes_it(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, 8)->state = KTRX_THREAD_RUNNABLE;
@@ -278,7 +278,7 @@ static void a_polling_thread_that_names_another_owner_refutes_it(void **state)
 	is_silent();
 }
 
-static void a_wait_that_ends_by_itself_is_none(void **state)
+static void wait_with_timeout_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER)->deadline = END + 100 * MS;
@@ -287,7 +287,7 @@ static void a_wait_that_ends_by_itself_is_none(void **state)
 	is_silent();
 }
 
-static void an_owner_that_has_just_ended_is_not_reported(void **state)
+static void owner_that_just_ended_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -296,7 +296,7 @@ static void an_owner_that_has_just_ended_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_wait_that_has_just_begun_is_none(void **state)
+static void new_wait_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, END - 500 * MS, OWNER);
@@ -306,7 +306,7 @@ static void a_wait_that_has_just_begun_is_none(void **state)
 }
 
 /* The thread found the lock taken and did something else: no hook shows that it still waits. */
-static void a_thread_that_goes_on_does_not_wait(void **state)
+static void thread_with_later_events_does_not_wait(void **state)
 {
 	(void)state;
 	forget_hooks();
@@ -317,7 +317,7 @@ static void a_thread_that_goes_on_does_not_wait(void **state)
 }
 
 /* If a kernel's locks have hooks, rows show which threads wait; an event alone does not. */
-static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
+static void row_without_wait_overrides_events(void **state)
 {
 	(void)state;
 	why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
@@ -328,7 +328,7 @@ static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
 }
 
 /* The waiter has ended; only its row is left. */
-static void a_waiter_that_has_ended_itself_is_none(void **state)
+static void ended_waiter_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -348,7 +348,7 @@ static void thread_0_does_not_end(void **state)
 }
 
 /* The trace has every lock that the owner took and released, and this one is not among them. */
-static void an_owner_that_never_took_the_lock_is_not_reported(void **state)
+static void owner_that_never_took_lock_is_not_reported(void **state)
 {
 	(void)state;
 	declare_locks();
@@ -358,7 +358,7 @@ static void an_owner_that_never_took_the_lock_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_machine_that_panicked_is_not_reported(void **state)
+static void panicked_machine_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -369,7 +369,7 @@ static void a_machine_that_panicked_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_machine_that_was_reset_is_not_reported(void **state)
+static void reset_machine_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -380,7 +380,7 @@ static void a_machine_that_was_reset_is_not_reported(void **state)
 }
 
 /* The newest events are missing in the file. */
-static void a_trace_that_is_cut_is_not_relied_on(void **state)
+static void trace_without_newest_events_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -390,7 +390,7 @@ static void a_trace_that_is_cut_is_not_relied_on(void **state)
 	is_silent();
 }
 
-static void a_wait_without_start_or_lock_is_not_reported(void **state)
+static void wait_without_start_or_lock_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, 0, OWNER);
@@ -400,7 +400,7 @@ static void a_wait_without_start_or_lock_is_not_reported(void **state)
 }
 
 /* A new thread has the id of the owner. */
-static void a_number_that_is_used_again_is_none(void **state)
+static void reused_owner_id_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -414,7 +414,7 @@ static void a_number_that_is_used_again_is_none(void **state)
  * The row that holds the lock may belong to a later thread with the owner's id, which was created in the
  * gap.
  */
-static void a_row_that_holds_it_after_a_gap_is_none(void **state)
+static void holding_row_after_gap_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -425,7 +425,7 @@ static void a_row_that_holds_it_after_a_gap_is_none(void **state)
 }
 
 /* A lock that was taken before slots were lost may have been released in one of them. */
-static void what_was_taken_before_a_gap_is_not_certain(void **state)
+static void lock_taken_before_gap_is_not_certain(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -435,7 +435,7 @@ static void what_was_taken_before_a_gap_is_not_certain(void **state)
 	is_found(FINDING_POSSIBLE);
 }
 
-static void a_kernel_that_records_no_ends_is_not_reported(void **state)
+static void kernel_without_ends_of_threads_is_not_reported(void **state)
 {
 	(void)state;
 	for (uint32_t cpu = 0; cpu < 2; cpu++)
@@ -444,7 +444,7 @@ static void a_kernel_that_records_no_ends_is_not_reported(void **state)
 	is_silent();
 }
 
-static void an_unknown_owner_is_not_reported(void **state)
+static void unknown_owner_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER)->owner = 0;
@@ -452,7 +452,7 @@ static void an_unknown_owner_is_not_reported(void **state)
 	is_silent();
 }
 
-static void a_cpu_does_not_end(void **state)
+static void cpu_as_owner_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER)->owner = KTRX_HOLDER_CPU | 1;
@@ -460,7 +460,7 @@ static void a_cpu_does_not_end(void **state)
 }
 
 /* A thread holds one more lock than its row can name: that may be this lock. */
-static void a_row_that_is_full_may_hold_it(void **state)
+static void full_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *row = why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0);
 
@@ -473,7 +473,7 @@ static void a_row_that_is_full_may_hold_it(void **state)
 	is_silent();
 }
 
-static void a_machine_that_is_done_waits_for_nobody(void **state)
+static void machine_that_ended_well_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -487,41 +487,41 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_it_took_and_kept_is_certain),
-		TEST(events_name_a_later_owner_than_the_row),
-		TEST(a_row_that_still_holds_it_is_certain),
-		TEST(one_that_is_named_after_its_end_is_likely),
-		TEST(one_that_was_named_before_its_end_is_possible),
-		TEST(one_that_is_named_at_its_end_is_possible),
-		TEST(one_without_a_row_is_possible),
-		TEST(a_busy_machine_leaves_it_open),
-		TEST(events_alone_are_likely),
-		TEST(many_waiters_are_one_finding),
-		TEST(an_owner_that_lives_is_not_reported),
-		TEST(an_owner_that_released_the_lock_is_not_reported),
-		TEST(a_lock_with_a_later_holder_is_not_reported),
-		TEST(a_later_wait_that_names_another_owner_refutes_it),
-		TEST(a_polling_thread_that_names_another_owner_refutes_it),
-		TEST(a_wait_that_ends_by_itself_is_none),
-		TEST(an_owner_that_has_just_ended_is_not_reported),
-		TEST(a_wait_that_has_just_begun_is_none),
-		TEST(a_thread_that_goes_on_does_not_wait),
-		TEST(events_do_not_refute_a_row_that_waits_for_nothing),
-		TEST(a_waiter_that_has_ended_itself_is_none),
+		TEST(lock_that_events_show_unreleased_is_certain),
+		TEST(events_show_later_owner_than_row),
+		TEST(lock_in_row_of_ended_owner_is_certain),
+		TEST(owner_named_after_its_end_is_likely),
+		TEST(owner_named_before_its_end_is_possible),
+		TEST(owner_named_at_its_end_is_possible),
+		TEST(owner_without_row_is_possible),
+		TEST(busy_verdict_becomes_only_possible),
+		TEST(events_without_hooks_are_likely),
+		TEST(waiters_for_one_lock_are_one_finding),
+		TEST(living_owner_is_not_reported),
+		TEST(owner_that_released_lock_is_not_reported),
+		TEST(lock_with_later_holder_is_not_reported),
+		TEST(later_wait_with_other_owner_refutes_it),
+		TEST(polling_thread_with_other_owner_refutes_it),
+		TEST(wait_with_timeout_is_not_reported),
+		TEST(owner_that_just_ended_is_not_reported),
+		TEST(new_wait_is_not_reported),
+		TEST(thread_with_later_events_does_not_wait),
+		TEST(row_without_wait_overrides_events),
+		TEST(ended_waiter_is_not_reported),
 		TEST(thread_0_does_not_end),
-		TEST(an_owner_that_never_took_the_lock_is_not_reported),
-		TEST(a_machine_that_panicked_is_not_reported),
-		TEST(a_machine_that_was_reset_is_not_reported),
-		TEST(a_trace_that_is_cut_is_not_relied_on),
-		TEST(a_wait_without_start_or_lock_is_not_reported),
-		TEST(a_number_that_is_used_again_is_none),
-		TEST(a_row_that_holds_it_after_a_gap_is_none),
-		TEST(what_was_taken_before_a_gap_is_not_certain),
-		TEST(a_kernel_that_records_no_ends_is_not_reported),
-		TEST(an_unknown_owner_is_not_reported),
-		TEST(a_cpu_does_not_end),
-		TEST(a_row_that_is_full_may_hold_it),
-		TEST(a_machine_that_is_done_waits_for_nobody),
+		TEST(owner_that_never_took_lock_is_not_reported),
+		TEST(panicked_machine_is_not_reported),
+		TEST(reset_machine_is_not_reported),
+		TEST(trace_without_newest_events_is_not_reported),
+		TEST(wait_without_start_or_lock_is_not_reported),
+		TEST(reused_owner_id_is_not_reported),
+		TEST(holding_row_after_gap_is_not_reported),
+		TEST(lock_taken_before_gap_is_not_certain),
+		TEST(kernel_without_ends_of_threads_is_not_reported),
+		TEST(unknown_owner_is_not_reported),
+		TEST(cpu_as_owner_is_not_reported),
+		TEST(full_row_may_hold_lock),
+		TEST(machine_that_ended_well_is_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

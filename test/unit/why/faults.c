@@ -73,7 +73,7 @@ static void panic(void)
 
 /* ---- Panics ---------------------------------------------------------------------------------------- */
 
-static void a_panic_names_the_instruction_that_faulted(void **state)
+static void panic_names_faulting_instruction(void **state)
 {
 	(void)state;
 	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(BASE + 0x110));
@@ -83,7 +83,7 @@ static void a_panic_names_the_instruction_that_faulted(void **state)
 	why_says("it was handling a fault on address 0x18, by the instruction at list_remove+0x10");
 }
 
-static void a_fault_that_is_over_did_not_do_it(void **state)
+static void finished_fault_is_not_blamed_for_panic(void **state)
 {
 	(void)state;
 	script_event(FAULT, LAST - 2, 0, WORKER, V(0x18), V(BASE + 0x110));
@@ -92,7 +92,7 @@ static void a_fault_that_is_over_did_not_do_it(void **state)
 	assert_null(strstr(why_text(), "list_remove"));
 }
 
-static void an_old_fault_did_not_do_it(void **state)
+static void old_fault_is_not_blamed_for_panic(void **state)
 {
 	(void)state;
 	script_event(FAULT, LAST - 1500 * MS, 0, WORKER, V(0x18), V(BASE + 0x110));
@@ -100,7 +100,7 @@ static void an_old_fault_did_not_do_it(void **state)
 	assert_null(strstr(why_text(), "list_remove"));
 }
 
-static void a_fault_without_its_instruction_asks_for_it(void **state)
+static void advice_asks_for_unknown_instruction(void **state)
 {
 	(void)state;
 	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(0));
@@ -109,7 +109,7 @@ static void a_fault_without_its_instruction_asks_for_it(void **state)
 	why_says("to be more certain: record the field ip in mm.fault_enter");
 }
 
-static void risc_v_keeps_it_in_a_register(void **state)
+static void riscv_register_has_faulting_instruction(void **state)
 {
 	why_teardown(state);
 	why_setup(state);
@@ -121,7 +121,7 @@ static void risc_v_keeps_it_in_a_register(void **state)
 	why_says("the last exception on that CPU was at list_remove+0x14");
 }
 
-static void an_interrupt_or_a_call_is_no_fault(void **state)
+static void riscv_interrupt_or_call_is_no_fault(void **state)
 {
 	static const char *const registers[] = {
 		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=ffffffff80100114 scause=8000000000000005\n",
@@ -147,7 +147,7 @@ static void deep(const char *registers)
 	script_info()->registers = registers;
 }
 
-static void a_stack_pointer_below_the_stack(void **state)
+static void stack_pointer_below_stack_is_overflow(void **state)
 {
 	struct ktrx_holder *client = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0);
 
@@ -161,7 +161,7 @@ static void a_stack_pointer_below_the_stack(void **state)
 	why_says("the stack pointer is in the stack of thread 6 (client)");
 }
 
-static void a_stack_pointer_that_is_no_overflow(void **state)
+static void other_stack_pointers_are_no_overflow(void **state)
 {
 	static const char *const registers[] = {
 		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* in the stack */
@@ -183,7 +183,7 @@ static void a_stack_pointer_that_is_no_overflow(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-static void a_handler_may_have_a_stack_of_its_own(void **state)
+static void overflow_in_interrupt_is_only_possible(void **state)
 {
 	(void)state;
 	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
@@ -205,7 +205,7 @@ static void sink(uint8_t context)
 		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110))->context = context;
 }
 
-static void faults_in_each_other_leave_the_stack_far_behind(void **state)
+static void nested_faults_make_distant_stack_pointer_overflow(void **state)
 {
 	(void)state;
 	sink(KTRX_CONTEXT_INTERRUPT);
@@ -215,7 +215,7 @@ static void faults_in_each_other_leave_the_stack_far_behind(void **state)
 	why_says("it has faulted at least 100 times, each time in the handler of the previous fault");
 }
 
-static void faults_that_are_over_do_not(void **state)
+static void finished_faults_do_not(void **state)
 {
 	(void)state;
 	sink(KTRX_CONTEXT_THREAD);
@@ -224,7 +224,7 @@ static void faults_that_are_over_do_not(void **state)
 }
 
 /* A program faults, and the end of the fault is not recorded. */
-static void faults_of_a_program_do_not(void **state)
+static void user_faults_do_not(void **state)
 {
 	(void)state;
 	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
@@ -236,7 +236,7 @@ static void faults_of_a_program_do_not(void **state)
 }
 
 /* In a kernel without events for the end of faults, nothing shows that faults are nested. */
-static void faults_whose_end_is_never_told_do_not(void **state)
+static void faults_without_recorded_ends_do_not(void **state)
 {
 	(void)state;
 	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
@@ -247,7 +247,7 @@ static void faults_whose_end_is_never_told_do_not(void **state)
 }
 
 /* Another CPU panics because of memory that the stack has overwritten. */
-static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
+static void overflow_precedes_panic_of_other_cpu(void **state)
 {
 	(void)state;
 	script_info()->cpus = 2;
@@ -261,7 +261,7 @@ static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
 }
 
 /* The code that stopped the CPU for the panic may have its own stack. */
-static void behind_a_panic_the_stack_pointer_alone_is_no_proof(void **state)
+static void stack_pointer_after_panic_is_only_possible(void **state)
 {
 	(void)state;
 	script_info()->cpus = 2;
@@ -277,21 +277,21 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_panic_names_the_instruction_that_faulted),
-		TEST(a_fault_that_is_over_did_not_do_it),
-		TEST(an_old_fault_did_not_do_it),
-		TEST(a_fault_without_its_instruction_asks_for_it),
-		TEST(risc_v_keeps_it_in_a_register),
-		TEST(an_interrupt_or_a_call_is_no_fault),
-		TEST(a_stack_pointer_below_the_stack),
-		TEST(a_stack_pointer_that_is_no_overflow),
-		TEST(a_handler_may_have_a_stack_of_its_own),
-		TEST(faults_in_each_other_leave_the_stack_far_behind),
-		TEST(faults_that_are_over_do_not),
-		TEST(faults_of_a_program_do_not),
-		TEST(faults_whose_end_is_never_told_do_not),
-		TEST(an_overflow_comes_before_the_panic_of_another_cpu),
-		TEST(behind_a_panic_the_stack_pointer_alone_is_no_proof),
+		TEST(panic_names_faulting_instruction),
+		TEST(finished_fault_is_not_blamed_for_panic),
+		TEST(old_fault_is_not_blamed_for_panic),
+		TEST(advice_asks_for_unknown_instruction),
+		TEST(riscv_register_has_faulting_instruction),
+		TEST(riscv_interrupt_or_call_is_no_fault),
+		TEST(stack_pointer_below_stack_is_overflow),
+		TEST(other_stack_pointers_are_no_overflow),
+		TEST(overflow_in_interrupt_is_only_possible),
+		TEST(nested_faults_make_distant_stack_pointer_overflow),
+		TEST(finished_faults_do_not),
+		TEST(user_faults_do_not),
+		TEST(faults_without_recorded_ends_do_not),
+		TEST(overflow_precedes_panic_of_other_cpu),
+		TEST(stack_pointer_after_panic_is_only_possible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void is_idle(enum finding_certainty certain, bool partial)
 	assert_int_equal(why_judge()->base.partial, partial);
 }
 
-static void all_is_told(void **state)
+static void idle_is_certain_with_all_data(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -85,7 +85,7 @@ static void all_is_told(void **state)
 }
 
 /* A running thread may make no progress. */
-static void who_records_nothing_else_computes_or_spins(void **state)
+static void running_thread_without_events_computes_or_spins(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_KERNEL);
@@ -100,7 +100,7 @@ static void who_records_nothing_else_computes_or_spins(void **state)
 	why_says("thread 5 (worker) has recorded no event of its own for 4.00 s: it computes or spins");
 }
 
-static void who_records_something_else_does_neither(void **state)
+static void running_thread_with_events_is_not_named(void **state)
 {
 	(void)state;
 	works(0);
@@ -108,7 +108,7 @@ static void who_records_something_else_does_neither(void **state)
 	assert_null(strstr(why_text(), "no event of its own"));
 }
 
-static void a_wait_for_something_unnamed(void **state)
+static void wait_without_object_is_listed(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -117,7 +117,7 @@ static void a_wait_for_something_unnamed(void **state)
 }
 
 /* This happens if prev and next of a switch are swapped. */
-static void more_running_threads_than_cpus_prove_nothing(void **state)
+static void more_running_threads_than_cpus_is_not_certain(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -128,7 +128,7 @@ static void more_running_threads_than_cpus_prove_nothing(void **state)
 }
 
 /* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
-static void an_overwritten_trace_has_no_verdict(void **state)
+static void overwritten_trace_memory_has_no_verdict(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -141,7 +141,7 @@ static void an_overwritten_trace_has_no_verdict(void **state)
 }
 
 /* Nothing shows that the thread will be woken: it may wait for something that has already happened. */
-static void a_sleeper_without_a_past_leaves_it_open(void **state)
+static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -152,7 +152,7 @@ static void a_sleeper_without_a_past_leaves_it_open(void **state)
 }
 
 /* The events of its earlier wakeups are lost. */
-static void a_sleeper_is_older_than_what_is_left(void **state)
+static void sleep_older_than_rings_is_partial(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -162,7 +162,7 @@ static void a_sleeper_is_older_than_what_is_left(void **state)
 	why_says("rings with more slots");
 }
 
-static void rings_that_hold_a_part_of_the_window(void **state)
+static void rings_shorter_than_window_are_partial(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -171,7 +171,7 @@ static void rings_that_hold_a_part_of_the_window(void **state)
 	why_says("of what the rings hold of the last 1.00 s (the shortest: 300.0 ms)");
 }
 
-static void hooks_that_are_not_called(void **state)
+static void uncalled_hooks_are_advised(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -180,7 +180,7 @@ static void hooks_that_are_not_called(void **state)
 	why_says("hooks for locks, threads");
 }
 
-static void hooks_that_keep_no_state(void **state)
+static void disabled_state_is_advised(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -199,19 +199,19 @@ static void restless(uint64_t beat)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-static void an_idle_cpu_that_overflows(void **state)
+static void idle_cpu_with_overflowing_ring_is_unknown(void **state)
 {
 	(void)state;
 	restless(400 * MS);
 }
 
-static void an_idle_cpu_that_overflows_and_never_beat(void **state)
+static void idle_cpu_without_heartbeat_and_overflowing_ring_is_unknown(void **state)
 {
 	(void)state;
 	restless(0);
 }
 
-static void little_is_known_of_who_works(void **state)
+static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 {
 	(void)state;
 	works(0);
@@ -222,14 +222,14 @@ static void little_is_known_of_who_works(void **state)
 }
 
 /* A silence in the host's note counts only if it is a valid time within the range of the clock. */
-static void a_silence_that_is_none(void **state)
+static void invalid_silence_in_note_is_ignored(void **state)
 {
 	(void)state;
 	script_info()->note = "silent: soon\n0\n";
 	assert_false(why_evidence_of_script()->made_progress);
 }
 
-static void a_silence_of_a_wild_clock(void **state)
+static void silence_beyond_clock_range_is_ignored(void **state)
 {
 	(void)state;
 	script_event(OTHER, MS, 0, 0);
@@ -239,7 +239,7 @@ static void a_silence_of_a_wild_clock(void **state)
 }
 
 /* The last known activity says nothing about a later time in which nothing came. */
-static void a_machine_that_stands_is_not_at_work(void **state)
+static void silent_machine_is_not_busy(void **state)
 {
 	(void)state;
 	works(0);
@@ -249,7 +249,7 @@ static void a_machine_that_stands_is_not_at_work(void **state)
 		 "1.00 s");
 }
 
-static void a_machine_that_was_seen_to_go_on_is_at_work(void **state)
+static void machine_seen_running_is_busy(void **state)
 {
 	(void)state;
 	works(0);
@@ -257,7 +257,7 @@ static void a_machine_that_was_seen_to_go_on_is_at_work(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-static void none_idles_where_none_does(void **state)
+static void machine_without_idle_cpus_is_not_idle(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -267,7 +267,7 @@ static void none_idles_where_none_does(void **state)
 }
 
 /* It has just begun to spin for a lock that no running thread could release. */
-static void who_spins_alone_does_not_get_on(void **state)
+static void spinning_for_held_lock_is_no_progress(void **state)
 {
 	struct ktrx_holder *cpu = cpu_in(0, KTRX_MODE_KERNEL, THE_END);
 
@@ -279,7 +279,7 @@ static void who_spins_alone_does_not_get_on(void **state)
 }
 
 /* It has waited for a while, and another CPU has just taken the lock: its turn will come. */
-static void who_spins_for_a_lock_that_changes_hands_gets_on(void **state)
+static void spinning_for_changing_holder_is_progress(void **state)
 {
 	(void)state;
 	works(0);
@@ -289,7 +289,7 @@ static void who_spins_for_a_lock_that_changes_hands_gets_on(void **state)
 }
 
 /* A lock that was just released. */
-static void who_spins_for_a_free_lock_gets_on(void **state)
+static void spinning_for_free_lock_is_progress(void **state)
 {
 	(void)state;
 	works(0);
@@ -299,7 +299,7 @@ static void who_spins_for_a_free_lock_gets_on(void **state)
 }
 
 /* A thread may be runnable for a while although there is little to do. */
-static void little_to_do_is_no_riddle(void **state)
+static void thread_runnable_for_moment_is_healthy(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -312,7 +312,7 @@ static void little_to_do_is_no_riddle(void **state)
 }
 
 /* The idle thread has an unusual name, but runs on a CPU in idle mode. */
-static void who_runs_while_its_cpu_idles_is_the_idle_thread(void **state)
+static void thread_on_cpu_in_idle_mode_is_idle_thread(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -326,7 +326,7 @@ static void who_runs_while_its_cpu_idles_is_the_idle_thread(void **state)
 }
 
 /* The same on a CPU that has not switched threads yet. */
-static void who_runs_alone_while_its_cpu_idles_is_at_no_work(void **state)
+static void thread_without_switches_on_idle_cpu_does_no_work(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -340,7 +340,7 @@ static void who_runs_alone_while_its_cpu_idles_is_at_no_work(void **state)
 }
 
 /* A kernel that records no threads: an unknown thread is not an idle thread. */
-static void no_thread_is_no_idle_thread(void **state)
+static void kernel_without_threads_is_not_idle(void **state)
 {
 	(void)state;
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -359,32 +359,32 @@ static void no_thread_is_no_idle_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_is_told),
-		TEST(more_running_threads_than_cpus_prove_nothing),
-		TEST(an_overwritten_trace_has_no_verdict),
-		TEST(a_sleeper_without_a_past_leaves_it_open),
-		TEST(a_sleeper_is_older_than_what_is_left),
-		TEST(rings_that_hold_a_part_of_the_window),
-		TEST(hooks_that_are_not_called),
-		TEST(hooks_that_keep_no_state),
-		TEST(an_idle_cpu_that_overflows),
-		TEST(an_idle_cpu_that_overflows_and_never_beat),
-		TEST(little_is_known_of_who_works),
-		TEST(a_silence_that_is_none),
-		TEST(a_silence_of_a_wild_clock),
-		TEST(a_machine_that_stands_is_not_at_work),
-		TEST(a_machine_that_was_seen_to_go_on_is_at_work),
-		TEST(none_idles_where_none_does),
-		TEST(who_spins_alone_does_not_get_on),
-		TEST(who_spins_for_a_free_lock_gets_on),
-		TEST(who_spins_for_a_lock_that_changes_hands_gets_on),
-		TEST(little_to_do_is_no_riddle),
-		TEST(who_runs_while_its_cpu_idles_is_the_idle_thread),
-		TEST(who_runs_alone_while_its_cpu_idles_is_at_no_work),
-		TEST(no_thread_is_no_idle_thread),
-		TEST(who_records_nothing_else_computes_or_spins),
-		TEST(who_records_something_else_does_neither),
-		TEST(a_wait_for_something_unnamed),
+		TEST(idle_is_certain_with_all_data),
+		TEST(more_running_threads_than_cpus_is_not_certain),
+		TEST(overwritten_trace_memory_has_no_verdict),
+		TEST(sleep_without_earlier_wakeups_is_only_likely),
+		TEST(sleep_older_than_rings_is_partial),
+		TEST(rings_shorter_than_window_are_partial),
+		TEST(uncalled_hooks_are_advised),
+		TEST(disabled_state_is_advised),
+		TEST(idle_cpu_with_overflowing_ring_is_unknown),
+		TEST(idle_cpu_without_heartbeat_and_overflowing_ring_is_unknown),
+		TEST(busy_from_tiny_part_of_window_is_only_possible),
+		TEST(invalid_silence_in_note_is_ignored),
+		TEST(silence_beyond_clock_range_is_ignored),
+		TEST(silent_machine_is_not_busy),
+		TEST(machine_seen_running_is_busy),
+		TEST(machine_without_idle_cpus_is_not_idle),
+		TEST(spinning_for_held_lock_is_no_progress),
+		TEST(spinning_for_free_lock_is_progress),
+		TEST(spinning_for_changing_holder_is_progress),
+		TEST(thread_runnable_for_moment_is_healthy),
+		TEST(thread_on_cpu_in_idle_mode_is_idle_thread),
+		TEST(thread_without_switches_on_idle_cpu_does_no_work),
+		TEST(kernel_without_threads_is_not_idle),
+		TEST(running_thread_without_events_computes_or_spins),
+		TEST(running_thread_with_events_is_not_named),
+		TEST(wait_without_object_is_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void disk_never_ends(enum eoi_time usually)
 	why_interrupt(60 * MS, 1, IDLE1, DEVICE, KERNEL + 8, NEVER);
 }
 
-static void an_interrupt_that_is_not_ended(void **state)
+static void interrupt_without_eoi_is_reported(void **state)
 {
 	(void)state;
 	disk_never_ends(EARLY);
@@ -35,21 +35,21 @@ static void an_interrupt_that_is_not_ended(void **state)
 	why_says("came 5 times there, with 5 EOIs");
 }
 
-static void an_interrupt_that_is_ended_late(void **state)
+static void missing_eoi_is_found_if_earlier_ones_were_late(void **state)
 {
 	(void)state;
 	disk_never_ends(LATE);
 	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
 }
 
-static void one_that_needs_no_end(void **state)
+static void interrupt_that_needs_no_eoi_is_not_reported(void **state)
 {
 	(void)state;
 	disk_never_ends(NEVER);
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
-static void nothing_is_missing_while_more_come(void **state)
+static void eoi_is_not_missing_if_interrupts_follow(void **state)
 {
 	(void)state;
 	disk_never_ends(EARLY);
@@ -57,7 +57,7 @@ static void nothing_is_missing_while_more_come(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
-static void nothing_is_missing_with_interrupts_off(void **state)
+static void eoi_is_not_missing_with_interrupts_disabled(void **state)
 {
 	(void)state;
 	disk_never_ends(EARLY);
@@ -66,7 +66,7 @@ static void nothing_is_missing_with_interrupts_off(void **state)
 }
 
 /* The slots that were lost right before the last interrupt may have contained its EOI. */
-static void no_end_is_missed_across_a_gap(void **state)
+static void eoi_may_be_lost_in_gap(void **state)
 {
 	(void)state;
 	disk_never_ends(EARLY);
@@ -86,7 +86,7 @@ static void storm(uint64_t every, uint32_t count)
 		why_interrupt(begin + n * every, 1, WORKER, DEVICE, KERNEL + 8, EARLY);
 }
 
-static void an_interrupt_that_comes_all_the_time(void **state)
+static void repeated_interrupt_is_storm(void **state)
 {
 	(void)state;
 	storm(5000, 200);
@@ -99,7 +99,7 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 }
 
 /* The ring holds a hundred of the interrupts; the CPU's row has counted all. */
-static void a_storm_in_a_small_ring(void **state)
+static void storm_is_found_in_small_ring(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -112,7 +112,7 @@ static void a_storm_in_a_small_ring(void **state)
 }
 
 /* Other events before the lost slots do not show that the CPU has time for them now. */
-static void a_flood_behind_a_gap(void **state)
+static void storm_between_ticks_is_found_after_gap(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -125,14 +125,14 @@ static void a_flood_behind_a_gap(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
 }
 
-static void a_few_are_no_storm(void **state)
+static void few_interrupts_are_no_storm(void **state)
 {
 	(void)state;
 	storm(5000, 20);
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
-static void slow_ones_are_no_storm(void **state)
+static void slow_interrupts_are_no_storm(void **state)
 {
 	(void)state;
 	storm(4 * MS, 200);
@@ -151,7 +151,7 @@ static void many_interrupts_of_an_idle_cpu(bool ticks_rest)
 	}
 }
 
-static void many_that_are_ended_are_no_storm(void **state)
+static void frequent_ended_interrupts_are_no_storm(void **state)
 {
 	(void)state;
 	many_interrupts_of_an_idle_cpu(false);
@@ -159,7 +159,7 @@ static void many_that_are_ended_are_no_storm(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-static void many_without_ticks_are_no_storm(void **state)
+static void frequent_interrupts_without_ticks_are_no_storm(void **state)
 {
 	(void)state;
 	many_interrupts_of_an_idle_cpu(true);
@@ -183,7 +183,7 @@ static struct ktrx_holder *no_ticks(uint64_t deadline)
 	return sleeper;
 }
 
-static void a_sleeper_that_no_tick_wakes(void **state)
+static void late_sleeper_without_ticks_is_dead_timer(void **state)
 {
 	(void)state;
 	no_ticks(200 * MS);
@@ -203,26 +203,26 @@ static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expec
 	assert_int_equal(why_count(WHY_DEAD_TIMER), expected);
 }
 
-static void a_dead_timer_is_seen_from_within_a_lock(void **state)
+static void dead_timer_is_found_while_lock_is_taken(void **state)
 {
 	(void)state;
 	a_dead_timer_and_interrupts_off_since(950 * MS, 1);
 }
 
-static void interrupts_off_for_long_are_no_dead_timer(void **state)
+static void interrupts_disabled_for_long_are_no_dead_timer(void **state)
 {
 	(void)state;
 	a_dead_timer_and_interrupts_off_since(150 * MS, 0);
 }
 
-static void ticks_may_rest(void **state)
+static void missing_ticks_without_sleeper_are_healthy(void **state)
 {
 	(void)state;
 	no_ticks(0);
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-static void a_sleeper_may_have_time_left(void **state)
+static void sleeper_before_deadline_is_healthy(void **state)
 {
 	(void)state;
 	no_ticks(990 * MS);
@@ -230,7 +230,7 @@ static void a_sleeper_may_have_time_left(void **state)
 }
 
 /* The host ran neither CPU for 600 ms: CPU 1 did nothing else in that time either. */
-static void a_host_without_time_stops_no_timer(void **state)
+static void delay_by_host_is_no_dead_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
 
@@ -261,7 +261,7 @@ static void off_for_50_ms(bool events, bool others)
 	why_ticks(160 * MS, 1000 * MS, 1, IDLE1, KERNEL);
 }
 
-static void interrupts_that_were_off(void **state)
+static void missing_ticks_show_disabled_interrupts(void **state)
 {
 	(void)state;
 	off_for_50_ms(true, true);
@@ -272,14 +272,14 @@ static void interrupts_that_were_off(void **state)
 }
 
 /* The host may not have run the CPU, or none of the timers. */
-static void silence_is_no_proof(void **state)
+static void cpu_without_events_is_only_possible(void **state)
 {
 	(void)state;
 	off_for_50_ms(false, true);
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-static void nobody_else_took_any(void **state)
+static void missing_ticks_on_all_cpus_are_only_possible(void **state)
 {
 	(void)state;
 	off_for_50_ms(true, false);
@@ -287,7 +287,7 @@ static void nobody_else_took_any(void **state)
 }
 
 /* A counter that is set back by more than the reader can correct gives no valid period. */
-static void a_clock_that_goes_back(void **state)
+static void clock_that_goes_back_is_ignored(void **state)
 {
 	const struct why_quiet *quiet;
 	struct why_evidence *evidence;
@@ -302,7 +302,7 @@ static void a_clock_that_goes_back(void **state)
 	why_evidence_free(evidence);
 }
 
-static void interrupts_that_stay_off(void **state)
+static void interrupts_that_stay_disabled_are_reported(void **state)
 {
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -320,30 +320,30 @@ static void interrupts_that_stay_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_interrupt_that_is_not_ended),
-		TEST(an_interrupt_that_is_ended_late),
-		TEST(one_that_needs_no_end),
-		TEST(nothing_is_missing_while_more_come),
-		TEST(nothing_is_missing_with_interrupts_off),
-		TEST(no_end_is_missed_across_a_gap),
-		TEST(an_interrupt_that_comes_all_the_time),
-		TEST(a_storm_in_a_small_ring),
-		TEST(a_flood_behind_a_gap),
-		TEST(a_few_are_no_storm),
-		TEST(slow_ones_are_no_storm),
-		TEST(many_that_are_ended_are_no_storm),
-		TEST(many_without_ticks_are_no_storm),
-		TEST(a_sleeper_that_no_tick_wakes),
-		TEST(a_dead_timer_is_seen_from_within_a_lock),
-		TEST(interrupts_off_for_long_are_no_dead_timer),
-		TEST(ticks_may_rest),
-		TEST(a_sleeper_may_have_time_left),
-		TEST(a_host_without_time_stops_no_timer),
-		TEST(interrupts_that_were_off),
-		TEST(silence_is_no_proof),
-		TEST(nobody_else_took_any),
-		TEST(a_clock_that_goes_back),
-		TEST(interrupts_that_stay_off),
+		TEST(interrupt_without_eoi_is_reported),
+		TEST(missing_eoi_is_found_if_earlier_ones_were_late),
+		TEST(interrupt_that_needs_no_eoi_is_not_reported),
+		TEST(eoi_is_not_missing_if_interrupts_follow),
+		TEST(eoi_is_not_missing_with_interrupts_disabled),
+		TEST(eoi_may_be_lost_in_gap),
+		TEST(repeated_interrupt_is_storm),
+		TEST(storm_is_found_in_small_ring),
+		TEST(storm_between_ticks_is_found_after_gap),
+		TEST(few_interrupts_are_no_storm),
+		TEST(slow_interrupts_are_no_storm),
+		TEST(frequent_ended_interrupts_are_no_storm),
+		TEST(frequent_interrupts_without_ticks_are_no_storm),
+		TEST(late_sleeper_without_ticks_is_dead_timer),
+		TEST(dead_timer_is_found_while_lock_is_taken),
+		TEST(interrupts_disabled_for_long_are_no_dead_timer),
+		TEST(missing_ticks_without_sleeper_are_healthy),
+		TEST(sleeper_before_deadline_is_healthy),
+		TEST(delay_by_host_is_no_dead_timer),
+		TEST(missing_ticks_show_disabled_interrupts),
+		TEST(cpu_without_events_is_only_possible),
+		TEST(missing_ticks_on_all_cpus_are_only_possible),
+		TEST(clock_that_goes_back_is_ignored),
+		TEST(interrupts_that_stay_disabled_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

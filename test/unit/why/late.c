@@ -24,7 +24,7 @@ static void holds_and_is_waited_for(uint64_t since_ms)
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", (since_ms + 1) * MS);
 }
 
-static void a_device_that_stopped_to_answer_holds_up_others(void **state)
+static void holder_of_lock_waits_for_silent_device(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(why_turns(WAKER, KTRX_WAIT_DEVICE, 20, 20000) + 5);
@@ -35,7 +35,7 @@ static void a_device_that_stopped_to_answer_holds_up_others(void **state)
 }
 
 /* For example a timer interrupt, which wakes other threads as well. */
-static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
+static void interrupt_that_still_comes_is_named(void **state)
 {
 	uint64_t last = why_turns(0, KTRX_WAIT_DEVICE, 20, 20000);
 
@@ -47,21 +47,21 @@ static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
 }
 
 /* The first wait for a device: it may normally take this long. */
-static void a_device_of_which_nothing_is_known_is_possibly_late(void **state)
+static void device_without_earlier_waits_is_possibly_overdue(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(1000);
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-static void a_slow_device_is_well(void **state)
+static void slow_device_is_healthy(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(why_turns(WAKER, KTRX_WAIT_DEVICE, 10, 900000) + 5);
 	why_is_idle(FINDING_LIKELY);
 }
 
-static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
+static void fast_device_that_stops_is_possibly_overdue(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "reader", KTRX_WAIT_DEVICE, why_turns(WAKER, KTRX_WAIT_DEVICE, 40, 20000) + 5);
@@ -81,7 +81,7 @@ static void a_holder_was_woken(uint32_t times)
 	row->wakes = times;
 }
 
-static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state)
+static void holder_with_earlier_wakeups_in_row_is_overdue(void **state)
 {
 	(void)state;
 	a_holder_was_woken(100);
@@ -92,7 +92,7 @@ static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state
 }
 
 /* Its earlier waits were about as long. */
-static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
+static void holder_with_rare_wakeups_is_possibly_overdue(void **state)
 {
 	(void)state;
 	a_holder_was_woken(KNOWN_WAKES - 1);
@@ -100,7 +100,7 @@ static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
 }
 
 /* Progress of other threads does not show that this wait is normal. */
-static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
+static void busy_is_only_possible_with_overdue_wait(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(1000);
@@ -112,7 +112,7 @@ static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 }
 
 /* Only the owner's id is known: it may have ended while it held the lock. */
-static void an_owner_without_a_row_may_hold_the_lock(void **state)
+static void owner_without_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
 
@@ -123,7 +123,7 @@ static void an_owner_without_a_row_may_hold_the_lock(void **state)
 }
 
 /* The holder released the lock and holds another one now. */
-static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
+static void wait_for_free_lock_is_possibly_overdue(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
 
@@ -136,7 +136,7 @@ static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 }
 
 /* A kernel that records the owner of a lock when a wait begins, but not when a lock is taken. */
-static void an_owner_of_then_is_not_called_the_holder(void **state)
+static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
 
@@ -158,7 +158,7 @@ static void until(uint64_t deadline)
 	row->deadline = deadline;
 }
 
-static void a_time_that_is_long_over_is_overdue(void **state)
+static void sleep_long_after_deadline_is_overdue(void **state)
 {
 	(void)state;
 	until(1500 * MS);
@@ -166,7 +166,7 @@ static void a_time_that_is_long_over_is_overdue(void **state)
 	why_says("thread 5 (timer) still sleeps 10.50 s after its deadline");
 }
 
-static void a_time_that_is_just_over_is_none(void **state)
+static void sleep_just_after_deadline_is_healthy(void **state)
 {
 	(void)state;
 	until((END_MS - 900) * MS);
@@ -174,7 +174,7 @@ static void a_time_that_is_just_over_is_none(void **state)
 }
 
 /* The kernel's clock runs at half speed because it loses ticks. */
-static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
+static void sleep_late_by_slow_clock_is_healthy(void **state)
 {
 	(void)state;
 	until(6500 * MS);
@@ -182,7 +182,7 @@ static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
 }
 
 /* For example a kernel that counts deadlines in microseconds. */
-static void a_time_before_the_sleep_is_none(void **state)
+static void deadline_before_sleep_is_ignored(void **state)
 {
 	(void)state;
 	until(2 * MS);
@@ -191,14 +191,14 @@ static void a_time_before_the_sleep_is_none(void **state)
 
 /* ---- Certainty of idle --------------------------------------------------------------------------- */
 
-static void a_machine_without_open_waits_is_certainly_idle(void **state)
+static void idle_is_certain_without_untimed_waits(void **state)
 {
 	(void)state;
 	why_waker_lives();
 	why_is_idle(FINDING_CERTAIN);
 }
 
-static void a_wait_as_long_as_earlier_ones_is_not_open(void **state)
+static void wait_as_long_as_earlier_ones_is_normal(void **state)
 {
 	(void)state;
 	why_turn(WAKER, KTRX_WAIT_EVENT, 100000, 9000000);
@@ -208,7 +208,7 @@ static void a_wait_as_long_as_earlier_ones_is_not_open(void **state)
 	why_says("1 such wait ended before, the longest after 8.90 s");
 }
 
-static void a_wait_that_was_never_seen_to_end_is_open(void **state)
+static void wait_never_seen_to_end_makes_idle_likely(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
@@ -217,7 +217,7 @@ static void a_wait_that_was_never_seen_to_end_is_open(void **state)
 		 "ended");
 }
 
-static void a_wakeup_that_came_too_early_is_named(void **state)
+static void early_wakeup_is_named(void **state)
 {
 	(void)state;
 	script_event(NOBODY, 998 * MS, 1, WAKER, V(QUEUE), V(0x77000));
@@ -228,7 +228,7 @@ static void a_wakeup_that_came_too_early_is_named(void **state)
 	why_says("the trace shows no such wait that ended; a wakeup came 2.0");
 }
 
-static void events_that_are_switched_off_are_missed(void **state)
+static void advice_asks_for_switched_off_event(void **state)
 {
 	(void)state;
 	ktread_type_find(script_trace(), "sched", "wake_nobody");
@@ -244,26 +244,26 @@ static void events_that_are_switched_off_are_missed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_that_stopped_to_answer_holds_up_others),
-		TEST(an_interrupt_that_still_comes_is_not_said_to_stay_away),
-		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
-		TEST(a_slow_device_is_well),
-		TEST(a_holder_that_used_to_come_on_is_overdue_without_events),
-		TEST(a_holder_that_seldom_comes_on_is_possibly_late),
-		TEST(a_busy_machine_with_an_open_wait_is_possibly_well),
-		TEST(a_device_that_always_answered_at_once_is_possibly_late),
-		TEST(a_lock_that_nobody_holds_is_possibly_overdue),
-		TEST(an_owner_without_a_row_may_hold_the_lock),
-		TEST(an_owner_of_then_is_not_called_the_holder),
-		TEST(a_time_that_is_long_over_is_overdue),
-		TEST(a_time_that_is_just_over_is_none),
-		TEST(a_time_that_a_slow_clock_makes_late_is_none),
-		TEST(a_time_before_the_sleep_is_none),
-		TEST(a_machine_without_open_waits_is_certainly_idle),
-		TEST(a_wait_as_long_as_earlier_ones_is_not_open),
-		TEST(a_wait_that_was_never_seen_to_end_is_open),
-		TEST(a_wakeup_that_came_too_early_is_named),
-		TEST(events_that_are_switched_off_are_missed),
+		TEST(holder_of_lock_waits_for_silent_device),
+		TEST(interrupt_that_still_comes_is_named),
+		TEST(device_without_earlier_waits_is_possibly_overdue),
+		TEST(slow_device_is_healthy),
+		TEST(holder_with_earlier_wakeups_in_row_is_overdue),
+		TEST(holder_with_rare_wakeups_is_possibly_overdue),
+		TEST(busy_is_only_possible_with_overdue_wait),
+		TEST(fast_device_that_stops_is_possibly_overdue),
+		TEST(wait_for_free_lock_is_possibly_overdue),
+		TEST(owner_without_row_may_hold_lock),
+		TEST(owner_at_begin_of_wait_is_not_called_holder),
+		TEST(sleep_long_after_deadline_is_overdue),
+		TEST(sleep_just_after_deadline_is_healthy),
+		TEST(sleep_late_by_slow_clock_is_healthy),
+		TEST(deadline_before_sleep_is_ignored),
+		TEST(idle_is_certain_without_untimed_waits),
+		TEST(wait_as_long_as_earlier_ones_is_normal),
+		TEST(wait_never_seen_to_end_makes_idle_likely),
+		TEST(early_wakeup_is_named),
+		TEST(advice_asks_for_switched_off_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void orders(uint32_t other)
 	end_at(1020 * MS);
 }
 
-static void two_orders_can_deadlock(void **state)
+static void opposite_orders_are_reported(void **state)
 {
 	(void)state;
 	orders(6);
@@ -72,14 +72,14 @@ static void orders_by(uint16_t first, uint16_t last)
 	end_at(1020 * MS);
 }
 
-static void who_only_tries_waits_for_nobody(void **state)
+static void try_makes_no_order(void **state)
 {
 	(void)state;
 	orders_by(ACQUIRE, TRY);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
-static void who_may_wait_does(void **state)
+static void acquire_makes_order(void **state)
 {
 	(void)state;
 	orders_by(ACQUIRE, ACQUIRE);
@@ -87,7 +87,7 @@ static void who_may_wait_does(void **state)
 }
 
 /* A lock that was taken by a try is held like any other: a thread may wait for C while it holds B. */
-static void what_was_tried_is_held(void **state)
+static void lock_taken_by_try_is_held(void **state)
 {
 	(void)state;
 	orders_by(TRY, ACQUIRE);
@@ -95,7 +95,7 @@ static void what_was_tried_is_held(void **state)
 }
 
 /* Id 0 stands for code without a thread on each CPU. Locks of one CPU do not belong to another. */
-static void what_is_no_thread_has_no_order(void **state)
+static void thread_0_has_no_order(void **state)
 {
 	(void)state;
 	declare_locks();
@@ -113,7 +113,7 @@ static void what_is_no_thread_has_no_order(void **state)
 }
 
 /* Thread 5 takes both locks twice, and thread 6 in the other order. No release is recorded. */
-static void takes_alone_are_no_orders(void **state)
+static void acquires_without_releases_make_no_order(void **state)
 {
 	(void)state;
 	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
@@ -125,7 +125,7 @@ static void takes_alone_are_no_orders(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
-static void one_thread_does_not_meet_itself(void **state)
+static void one_thread_with_both_orders_is_healthy(void **state)
 {
 	(void)state;
 	orders(5);
@@ -149,20 +149,20 @@ static void three_can_meet(uint64_t third)
 	why_says("3 locks, 0x");
 }
 
-static void a_ring_that_shares_orders_is_found(void **state)
+static void cycle_that_shares_orders_is_found(void **state)
 {
 	(void)state;
 	three_can_meet(A + 1);
 }
 
-static void a_ring_is_found_wherever_it_begins(void **state)
+static void cycle_is_found_from_any_lock(void **state)
 {
 	(void)state;
 	three_can_meet(B + 1);
 }
 
 /* Long names are cut so that the text after them is still there. */
-static void long_names_leave_room(void **state)
+static void long_names_do_not_displace_text(void **state)
 {
 	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
 	static const char other[] = "another_lock_whose_name_says_all_that_there_is_to_say_of_it___";
@@ -186,7 +186,7 @@ static void long_names_leave_room(void **state)
 }
 
 /* Thread 6 took B while it held A before thread 5 did. Thread 5 in the other order can deadlock with it. */
-static void one_of_several_may_meet_another(void **state)
+static void one_of_several_threads_may_deadlock(void **state)
 {
 	(void)state;
 	orders(5);
@@ -198,17 +198,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(two_orders_can_deadlock),
-		TEST(who_only_tries_waits_for_nobody),
-		TEST(who_may_wait_does),
-		TEST(what_was_tried_is_held),
-		TEST(what_is_no_thread_has_no_order),
-		TEST(takes_alone_are_no_orders),
-		TEST(one_thread_does_not_meet_itself),
-		TEST(one_of_several_may_meet_another),
-		TEST(long_names_leave_room),
-		TEST(a_ring_that_shares_orders_is_found),
-		TEST(a_ring_is_found_wherever_it_begins),
+		TEST(opposite_orders_are_reported),
+		TEST(try_makes_no_order),
+		TEST(acquire_makes_order),
+		TEST(lock_taken_by_try_is_held),
+		TEST(thread_0_has_no_order),
+		TEST(acquires_without_releases_make_no_order),
+		TEST(one_thread_with_both_orders_is_healthy),
+		TEST(one_of_several_threads_may_deadlock),
+		TEST(long_names_do_not_displace_text),
+		TEST(cycle_that_shares_orders_is_found),
+		TEST(cycle_is_found_from_any_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

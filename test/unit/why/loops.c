@@ -21,7 +21,7 @@ static uint64_t call_many(unsigned times, uint64_t from, uint64_t step, uint64_t
 	return from;
 }
 
-static void one_call_that_fails_for_ever(void **state)
+static void repeated_failing_call_is_reported(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -32,7 +32,7 @@ static void one_call_that_fails_for_ever(void **state)
 	why_says("1000 times in a row");
 }
 
-static void calls_that_succeed_are_progress(void **state)
+static void successful_calls_are_progress(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -49,7 +49,7 @@ static void rare_calls_are_no_loop(void **state)
 }
 
 /* Its last call returned, and it has run in user mode since. */
-static void a_loop_that_has_ended_is_none(void **state)
+static void finished_loop_is_not_reported(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -58,7 +58,7 @@ static void a_loop_that_has_ended_is_none(void **state)
 }
 
 /* The host did not run the CPU for a while: the loop has not ended. */
-static void a_cpu_without_time_loops_still(void **state)
+static void loop_on_cpu_delayed_by_host_is_reported(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
 
@@ -71,7 +71,7 @@ static void a_cpu_without_time_loops_still(void **state)
 }
 
 /* A thousand tries take only a few ms. */
-static void a_few_ms_of_polls_are_no_proof(void **state)
+static void few_ms_of_polls_are_only_possible(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -82,7 +82,7 @@ static void a_few_ms_of_polls_are_no_proof(void **state)
 }
 
 /* The repeated calls are over. The newest call is another one, which sleeps. */
-static void who_polls_and_then_sleeps_does_not_loop(void **state)
+static void thread_that_polls_then_sleeps_is_healthy(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
 
@@ -112,7 +112,7 @@ static void calls_that_sleep_are_no_loop(void **state)
 }
 
 /* The ring holds only the newest calls. The row shows that the thread has not slept for long before them. */
-static void calls_that_fill_a_small_ring(void **state)
+static void calls_that_fill_small_ring_are_certain(void **state)
 {
 	const uint64_t begin = 2000 * MS;
 
@@ -127,7 +127,7 @@ static void calls_that_fill_a_small_ring(void **state)
 }
 
 /* The missing slots are of another CPU, on which the thread may have run. */
-static void what_is_in_a_row_is_so_behind_a_gap(void **state)
+static void calls_are_counted_after_gap(void **state)
 {
 	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
 
@@ -153,7 +153,7 @@ static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
 	return from;
 }
 
-static void one_fault_for_ever(void **state)
+static void repeated_fault_is_reported(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -167,7 +167,7 @@ static void one_fault_for_ever(void **state)
 }
 
 /* The signal handler makes a system call. That is neither progress nor a loop of calls. */
-static void a_handler_that_repairs_nothing(void **state)
+static void fault_with_signal_handler_is_reported(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -191,19 +191,19 @@ static void calls_between_faults_are_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_call_that_fails_for_ever),
-		TEST(calls_that_succeed_are_progress),
+		TEST(repeated_failing_call_is_reported),
+		TEST(successful_calls_are_progress),
 		TEST(rare_calls_are_no_loop),
-		TEST(a_loop_that_has_ended_is_none),
-		TEST(a_cpu_without_time_loops_still),
-		TEST(a_few_ms_of_polls_are_no_proof),
-		TEST(who_polls_and_then_sleeps_does_not_loop),
+		TEST(finished_loop_is_not_reported),
+		TEST(loop_on_cpu_delayed_by_host_is_reported),
+		TEST(few_ms_of_polls_are_only_possible),
+		TEST(thread_that_polls_then_sleeps_is_healthy),
 		TEST(calls_that_sleep_are_no_loop),
-		TEST(calls_that_fill_a_small_ring),
-		TEST(one_fault_for_ever),
-		TEST(a_handler_that_repairs_nothing),
+		TEST(calls_that_fill_small_ring_are_certain),
+		TEST(repeated_fault_is_reported),
+		TEST(fault_with_signal_handler_is_reported),
 		TEST(calls_between_faults_are_progress),
-		TEST(what_is_in_a_row_is_so_behind_a_gap),
+		TEST(calls_are_counted_after_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

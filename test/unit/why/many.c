@@ -230,7 +230,7 @@ static void are_many_threads(const struct why_evidence *evidence, const struct w
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STARVATION);
 }
 
-static void many_threads_cost_little(void **state)
+static void many_threads_need_bounded_memory_and_time(void **state)
 {
 	(void)state;
 	explain(write_trace(), THREADS, are_many_threads);
@@ -246,7 +246,7 @@ static void are_many_orders(const struct why_evidence *evidence, const struct wh
 	assert_int_equal(evidence->left_out, ORDERS - KEYED_MAX);
 }
 
-static void orders_beyond_are_counted(void **state)
+static void lock_orders_beyond_limit_are_counted(void **state)
 {
 	struct bytes dump = { 0 };
 	struct writer writer;
@@ -301,7 +301,7 @@ static void are_many_cpus(const struct why_evidence *evidence, const struct why_
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_DEADLOCK);
 }
 
-static void many_cpus_cost_little(void **state)
+static void many_cpus_need_bounded_memory_and_time(void **state)
 {
 	struct bytes dump = { 0 };
 	struct writer writer;
@@ -319,9 +319,9 @@ static void many_cpus_cost_little(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_cost_little),
-					    cmocka_unit_test(orders_beyond_are_counted),
-					    cmocka_unit_test(many_cpus_cost_little) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_need_bounded_memory_and_time),
+					    cmocka_unit_test(lock_orders_beyond_limit_are_counted),
+					    cmocka_unit_test(many_cpus_need_bounded_memory_and_time) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

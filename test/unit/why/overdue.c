@@ -12,7 +12,7 @@
 
 /* ---- Periodic wakeups ---------------------------------------------------------------------------- */
 
-static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **state)
+static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 40, 50000);
 
@@ -27,7 +27,7 @@ static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **sta
 }
 
 /* It may be in a long timed sleep, because its kernel records "event" for each sleep. */
-static void without_times_an_event_may_be_a_time(void **state)
+static void event_may_be_timed_sleep_without_recorded_timeouts(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 40, 50000);
 
@@ -39,7 +39,7 @@ static void without_times_an_event_may_be_a_time(void **state)
 	why_says("threads that wait without a timeout (as far as is known):");
 }
 
-static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **state)
+static void periodic_wakeup_missing_with_its_interrupt_is_possible(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, why_turns(0, KTRX_WAIT_EVENT, 40, 50000) + 5);
@@ -47,7 +47,7 @@ static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **st
 	why_says("which has not come lately");
 }
 
-static void a_clockwork_whose_waker_lives_is_possibly_overdue(void **state)
+static void periodic_wakeup_missing_from_living_waker_is_possible(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, why_turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
@@ -56,7 +56,7 @@ static void a_clockwork_whose_waker_lives_is_possibly_overdue(void **state)
 	why_says("thread 6 (waker) woke it 40 times");
 }
 
-static void a_clockwork_whose_waker_has_ended_is_over(void **state)
+static void periodic_wakeup_of_ended_waker_is_healthy(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, why_turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
@@ -66,7 +66,7 @@ static void a_clockwork_whose_waker_has_ended_is_over(void **state)
 		 "after 45.0 ms");
 }
 
-static void a_clockwork_that_still_runs_is_well(void **state)
+static void periodic_wakeup_that_continues_is_healthy(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, why_turns(0, KTRX_WAIT_EVENT, 238, 50000) + 5);
@@ -74,7 +74,7 @@ static void a_clockwork_that_still_runs_is_well(void **state)
 }
 
 /* Bursts of wakeups with pauses, like typing. */
-static void what_comes_in_bursts_may_stay_away(void **state)
+static void bursts_of_wakeups_may_stop(void **state)
 {
 	uint64_t us = 100000;
 
@@ -92,14 +92,14 @@ static void what_comes_in_bursts_may_stay_away(void **state)
 }
 
 /* A regular dense stream of packets or bytes that has ended. */
-static void a_flow_that_is_over_is_well(void **state)
+static void dense_interrupts_may_stop(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "network", KTRX_WAIT_EVENT, why_turns(0, KTRX_WAIT_EVENT, 1500, 1000) + 5);
 	why_is_idle(FINDING_LIKELY);
 }
 
-static void a_few_wakeups_make_no_clockwork(void **state)
+static void few_wakeups_are_not_periodic(void **state)
 {
 	(void)state;
 	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, why_turns(0, KTRX_WAIT_EVENT, 15, 50000) + 5);
@@ -107,7 +107,7 @@ static void a_few_wakeups_make_no_clockwork(void **state)
 }
 
 /* Nothing came from the machine any more, so it is unknown whether it ran on. */
-static void a_machine_that_stood_is_not_overdue(void **state)
+static void silent_machine_is_not_overdue(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 236, 50000);
 
@@ -139,7 +139,7 @@ static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t lo
 	return row;
 }
 
-static void a_row_shows_that_a_clockwork_has_stopped(void **state)
+static void row_shows_missing_periodic_wakeup(void **state)
 {
 	(void)state;
 	had_habit(60, 58, 90, WAKER);
@@ -151,7 +151,7 @@ static void a_row_shows_that_a_clockwork_has_stopped(void **state)
 		 "thread 6 (waker)");
 }
 
-static void a_busy_machine_does_not_hide_it(void **state)
+static void busy_machine_does_not_hide_missing_wakeup(void **state)
 {
 	(void)state;
 	had_habit(60, 58, 90, WAKER);
@@ -163,7 +163,7 @@ static void a_busy_machine_does_not_hide_it(void **state)
 }
 
 /* On a loaded machine the intervals are uneven. Its waker still runs. */
-static void uneven_wakeups_by_a_thread_are_missed_later(void **state)
+static void uneven_wakeups_by_thread_are_not_missed_early(void **state)
 {
 	(void)state;
 	had_habit(60, 20, 200, WAKER);
@@ -171,7 +171,7 @@ static void uneven_wakeups_by_a_thread_are_missed_later(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
+static void uneven_wakeups_by_thread_are_missed_after_long(void **state)
 {
 	struct ktrx_holder *row = had_habit(60, 20, 300, WAKER);
 
@@ -184,7 +184,7 @@ static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
 }
 
 /* Uneven wakeups, as a keyboard causes them. */
-static void uneven_wakeups_by_interrupts_may_stay_away(void **state)
+static void uneven_wakeups_by_interrupts_may_stop(void **state)
 {
 	(void)state;
 	had_habit(60, 20, 100, 0);
@@ -192,7 +192,7 @@ static void uneven_wakeups_by_interrupts_may_stay_away(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-static void a_waker_that_rests_has_nothing_more_to_say(void **state)
+static void wakeups_of_waiting_waker_may_stop(void **state)
 {
 	struct ktrx_holder *waker = why_thread_row(WAKER, "producer", KTRX_THREAD_WAITING, 0);
 
@@ -202,7 +202,7 @@ static void a_waker_that_rests_has_nothing_more_to_say(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-static void a_row_of_waits_for_something_else_shows_nothing(void **state)
+static void row_about_other_object_is_ignored(void **state)
 {
 	(void)state;
 	had_habit(60, 58, 90, WAKER)->habit_object = 0x3000;
@@ -211,7 +211,7 @@ static void a_row_of_waits_for_something_else_shows_nothing(void **state)
 }
 
 /* Another thread of the same pool is woken. */
-static void a_thread_whose_turn_it_is_not_is_well(void **state)
+static void sleeper_beside_woken_sleeper_is_healthy(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "worker", KTRX_THREAD_WAITING, 0);
 
@@ -230,24 +230,24 @@ static void a_thread_whose_turn_it_is_not_is_well(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_clockwork_whose_interrupt_still_comes_is_likely_overdue),
-		TEST(without_times_an_event_may_be_a_time),
-		TEST(a_clockwork_whose_interrupt_stays_away_is_possibly_overdue),
-		TEST(a_clockwork_whose_waker_lives_is_possibly_overdue),
-		TEST(a_clockwork_whose_waker_has_ended_is_over),
-		TEST(a_clockwork_that_still_runs_is_well),
-		TEST(what_comes_in_bursts_may_stay_away),
-		TEST(a_flow_that_is_over_is_well),
-		TEST(a_few_wakeups_make_no_clockwork),
-		TEST(a_machine_that_stood_is_not_overdue),
-		TEST(a_row_shows_that_a_clockwork_has_stopped),
-		TEST(a_busy_machine_does_not_hide_it),
-		TEST(uneven_wakeups_by_a_thread_are_missed_later),
-		TEST(uneven_wakeups_by_a_thread_are_missed_at_last),
-		TEST(uneven_wakeups_by_interrupts_may_stay_away),
-		TEST(a_waker_that_rests_has_nothing_more_to_say),
-		TEST(a_row_of_waits_for_something_else_shows_nothing),
-		TEST(a_thread_whose_turn_it_is_not_is_well),
+		TEST(periodic_wakeup_missing_while_interrupt_comes_is_likely),
+		TEST(event_may_be_timed_sleep_without_recorded_timeouts),
+		TEST(periodic_wakeup_missing_with_its_interrupt_is_possible),
+		TEST(periodic_wakeup_missing_from_living_waker_is_possible),
+		TEST(periodic_wakeup_of_ended_waker_is_healthy),
+		TEST(periodic_wakeup_that_continues_is_healthy),
+		TEST(bursts_of_wakeups_may_stop),
+		TEST(dense_interrupts_may_stop),
+		TEST(few_wakeups_are_not_periodic),
+		TEST(silent_machine_is_not_overdue),
+		TEST(row_shows_missing_periodic_wakeup),
+		TEST(busy_machine_does_not_hide_missing_wakeup),
+		TEST(uneven_wakeups_by_thread_are_not_missed_early),
+		TEST(uneven_wakeups_by_thread_are_missed_after_long),
+		TEST(uneven_wakeups_by_interrupts_may_stop),
+		TEST(wakeups_of_waiting_waker_may_stop),
+		TEST(row_about_other_object_is_ignored),
+		TEST(sleeper_beside_woken_sleeper_is_healthy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static const struct why_cpu *stand(uintptr_t pc, uint64_t link, uint64_t stored)
 	return &evidence->cpu[0];
 }
 
-static void a_leaf_is_called_by_its_link(void **state)
+static void link_register_has_caller_of_leaf(void **state)
 {
 	const uintptr_t from = (uintptr_t)caller + 8;
 	const struct why_cpu *cpu = stand((uintptr_t)leaf + 1, from, STORED);
@@ -80,14 +80,14 @@ static void a_leaf_is_called_by_its_link(void **state)
 	assert_true(cpu->frame[0] == from && cpu->frame[1] == STORED);
 }
 
-static void a_leaf_may_be_all(void **state)
+static void link_register_is_only_caller(void **state)
 {
 	(void)state;
 	assert_int_equal(stand((uintptr_t)leaf + 1, caller(), 0)->frames, 1);
 }
 
 /* The function has called another one, so the link points into itself. */
-static void a_link_into_itself_is_no_caller(void **state)
+static void link_into_same_function_is_no_caller(void **state)
 {
 	const struct why_cpu *cpu = stand((uintptr_t)caller + 2, (uintptr_t)caller + 8, STORED);
 
@@ -96,7 +96,7 @@ static void a_link_into_itself_is_no_caller(void **state)
 	assert_true(cpu->frame[0] == STORED);
 }
 
-static void what_the_stack_has_is_not_told_twice(void **state)
+static void caller_on_stack_is_not_repeated(void **state)
 {
 	const uintptr_t from = (uintptr_t)caller + 8;
 
@@ -105,20 +105,20 @@ static void what_the_stack_has_is_not_told_twice(void **state)
 }
 
 /* In user mode, or with an arbitrary value in the link register. */
-static void a_link_to_nowhere_is_no_caller(void **state)
+static void link_outside_code_is_no_caller(void **state)
 {
 	(void)state;
 	assert_int_equal(stand((uintptr_t)leaf + 1, 0x1234, STORED)->frames, 1);
 }
 
-static void a_place_that_is_not_the_kernels_has_no_link(void **state)
+static void link_is_ignored_outside_kernel(void **state)
 {
 	(void)state;
 	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
 }
 
 /* Numbers that are not code addresses do not count for the limit of named addresses. */
-static void a_message_of_many_numbers(void **state)
+static void only_code_addresses_of_message_are_named(void **state)
 {
 	const uintptr_t last = (uintptr_t)caller + 8;
 	struct why_findings *findings;
@@ -151,7 +151,7 @@ static void a_panic(const char *message, const char *registers)
 }
 
 /* A prompt or a reset after the panic is not its cause. */
-static void what_follows_a_panic_is_left_out(void **state)
+static void frames_after_panic_are_left_out(void **state)
 {
 	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;
 	struct why_findings *findings;
@@ -168,7 +168,7 @@ static void what_follows_a_panic_is_left_out(void **state)
 }
 
 /* A panic function without a caller on the stack. */
-static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
+static void panic_in_last_frame_is_shown(void **state)
 {
 	struct why_findings *findings;
 
@@ -185,7 +185,7 @@ static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
  * The owner of the stack is in the message: another thread may already have run when the kernel checked the
  * stack.
  */
-static void a_stack_that_was_found_to_have_overflowed(void **state)
+static void overflow_found_later_names_no_owner(void **state)
 {
 	struct why_findings *findings;
 
@@ -198,7 +198,7 @@ static void a_stack_that_was_found_to_have_overflowed(void **state)
 	why_findings_free(findings);
 }
 
-static void a_stack_that_was_written_over(void **state)
+static void stack_smashing_is_no_overflow(void **state)
 {
 	struct why_findings *findings;
 
@@ -210,7 +210,7 @@ static void a_stack_that_was_written_over(void **state)
 }
 
 /* The return to user mode enables interrupts, and no hook can be called there. */
-static void interrupts_are_not_off_in_user_mode(void **state)
+static void interrupts_are_unknown_in_user_mode(void **state)
 {
 	(void)state;
 	script_cpu(0)->mode = KTRX_MODE_USER;
@@ -224,18 +224,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(a_leaf_is_called_by_its_link),
-		TEST(a_leaf_may_be_all),
-		TEST(a_link_into_itself_is_no_caller),
-		TEST(what_the_stack_has_is_not_told_twice),
-		TEST(a_link_to_nowhere_is_no_caller),
-		TEST(a_place_that_is_not_the_kernels_has_no_link),
-		TEST(a_message_of_many_numbers),
-		TEST(what_follows_a_panic_is_left_out),
-		TEST(a_panic_at_the_end_of_the_stack_is_shown),
-		TEST(a_stack_that_was_found_to_have_overflowed),
-		TEST(a_stack_that_was_written_over),
-		TEST(interrupts_are_not_off_in_user_mode),
+		TEST(link_register_has_caller_of_leaf),
+		TEST(link_register_is_only_caller),
+		TEST(link_into_same_function_is_no_caller),
+		TEST(caller_on_stack_is_not_repeated),
+		TEST(link_outside_code_is_no_caller),
+		TEST(link_is_ignored_outside_kernel),
+		TEST(only_code_addresses_of_message_are_named),
+		TEST(frames_after_panic_are_left_out),
+		TEST(panic_in_last_frame_is_shown),
+		TEST(overflow_found_later_names_no_owner),
+		TEST(stack_smashing_is_no_overflow),
+		TEST(interrupts_are_unknown_in_user_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void expect_neither(void)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
-static void a_program_where_a_moved_kernel_was_linked(void **state)
+static void program_at_link_address_of_moved_kernel_is_user(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 3; n++) {
@@ -145,7 +145,7 @@ static void a_program_where_a_moved_kernel_was_linked(void **state)
 }
 
 /* The kernel shares its address space with programs: an address is the kernel's if it is in its code. */
-static void a_kernel_that_runs_where_it_was_linked(void **state)
+static void low_kernel_is_recognized_by_its_file(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 3; n++) {
@@ -165,14 +165,14 @@ static void a_kernel_that_runs_where_it_was_linked(void **state)
 }
 
 /* Without any sign of user mode, code outside the kernel may be firmware or a module. */
-static void code_outside_a_kernel_without_programs(void **state)
+static void code_outside_kernel_without_programs_is_unknown(void **state)
 {
 	(void)state;
 	spin(0, 0, true, OUTSIDE);
 	expect_neither();
 }
 
-static void without_its_file_a_low_kernel_is_not_told_from_programs(void **state)
+static void low_kernel_without_file_is_unknown(void **state)
 {
 	(void)state;
 	spin(0, 0, false, PROGRAM);
@@ -183,7 +183,7 @@ static void without_its_file_a_low_kernel_is_not_told_from_programs(void **state
 	expect_kernel("spins in the kernel");
 }
 
-static void the_privilege_level_decides(void **state)
+static void privilege_level_decides(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 2; n++) {
@@ -203,7 +203,7 @@ static void the_privilege_level_decides(void **state)
 }
 
 /* Registers of a handler that interrupted the loop show nothing about the loop. */
-static void registers_of_another_place_do_not_decide(void **state)
+static void registers_of_other_place_do_not_decide(void **state)
 {
 	(void)state;
 	spin(0, machines[0].moved, true, PROGRAM);
@@ -212,7 +212,7 @@ static void registers_of_another_place_do_not_decide(void **state)
 	why_says("at main+0x10");
 }
 
-static void the_mode_that_the_kernel_sets_comes_before_the_address(void **state)
+static void mode_overrides_address(void **state)
 {
 	(void)state;
 	spin(0, 0, true, PROGRAM);
@@ -230,7 +230,7 @@ static void the_mode_that_the_kernel_sets_comes_before_the_address(void **state)
 }
 
 /* ktrace_root was initialized before the kernel moved, so it has the old address. */
-static void hooks_show_where_a_kernel_runs(void **state)
+static void callers_of_hooks_show_upper_half(void **state)
 {
 	(void)state;
 	spin(0, 0, true, LINKED + 0x110);
@@ -239,7 +239,7 @@ static void hooks_show_where_a_kernel_runs(void **state)
 	expect_neither();
 }
 
-static void a_stack_that_leads_to_a_program_has_no_names_there(void **state)
+static void frames_of_program_have_no_names(void **state)
 {
 	char stack[100];
 
@@ -258,15 +258,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_program_where_a_moved_kernel_was_linked),
-		TEST(a_kernel_that_runs_where_it_was_linked),
-		TEST(code_outside_a_kernel_without_programs),
-		TEST(without_its_file_a_low_kernel_is_not_told_from_programs),
-		TEST(the_privilege_level_decides),
-		TEST(registers_of_another_place_do_not_decide),
-		TEST(the_mode_that_the_kernel_sets_comes_before_the_address),
-		TEST(hooks_show_where_a_kernel_runs),
-		TEST(a_stack_that_leads_to_a_program_has_no_names_there),
+		TEST(program_at_link_address_of_moved_kernel_is_user),
+		TEST(low_kernel_is_recognized_by_its_file),
+		TEST(code_outside_kernel_without_programs_is_unknown),
+		TEST(low_kernel_without_file_is_unknown),
+		TEST(privilege_level_decides),
+		TEST(registers_of_other_place_do_not_decide),
+		TEST(mode_overrides_address),
+		TEST(callers_of_hooks_show_upper_half),
+		TEST(frames_of_program_have_no_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

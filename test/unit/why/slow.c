@@ -105,7 +105,7 @@ static void tick_on_cpu_0(void)
 		script_event(OTHER, ms * MS, 0, IDLE)->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-static void while_others_are_in_time_it_is_likely_slow(void **state)
+static void late_answers_with_punctual_sleeps_are_likely_slow(void **state)
 {
 	(void)state;
 	late_answer(5);
@@ -141,7 +141,7 @@ static void all_was_slow(void)
 	why_says("3 of 3 timed sleeps in that time ended late as well: the whole machine was slow");
 }
 
-static void while_others_are_late_the_machine_was_slow(void **state)
+static void late_answer_with_late_sleeps_is_slow_machine(void **state)
 {
 	(void)state;
 	late_answer(400);
@@ -149,7 +149,7 @@ static void while_others_are_late_the_machine_was_slow(void **state)
 }
 
 /* Beside a certain problem, a delay by the host is not reported. */
-static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
+static void slow_host_is_left_out_beside_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(SLEEPER + SLEEPERS, "one", KTRX_THREAD_WAITING, 0);
 	struct ktrx_holder *two = why_thread_row(SLEEPER + SLEEPERS + 1, "two", KTRX_THREAD_WAITING, 1);
@@ -165,7 +165,7 @@ static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
-static void those_that_wake_after_the_answer_count(void **state)
+static void sleeps_that_end_after_answer_count(void **state)
 {
 	(void)state;
 	late_answer(900);
@@ -173,7 +173,7 @@ static void those_that_wake_after_the_answer_count(void **state)
 }
 
 /* One late sleep does not mean that the whole machine was slow: the others ended in time. */
-static void one_that_is_late_is_not_all(void **state)
+static void one_late_sleep_is_not_slow_machine(void **state)
 {
 	(void)state;
 	late_answer(5);
@@ -182,7 +182,7 @@ static void one_that_is_late_is_not_all(void **state)
 }
 
 /* Its timer ticked all the time before, so the host may not have run the CPU. */
-static void while_its_cpu_has_no_ticks_the_host_may_be_slow(void **state)
+static void silent_cpu_with_regular_ticks_blames_host(void **state)
 {
 	(void)state;
 	tick_before();
@@ -191,7 +191,7 @@ static void while_its_cpu_has_no_ticks_the_host_may_be_slow(void **state)
 	why_says("CPU 0 recorded nothing for 700.0 ms of that: the host may not have run it");
 }
 
-static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
+static void running_cpu_blames_device(void **state)
 {
 	(void)state;
 	lonely_answer(IDLE, 10);
@@ -200,7 +200,7 @@ static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 }
 
-static void a_cpu_at_work_that_stands_is_slow_itself(void **state)
+static void silent_busy_cpu_blames_host(void **state)
 {
 	(void)state;
 	lonely_answer(SLEEPER, 890);
@@ -209,7 +209,7 @@ static void a_cpu_at_work_that_stands_is_slow_itself(void **state)
 	why_says("CPU 1 recorded nothing for 689.0 ms of that: the host may not have run it");
 }
 
-static void a_cpu_that_idles_need_not_record(void **state)
+static void silent_idle_cpu_blames_device(void **state)
 {
 	(void)state;
 	lonely_answer(IDLE, 890);
@@ -218,7 +218,7 @@ static void a_cpu_that_idles_need_not_record(void **state)
 }
 
 /* A device that answers other threads all the time, on a CPU that idles in between. */
-static void while_others_are_answered_it_is_likely_slow(void **state)
+static void answers_to_others_blame_device(void **state)
 {
 	(void)state;
 	tick_before();
@@ -235,17 +235,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(while_others_are_in_time_it_is_likely_slow),
+		TEST(late_answers_with_punctual_sleeps_are_likely_slow),
 		TEST(one_late_answer_is_possibly_slow),
-		TEST(while_others_are_late_the_machine_was_slow),
-		TEST(a_slow_host_is_no_news_beside_a_deadlock),
-		TEST(those_that_wake_after_the_answer_count),
-		TEST(one_that_is_late_is_not_all),
-		TEST(while_its_cpu_has_no_ticks_the_host_may_be_slow),
-		TEST(while_its_cpu_is_seen_to_run_it_is_likely_slow),
-		TEST(a_cpu_at_work_that_stands_is_slow_itself),
-		TEST(a_cpu_that_idles_need_not_record),
-		TEST(while_others_are_answered_it_is_likely_slow),
+		TEST(late_answer_with_late_sleeps_is_slow_machine),
+		TEST(slow_host_is_left_out_beside_deadlock),
+		TEST(sleeps_that_end_after_answer_count),
+		TEST(one_late_sleep_is_not_slow_machine),
+		TEST(silent_cpu_with_regular_ticks_blames_host),
+		TEST(running_cpu_blames_device),
+		TEST(silent_busy_cpu_blames_host),
+		TEST(silent_idle_cpu_blames_device),
+		TEST(answers_to_others_blame_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void take_turns(uint32_t context)
 		}
 }
 
-static void it_is_found_on_whichever_cpu(void **state)
+static void spin_is_found_on_any_cpu(void **state)
 {
 	(void)state;
 	take_turns(KTRX_CONTEXT_INTERRUPT);
@@ -89,7 +89,7 @@ static void it_is_found_on_whichever_cpu(void **state)
 }
 
 /* The port records the thread without a context: the events are still those of the interrupt. */
-static void what_interrupts_do_is_no_deed_of_the_thread(void **state)
+static void events_of_interrupts_are_not_the_threads(void **state)
 {
 	(void)state;
 	take_turns(KTRX_CONTEXT_THREAD);
@@ -101,7 +101,7 @@ static void what_interrupts_do_is_no_deed_of_the_thread(void **state)
  * After an interrupt whose end is not recorded, the thread's next system call shows that the interrupt has
  * ended.
  */
-static void an_interrupt_without_an_end_hides_no_call(void **state)
+static void call_ends_interrupt_without_recorded_end(void **state)
 {
 	(void)state;
 	take_turns(KTRX_CONTEXT_THREAD);
@@ -115,10 +115,10 @@ static void an_interrupt_without_an_end_hides_no_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_is_found_on_whichever_cpu, begin, why_teardown),
-		cmocka_unit_test_setup_teardown(what_interrupts_do_is_no_deed_of_the_thread, begin,
+		cmocka_unit_test_setup_teardown(spin_is_found_on_any_cpu, begin, why_teardown),
+		cmocka_unit_test_setup_teardown(events_of_interrupts_are_not_the_threads, begin,
 						why_teardown),
-		cmocka_unit_test_setup_teardown(an_interrupt_without_an_end_hides_no_call, begin,
+		cmocka_unit_test_setup_teardown(call_ends_interrupt_without_recorded_end, begin,
 						why_teardown),
 	};
 

@@ -30,7 +30,7 @@ static struct ktrx_holder *wait_for_a_turn(uint64_t since, uint64_t beat)
 	return worker;
 }
 
-static void one_that_never_has_its_turn(void **state)
+static void runnable_thread_that_never_runs_starves(void **state)
 {
 	(void)state;
 	wait_for_a_turn(500 * MS, 1995 * MS);
@@ -40,7 +40,7 @@ static void one_that_never_has_its_turn(void **state)
 	why_says("thread 6 (client) runs there, with priority 20 against 10");
 }
 
-static void a_turn_that_comes_soon(void **state)
+static void short_time_runnable_is_healthy(void **state)
 {
 	(void)state;
 	wait_for_a_turn(1950 * MS, 1995 * MS);
@@ -49,7 +49,7 @@ static void a_turn_that_comes_soon(void **state)
 }
 
 /* The host did not run the CPU, which took few interrupts: the turns of other threads have not ended. */
-static void a_cpu_without_time_starves_nobody(void **state)
+static void cpu_delayed_by_host_starves_no_thread(void **state)
 {
 	(void)state;
 	wait_for_a_turn(500 * MS, 550 * MS);
@@ -60,7 +60,7 @@ static void a_cpu_without_time_starves_nobody(void **state)
 }
 
 /* The kernel keeps a row for each thread and none for this one: the event of its end is lost. */
-static void who_is_gone_does_not_starve(void **state)
+static void thread_without_row_does_not_starve(void **state)
 {
 	(void)state;
 	wait_for_a_turn(500 * MS, 1995 * MS)->id = 0;
@@ -70,7 +70,7 @@ static void who_is_gone_does_not_starve(void **state)
 	why_says("thread 5 (worker)                unknown");
 }
 
-static void nobody_starves_where_all_is_done(void **state)
+static void no_thread_starves_after_good_end(void **state)
 {
 	(void)state;
 	wait_for_a_turn(500 * MS, 1995 * MS);
@@ -79,7 +79,7 @@ static void nobody_starves_where_all_is_done(void **state)
 }
 
 /* No thread runs if the timer does not tick; then the timer is the problem. */
-static void a_dead_timer_starves_all(void **state)
+static void dead_timer_is_no_starvation(void **state)
 {
 	(void)state;
 	wait_for_a_turn(100 * MS, 110 * MS);
@@ -100,7 +100,7 @@ static uint64_t ask_device(unsigned times, uint64_t from, uint64_t ticks, uint8_
 	return from;
 }
 
-static void a_disk_that_is_late_at_times(void **state)
+static void device_with_some_late_answers_is_slow(void **state)
 {
 	(void)state;
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK, "disk",
@@ -114,7 +114,7 @@ static void a_disk_that_is_late_at_times(void **state)
 }
 
 /* Other sleeps may be lost between the recorded sleep and the recorded wakeup. */
-static void a_wait_across_a_gap_is_no_wait(void **state)
+static void wait_across_gap_is_not_counted(void **state)
 {
 	uint64_t late = ask_device(20, MS, MS, KTRX_WAIT_DEVICE);
 
@@ -126,7 +126,7 @@ static void a_wait_across_a_gap_is_no_wait(void **state)
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
-static void a_disk_that_is_always_so(void **state)
+static void device_that_is_always_slow_is_healthy(void **state)
 {
 	(void)state;
 	why_idle_until(ask_device(10, MS, 150 * MS, KTRX_WAIT_DEVICE));
@@ -135,7 +135,7 @@ static void a_disk_that_is_always_so(void **state)
 }
 
 /* A thread that waits for other threads may wait for long. */
-static void events_may_be_rare(void **state)
+static void rare_events_are_healthy(void **state)
 {
 	(void)state;
 	why_idle_until(ask_device(1, ask_device(20, MS, 5 * MS, KTRX_WAIT_EVENT), 700 * MS, KTRX_WAIT_EVENT));
@@ -146,7 +146,7 @@ static void events_may_be_rare(void **state)
 /* ---- Health -------------------------------------------------------------------------------------- */
 
 /* Tickless: an idle CPU has no heartbeat. */
-static void idle_without_ticks(void **state)
+static void tickless_idle_is_healthy(void **state)
 {
 	(void)state;
 	script_event(OTHER, MS, 0, IDLE);
@@ -158,7 +158,7 @@ static void idle_without_ticks(void **state)
 }
 
 /* Both CPUs began to run threads right before the end. */
-static void who_has_just_begun_is_not_idle(void **state)
+static void cpus_that_just_began_are_busy(void **state)
 {
 	(void)state;
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -176,7 +176,7 @@ static void who_has_just_begun_is_not_idle(void **state)
 }
 
 /* A CPU that does not idle and has no heartbeat is not healthy, whatever the others do. */
-static void a_silent_cpu_is_not_well(void **state)
+static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 {
 	(void)state;
 	why_idle_until(5000 * MS);
@@ -205,7 +205,7 @@ static void boots(uint8_t modes)
 	script_event(OTHER, 1000 * MS, 0, IDLE);
 }
 
-static void a_machine_that_starts_is_not_idle(void **state)
+static void booting_machine_is_not_idle(void **state)
 {
 	(void)state;
 	boots(KTRX_MODE_UNKNOWN);
@@ -214,7 +214,7 @@ static void a_machine_that_starts_is_not_idle(void **state)
 		 "booted");
 }
 
-static void one_cpu_that_idles_is_not_all(void **state)
+static void one_idle_cpu_is_not_whole_machine(void **state)
 {
 	(void)state;
 	boots(KTRX_MODE_IDLE);
@@ -224,7 +224,7 @@ static void one_cpu_that_idles_is_not_all(void **state)
 }
 
 /* It has just looked for a runnable thread, and continues to idle. */
-static void a_moment_out_of_idling_is_idle(void **state)
+static void cpu_between_idle_periods_is_idle(void **state)
 {
 	(void)state;
 	boots(KTRX_MODE_IDLE);
@@ -235,7 +235,7 @@ static void a_moment_out_of_idling_is_idle(void **state)
 }
 
 /* A kernel that records no mode but user mode: a running idle thread means that the CPU idles. */
-static void idling_need_not_be_told(void **state)
+static void idle_thread_idles_without_idle_mode(void **state)
 {
 	(void)state;
 	boots(KTRX_MODE_UNKNOWN);
@@ -246,14 +246,14 @@ static void idling_need_not_be_told(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-static void a_trace_without_anything(void **state)
+static void empty_trace_is_unknown(void **state)
 {
 	(void)state;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("the trace is empty: no event, and no state of CPUs or threads");
 }
 
-static void events_that_mean_nothing_here(void **state)
+static void trace_without_known_events_is_unknown(void **state)
 {
 	(void)state;
 	script_event(OTHER, 1 * MS, 0, WORKER);
@@ -264,7 +264,7 @@ static void events_that_mean_nothing_here(void **state)
 }
 
 /* Each new thread may move the table of threads, including the entry of the thread that creates it. */
-static void one_thread_makes_many(void **state)
+static void thread_that_creates_many_stays_valid(void **state)
 {
 	(void)state;
 	script_type(MADE, "sched", "create", "u32 thread,string name");
@@ -278,26 +278,26 @@ static void one_thread_makes_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_that_never_has_its_turn),
-		TEST(a_turn_that_comes_soon),
-		TEST(a_cpu_without_time_starves_nobody),
-		TEST(who_is_gone_does_not_starve),
-		TEST(nobody_starves_where_all_is_done),
-		TEST(a_dead_timer_starves_all),
-		TEST(one_thread_makes_many),
-		TEST(a_disk_that_is_late_at_times),
-		TEST(a_wait_across_a_gap_is_no_wait),
-		TEST(a_disk_that_is_always_so),
-		TEST(events_may_be_rare),
-		TEST(idle_without_ticks),
-		TEST(who_has_just_begun_is_not_idle),
-		TEST(a_silent_cpu_is_not_well),
-		TEST(a_machine_that_starts_is_not_idle),
-		TEST(one_cpu_that_idles_is_not_all),
-		TEST(a_moment_out_of_idling_is_idle),
-		TEST(idling_need_not_be_told),
-		TEST(a_trace_without_anything),
-		TEST(events_that_mean_nothing_here),
+		TEST(runnable_thread_that_never_runs_starves),
+		TEST(short_time_runnable_is_healthy),
+		TEST(cpu_delayed_by_host_starves_no_thread),
+		TEST(thread_without_row_does_not_starve),
+		TEST(no_thread_starves_after_good_end),
+		TEST(dead_timer_is_no_starvation),
+		TEST(thread_that_creates_many_stays_valid),
+		TEST(device_with_some_late_answers_is_slow),
+		TEST(wait_across_gap_is_not_counted),
+		TEST(device_that_is_always_slow_is_healthy),
+		TEST(rare_events_are_healthy),
+		TEST(tickless_idle_is_healthy),
+		TEST(cpus_that_just_began_are_busy),
+		TEST(busy_cpu_without_heartbeat_is_not_healthy),
+		TEST(booting_machine_is_not_idle),
+		TEST(one_idle_cpu_is_not_whole_machine),
+		TEST(cpu_between_idle_periods_is_idle),
+		TEST(idle_thread_idles_without_idle_mode),
+		TEST(empty_trace_is_unknown),
+		TEST(trace_without_known_events_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void rest_ticks(void)
 	work(20 * MS, LAST);
 }
 
-static void ticks_that_are_missing_show_it(void **state)
+static void missing_regular_ticks_are_likely(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -77,7 +77,7 @@ static void ticks_that_are_missing_show_it(void **state)
 	why_says("thread 5 (worker) had interrupts disabled on CPU 1 for up to 200.0 ms");
 }
 
-static void ticks_that_rest_do_not(void **state)
+static void missing_irregular_ticks_are_possible(void **state)
 {
 	(void)state;
 	rest_ticks();
@@ -88,7 +88,7 @@ static void ticks_that_rest_do_not(void **state)
 }
 
 /* Interrupts were last disabled before the first interrupt, so they were enabled in the period. */
-static void what_the_kernel_says_refutes_it(void **state)
+static void earlier_disable_stamp_refutes_it(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -97,7 +97,7 @@ static void what_the_kernel_says_refutes_it(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-static void a_later_time_refutes_nothing(void **state)
+static void later_disable_stamp_does_not_refute_it(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -107,7 +107,7 @@ static void a_later_time_refutes_nothing(void **state)
 }
 
 /* In user mode interrupts are enabled. */
-static void a_program_has_them_on(void **state)
+static void interrupted_user_mode_is_possible(void **state)
 {
 	(void)state;
 	miss_ticks(0x400000);
@@ -128,7 +128,7 @@ static void stop_worker_until(uint64_t resumed)
 }
 
 /* A busy host did not run that virtual CPU for a while: nothing shows that it ran without an interrupt. */
-static void a_cpu_that_the_host_did_not_run_had_nothing_off(void **state)
+static void cpu_stopped_by_host_is_not_reported(void **state)
 {
 	static const uint64_t resumed[] = { 1040 * MS, 1130 * MS, 1400 * MS, 1900 * MS };
 
@@ -152,7 +152,7 @@ static void two_seconds_of_silence_are_possible(void **state)
 }
 
 /* QEMU was stopped, and with it all virtual CPUs. Then their clocks jump together. */
-static void a_machine_that_was_stopped_had_nothing_off(void **state)
+static void stopped_machine_is_not_reported(void **state)
 {
 	(void)state;
 	why_teardown(NULL);
@@ -168,7 +168,7 @@ static void a_machine_that_was_stopped_had_nothing_off(void **state)
 }
 
 /* The worker ran, but no CPU got a tick: the host's timers were late, or the interrupt controller failed. */
-static void late_ticks_on_all_cpus_are_no_interrupts_off(void **state)
+static void late_ticks_on_all_cpus_are_not_reported(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -185,15 +185,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(ticks_that_are_missing_show_it),
-		TEST(ticks_that_rest_do_not),
-		TEST(what_the_kernel_says_refutes_it),
-		TEST(a_later_time_refutes_nothing),
-		TEST(a_program_has_them_on),
-		TEST(a_cpu_that_the_host_did_not_run_had_nothing_off),
-		TEST(two_seconds_of_silence_are_possible),
-		TEST(a_machine_that_was_stopped_had_nothing_off),
-		TEST(late_ticks_on_all_cpus_are_no_interrupts_off),
+		TEST(missing_regular_ticks_are_likely),	       TEST(missing_irregular_ticks_are_possible),
+		TEST(earlier_disable_stamp_refutes_it),	       TEST(later_disable_stamp_does_not_refute_it),
+		TEST(interrupted_user_mode_is_possible),       TEST(cpu_stopped_by_host_is_not_reported),
+		TEST(two_seconds_of_silence_are_possible),     TEST(stopped_machine_is_not_reported),
+		TEST(late_ticks_on_all_cpus_are_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void lose_until(uint64_t stamp)
 	script_event(OTHER, stamp, 0, CLIENT)->lost = 5;
 }
 
-static void somebody_sleeps(void)
+static void client_sleeps(void)
 {
 	struct ktrx_holder *row = why_thread_row(OTHERS, "sleeper", KTRX_THREAD_WAITING, 1);
 
@@ -118,7 +118,7 @@ static void is_doubted(enum finding_certainty certain, const char *words)
 	why_says(words);
 }
 
-static void nothing_is_said(void)
+static void is_not_reported(void)
 {
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
@@ -126,7 +126,7 @@ static void nothing_is_said(void)
 
 /* ---- Proofs that it is runnable -------------------------------------------------------------------- */
 
-static void one_that_was_woken_starves(void **state)
+static void woken_thread_starves(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
@@ -136,7 +136,7 @@ static void one_that_was_woken_starves(void **state)
 	why_says("thread 6 (client) has run there all that time");
 }
 
-static void priorities_explain_a_choice(void **state)
+static void higher_priority_explains_starvation(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
@@ -148,7 +148,7 @@ static void priorities_explain_a_choice(void **state)
 }
 
 /* If other threads run and no reason is known why this one does not, the scheduler may have lost it. */
-static void one_that_is_passed_over_may_be_lost(void **state)
+static void runnable_thread_without_reason_may_be_lost(void **state)
 {
 	static const uint8_t priority[][2] = { { 0, 0 }, { 10, 10 }, { 20, 10 }, { 10, 0 } };
 
@@ -165,7 +165,7 @@ static void one_that_is_passed_over_may_be_lost(void **state)
 }
 
 /* The thread of lower priority runs: a mistake, but no starvation by priority. */
-static void a_less_urgent_thread_explains_nothing(void **state)
+static void lower_priority_does_not_explain_starvation(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
@@ -177,7 +177,7 @@ static void a_less_urgent_thread_explains_nothing(void **state)
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
 
 /* Only sched.exit recorded its end. That event is overwritten, and the row is never freed. */
-static void one_that_may_have_ended_does_not_starve(void **state)
+static void thread_that_may_have_ended_does_not_starve(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_SWITCH;
@@ -189,35 +189,35 @@ static void one_that_may_have_ended_does_not_starve(void **state)
 	why_says("no thread is runnable");
 }
 
-static void the_same_of_an_older_kernel(void **state)
+static void thread_of_old_kernel_may_have_ended(void **state)
 {
 	(void)state;
 	lose_until(5000 * MS);
 	is_doubted(FINDING_POSSIBLE, "unknown whether");
 }
 
-static void an_end_in_the_trace_is_an_end(void **state)
+static void ended_thread_is_not_reported(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_SWITCH;
 	use_states();
 	switch_away(4);
-	nothing_is_said();
+	is_not_reported();
 }
 
 /* These threads record their end before their last switch, and their sleep. */
-static void one_that_would_have_told_of_its_end_starves(void **state)
+static void thread_with_recorded_ends_starves(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_SWITCH;
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
 	lose_until(5000 * MS);
-	somebody_sleeps();
+	client_sleeps();
 	starves(FINDING_CERTAIN);
 }
 
 /* It may sleep, because the kernel records no sleep. */
-static void one_that_may_sleep_does_not_starve(void **state)
+static void thread_that_may_sleep_does_not_starve(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_SWITCH;
@@ -226,18 +226,18 @@ static void one_that_may_sleep_does_not_starve(void **state)
 	is_doubted(FINDING_POSSIBLE, "it is unknown whether");
 }
 
-static void one_that_holds_a_lock_has_not_ended(void **state)
+static void thread_that_holds_lock_has_not_ended(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_SWITCH;
 	why_holds(worker, 0x1000, MS);
 	lose_until(5000 * MS);
-	somebody_sleeps();
+	client_sleeps();
 	starves(FINDING_CERTAIN);
 }
 
 /* The id is reused, and the row is that of the previous thread. */
-static void a_new_thread_has_not_waited_before_it_was_made(void **state)
+static void new_thread_waits_since_its_creation(void **state)
 {
 	(void)state;
 	script_type(CREATE, "sched", "create", "u32 thread");
@@ -255,7 +255,7 @@ static void forget_rows(void)
 	script_cpu(0)->hooks = script_cpu(1)->hooks = 0;
 }
 
-static void states_that_mean_something_are_believed(void **state)
+static void varying_states_prove_runnable(void **state)
 {
 	(void)state;
 	forget_rows();
@@ -266,18 +266,18 @@ static void states_that_mean_something_are_believed(void **state)
 }
 
 /* The state is 0 in each switch: then 0 does not mean runnable. */
-static void a_state_that_is_always_the_same_says_nothing(void **state)
+static void constant_state_proves_nothing(void **state)
 {
 	(void)state;
 	forget_rows();
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	switch_away(0);
-	nothing_is_said();
+	is_not_reported();
 }
 
 /* Events before each sleep and at the end of each thread replace states, if there are both. */
-static void announcements_stand_in_for_states(void **state)
+static void sleep_and_end_events_replace_states(void **state)
 {
 	(void)state;
 	forget_rows();
@@ -308,7 +308,7 @@ static void announce(void)
 }
 
 /* A panic stops recording. The events from before it remain valid. */
-static void announcements_count_although_recording_was_stopped(void **state)
+static void sleep_and_end_events_count_after_panic(void **state)
 {
 	(void)state;
 	announce();
@@ -321,7 +321,7 @@ static void announcements_count_although_recording_was_stopped(void **state)
 }
 
 /* Its sleep was not recorded while that event was switched off. */
-static void announcements_that_were_switched_off_prove_nothing(void **state)
+static void switched_off_events_prove_nothing(void **state)
 {
 	(void)state;
 	announce();
@@ -335,16 +335,16 @@ static void announcements_that_were_switched_off_prove_nothing(void **state)
 }
 
 /* It may have run since, or gone to sleep, while switches were not recorded. */
-static void switches_that_were_switched_off_may_have_been(void **state)
+static void switched_off_switches_prove_nothing(void **state)
 {
 	(void)state;
 	announce();
 	script_event(SWITCHED, SINCE + MS, 0, CLIENT, V(SWITCH), V(SWITCH), V(0));
-	nothing_is_said();
+	is_not_reported();
 }
 
 /* Recording ended long before the machine did: there are later heartbeats, but no events of that time. */
-static void a_stop_hides_what_came_later(void **state)
+static void stopped_recording_proves_nothing(void **state)
 {
 	(void)state;
 	announce();
@@ -354,7 +354,7 @@ static void a_stop_hides_what_came_later(void **state)
 }
 
 /* A kernel with other meanings of states: its sleepers have state 0, as their wakeups show. */
-static void wakeups_of_runnable_threads_make_states_doubtful(void **state)
+static void wakeups_of_runnable_threads_discredit_states(void **state)
 {
 	(void)state;
 	forget_rows();
@@ -369,19 +369,19 @@ static void wakeups_of_runnable_threads_make_states_doubtful(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-static void a_state_of_the_kernels_own_is_unknown(void **state)
+static void state_of_unknown_meaning_is_unknown(void **state)
 {
 	(void)state;
 	forget_rows();
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(9));
 	switch_away(7);
-	nothing_is_said();
+	is_not_reported();
 }
 
 /* ---- Its CPU ------------------------------------------------------------------------------------------ */
 
-static void a_cpu_that_idles_would_have_taken_it(void **state)
+static void runnable_thread_on_idle_cpu_may_be_lost(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
@@ -390,14 +390,14 @@ static void a_cpu_that_idles_would_have_taken_it(void **state)
 	why_says("it is missing from the run queue, or a hook is missing");
 }
 
-static void one_that_never_ran_has_no_cpu_yet(void **state)
+static void thread_that_never_ran_has_no_cpu(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_START;
 	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, while a CPU idles");
 }
 
-static void one_whose_cpu_is_not_there(void **state)
+static void runnable_thread_on_offline_cpu_is_reported(void **state)
 {
 	(void)state;
 	script_info()->cpus = 3;
@@ -407,34 +407,34 @@ static void one_whose_cpu_is_not_there(void **state)
 }
 
 /* An idle thread is never woken, whatever its name. */
-static void an_idle_thread_by_another_name_does_not_starve(void **state)
+static void idle_thread_with_other_name_does_not_starve(void **state)
 {
 	(void)state;
 	script_thread(WORKER, "cpu0");
 	worker->wakes = 0;
 	worker->cause = KTRX_CAUSE_SWITCH;
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
-	somebody_sleeps();
+	client_sleeps();
 	use_states();
 	switch_away(0);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (cpu0) has not run for");
 }
 
 /* A thread that was created but not started is not a problem. */
-static void one_that_was_not_started_is_not_late(void **state)
+static void unstarted_thread_is_not_reported(void **state)
 {
 	(void)state;
 	script_type(CREATE, "sched", "create", "u32 thread");
 	worker->state = KTRX_THREAD_UNKNOWN;
 	script_event(CREATE, 50 * MS, 1, IDLE1, V(WORKER));
-	nothing_is_said();
+	is_not_reported();
 }
 
 /*
  * The stamp of a wakeup in the table is that of the waker's last tick. A later event of the thread bounds
  * its wait.
  */
-static void what_it_did_itself_bounds_its_wait(void **state)
+static void own_events_shorten_wait(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
@@ -448,7 +448,7 @@ static void what_it_did_itself_bounds_its_wait(void **state)
 }
 
 /* While nothing came from the machine, other threads may not have run either. */
-static void a_machine_that_stood_makes_nobody_wait(void **state)
+static void silence_of_machine_does_not_count_as_wait(void **state)
 {
 	static char note[] = "silent: 20 s\n";
 
@@ -457,40 +457,40 @@ static void a_machine_that_stood_makes_nobody_wait(void **state)
 	worker->cpu = 1;
 	worker->state_stamp = LAST - 200 * MS;
 	script_info()->note = note;
-	nothing_is_said();
+	is_not_reported();
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(one_that_was_woken_starves),
-		TEST(priorities_explain_a_choice),
-		TEST(one_that_is_passed_over_may_be_lost),
-		TEST(a_less_urgent_thread_explains_nothing),
-		TEST(one_that_may_have_ended_does_not_starve),
-		TEST(the_same_of_an_older_kernel),
-		TEST(an_end_in_the_trace_is_an_end),
-		TEST(one_that_would_have_told_of_its_end_starves),
-		TEST(one_that_may_sleep_does_not_starve),
-		TEST(one_that_holds_a_lock_has_not_ended),
-		TEST(a_new_thread_has_not_waited_before_it_was_made),
-		TEST(states_that_mean_something_are_believed),
-		TEST(a_state_that_is_always_the_same_says_nothing),
-		TEST(announcements_stand_in_for_states),
-		TEST(announcements_count_although_recording_was_stopped),
-		TEST(announcements_that_were_switched_off_prove_nothing),
-		TEST(switches_that_were_switched_off_may_have_been),
-		TEST(a_stop_hides_what_came_later),
-		TEST(wakeups_of_runnable_threads_make_states_doubtful),
-		TEST(a_state_of_the_kernels_own_is_unknown),
-		TEST(a_cpu_that_idles_would_have_taken_it),
-		TEST(one_that_never_ran_has_no_cpu_yet),
-		TEST(one_whose_cpu_is_not_there),
-		TEST(an_idle_thread_by_another_name_does_not_starve),
-		TEST(one_that_was_not_started_is_not_late),
-		TEST(what_it_did_itself_bounds_its_wait),
-		TEST(a_machine_that_stood_makes_nobody_wait),
+		TEST(woken_thread_starves),
+		TEST(higher_priority_explains_starvation),
+		TEST(runnable_thread_without_reason_may_be_lost),
+		TEST(lower_priority_does_not_explain_starvation),
+		TEST(thread_that_may_have_ended_does_not_starve),
+		TEST(thread_of_old_kernel_may_have_ended),
+		TEST(ended_thread_is_not_reported),
+		TEST(thread_with_recorded_ends_starves),
+		TEST(thread_that_may_sleep_does_not_starve),
+		TEST(thread_that_holds_lock_has_not_ended),
+		TEST(new_thread_waits_since_its_creation),
+		TEST(varying_states_prove_runnable),
+		TEST(constant_state_proves_nothing),
+		TEST(sleep_and_end_events_replace_states),
+		TEST(sleep_and_end_events_count_after_panic),
+		TEST(switched_off_events_prove_nothing),
+		TEST(switched_off_switches_prove_nothing),
+		TEST(stopped_recording_proves_nothing),
+		TEST(wakeups_of_runnable_threads_discredit_states),
+		TEST(state_of_unknown_meaning_is_unknown),
+		TEST(runnable_thread_on_idle_cpu_may_be_lost),
+		TEST(thread_that_never_ran_has_no_cpu),
+		TEST(runnable_thread_on_offline_cpu_is_reported),
+		TEST(idle_thread_with_other_name_does_not_starve),
+		TEST(unstarted_thread_is_not_reported),
+		TEST(own_events_shorten_wait),
+		TEST(silence_of_machine_does_not_count_as_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

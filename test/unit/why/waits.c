@@ -27,7 +27,7 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-static void two_mutexes_make_a_deadlock(void **state)
+static void crossed_mutexes_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 	struct ktrx_holder *two = why_thread_row(6, "six", KTRX_THREAD_WAITING, 1);
@@ -62,7 +62,7 @@ static void ring_of(uint32_t count, uint64_t since)
 	}
 }
 
-static void a_ring_of_many_is_one_deadlock(void **state)
+static void long_cycle_is_one_deadlock(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_IDLE);
@@ -74,7 +74,7 @@ static void a_ring_of_many_is_one_deadlock(void **state)
 	why_says("and 18 others have waited");
 }
 
-static void what_has_just_begun_is_only_possible(void **state)
+static void new_cycle_is_only_possible(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_IDLE);
@@ -85,7 +85,7 @@ static void what_has_just_begun_is_only_possible(void **state)
 }
 
 /* If the tables show one moment, no other thread holds a lock that is in a row. */
-static void a_machine_that_stood_needs_no_time(void **state)
+static void new_cycle_is_certain_on_halted_machine(void **state)
 {
 	(void)state;
 	script_info()->registers = "cpu 0 pc=1000\n";
@@ -97,7 +97,7 @@ static void a_machine_that_stood_needs_no_time(void **state)
 }
 
 /* The machine was silent after its newest stamp. */
-static void what_stood_may_have_stood_for_longer(void **state)
+static void silence_adds_to_length_of_wait(void **state)
 {
 	(void)state;
 	script_info()->note = "captured by: ktrace extract\nsilent: 1.5 s or more\n";
@@ -110,7 +110,7 @@ static void what_stood_may_have_stood_for_longer(void **state)
 }
 
 /* The owner at the beginning of the wait may have released the lock. */
-static void an_owner_of_old_needs_time(void **state)
+static void new_cycle_by_old_owner_is_only_possible(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 
@@ -124,7 +124,7 @@ static void an_owner_of_old_needs_time(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
 }
 
-static void a_wait_that_ends_by_itself_is_no_deadlock(void **state)
+static void wait_with_timeout_is_no_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 	struct ktrx_holder *two = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
@@ -140,7 +140,7 @@ static void a_wait_that_ends_by_itself_is_no_deadlock(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-static void a_wait_for_who_gets_on_is_no_deadlock(void **state)
+static void wait_for_running_holder_is_no_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 
@@ -153,7 +153,7 @@ static void a_wait_for_who_gets_on_is_no_deadlock(void **state)
 	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
 }
 
-static void threads_that_join_each_other_are_stuck(void **state)
+static void threads_that_join_each_other_deadlock(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_IDLE);
@@ -178,7 +178,7 @@ static void two_that_yield(uint8_t one, uint8_t two)
 	end_at(19021 * MS);
 }
 
-static void waiters_that_yield_make_a_deadlock(void **state)
+static void yielding_waiters_deadlock(void **state)
 {
 	(void)state;
 	two_that_yield(KTRX_THREAD_RUNNING, KTRX_THREAD_RUNNABLE);
@@ -191,7 +191,7 @@ static void waiters_that_yield_make_a_deadlock(void **state)
 	why_says("        has waited 19.00 s for lock aye (0x1000)");
 }
 
-static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
+static void runnable_waiters_deadlock(void **state)
 {
 	(void)state;
 	two_that_yield(KTRX_THREAD_RUNNABLE, KTRX_THREAD_RUNNABLE);
@@ -200,7 +200,7 @@ static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
 }
 
 /* The holder named when the wait began has released the lock since: its own row no longer has it. */
-static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
+static void runnable_waiter_ignores_earlier_holder(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
 	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
@@ -216,7 +216,7 @@ static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
 }
 
 /* A waiter that yields cannot be preempted only while it switches: other threads get the CPU. */
-static void a_switch_does_not_keep_the_cpu(void **state)
+static void disabled_interrupts_of_switch_do_not_keep_cpu(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
 	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
@@ -233,7 +233,7 @@ static void a_switch_does_not_keep_the_cpu(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-static void a_waiter_that_keeps_the_cpu_is_stuck(void **state)
+static void waiter_that_cannot_be_preempted_deadlocks(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
 	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
@@ -250,7 +250,7 @@ static void a_waiter_that_keeps_the_cpu_is_stuck(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
+static void wait_for_own_lock_is_self_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 
@@ -264,7 +264,7 @@ static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
 }
 
 /* If a kernel has no name for a lock, the event's name field is "(null)", which counts as no name. */
-static void a_lock_without_a_name_has_its_address(void **state)
+static void lock_without_name_has_address(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
 
@@ -280,7 +280,7 @@ static void a_lock_without_a_name_has_its_address(void **state)
 }
 
 /* An interrupt handler waits for a spinlock that the interrupted thread holds. */
-static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
+static void handler_that_waits_for_interrupted_lock_deadlocks(void **state)
 {
 	struct ktrx_holder *cpu = why_cpu_row(0, KTRX_MODE_KERNEL);
 
@@ -314,14 +314,14 @@ static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
 	cpus_over_an_answer_until(1020 * MS, interrupts, answered);
 }
 
-static void an_answer_may_take_a_while(void **state)
+static void short_wait_for_answer_is_only_possible(void **state)
 {
 	(void)state;
 	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
 	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 }
 
-static void answers_are_awaited_where_there_is_work(void **state)
+static void short_wait_for_answer_beside_work_is_healthy(void **state)
 {
 	(void)state;
 	why_cpu_row(2, KTRX_MODE_KERNEL);
@@ -330,7 +330,7 @@ static void answers_are_awaited_where_there_is_work(void **state)
 }
 
 /* All CPUs wait, but the host saw them make progress until the capture. */
-static void answers_are_awaited_by_who_goes_on(void **state)
+static void short_wait_for_answer_of_live_machine_is_healthy(void **state)
 {
 	(void)state;
 	script_info()->note = "silent: 0.0 s\n";
@@ -338,7 +338,7 @@ static void answers_are_awaited_by_who_goes_on(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-static void an_answer_that_cannot_come_is_a_deadlock(void **state)
+static void missing_answer_of_waiting_cpu_is_deadlock(void **state)
 {
 	(void)state;
 	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 5 * MS);
@@ -346,14 +346,14 @@ static void an_answer_that_cannot_come_is_a_deadlock(void **state)
 	why_says("interrupts are disabled there");
 }
 
-static void an_answer_that_can_come_is_none(void **state)
+static void answer_with_interrupts_enabled_is_no_deadlock(void **state)
 {
 	(void)state;
 	cpus_over_an_answer(KTRX_INTERRUPTS_ON, 5 * MS);
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-static void an_answer_that_came_is_none(void **state)
+static void given_answer_is_no_deadlock(void **state)
 {
 	(void)state;
 	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 25 * MS);
@@ -371,7 +371,7 @@ static void cross_by_events(void)
 	script_event(CONTEND, 21 * MS, 1, 6, (uint64_t)A, "aye");
 }
 
-static void events_alone_make_a_deadlock_likely(void **state)
+static void events_without_hooks_make_deadlock_likely(void **state)
 {
 	(void)state;
 	cross_by_events();
@@ -382,7 +382,7 @@ static void events_alone_make_a_deadlock_likely(void **state)
 	why_says("concluded from events");
 }
 
-static void nothing_is_concluded_across_a_gap(void **state)
+static void gap_forgets_held_locks(void **state)
 {
 	(void)state;
 	cross_by_events();
@@ -409,7 +409,7 @@ static void three_of_priorities(uint8_t holder, uint8_t between, uint8_t urgent,
 	end_at(1020 * MS);
 }
 
-static void priorities_are_inverted(void **state)
+static void medium_priority_blocks_holder(void **state)
 {
 	(void)state;
 	three_of_priorities(10, 20, 30, 20 * MS);
@@ -417,14 +417,14 @@ static void priorities_are_inverted(void **state)
 	why_says("thread 6 (middle), priority 20, runs on CPU 0");
 }
 
-static void who_is_most_urgent_runs_rightly(void **state)
+static void highest_priority_thread_is_no_inversion(void **state)
 {
 	(void)state;
 	three_of_priorities(10, 40, 30, 20 * MS);
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
-static void a_short_wait_is_no_inversion(void **state)
+static void short_wait_is_no_inversion(void **state)
 {
 	(void)state;
 	three_of_priorities(10, 20, 30, 1010 * MS);
@@ -432,7 +432,7 @@ static void a_short_wait_is_no_inversion(void **state)
 }
 
 /* By the tables no thread holds B, for which thread 5 waits. An older event says that thread 5 holds it. */
-static void tables_are_believed_before_events(void **state)
+static void tables_override_events(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_IDLE);
@@ -447,35 +447,35 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(two_mutexes_make_a_deadlock),
-		TEST(a_ring_of_many_is_one_deadlock),
-		TEST(what_has_just_begun_is_only_possible),
-		TEST(a_machine_that_stood_needs_no_time),
-		TEST(what_stood_may_have_stood_for_longer),
-		TEST(an_owner_of_old_needs_time),
-		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
-		TEST(a_wait_for_who_gets_on_is_no_deadlock),
-		TEST(threads_that_join_each_other_are_stuck),
-		TEST(waiters_that_yield_make_a_deadlock),
-		TEST(waiters_that_are_both_runnable_make_a_deadlock),
-		TEST(a_runnable_waiter_does_not_wait_for_an_earlier_holder),
-		TEST(a_switch_does_not_keep_the_cpu),
-		TEST(a_waiter_that_keeps_the_cpu_is_stuck),
-		TEST(a_thread_that_wants_its_own_lock_is_stuck),
-		TEST(a_lock_without_a_name_has_its_address),
-		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
-		TEST(an_answer_may_take_a_while),
-		TEST(answers_are_awaited_where_there_is_work),
-		TEST(answers_are_awaited_by_who_goes_on),
-		TEST(an_answer_that_cannot_come_is_a_deadlock),
-		TEST(an_answer_that_can_come_is_none),
-		TEST(an_answer_that_came_is_none),
-		TEST(events_alone_make_a_deadlock_likely),
-		TEST(nothing_is_concluded_across_a_gap),
-		TEST(priorities_are_inverted),
-		TEST(who_is_most_urgent_runs_rightly),
-		TEST(a_short_wait_is_no_inversion),
-		TEST(tables_are_believed_before_events),
+		TEST(crossed_mutexes_deadlock),
+		TEST(long_cycle_is_one_deadlock),
+		TEST(new_cycle_is_only_possible),
+		TEST(new_cycle_is_certain_on_halted_machine),
+		TEST(silence_adds_to_length_of_wait),
+		TEST(new_cycle_by_old_owner_is_only_possible),
+		TEST(wait_with_timeout_is_no_deadlock),
+		TEST(wait_for_running_holder_is_no_deadlock),
+		TEST(threads_that_join_each_other_deadlock),
+		TEST(yielding_waiters_deadlock),
+		TEST(runnable_waiters_deadlock),
+		TEST(runnable_waiter_ignores_earlier_holder),
+		TEST(disabled_interrupts_of_switch_do_not_keep_cpu),
+		TEST(waiter_that_cannot_be_preempted_deadlocks),
+		TEST(wait_for_own_lock_is_self_deadlock),
+		TEST(lock_without_name_has_address),
+		TEST(handler_that_waits_for_interrupted_lock_deadlocks),
+		TEST(short_wait_for_answer_is_only_possible),
+		TEST(short_wait_for_answer_beside_work_is_healthy),
+		TEST(short_wait_for_answer_of_live_machine_is_healthy),
+		TEST(missing_answer_of_waiting_cpu_is_deadlock),
+		TEST(answer_with_interrupts_enabled_is_no_deadlock),
+		TEST(given_answer_is_no_deadlock),
+		TEST(events_without_hooks_make_deadlock_likely),
+		TEST(gap_forgets_held_locks),
+		TEST(medium_priority_blocks_holder),
+		TEST(highest_priority_thread_is_no_inversion),
+		TEST(short_wait_is_no_inversion),
+		TEST(tables_override_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void is_idle_with(unsigned lost)
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), lost);
 }
 
-static void two_that_sleep_after_many_wakeups_lost_one(void **state)
+static void sleepers_after_many_wakeups_lost_one(void **state)
 {
 	(void)state;
 	both_wait();
@@ -66,7 +66,7 @@ static void two_that_sleep_after_many_wakeups_lost_one(void **state)
 }
 
 /* The two may be servers that wait for new clients: ten wakeups are too few to tell. */
-static void after_few_wakeups_it_is_not_the_verdict(void **state)
+static void sleepers_after_few_wakeups_are_only_possible(void **state)
 {
 	(void)state;
 	both_wait();
@@ -78,7 +78,7 @@ static void after_few_wakeups_it_is_not_the_verdict(void **state)
 }
 
 /* The client's sleep ends at its deadline: then it may wake the worker. */
-static void a_waker_with_a_deadline_may_still_wake(void **state)
+static void waker_with_deadline_may_still_wake(void **state)
 {
 	(void)state;
 	both_wait()->deadline = 3000 * MS;
@@ -87,7 +87,7 @@ static void a_waker_with_a_deadline_may_still_wake(void **state)
 	is_idle_with(0);
 }
 
-static void an_interrupt_that_woke_before_may_wake_again(void **state)
+static void earlier_interrupt_may_wake_again(void **state)
 {
 	(void)state;
 	both_wait();
@@ -99,7 +99,7 @@ static void an_interrupt_that_woke_before_may_wake_again(void **state)
 }
 
 /* No thread ever woke this server, so the trace does not show which thread could wake it now. */
-static void a_server_that_was_never_woken_may_wait(void **state)
+static void sleeper_never_woken_is_healthy(void **state)
 {
 	(void)state;
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
@@ -110,7 +110,7 @@ static void a_server_that_was_never_woken_may_wait(void **state)
 }
 
 /* The only thread that woke the worker has ended: another thread may do so now. */
-static void wakers_that_have_ended_do_not_count(void **state)
+static void ended_wakers_do_not_count(void **state)
 {
 	(void)state;
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
@@ -124,7 +124,7 @@ static void wakers_that_have_ended_do_not_count(void **state)
 }
 
 /* Without the table it is unknown whether the sleeps have a timeout. */
-static void without_hooks_it_is_possible_at_most(void **state)
+static void sleeps_without_table_are_only_possible(void **state)
 {
 	(void)state;
 	ask_and_answer(6 * MS);
@@ -134,7 +134,7 @@ static void without_hooks_it_is_possible_at_most(void **state)
 	why_says("ktrace_block()");
 }
 
-static void no_verdict_across_a_gap(void **state)
+static void wakers_before_gap_are_only_possible(void **state)
 {
 	(void)state;
 	both_wait();
@@ -146,7 +146,7 @@ static void no_verdict_across_a_gap(void **state)
 }
 
 /* The end of a ring is missing in the file, so the last events of threads are unknown. */
-static void no_health_where_the_end_is_cut_off(void **state)
+static void missing_end_of_ring_has_no_health(void **state)
 {
 	(void)state;
 	why_idle_until(2005 * MS);
@@ -177,7 +177,7 @@ static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 	why_cpu_row(1, KTRX_MODE_IDLE);
 }
 
-static void a_wakeup_that_met_nobody(void **state)
+static void wakeup_before_sleep_is_race(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, false, false);
@@ -190,7 +190,7 @@ static void a_wakeup_that_met_nobody(void **state)
 }
 
 /* The worker did something else after the wakeup, so it was not about to sleep: another wakeup is missing. */
-static void a_thread_that_did_something_else_was_not_raced(void **state)
+static void sleeper_with_later_events_was_not_raced(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, true, false);
@@ -209,7 +209,7 @@ static void a_thread_that_did_something_else_was_not_raced(void **state)
 }
 
 /* The client woke the worker just before: the worker will have seen what the second wakeup was for. */
-static void a_thread_that_was_woken_just_before_was_not_raced(void **state)
+static void sleeper_woken_just_before_was_not_raced(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, false, true);
@@ -221,18 +221,18 @@ static void a_thread_that_was_woken_just_before_was_not_raced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(two_that_sleep_after_many_wakeups_lost_one),
-		TEST(after_few_wakeups_it_is_not_the_verdict),
-		TEST(a_waker_with_a_deadline_may_still_wake),
-		TEST(an_interrupt_that_woke_before_may_wake_again),
-		TEST(a_server_that_was_never_woken_may_wait),
-		TEST(wakers_that_have_ended_do_not_count),
-		TEST(without_hooks_it_is_possible_at_most),
-		TEST(no_verdict_across_a_gap),
-		TEST(no_health_where_the_end_is_cut_off),
-		TEST(a_wakeup_that_met_nobody),
-		TEST(a_thread_that_did_something_else_was_not_raced),
-		TEST(a_thread_that_was_woken_just_before_was_not_raced),
+		TEST(sleepers_after_many_wakeups_lost_one),
+		TEST(sleepers_after_few_wakeups_are_only_possible),
+		TEST(waker_with_deadline_may_still_wake),
+		TEST(earlier_interrupt_may_wake_again),
+		TEST(sleeper_never_woken_is_healthy),
+		TEST(ended_wakers_do_not_count),
+		TEST(sleeps_without_table_are_only_possible),
+		TEST(wakers_before_gap_are_only_possible),
+		TEST(missing_end_of_ring_has_no_health),
+		TEST(wakeup_before_sleep_is_race),
+		TEST(sleeper_with_later_events_was_not_raced),
+		TEST(sleeper_woken_just_before_was_not_raced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
