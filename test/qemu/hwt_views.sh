@@ -71,7 +71,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed 's/^00000000/00000001/' "$tmp/System.map" >"$tmp/moved.map"
 	symbols "$tmp/moved.map" --functions >"$tmp/by_map"
 	same "$arch: names of a kernel that was moved" "$tmp/by_elf" "$tmp/by_map"
-	check "$arch: how far it was moved" grep -q 'moved.map: the kernel ran 0x100000000 lower: of [0-9]' "$tmp/said"
+	check "$arch: how far it was moved" grep -q 'moved.map: the kernel ran 0x100000000 lower than listed: of [0-9]' "$tmp/said"
 	for view in --calls --folded --durations "-o pc,symbol,event_payload" "-o pc,symbol -i kernel -f schedule"; do
 		show --last 20000 --before panic $view >"$tmp/by_elf"
 		symbols "$tmp/moved.map@0xffffffff00000000" --last 20000 --before panic $view >"$tmp/by_map"
@@ -102,12 +102,12 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	printf 'another.' | dd of="$tmp/other.branches" bs=1 seek=144 conv=notrunc 2>/dev/null # its nonce
 	"$ktrace" show --with "$tmp/other.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
 	check "$arch: beside the events of another boot: refused" test $? -ne 0 -a ! -s "$tmp/shown"
-	check "$arch: with the reason" grep -q 'is of another boot than the trace' "$tmp/said"
+	check "$arch: with the reason" grep -q 'from another boot than the trace' "$tmp/said"
 	cp "$kernel" "$tmp/copy.elf"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$tmp/copy.elf@0" "$tmp/out.ktrx" \
 		-o "$tmp/copy.elf" 2>"$tmp/said"
 	check "$arch: an export is not written over what it reads" cmp -s "$kernel" "$tmp/copy.elf"
-	check "$arch: with the reason" grep -q 'copy.elf is what is read' "$tmp/said"
+	check "$arch: with the reason" grep -q 'copy.elf is an input file' "$tmp/said"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$kernel" "$tmp/out.ktrx" \
 		-o "$tmp/exported" 2>"$tmp/said"
 	build/test/perfetto-text "$tmp/exported" >"$tmp/text"
