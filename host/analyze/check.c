@@ -196,12 +196,13 @@ static void see_end(struct check *check, uint32_t index)
 		struct check_violation violation = { .rule = index,
 						     .cpu = entry->cpu,
 						     .thread = entry->thread };
+		struct check_gap gap;
 
 		if (elapsed(entry->stamp, check->stamp) <= rule->ticks)
 			continue;
-		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp) ||
-		    gaps_switched(check->gaps, check->needed[index], entry->stamp, check->stamp)) {
-			check->result[index].undecided++;
+		gap = check_gap(check, GAPS_ANYWHERE, check->needed[index], entry->stamp, check->stamp);
+		if (gap.is) {
+			check_undecided(check, index, gap.off);
 			continue;
 		}
 		if (check->order.measured && check_order_is_unsure(&check->order, index, entry->key)) {

@@ -95,6 +95,21 @@ struct check {
  */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 
+/*
+ * Why an event may be missing. If it was switched off and slots were lost, too, the former is the reason: it
+ * is the one that the user can change.
+ */
+struct check_gap {
+	bool is;      /* an event may be missing */
+	uint32_t off; /* the event that was switched off; 0: slots were lost */
+};
+
+/* Finds gaps between two stamps. `cpu`: as for gaps_between(). `events`: bit map of deciding events. */
+struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *events, uint64_t from,
+			   uint64_t to);
+/* Counts that a rule could not be decided because of this gap. */
+void check_undecided(struct check *check, uint32_t rule, uint32_t off);
+
 /* Counts a violation and passes it to the callback. */
 void check_report(struct check *check, const struct check_violation *violation);
 

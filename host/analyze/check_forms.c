@@ -10,6 +10,27 @@
 #include "analyze/elapsed.h"
 #include "analyze/scheduling.h"
 
+struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *events, uint64_t from,
+			   uint64_t to)
+{
+	const bool lost = gaps_between(check->gaps, cpu, from, to);
+	const uint32_t off = gaps_switched(check->gaps, events, from, to);
+
+	return (struct check_gap){ lost || off, off };
+}
+
+void check_undecided(struct check *check, uint32_t rule, uint32_t off)
+{
+	struct check_result *result = &check->result[rule];
+
+	result->undecided++;
+	if (!off)
+		return;
+	if (result->switched_off == 0)
+		result->off = off;
+	result->switched_off++;
+}
+
 void check_report(struct check *check, const struct check_violation *violation)
 {
 	struct check_result *result = &check->result[violation->rule];
@@ -107,16 +128,14 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 	return GAPS_ANYWHERE;
 }
 
-/* Returns true if an event since the entry may be missing in the trace: lost, or switched off. */
-static bool gap_since(struct check *check, uint32_t index, uint32_t which, const struct keyed_entry *entry,
-		      const struct ktread_event *event)
+/* Returns whether an event since the entry may be missing in the trace: lost, or switched off. */
+static struct check_gap gap_since(struct check *check, uint32_t index, uint32_t which,
+				  const struct keyed_entry *entry, const struct ktread_event *event)
 {
 	const uint64_t from = entry ? entry->stamp : 0;
 
-	return gaps_between(check->gaps,
-			    where_gaps_matter(check, &check->rules->rule[index], which, entry, event), from,
-			    event->stamp) ||
-	       gaps_switched(check->gaps, check->needed[index], from, event->stamp);
+	return check_gap(check, where_gaps_matter(check, &check->rules->rule[index], which, entry, event),
+			 check->needed[index], from, event->stamp);
 }
 
 static void stamp_entry(const struct check *check, struct keyed_entry *entry,
@@ -159,20 +178,20 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	struct check_violation violation = at_event(check, index, event);
 	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
-	bool gap;
+	struct check_gap gap;
 
 	if (!read_key(check, index, which, event, key))
 		return;
 	entry = keyed_find(&check->table[rule->depth], key);
 	gap = gap_since(check, index, which, entry, event);
-	violation.count = entry && !gap ? entry->count : 0;
+	violation.count = entry && !gap.is ? entry->count : 0;
 	if (!keyed_by_cpu(rule))
 		check->order_failed |= see_order(check, rule->depth, key, event, false) != 0;
 	if (violation.count > rule->limit) {
 		check_blame(&violation, entry);
 		keyed_by_cpu(rule) ? check_report(check, &violation) : report_ordered(check, &violation);
-	} else if (gap || (entry && !entry->known)) {
-		check->result[index].undecided++;
+	} else if (gap.is || (entry && !entry->known)) {
+		check_undecided(check, index, gap.is ? gap.off : entry->off);
 	} else {
 		check->result[index].held++;
 	}
@@ -199,6 +218,7 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	const struct threads_thread *thread;
 	struct check_violation violation = at_event(check, index, event);
 	uint64_t id = event->thread, key[KEYED_WORDS] = { 0 };
+	struct check_gap gap;
 
 	if (rule->thread_field[0] != '@' && !keyed_field(event, rule->thread_field, &id) &&
 	    strcmp(rule->thread_field, "thread") != 0) {
@@ -211,12 +231,15 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 		check->result[index].unknown++;
 	} else if (!thread || !(rule->thread_states >> thread->state & 1)) {
 		check->result[index].held++;
-	} else if (thread->index >= check->changed_room ||
-		   gaps_between(check->gaps, GAPS_ANYWHERE, check->changed[thread->index], event->stamp) ||
-		   gaps_switched(check->gaps, check->scheduling, check->changed[thread->index],
-				 event->stamp)) {
-		check->result[index].undecided++;
+	} else if (thread->index >= check->changed_room) {
+		check_undecided(check, index, 0);
 	} else {
+		gap = check_gap(check, GAPS_ANYWHERE, check->scheduling, check->changed[thread->index],
+				event->stamp);
+		if (gap.is) {
+			check_undecided(check, index, gap.off);
+			return;
+		}
 		violation.has_cause = true;
 		violation.cause_stamp = check->changed[thread->index];
 		violation.cause_cpu = thread->cpu;
@@ -264,6 +287,7 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 	struct check_violation violation = at_event(check, index, event);
 	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
+	struct check_gap gap;
 
 	if (!read_key(check, index, which, event, key))
 		return;
@@ -275,8 +299,8 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 	check_blame(&violation, entry);
 	if (timed && elapsed(entry->stamp, event->stamp) <= rule->ticks)
 		check->result[index].held++;
-	else if (gap_since(check, index, which, entry, event))
-		check->result[index].undecided++;
+	else if ((gap = gap_since(check, index, which, entry, event)).is)
+		check_undecided(check, index, gap.off);
 	else if (timed && entry->cpu != event->cpu && check->order.measured &&
 		 elapsed(entry->stamp, event->stamp) - rule->ticks <= check->order.doubt)
 		check->result[index].unordered++;
@@ -295,6 +319,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 	struct check_violation violation = at_event(check, index, event);
 	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
+	struct check_gap gap;
 	int error;
 
 	if (!read_key(check, index, which, event, key))
@@ -304,8 +329,8 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 		return error;
 	if (entry->count == 0 || (rule->ticks && elapsed(entry->stamp, event->stamp) >= rule->ticks)) {
 		if (entry->count && entry->count <= rule->limit &&
-		    gap_since(check, index, which, entry, event))
-			check->result[index].undecided++;
+		    (gap = gap_since(check, index, which, entry, event)).is)
+			check_undecided(check, index, gap.off);
 		entry->count = 0;
 		stamp_entry(check, entry, event);
 	}
@@ -382,7 +407,8 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 	const struct rule *rule = &check->rules->rule[index];
 	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
-	bool fresh, gap;
+	struct check_gap gap;
+	bool fresh;
 	int error = 0;
 
 	if (!read_key(check, index, which, event, key))
@@ -394,9 +420,11 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 		error = put(check, index, key, &entry);
 	if (error || !entry)
 		return error;
-	if (fresh || gap)
+	if (fresh || gap.is)
 		entry->count = 0;
-	entry->known = (fresh || entry->known) && !gap;
+	entry->known = (fresh || entry->known) && !gap.is;
+	if (gap.is)
+		entry->off = (uint16_t)gap.off;
 	if (rule->event[which].role == RULE_CAUSE)
 		entry->count++;
 	else if (rule->event[which].role == RULE_RELEASE)

@@ -192,7 +192,7 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
 }
 
-bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to)
+uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	return scheduling_switched(gaps->scheduling, events, from, to);
 }

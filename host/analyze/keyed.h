@@ -22,7 +22,8 @@ struct keyed_entry {
 	uint64_t time;	/* time of its beginning, as in threads.h */
 	uint64_t count; /* for the table's owner */
 	uint32_t cpu, thread;
-	bool known; /* for the table's owner */
+	uint16_t off; /* for the table's owner */
+	bool known;   /* for the table's owner */
 };
 
 /* A zero-initialised structure is ready for use. */

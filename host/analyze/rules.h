@@ -126,7 +126,7 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 /*
  * Checks a trace against rules. Calls back for each violation when it is found. Events that are missing in
  * the trace never cause a violation, and never count as a rule that was kept: if lost slots could have held
- * the deciding events, the rule counts as undecided.
+ * the deciding events, or they may have been switched off, the rule counts as undecided.
  *
  * Memory is bounded: a table of KEYED_MAX entries for each rule, and the limits of threads.h and
  * scheduling.h.
@@ -149,7 +149,10 @@ struct check_violation {
 struct check_result {
 	uint64_t held; /* times that the rule was kept */
 	uint64_t violated;
-	uint64_t undecided; /* times that it could not be decided because slots were lost */
+	/* times that it could not be decided because slots were lost or events were switched off */
+	uint64_t undecided;
+	uint64_t switched_off; /* part of `undecided`: an event that decides it was switched off */
+	uint32_t off;	       /* the first such event */
 	/* times that the state of a thread was unknown because sched.switch does not record it */
 	uint64_t unknown;
 	/*

@@ -178,7 +178,7 @@ bool switched_was_on(const struct switched *s, uint32_t id)
 	       (type->wanted | type->state) & KTRX_STATE_RECORD;
 }
 
-bool switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
+uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {
 		const uint8_t some = events[byte] & (s->some[byte] | s->always[byte]);
@@ -186,9 +186,9 @@ bool switched_between(const struct switched *s, const uint8_t *events, uint64_t 
 		for (uint32_t bit = 0; some >> bit; bit++)
 			if (some >> bit & 1 &&
 			    (s->always[byte] >> bit & 1 || was_off(s, byte * 8 + bit, from, to)))
-				return true;
+				return byte * 8 + bit;
 	}
-	return false;
+	return 0;
 }
 
 /* ---- Threads ---- */
@@ -349,7 +349,7 @@ bool scheduling_off(const struct scheduling *s, enum wellknown_kind kind, uint64
 	return declared && !scheduling_covers(s, kind, from, to);
 }
 
-bool scheduling_switched(const struct scheduling *s, const uint8_t *events, uint64_t from, uint64_t to)
+uint32_t scheduling_switched(const struct scheduling *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	return switched_between(s->switched, events, from, to);
 }

@@ -35,8 +35,8 @@ void switched_close(struct switched *switched);
 int switched_event(struct switched *switched, const struct ktread_event *event);
 /* Call after the last event. Returns 0 or KTREAD_E_MEMORY. */
 int switched_end(struct switched *switched);
-/* Returns whether one of the events in a bit map was off at some time between the two stamps. */
-bool switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
+/* Returns an event in a bit map that was off at some time between the two stamps; 0: none. */
+uint32_t switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
 
 /* The same for one event. */
 bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
@@ -110,9 +110,9 @@ bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind 
 bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		    uint64_t to);
 
-/* Returns whether one of the events in a bit map was off at some time between the two stamps. */
-bool scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
-			 uint64_t to);
+/* Returns an event in a bit map that was off at some time between the two stamps; 0: none. */
+uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
+			     uint64_t to);
 
 /* ---- Gaps ---- */
 
@@ -161,7 +161,7 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 /* Returns what gaps_read() has found about threads. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
-/* Returns whether one of the events in a bit map was switched off at some time between the two stamps. */
-bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
+/* Returns an event in a bit map that was switched off at some time between the two stamps; 0: none. */
+uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
 
 #endif

@@ -163,8 +163,20 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
+/* Adds that the rule was not decided because this event was switched off. */
+static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
+{
+	const struct ktread_type *type = ktread_type(trace, result->off);
+	char why[ANALYZE_EVENT_NAME_MOST + 40] = "an event", *at = why;
+
+	at = type ? analyze_event_name_put(why, type) : why + strlen(why);
+	snprintf(at, 40, " was switched off");
+	say_undecided(finding, result->switched_off, why);
+}
+
 /* Adds evidence that the result is uncertain or incomplete. */
-static void say_doubts(const struct rule *rule, const struct check_result *result, struct finding *finding)
+static void say_doubts(struct ktread *trace, const struct rule *rule, const struct check_result *result,
+		       struct finding *finding)
 {
 	if (result->uncertain)
 		finding_evidence(finding,
@@ -176,10 +188,11 @@ static void say_doubts(const struct rule *rule, const struct check_result *resul
 				 result->uncertain == 1 ? "s" : "");
 	say_undecided(finding, result->unordered,
 		      "events of different CPUs were closer together than the error of their clocks");
-	say_undecided(finding, result->undecided,
+	say_undecided(finding, result->undecided - result->switched_off,
 		      rule->form == RULE_BROKEN
 			      ? "the CPU records only the first mistake, and none while debug.ktr.state is 0"
 			      : "of lost slots");
+	say_switched_off(trace, result, finding);
 	say_undecided(finding, result->unknown,
 		      "sched.switch gives state 0 every time, and so does not show whether threads sleep");
 	if (result->left_out)
@@ -228,7 +241,7 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 	else if (!open_of(result))
 		finding_say(finding->what, "holds%s", part);
 	if (rule->checked)
-		say_doubts(rule, result, finding);
+		say_doubts(found->trace, rule, result, finding);
 	if (found->unread)
 		finding_evidence(finding, "incomplete: the end of the trace is missing or cannot be read, "
 					  "and was not checked");

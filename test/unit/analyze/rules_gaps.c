@@ -17,6 +17,15 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
+/* Fails unless the last rule was left undecided that often because this event was switched off. */
+static void was_off(uint64_t times, uint32_t event)
+{
+	const struct check_result *last = &checking_result[checking_rules->count - 1];
+
+	assert_int_equal(last->switched_off, times);
+	assert_int_equal(last->off, event);
+}
+
 static void order_rules_are_undecided_across_gaps(void **state)
 {
 	(void)state;
@@ -25,6 +34,7 @@ static void order_rules_are_undecided_across_gaps(void **state)
 	script_event(EXEC, 30, 1, 2, V(7), "x");
 	checking_run("a: never process.exec after process.exit by process");
 	checking_expect(0, 0, 1);
+	was_off(0, 0);
 }
 
 /* Events of a CPU are not hidden by losses of other CPUs, whatever else the rule needs. */
@@ -73,6 +83,7 @@ static void nothing_is_judged_while_its_events_are_off(void **state)
 	script_event(ENTER, 70, 0, 7, V(1));
 	checking_run("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");
 	checking_expect(1, 1, 1);
+	was_off(1, LEAVE);
 	script_event(WAKE, 100, 0, 7, V(3));
 	switched(110, SWITCH, SWITCH, 0);
 	script_event(IRQ, 100000, 0, 7, V(3));
@@ -95,6 +106,7 @@ static void depth_is_unknown_after_its_events_were_off(void **state)
 		"depth d: up lock.acquire, down lock.release by @thread\na: never sched.exit while d > 0 by "
 		"@thread");
 	checking_expect(0, 0, 1);
+	was_off(1, UNLOCK);
 }
 
 static void thread_states_are_unknown_after_scheduling_was_off(void **state)
@@ -106,6 +118,7 @@ static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 	script_event(SWITCH, 40, 0, 6, V(6), V(5), V(0));
 	checking_run("a: never sched.switch while next is sleeping");
 	checking_expect(1, 0, 1);
+	was_off(1, WAKE);
 }
 
 /* The event was recorded before it was switched off, and no record shows when that was. */

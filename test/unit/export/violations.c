@@ -110,6 +110,17 @@ static void each_rule_reports_an_incomplete_trace(void **state)
 	has("\"what\":\"not checked: user.tick has no field 'missing'\",\"evidence\":[\"incomplete: ");
 }
 
+static void event_that_was_switched_off_is_named(void **state)
+{
+	(void)state;
+	script_type(3, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(3, 2100, 0, 0, (uint64_t)2, (uint64_t)2, (uint64_t)0);
+	script_event(1, 2200, 0, 5);
+	script_event(1, 2300, 0, 5);
+	check("a: never user.tick after user.tick unless user.tock by @cpu", false);
+	has("\"what\":\"holds, 2 times\",\"evidence\":[\"not decided: 1 time because user.tock was switched off\"]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +128,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(violation_by_one_event_is_certain, begin, end),
 		cmocka_unit_test_setup_teardown(kept_rule_is_ok_only_if_the_trace_was_read, begin, end),
 		cmocka_unit_test_setup_teardown(each_rule_reports_an_incomplete_trace, begin, end),
+		cmocka_unit_test_setup_teardown(event_that_was_switched_off_is_named, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("violations", tests, NULL, NULL);
