@@ -2,21 +2,21 @@
 #
 # The demo kernel: $(DEMO_OUT)/<arch>/kernel.elf for each of DEMO_ARCHES.
 #
-# Part of the top-level Makefile; also stands alone: make -f demo/demo.mk demo-x86_64
+# Part of the top-level Makefile; also works alone: make -f demo/demo.mk demo-x86_64
 ifndef KTRACE_SOURCES
 include kernel/ktrace.mk
 endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
-# Where its user programs are built: a kernel with other events or other clocks may take those that are there.
+# Output folder of the user programs. A kernel with other events or clocks may reuse the programs of another build.
 DEMO_USER_OUT ?= $(DEMO_OUT)
 
 # The portable kernel, for every architecture.
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c demo/kern/bug/*.c))
 
-# What lies in the file system at boot: $(DEMO_USER_OUT)/<arch>/root with all below it, packed into an archive that is linked
-# into the kernel. Whoever puts files there names them in DEMO_ROOT_<arch>, before the rules below are read.
+# The initial contents of the file system: $(DEMO_USER_OUT)/<arch>/root, packed into an archive that is linked into the
+# kernel. Makefiles that add files there must name them in DEMO_ROOT_<arch> before the rules below are read.
 DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
@@ -25,13 +25,13 @@ DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
-# FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others. ktrace alone is all of them, as
-# ktrace-all is; beside groups it changes nothing.
+# FEATURES=ktrace-sched,ktrace-net compiles in only these groups of events. ktrace alone means all groups, like
+# ktrace-all; together with groups it has no effect.
 FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
-# Groups are where events are declared, so that is where a name is looked for: in the demo, and among the library's facts.
+# The known groups: those of the events declared in the demo, and those of the library's facts.
 ifneq ($(DEMO_FEATURES),ktrace-all)
 DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_ROW[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
@@ -63,8 +63,8 @@ DEMO_CC_aarch64 ?= aarch64-linux-gnu-gcc
 DEMO_CFLAGS_aarch64 := -mgeneral-regs-only -mno-outline-atomics -mstrict-align
 DEMO_LDFLAGS_aarch64 :=
 
-# Since the ISA manual of 2019 gcc and binutils want the CSR instructions named in -march, where clang 14 refuses
-# them; so gcc is told to go by the older manual.
+# Since the ISA manual of 2019, gcc and binutils need the CSR extension in -march, which clang 14 rejects. So gcc uses
+# the older manual.
 DEMO_CC_riscv64 ?= riscv64-linux-gnu-gcc
 DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
 	$(if $(findstring clang,$(DEMO_CC_riscv64)),,-misa-spec=2.2)
@@ -98,7 +98,7 @@ $(DEMO_OUT)/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 $(DEMO_USER_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
 	@mkdir -p $$(@D)/root
 	@echo "  TAR   $$@"
-	@find $$(@D)/root -type f $$(patsubst %,! -path %,$$(DEMO_ROOT_$(1))) -delete # what is not made any more
+	@find $$(@D)/root -type f $$(patsubst %,! -path %,$$(DEMO_ROOT_$(1))) -delete # files that are no longer made
 	@$$(DEMO_TAR) $$(DEMO_TAR_FLAGS) -C $$(@D)/root -cf $$@ .
 
 $(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_USER_OUT)/$(1)/root.tar

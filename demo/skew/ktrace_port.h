@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The demo's port with clocks that differ from CPU to CPU, for tests: built in by make's DEMO_CLOCK_SKEW, which
- * gives SKEW_US and SKEW_PPM. CPU n reads its counter n × SKEW_US microseconds ahead, or behind if n is even, and
- * n × SKEW_PPM millionths fast or slow; CPU 0's is as it is.
+ * The demo's port with a different clock on each CPU, for tests. make's DEMO_CLOCK_SKEW selects it and sets
+ * SKEW_US and SKEW_PPM. The clock of CPU n is n × SKEW_US microseconds ahead and n × SKEW_PPM millionths fast if
+ * n is odd, behind and slow by as much if n is even. CPU 0's clock is exact.
  */
 #ifndef DEMO_SKEW_KTRACE_PORT_H
 #define DEMO_SKEW_KTRACE_PORT_H
@@ -16,7 +16,7 @@ static inline uint64_t skew_clock(uint64_t now, uint32_t cpu)
 	return cpu % 2 ? now + ahead : now - ahead;
 }
 
-/* Before that only the boot CPU records, and it need not know yet who it is. */
+/* Before CPU 0 is online, only CPU 0 records; arch_this_cpu() may not be valid yet. */
 #define ktrace_arch_clock ktrace_arch_clock
 static inline uint64_t ktrace_arch_clock(void)
 {
@@ -25,7 +25,7 @@ static inline uint64_t ktrace_arch_clock(void)
 	return cpus[0].online ? skew_clock(now, arch_this_cpu()->id) : now;
 }
 
-/* A stamp of one CPU in the ring of another would be out of order by all of the skew. */
+/* Without this, a record with the timestamp of one CPU could get into the ring of another CPU, out of order. */
 #define ktrace_arch_pin ktrace_arch_pin
 static inline unsigned long ktrace_arch_pin(void)
 {

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# User programs: $(DEMO_USER_OUT)/<arch>/root, what lies in the file system at boot. Part of demo.mk, which packs it.
+# User programs and other initial files of the file system: $(DEMO_USER_OUT)/<arch>/root. Included by demo.mk, which
+# packs them.
 
 USER_TOOLS := $(patsubst demo/user/tools/%.c,%,$(sort $(wildcard demo/user/tools/*.c)))
 USER_PROGRAMS := $(patsubst demo/user/programs/%.c,%,$(sort $(wildcard demo/user/programs/*.c)))
 USER_BUGS := $(patsubst demo/user/bugs/%.c,%,$(sort $(wildcard demo/user/bugs/*.c))) # programs that never end
 
-# Programs to be traced: what they run lies where no other program has anything, and they keep the names of their functions.
+# Programs for hardware trace: their code is at addresses that no other program uses, and they keep their symbols.
 USER_SUBJECTS := $(patsubst demo/user/subjects/%.c,%,$(sort $(wildcard demo/user/subjects/*.c)))
 USER_SUBJECT_START := 0x1800000000
 
-USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tools of these names
+USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tools hwt and kdump
 USER_KDUMP := $(sort $(wildcard demo/user/kdump/*.c))
 
-# The library, and the two files of the kernel that need nothing of it.
+# The library, and two files of the kernel that do not depend on it.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
 
-# Addresses above 2 GiB: code must be relative to the program counter.
+# Addresses are above 2 GiB, so code must be position-independent.
 USER_CFLAGS_x86_64 := -fpie
 USER_CFLAGS_aarch64 :=
 USER_CFLAGS_riscv64 :=
 
-USER_LDFLAGS_x86_64 := -m64 -Wl,--no-relax # entries of the offset table stay: they hold what is too far for less
+USER_LDFLAGS_x86_64 := -m64 -Wl,--no-relax # keeps entries of the global offset table, which hold addresses beyond 32 bits
 USER_LDFLAGS_aarch64 :=
 USER_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64
 
@@ -73,7 +74,7 @@ $$(USER_ROOT_$(1))/etc/%: demo/user/etc/%
 	@mkdir -p $$(@D)
 	@cp $$< $$@
 
-# Where devices and what programs write will be.
+# Directories for device files and for files that programs create.
 $$(USER_OUT_$(1))/folders:
 	@mkdir -p $$(@D) $$(USER_ROOT_$(1))/dev $$(USER_ROOT_$(1))/tmp
 	@touch $$@

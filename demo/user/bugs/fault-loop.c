@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * fault-loop: fills a table whose pages are mapped when they are first touched, by the handler of SIGSEGV. The mistake:
- * the handler maps by the number of the last page that is there, not of the next; so the access faults again, and again.
+ * fault-loop: fills a table whose pages the handler of SIGSEGV maps on first access.
+ * The mistake: the handler maps the last page that is present, not the next one. So the access faults again
+ * and again.
  */
 #include <program.h>
 #include <unistd.h>
 
 #define PAGE  4096u
 #define PAGES 16u
-#define BASE  ((USER_BASE + USER_END) / 2) /* where nothing else is */
+#define BASE  ((USER_BASE + USER_END) / 2) /* far from all other memory */
 
-static volatile unsigned present; /* pages of the table that are there */
+static volatile unsigned present; /* pages of the table that are mapped */
 
 static void map(unsigned page)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * syscall-loop: counts to its child by datagrams. The mistake: the child's socket does not wait, and where nothing has
- * come yet the child tries again at once instead of calling poll(). When one number does not come, it tries for ever.
+ * syscall-loop: sends numbers to its child in datagrams.
+ * The mistake: the child's socket is nonblocking, and without a datagram the child tries again immediately
+ * instead of calling poll(). When one number never arrives, it tries for ever.
  */
 #include <program.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ static unsigned receive_number(void)
 	return number;
 }
 
-/* The parent says one number less. */
+/* Waits for one number more than the parent sends. */
 static void count(void)
 {
 	for (unsigned i = 0; i <= NUMBERS; i++)

@@ -11,7 +11,7 @@
 
 /* ---- Making it --------------------------------------------------------------------------------- */
 
-/* The recording of a CPU, or of the thread with that index. */
+/* Opens and maps the unit of a CPU, or of the thread with that index. */
 static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 {
 	struct recording_unit *unit = &recording->unit[recording->units];
@@ -40,7 +40,7 @@ static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 	return 0;
 }
 
-/* The first one's unit is open from the beginning. */
+/* Opens the unit of a new thread. The unit of the first thread is already open. */
 static void add_thread(struct recording *recording, const struct ktrx_proc_record *record,
 		       const struct ktrx_hwt_thread *thread)
 {
@@ -117,7 +117,7 @@ static void append(struct recording *recording, const void *bytes, size_t size)
 		recording->error = n < 0 ? (int)n : -ENOSPC;
 }
 
-/* Out of the ring, into `to`. */
+/* Copies from the ring to `to`. */
 static void copy_ring(const struct recording *recording, const struct recording_unit *unit, uint64_t position,
 		      unsigned char *to, size_t size)
 {
@@ -157,7 +157,7 @@ static void append_piece(struct recording *recording, const struct recording_uni
 	append(recording, data, sizeof(data->record) + whole);
 }
 
-/* What has been written over meanwhile is lost, and so is all that lies before it. */
+/* Skips bytes that were overwritten before they were copied. Returns how many were lost. */
 static uint64_t skip_lost(struct recording *recording, struct recording_unit *unit)
 {
 	uint64_t first = unit->place.position > recording->buffer_size
@@ -170,7 +170,7 @@ static uint64_t skip_lost(struct recording *recording, struct recording_unit *un
 	return lost;
 }
 
-/* Up to where the unit was when it was asked last: whatever was not overwritten while it was copied. */
+/* Copies the trace up to the last known position, as far as it was not overwritten meanwhile. */
 static int take_trace(struct recording *recording, struct recording_unit *unit)
 {
 	static struct data data;
@@ -201,7 +201,7 @@ static int take_trace(struct recording *recording, struct recording_unit *unit)
 
 /* ---- Records ----------------------------------------------------------------------------------- */
 
-/* What stands in bytes of the queue: a head, records. */
+/* Handles the records in `size` bytes of the queue; heads may precede them. */
 static void look_at(struct recording *recording, size_t size, recording_seen *seen, void *context)
 {
 	size_t at = 0;
@@ -225,7 +225,7 @@ static void look_at(struct recording *recording, size_t size, recording_seen *se
 		seen(context, NULL, NULL);
 }
 
-/* Their bytes; -ESRCH: there will be no more. */
+/* Takes records from the queue. Returns the number of bytes, or -ESRCH if there will be no more records. */
 static int take_records(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context)
 {
 	struct abi_hwt_records wanted = {
@@ -261,7 +261,7 @@ static int take_traces(struct recording *recording)
 	return error;
 }
 
-/* What there is of trace now, behind the records that tell how to read it. */
+/* Takes the trace that exists now, after the records that are needed to decode it. */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
 {
 	int result = 1, trace = look_at_units(recording);
@@ -289,7 +289,7 @@ int recording_take(struct recording *recording, unsigned timeout_ms, recording_s
 
 	if (error != -ESRCH)
 		return error ? error : first < 0 ? first : 0;
-	/* It may have ended after the units were looked at. */
+	/* The target may have ended after the positions were read. */
 	recording->is_over = true;
 	error = look_at_units(recording);
 	return error ? error : take_traces(recording);

@@ -14,7 +14,7 @@ struct file {
 	struct elf_header header;
 };
 
-/* 0, -ENOEXEC where the file ends before, or -errno. */
+/* Returns 0, -ENOEXEC if the file is too short, or -errno. */
 static int read_at(const struct file *file, uint64_t offset, void *to, size_t size)
 {
 	int64_t n = lseek(file->fd, (int64_t)offset, SEEK_SET);
@@ -33,7 +33,7 @@ static int read_section(const struct file *file, unsigned n, struct elf_section 
 	return read_at(file, file->header.sections_offset + n * sizeof(*section), section, sizeof(*section));
 }
 
-/* Where in the file the code of an address is. */
+/* Finds the file offset of the code at an address. */
 static int find_offset(const struct file *file, struct function *function)
 {
 	struct elf_segment segment;
@@ -51,7 +51,7 @@ static int find_offset(const struct file *file, struct function *function)
 	return error ? error : -ENOENT;
 }
 
-/* Names need not be whole in a damaged file. */
+/* Returns true if the string at `at` is that name. In a damaged file, the name may be incomplete. */
 static int is_called(const struct file *file, const struct elf_section *strings, uint64_t at,
 		     const char *name)
 {

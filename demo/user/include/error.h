@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* "No such file or directory", of the error or of a call's result that is its negative. */
+/* Returns the text of an error, such as "No such file or directory". The error may be negative. */
 const char *error_text(int64_t error);
 
 #endif

@@ -7,20 +7,26 @@
 #include <records.h>
 #include <table.h>
 
-/* The process is called so from here on. The names of the 64 processes that were asked for last are kept. */
+/* Remember the name of a process from here on. Only the 64 names used last are kept. */
 void names_keep(uint32_t pid, const char *name, size_t size);
 const char *names_of(uint32_t pid); /* "" if unknown */
 
-/* A struct with its braces, field by field as the table has it, else its bytes. `spaced`: a blank comes first. */
+/*
+ * Writes a struct in braces: field by field if the table describes it, otherwise its bytes. `spaced`: with a
+ * blank after the opening brace.
+ */
 void structure_put(struct line *line, const struct table *table, const char *name, const char *bytes,
 		   size_t size, bool spaced);
 
-/* Requires: called for every record of type FAULT, so that its end can say how long it took. */
+/*
+ * Remembers a page fault, so that its end can be printed with its duration. Call it for each record of type
+ * FAULT.
+ */
 void faults_note(const struct ktrx_proc_record *record);
 
 void faults_put(struct line *line, const struct ktrx_proc_fault *fault);
 
-/* For the last record that was read, of type FAULTEND. */
+/* Writes the end of a page fault. Requires: the last record that was read has type FAULTEND. */
 void faults_put_end(struct line *line, const struct table *table, const struct records *records,
 		    const struct ktrx_proc_faultend *end);
 

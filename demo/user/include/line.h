@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A line of standard output that is put together piece by piece. A long one is written in parts. */
+/* A line of standard output that is composed piece by piece. A long line is written in parts. */
 #ifndef USER_LINE_H
 #define USER_LINE_H
 
@@ -12,6 +12,6 @@ struct line {
 
 void line_put(struct line *line, const char *text, ...) __attribute__((format(printf, 2, 3)));
 void line_byte(struct line *line, char byte);
-void line_flush(struct line *line); /* what there is of it is written */
+void line_flush(struct line *line); /* writes what has been composed so far */
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Options of a command: letters behind a dash, one or more a word. A letter's value is the rest of its word, or the next
- * word. "--" ends them.
+ * Options of a command: letters after a dash, one or more in a word. The value of a letter is the rest of its
+ * word, or the next word. "--" ends the options.
  */
 #ifndef USER_OPTION_H
 #define USER_OPTION_H
 
 struct options {
-	char **words;	     /* argv */
-	int next;	     /* word to be looked at: 1 at first; behind the options at the end */
-	const char *at;	     /* within a word: the letters left, NULL at first */
-	const char *value;   /* of the letter that was found last */
-	const char *letters; /* that are known; ':' behind those that have a value */
+	char **words;	/* argv */
+	int next;	/* index of the next word: 1 at first; at the end, the first word after the options */
+	const char *at; /* remaining letters of a word; NULL at first */
+	const char *value;   /* value of the last letter */
+	const char *letters; /* known letters; a ':' follows those that have a value */
 };
 
-/* The next letter, 0 behind the last; '?' for one that is not known or lacks its value. */
+/* Returns the next letter, 0 after the last one, or '?' if it is unknown or its value is missing. */
 int next_option(struct options *options);
 
 #endif

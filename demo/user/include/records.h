@@ -8,12 +8,12 @@
 
 struct records {
 	int fd;
-	uint64_t at;			/* where the next record is */
-	struct ktrx_proc_record record; /* the last one … */
-	uint64_t payload;		/* … and where what it says begins */
-	struct ktrx_proc_head head;	/* of its session */
-	uint64_t heads;			/* passed over */
-	/* Part of the file, so that not every record takes calls. */
+	uint64_t at;			/* offset of the next record */
+	struct ktrx_proc_record record; /* the last record */
+	uint64_t payload;		/* offset of its payload */
+	struct ktrx_proc_head head;	/* head of its session */
+	uint64_t heads;			/* number of heads so far */
+	/* A part of the file, so that not each record needs system calls. */
 	uint64_t from;
 	size_t size;
 	char part[4096];
@@ -23,16 +23,19 @@ struct records {
 int records_open(struct records *records, const char *path);
 void records_close(struct records *records);
 
-/* 1, 0 at the end, -EINVAL where there is no whole record. Heads are passed over. */
+/* Reads the next record. Returns 1, 0 at the end, or -EINVAL if there is no complete record. Skips heads. */
 int records_next(struct records *records);
 
-/* The first `size` bytes of what the record says, as many as there are; or -errno. */
+/* Reads up to `size` bytes of the last record's payload. Returns how many, or -errno. */
 int64_t records_read(struct records *records, void *to, size_t size);
 
-/* How many records of a type and a process the file has, 0: of any; -errno if it is not records from end to end. */
+/*
+ * Counts the records of a type and a process; 0 means any. Returns -errno if the file does not consist of
+ * complete records.
+ */
 int64_t records_count(const char *path, unsigned type, int pid);
 
-/* How many more were lost, or -errno. */
+/* Returns the number of lost records, or -errno. */
 int64_t records_lost(const char *path);
 
 #endif

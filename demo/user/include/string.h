@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memory and text. What programs share with the kernel is demo/kern/string.c. */
+/* Memory and text. demo/kern/string.c is shared with the kernel. */
 #ifndef USER_STRING_H
 #define USER_STRING_H
 
@@ -17,6 +17,6 @@ int strcmp(const char *a, const char *b);
 void string_copy(char *to, const char *from, size_t size);
 
 bool string_starts(const char *s, const char *with);
-char *strchr(const char *s, int c); /* NULL if there is none */
+char *strchr(const char *s, int c); /* NULL: not found */
 
 #endif

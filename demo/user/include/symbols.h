@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions of a program's file, by name. Nothing in the file is trusted. */
+/* Finds functions in a program's file by name. The file is not trusted. */
 #ifndef USER_SYMBOLS_H
 #define USER_SYMBOLS_H
 
 #include <stdint.h>
 
 struct function {
-	uint64_t address, size; /* as the file's headers have them */
-	uint64_t offset;	/* of its code in the file */
+	uint64_t address, size; /* as in the file's headers */
+	uint64_t offset;	/* file offset of its code */
 };
 
-/* 0; -ENOENT: the file has no such function (or was stripped of names); -ENOEXEC: it is no program; or -errno. */
+/*
+ * Returns 0, -ENOENT if the file has no such function (or its symbols were stripped), -ENOEXEC if it is no
+ * program, or -errno.
+ */
 int function_find(const char *path, const char *name, struct function *function);
 
 #endif

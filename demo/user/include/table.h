@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The text that a process trace carries, by which numbers have names: lines of words between blanks and commas
- * (spec/ktrx-proc.md, Tables). It is searched from its beginning each time: it is short.
+ * The table that a process trace contains, which gives names to numbers: lines of words separated by blanks
+ * and commas (spec/ktrx-proc.md, Tables). Each search starts at the beginning, because the table is short.
  */
 #ifndef USER_TABLE_H
 #define USER_TABLE_H
@@ -22,23 +22,23 @@ struct table_line {
 	size_t length;
 };
 
-/* Adds to the text. False: out of memory. */
+/* Appends text. Returns false if out of memory. */
 bool table_add(struct table *table, const char *text, size_t size);
 
-/* Copies the n-th word, cut to TABLE_WORD - 1 characters; false if there are not so many. */
+/* Copies the nth word, truncated to TABLE_WORD - 1 characters. Returns false if the line has fewer words. */
 bool table_word(const struct table_line *line, unsigned n, char *word);
 
-/* The line that begins with these words; NULL: only one. False: there is none. */
+/* Finds the line that begins with these words; `second` may be NULL. Returns false if there is none. */
 bool table_find(const struct table *table, const char *first, const char *second, struct table_line *line);
 
 /*
- * Lines "KIND TYPE VALUE NAME" of a kind and type, from *at, 0 at first: each time the next one's value and name. False
- * behind the last.
+ * Iterates over the lines "KIND TYPE VALUE NAME" of a kind and type. *at is the state, 0 at first. Each call
+ * returns the value and name of the next line; false after the last one.
  */
 bool table_each(const struct table *table, const char *kind, const char *type, size_t *at, uint64_t *value,
 		char *name);
 
-/* The number that a word is, in decimal or behind 0x in hexadecimal digits. */
+/* Parses a number: decimal, or hexadecimal after 0x. */
 uint64_t table_number(const char *word);
 
 #endif

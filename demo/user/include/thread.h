@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads, and a lock for what they have in common. The system calls below it (abi.h) are in unistd.h. Variables that are
- * each thread's own are declared with __thread.
+ * Threads and mutexes. The underlying system calls (abi.h) are in unistd.h. Thread-local variables are
+ * declared with __thread.
  */
 #ifndef USER_THREAD_H
 #define USER_THREAD_H
@@ -9,24 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The library's; it must last until thread_await() has returned. */
+/* Used by the library. It must exist until thread_await() has returned. */
 struct thread {
 	int id;
 	void (*run)(void *argument);
 	void *argument;
-	char *memory; /* the stack, and what is the thread's own above it */
+	char *memory; /* stack, and thread-local storage above it */
 };
 
-/* Runs a function in a new thread, which ends when that returns. The name is for traces. 0 or -errno. */
+/*
+ * Runs a function in a new thread, which ends when the function returns. The name is for traces. Returns 0 or
+ * -errno.
+ */
 int thread_start(struct thread *thread, const char *name, void (*run)(void *argument), void *argument);
 
-/* Waits until the thread has ended, and gives back its stack. 0 or -errno. */
+/* Waits for the end of a thread and frees its stack. Returns 0 or -errno. */
 int thread_await(struct thread *thread);
 
-/* The running thread's id, without a system call but for the first time. */
+/* Returns the running thread's id. Only the first call in a thread makes a system call. */
 int thread_id(void);
 
-/* Its word is 0, or the id of the thread that holds it, with MUTEX_AWAITED if others wait. */
+/* The word is 0, or the id of the holding thread, plus MUTEX_AWAITED if other threads wait. */
 struct mutex {
 	uint32_t word;
 	const char *name;
@@ -41,11 +44,11 @@ struct mutex {
 void mutex_lock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);
 
-/* For the library alone: before main() if there are variables of each thread's own, and in a new process. */
+/* For the library: called before main() if there are thread-local variables, and in a new process. */
 void thread_prepare(void);
 void thread_forked(void);
 
-/* Has this process, or one that it was forked from, started a thread, or is it about to? */
+/* True if this process, or one that it was forked from, has started a thread or is about to. */
 extern unsigned thread_several;
 
 #endif

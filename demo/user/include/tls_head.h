@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* What the library keeps for each thread beside its variables. */
+/* Data of the library in each thread's local storage. */
 struct tls_head {
-	uintptr_t self; /* what the register holds */
-	uint64_t id;	/* the thread's, 0: not asked for yet */
+	uintptr_t self; /* value of the thread-local storage register */
+	uint64_t id;	/* id of the thread; 0: not known yet */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The system calls, each a function of its name with arguments as in abi/syscalls.def. There is no
- * errno: a result below zero is -E….
+ * The system calls. Each is a function with its name and its arguments as in abi/syscalls.def. There is no
+ * errno: a negative result is -E….
  */
 #ifndef USER_UNISTD_H
 #define USER_UNISTD_H
@@ -11,14 +11,14 @@
 
 #include "abi.h"
 
-/* What the types of syscalls.def are in C, as an argument and as a result. */
+/* C types of the types in syscalls.def, for arguments and results. */
 typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, call_mask_how,
 	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
 	call_ktrace_facilities, call_ioctl_request;
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
 	call_wait_flags, call_wait_on_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
-	*call_sigaction; /* also of what is only read */
+	*call_sigaction; /* also for read-only data */
 typedef const char *call_path, *call_str;
 typedef const void *call_data;
 typedef size_t call_size;
@@ -34,7 +34,7 @@ typedef int64_t call_off, call_ms;
 #define RESULT_off  int64_t
 #define RESULT_ptr  int64_t
 
-/* How many arguments a call has, of result type and arguments. */
+/* Number of arguments of a call, computed from its result type and arguments. */
 #define CALL_COUNT(...)				 CALL_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
 #define CALL_COUNT_(r, a, b, c, d, e, f, n, ...) n
 
@@ -55,7 +55,10 @@ typedef int64_t call_off, call_ms;
 	CALL_RESULT(__VA_ARGS__, ) name(CALL_PARAMETERS(CALL_COUNT(__VA_ARGS__))(__VA_ARGS__));
 #include "syscalls.def"
 
-/* Makes function the handler of a signal, or SIG_DFL or SIG_IGN: sigaction without its structs. 0 or -errno. */
+/*
+ * Makes a function the handler of a signal; it may be SIG_DFL or SIG_IGN. A simple form of sigaction. Returns
+ * 0 or -errno.
+ */
 typedef void signal_handler(int signal);
 int handle_signal(int signal, signal_handler *handler);
 

@@ -5,7 +5,10 @@
 #define FAULTS 256
 #define NANO   1000000000u
 
-/* Faults that are not over, one a place; when two threads meet in one place the later one is known. */
+/*
+ * Page faults that have not ended. The table is a hash without chains: if two threads collide, only the later
+ * fault is known.
+ */
 static struct fault {
 	uint64_t stamp;
 	uint32_t pid, tid;
@@ -38,7 +41,7 @@ void faults_put(struct line *line, const struct ktrx_proc_fault *fault)
 	line_put(line, fault->user ? " by user" : " by kernel");
 }
 
-/* Seconds to the nanosecond; ticks if the frequency is unknown. */
+/* Seconds with nanosecond digits, or ticks if the frequency is unknown. */
 static void put_duration(struct line *line, uint64_t ticks, uint64_t frequency)
 {
 	if (frequency == 0)

@@ -4,15 +4,15 @@
 #include <words.h>
 
 #define FIELDS_MAX  32u
-#define BYTES_SHOWN 32u	  /* of a struct that the table does not have */
-#define SMALL	    4096u /* no address */
+#define BYTES_SHOWN 32u	  /* of a struct that is not in the table */
+#define SMALL	    4096u /* smaller values are not addresses */
 
 struct field {
 	char type[TABLE_WORD], name[TABLE_WORD];
 	uint32_t offset, width;
 };
 
-/* A struct and the line of the table that describes it: "struct NAME SIZE, TYPE FIELD OFFSET, …". */
+/* A struct, and its layout from the table's line "struct NAME SIZE, TYPE FIELD OFFSET, …". */
 struct layout {
 	struct field field[FIELDS_MAX];
 	unsigned fields;
@@ -36,7 +36,7 @@ static bool get_field(const struct table_line *line, unsigned n, struct field *f
 	return true;
 }
 
-/* A field without a width of its own reaches to the next one, or to the end. */
+/* A field without a width extends to the next field, or to the end. */
 static void set_widths(struct layout *layout, uint32_t size)
 {
 	for (unsigned n = 0; n < layout->fields; n++) {
@@ -105,7 +105,7 @@ static int64_t with_sign(uint64_t value, uint32_t width)
 	return (int64_t)(value << unused) >> unused;
 }
 
-/* A number that has no name. */
+/* Writes a number that has no name. */
 static void put_number(struct line *line, const char *type, uint64_t value, uint32_t width)
 {
 	static const char *const with_signs[] = { "int", "fd", "pid", "ms", "long", "off", NULL };
@@ -125,7 +125,7 @@ static void put_number(struct line *line, const char *type, uint64_t value, uint
 		words_hex(line, value);
 }
 
-/* The machine's number for it. */
+/* Writes an address in host byte order. */
 static void put_ipv4(struct line *line, uint64_t address)
 {
 	for (unsigned n = 4; n-- > 0;)
@@ -161,7 +161,7 @@ static void put_fields(struct line *line, const struct table *table, const struc
 	}
 }
 
-/* "AF_INET, 127.0.0.1:80"; the fields that are there if not all of that is. */
+/* Writes "AF_INET, 127.0.0.1:80", or only the fields that are present. */
 static void put_sockaddr(struct line *line, const struct table *table, const struct layout *layout)
 {
 	const struct field *family = find_field(layout, "family");

@@ -7,7 +7,7 @@
 
 #define LAST_CALLS 2 /* write and exit */
 
-/* The line tells of its own length, too. */
+/* The line's own length is included in its count of bytes. */
 static size_t print_account(char *line, size_t size, size_t length, int pid)
 {
 	format(line, size,
@@ -25,7 +25,8 @@ _Noreturn void account_and_exit(int status)
 	int pid = getpid();
 	size_t length = 0, before;
 
-	sigprocmask(SIG_SETMASK, &all, NULL); /* no handler makes calls behind the account's back */
+	/* From here on, no handler can make system calls that are not counted. */
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	do {
 		before = length;
 		length = print_account(line, sizeof(line), length, pid);

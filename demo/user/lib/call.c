@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The functions behind unistd.h, from the same list. Every call passes through call_kernel, which counts. */
+/*
+ * The functions declared in unistd.h, generated from the same list. All calls go through call_kernel, which
+ * counts them.
+ */
 #include <account.h>
 #include <stdbool.h>
 #include <thread.h>
@@ -9,13 +12,13 @@
 
 struct account account;
 
-/* A signal's handler may run between any two instructions here, and make calls: hence atomically. */
+/* Counts atomically, because a signal handler may interrupt this code and make calls as well. */
 static void add(uint64_t *count, uint64_t n)
 {
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
-/* A bit each; descriptors that come by dup are not followed. */
+/* One bit for each descriptor. Descriptors from dup are not tracked. */
 static uint64_t datagram_sockets;
 
 static void count_result(unsigned number, const uint64_t a[static 6], uint64_t result)
@@ -56,7 +59,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 	return result;
 }
 
-/* CALL_VALUES(n)(result, type argument…): the arguments as the kernel takes them. */
+/* CALL_VALUES(n)(result, type argument…): the arguments, converted for the kernel. */
 #define CALL_VALUES(n)			   CALL_VALUES_(n)
 #define CALL_VALUES_(n)			   CALL_VALUES_##n
 #define CALL_VALUES_0(r)		   0
@@ -67,7 +70,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define CALL_VALUES_5(r, a, b, c, d, e)	   VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e)
 #define CALL_VALUES_6(r, a, b, c, d, e, f) VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e), VALUE(f)
 
-/* Of "type argument" the argument: all types are nothing here. */
+/* Extracts the name from "type name": all types expand to nothing here. */
 #define VALUE(a) (uint64_t) NAME_OF_##a
 #define NAME_OF_int
 #define NAME_OF_fd
@@ -127,7 +130,10 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 
 static signal_handler *handlers[SIG_COUNT];
 
-/* The kernel calls this one for all signals: what follows a handler is SYS_sigreturn, which is a call as well. */
+/*
+ * The kernel calls this function for all signals. After a handler comes SYS_sigreturn, which is counted as
+ * well.
+ */
 static void dispatch_signal(int signal)
 {
 	handlers[signal](signal);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE 128 /* the most that is put at once */
+#define PIECE 128 /* maximum length of one piece */
 
 void line_put(struct line *line, const char *text, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The heap: blocks with a header, all between the first brk and the last, in the order of their
- * addresses. First fit; neighbours that are free become one when somebody looks for room.
+ * The heap: blocks with a header, contiguous between the first brk and the last one. First fit. Adjacent free
+ * blocks are merged while searching for memory.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,23 +10,23 @@
 #include <unistd.h>
 
 struct block {
-	size_t size; /* with this header, a multiple of it */
+	size_t size; /* including this header; a multiple of its size */
 	bool used;
 };
 
 #define UNIT sizeof(struct block)
-#define MORE ((size_t)64 << 10) /* asked of the kernel at least */
+#define MORE ((size_t)64 << 10) /* the least that is requested from the kernel */
 
 _Static_assert(sizeof(struct block) == 16, "what follows a header is aligned to 16");
 
-static struct block *heap, *heap_end; /* [heap, heap_end) is full of blocks */
+static struct block *heap, *heap_end; /* blocks fill [heap, heap_end) completely */
 
 static struct block *next_block(struct block *block)
 {
 	return (struct block *)((uintptr_t)block + block->size);
 }
 
-/* Takes in all free blocks behind this free one. */
+/* Merges all free blocks that follow this free block. */
 static void merge(struct block *block)
 {
 	while (next_block(block) < heap_end && !next_block(block)->used)

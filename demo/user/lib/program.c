@@ -13,7 +13,7 @@ static unsigned failures;
 
 extern const char tls_image[], tls_end[]; /* user.ld */
 
-_Noreturn void start(int argc, char **argv); /* called by arch/…/start.S alone */
+_Noreturn void start(int argc, char **argv); /* called only by arch/…/start.S */
 
 _Noreturn void start(int argc, char **argv)
 {
@@ -50,7 +50,10 @@ _Noreturn void finish(void)
 	account_and_exit(failures ? 1 : 0);
 }
 
-/* A signal that found the child before its account is a new one would not be accounted for. */
+/*
+ * Signals are blocked during fork: a handler that ran in the child before its account is cleared would not be
+ * counted.
+ */
 static int fork_undisturbed(void)
 {
 	uint32_t all = UINT32_MAX, before;

@@ -16,7 +16,7 @@ void records_close(struct records *records)
 	close(records->fd);
 }
 
-/* Has what is at that place in the part that is here, as much as there is room for. */
+/* Reads the part of the file at `at` into the buffer. */
 static int64_t fetch(struct records *records, uint64_t at)
 {
 	int64_t n = lseek(records->fd, (int64_t)at, SEEK_SET);
@@ -87,7 +87,7 @@ int64_t records_read(struct records *records, void *to, size_t size)
 		       size < records->record.size ? size : records->record.size);
 }
 
-/* Adds a number of each record that is meant. */
+/* Returns the number that a record adds to the sum. */
 typedef int64_t value_of(const struct ktrx_proc_record *record, unsigned type, int pid);
 
 static int64_t sum(const char *path, value_of *value, unsigned type, int pid)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads on top of the system calls. Above a thread's stack lies what is its own: variables and a head, in the order that
- * the architecture has. The first thread has that in a variable of this file, once it is needed.
+ * Threads, implemented with the system calls. A thread's local storage is above its stack: variables and a
+ * head, in the order that the architecture needs. For the first thread it is a variable of this file, used
+ * when needed.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "arch_tls.h"
 
 #define STACK_SIZE ((size_t)64 << 10)
-#define GUARD_SIZE ((size_t)4 << 10) /* below the stack: nothing is there */
-#define OWN_SIZE   ((size_t)2 << 10) /* for variables and head */
+#define GUARD_SIZE ((size_t)4 << 10) /* unmapped memory below the stack */
+#define OWN_SIZE   ((size_t)2 << 10) /* for thread-local variables and the head */
 #define ALIGNMENT  16
 
 extern const char tls_image[], tls_image_end[], tls_end[]; /* user.ld */
@@ -25,7 +26,7 @@ static bool is_prepared;
 void thread_entry(void); /* arch/…/start.S */
 _Noreturn void thread_main(struct thread *self);
 
-/* Bytes of variables, rounded up. */
+/* Returns the size of the thread-local variables, rounded up. */
 static size_t variables_size(void)
 {
 	size_t size = (uintptr_t)tls_end - (uintptr_t)tls_image;
@@ -33,7 +34,10 @@ static size_t variables_size(void)
 	return (size + ALIGNMENT - 1) & -(size_t)ALIGNMENT;
 }
 
-/* Makes a thread's own of this memory: what the register is to hold, 0: there is too little of it. */
+/*
+ * Initializes thread-local storage in this memory. Returns the value of the register for it, 0 if the memory
+ * is too small.
+ */
 static uintptr_t make_own(char *memory)
 {
 	size_t size = variables_size();
@@ -71,7 +75,7 @@ int thread_id(void)
 	return (int)head->id;
 }
 
-/* The one thread of the child is another one than that which forked. */
+/* After fork, the child's thread has another id. */
 void thread_forked(void)
 {
 	if (is_prepared)
@@ -89,7 +93,7 @@ static void give_back(const struct thread *thread)
 	munmap(thread->memory + GUARD_SIZE, STACK_SIZE + OWN_SIZE);
 }
 
-/* Memory for a stack, and nothing below it. 0 or -errno. */
+/* Allocates a stack with unmapped memory below it. Returns 0 or -errno. */
 static int get_memory(struct thread *thread)
 {
 	int64_t at = mmap(NULL, GUARD_SIZE + STACK_SIZE + OWN_SIZE, PROT_READ | PROT_WRITE,
@@ -142,7 +146,10 @@ static bool exchange(uint32_t *word, uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* A thread that has waited does not know whether others do: it says so, and wakes one in vain at the worst. */
+/*
+ * A thread that has waited does not know whether others still wait, so it sets MUTEX_AWAITED. In the worst
+ * case, the unlock wakes no thread.
+ */
 void mutex_lock(struct mutex *mutex)
 {
 	uint32_t id = (uint32_t)thread_id(), taken = id;

@@ -52,7 +52,7 @@ bool words_call(struct line *line, const struct table *table, uint32_t number, s
 	return known;
 }
 
-/* Bits that are a value of their own, by "field TYPE MASK"; 0: none. */
+/* Returns the mask of "field TYPE MASK": bits that together are one value; 0: none. */
 static uint64_t field_mask(const struct table *table, const char *type)
 {
 	struct table_line found;

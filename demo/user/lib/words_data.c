@@ -11,7 +11,7 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* A byte as vis(3) has it, where it is followed by that one. */
+/* Writes a byte in the form of vis(3); `next` is the byte after it. */
 static void put_visible(struct line *line, char byte, char next)
 {
 	unsigned char c = (unsigned char)byte;
@@ -55,7 +55,7 @@ static bool is_binary(const char *bytes, size_t size)
 	return false;
 }
 
-/* Columns that a byte of text takes. */
+/* Returns the number of columns that a byte of text needs. */
 static unsigned width_of(char byte, char next, unsigned column)
 {
 	if (byte == '\t')
@@ -114,7 +114,7 @@ static void put_row(struct line *line, const char *bytes, size_t size, size_t ro
 	line_byte(line, '|');
 }
 
-/* As many bytes a row, two by two, as leave the line shorter than the screen. */
+/* Each row has as many bytes, in pairs, as fit on the screen. */
 void words_bytes(struct line *line, const char *bytes, size_t size)
 {
 	size_t width = 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * badness: what programs do wrong. Calls with bad pointers get an error, processes that touch what
- * is not theirs get a signal, what is used up gives an error and is there again afterwards.
+ * badness: mistakes of programs. System calls with bad pointers return an error. Processes that access
+ * forbidden memory get a signal. Exhausted resources lead to an error, and are available again afterwards.
  */
 #include <program.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #define PAGE	   4096u
 #define FILE_PATH  "/tmp/badness"
-#define HUGE	   (UINT64_C(1) << 30) /* more than the machine has */
+#define HUGE	   (UINT64_C(1) << 30) /* more than the machine's memory */
 #define PIECE	   (UINT64_C(16) << 20)
-#define KERNEL	   0x200000 /* an address that is none of the user's */
+#define KERNEL	   0x200000 /* an address outside user memory */
 #define FORKS_MAX  200
 #define FILES_MOST 64
-#define FRAME_MOST 64 /* 64-bit words: more than any machine's registers take */
+#define FRAME_MOST 64 /* 64-bit words, more than the registers of any machine */
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static void bad_pointers_in_calls(void)
 
 /* ---- Processes that die ------------------------------------------------------------------------- */
 
-/* The compiler does not know what is wrong with it. */
+/* volatile, so that the compiler does not know that the address is bad */
 static volatile uintptr_t address;
 
 static void write_there(void)
@@ -75,7 +75,7 @@ static void call_nothing(void)
 	__builtin_trap();
 }
 
-/* Without end, but that is not told. */
+/* Endless recursion, hidden from the compiler. */
 static unsigned __attribute__((noinline)) recurse(unsigned depth)
 {
 	volatile unsigned char frame[PAGE / 4];
@@ -97,7 +97,7 @@ static void handle_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* Above a handler's frame lie the registers to which it will return. */
+/* The registers to which a handler returns are saved above its frame. */
 static void spoil_registers(int signal)
 {
 	volatile uint64_t *frame = __builtin_frame_address(0);
@@ -113,7 +113,7 @@ static void return_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* A process that does this ends by one of these signals. */
+/* Checks that a process that does this is ended by one of these signals. */
 static void check_death(void (*crime)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
 	int status;
@@ -156,14 +156,14 @@ static void check_no_program(const void *bytes, size_t size, const char *text)
 	unlink(FILE_PATH);
 }
 
-/* This program itself, with one thing changed each. Offsets of ELF-64. */
+/* This program itself with one change each. Offsets in an ELF-64 file. */
 #define PROGRAM_MAX  (8 * PAGE)
 #define ELF_CLASS    4
 #define ELF_MACHINE  18
 #define ELF_ENTRY    24
-#define ELF_SEGMENTS 32 /* offset of the table of segments */
+#define ELF_SEGMENTS 32 /* offset of the program header table */
 #define ELF_COUNT    56
-#define SEGMENT	     64 /* the first entry of it */
+#define SEGMENT	     64 /* its first entry */
 #define SEGMENT_AT   (SEGMENT + 16)
 #define SEGMENT_SIZE (SEGMENT + 32)
 
@@ -229,7 +229,7 @@ static void full_disk(void)
 	check_equal(-ENOENT, unlink(FILE_PATH), "and gone");
 }
 
-/* Touches more than there is: this process does not live to see the end. */
+/* Accesses more memory than exists. The process does not survive this. */
 static void use_memory(void)
 {
 	for (;;) {

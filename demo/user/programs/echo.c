@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * echo: a server that sends back what it is sent, and clients that check it, over the stream
- * socket. The server watches all of its connections by poll; each client sends more than a window
- * holds before it reads.
+ * echo: a server that sends back what it receives, and clients that check it, over stream sockets. The server
+ * polls all its connections. Each client sends more than a window before it reads.
  */
 #include <program.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #define PORT	7
 #define CLIENTS 3
 #define ROUNDS	4
-#define MESSAGE 3000u /* bytes: some packets long, and not a round number of them */
+#define MESSAGE 3000u /* bytes: several packets, and not a multiple of their size */
 
 static const struct abi_sockaddr server_address = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener;
@@ -29,7 +28,7 @@ static int64_t send_all(int fd, const unsigned char *from, size_t size)
 	return (int64_t)done;
 }
 
-/* Sends back what has come; false at the end of the connection. */
+/* Sends back received data. Returns false at the end of the connection. */
 static bool serve(int fd)
 {
 	unsigned char buffer[1024];
@@ -42,7 +41,7 @@ static bool serve(int fd)
 	return check_equal(n, send_all(fd, buffer, (size_t)n), "all is sent back");
 }
 
-/* Accepts as many connections as there are clients; ends when all of them have ended. */
+/* Accepts one connection for each client. Returns when all of them have ended. */
 static void serve_all(void)
 {
 	struct abi_pollfd fds[1 + CLIENTS] = { { .fd = listener, .events = POLLIN } };

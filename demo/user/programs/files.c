@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* files: names, contents, permissions, pipes and polling, each call with what it is to return. */
+/* files: names, contents, permissions, pipes and polling. Each call is checked for its result. */
 #include <program.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static void write_shared(void)
 	check_equal(5, write(shared_fd, "child", 5), "the child writes");
 }
 
-/* One offset for all that came from one open; O_APPEND has none. */
+/* Descriptors from one open share one offset; O_APPEND does not use it. */
 static void offsets(void)
 {
 	char text[32];

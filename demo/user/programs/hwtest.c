@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwtest: /dev/hwt keeps what abi/hwt.h says. Most of it takes a trace unit; without one, that is said, and that requests are
- * refused is all there is to see.
+ * hwtest: checks that /dev/hwt behaves as abi/hwt.h describes. Most checks need a trace unit. Without one,
+ * the program prints that and checks only that requests are refused.
  */
 #include <hwt.h>
 #include <ktrx/hwt.h>
@@ -20,10 +20,13 @@
 #define CALLS	    40000u
 #define RECORDS_MAX 8192
 
-/* A process that waits at a gate, becomes the program "hwtest child", and says so. */
+/* A process that waits at a gate, then executes "hwtest child", and reports that it runs. */
 struct target {
 	int pid;
-	int gate, door; /* written to let it go; from where it says that it runs */
+	/*
+	 * gate: a byte written to it lets the process continue. door: the process writes to it when it runs.
+	 */
+	int gate, door;
 };
 
 static struct target start_target(void)
@@ -59,7 +62,10 @@ static unsigned twist(unsigned a, unsigned b)
 	return a << 5 ^ a >> 2 ^ b;
 }
 
-/* What a target does as a program of its own: standard input is the door. A unit has to tell where each call goes. */
+/*
+ * The program "hwtest child"; standard input is the door. Its calls are indirect, so the trace unit must
+ * record the target of each.
+ */
 static int be_target(void)
 {
 	static unsigned (*volatile const functions[])(unsigned, unsigned) = { add, twist };
@@ -156,7 +162,7 @@ static struct abi_hwt_place place_of(const struct context *context)
 	return place;
 }
 
-/* Reads records, waiting for each, until one of that type has come. False: none has. */
+/* Reads records, waiting for each, until there is one of that type. Returns false if there is none. */
 static bool await_record(const struct context *context, unsigned type)
 {
 	static uint64_t records[RECORDS_MAX / 8];
@@ -230,7 +236,7 @@ static void check_requests(int device)
 	check_equal(-ENODEV, alloc(device, wanted, &ident), "no such CPU");
 }
 
-/* A target that is traced already is nobody else's to trace. */
+/* A target can have only one context. */
 static void check_one_context(int device)
 {
 	struct target target = start_target();
@@ -284,7 +290,7 @@ static void check_pause_alone(void)
 	close_context(&context);
 }
 
-/* How many bytes of records one request gets into memory that starts there, or why none. */
+/* Requests records into memory at `to`. Returns how many bytes arrived, or the error. */
 static int64_t take_records(const struct context *context, void *to)
 {
 	struct abi_hwt_records wanted = { .buffer = (uintptr_t)to, .size = PAGE, .most = 99 };
@@ -293,7 +299,7 @@ static int64_t take_records(const struct context *context, void *to)
 	return error ? error : (int64_t)wanted.bytes;
 }
 
-/* Who cannot be given records has not lost them. */
+/* Records that cannot be copied to the reader are not lost. */
 static void check_bad_memory(void)
 {
 	static const struct abi_hwt_records unwritable = { .size = PAGE, .most = 99 };
@@ -312,7 +318,7 @@ static void check_bad_memory(void)
 	close_context(&context);
 }
 
-/* What is full stays as it is until it has been taken. */
+/* A full buffer is not overwritten until its contents were taken. */
 static void check_full(void)
 {
 	struct target target = start_target();
@@ -334,7 +340,7 @@ static void check_full(void)
 	close_context(&context);
 }
 
-/* The owner tells by the door's letter box that its target waits; then it is killed. */
+/* The owner of a context reports through a pipe that its target is paused; then the owner is killed. */
 static void check_owner_killed(void)
 {
 	struct target target = start_target();
@@ -364,7 +370,7 @@ static void check_owner_killed(void)
 	close(tell[1]);
 }
 
-/* Who runs already is traced from then on, and need not wait for another turn on its CPU. */
+/* A process that is already running is traced immediately, not only after its next context switch. */
 static void check_attach(void)
 {
 	struct context context;
@@ -388,7 +394,7 @@ static void check_attach(void)
 	close_context(&context);
 }
 
-/* Nothing that runs lies in the range: nothing is traced, and that is no error. */
+/* No running code is in the range: nothing is traced, and that is no error. */
 static void check_empty_range(void)
 {
 	struct target target = start_target();
@@ -489,7 +495,7 @@ static void check_hidden_from_jail(struct abi_hwt_alloc wanted, unsigned d)
 	close(device);
 }
 
-/* Its superuser may open files of the superuser's, but sees only what is in there. */
+/* The superuser of a jail may open files of the superuser, but only for processes in the jail. */
 static void check_jail(void)
 {
 	struct abi_hwt_alloc cpu = { .mode = KTRX_HWT_MODE_CPU, .cpus = 1, .buffer_size = BUFFER };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwtthreads: a context of hardware trace whose process has several threads already has a trace unit for each, and gets one
- * for each that starts later (abi/hwt.h). Without a trace unit in the machine there is nothing to see.
+ * hwtthreads: when a context of hardware trace is created for a process with several threads, each thread
+ * gets a trace unit, and each thread that starts later as well (abi/hwt.h). Without a trace unit in the
+ * machine it checks nothing.
  */
 #include <hwt.h>
 #include <ktrx/hwt.h>
@@ -13,7 +14,7 @@
 
 #define PAGE	    4096u
 #define BUFFER	    (16 * PAGE)
-#define THREADS	    3 /* with the first one */
+#define THREADS	    3 /* including the first one */
 #define LATE	    THREADS
 #define ATTEMPTS    1000
 #define PATIENCE_MS 10
@@ -31,7 +32,7 @@ static unsigned even(unsigned n)
 	return n / 2;
 }
 
-/* A unit has to tell where each call goes. */
+/* The calls are indirect, so a trace unit must record the target of each. */
 static void compute(void *argument)
 {
 	static unsigned (*volatile const functions[])(unsigned) = { even, odd };
@@ -59,7 +60,7 @@ static int open_unit(uint32_t ident, uint32_t unit)
 	return error;
 }
 
-/* So many bytes were written for the thread with that index. */
+/* Returns the number of bytes written for the thread with that index. */
 static uint64_t written(uint32_t ident, uint32_t unit)
 {
 	struct abi_hwt_place place = { 0 };
@@ -71,7 +72,7 @@ static uint64_t written(uint32_t ident, uint32_t unit)
 	return place.position;
 }
 
-/* Which thread each unit is of, by the records that have come. */
+/* Finds out from the records which thread each unit belongs to. */
 static void note_units(int fd, uint32_t tids[LATE + 1])
 {
 	static char bytes[65536];
@@ -103,7 +104,7 @@ static bool is_among(const uint32_t *tids, unsigned count, int tid)
 	return found == 1;
 }
 
-/* A thread that computes writes trace; it may take a while until it runs. */
+/* A computing thread must write trace; it may take a while until it runs. */
 static void check_written(uint32_t ident, uint32_t unit)
 {
 	unsigned tries = 0;

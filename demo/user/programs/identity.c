@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * identity: users, groups, process groups and jails, and what set-id programs may. Started again as one, it checks what
- * it is then: the first word says which check.
+ * identity: users, groups, process groups and jails, and the rights of set-id programs. It also runs itself
+ * as a set-id program to check its ids then; the first argument selects the check.
  */
 #include <program.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define ITSELF	 "/bin/identity"
 #define SET_ID	 "/tmp/identity.set-id" /* a copy that runs as OWNER */
-#define SECRET	 "/tmp/identity.secret" /* that only OWNER reads */
+#define SECRET	 "/tmp/identity.secret" /* readable only by OWNER */
 #define OWNER	 2000
 #define SOMEBODY 1000
 #define A_GROUP	 77
@@ -26,7 +26,7 @@ static void check_users(int real, int effective, int saved, const char *text)
 	check_equal(saved, ids[2], text);
 }
 
-/* ---- Programs that are started as somebody else ------------------------------------------------ */
+/* ---- Programs started with other ids ----------------------------------------------------------- */
 
 static void run_itself(const char *path, char *word)
 {
@@ -37,7 +37,7 @@ static void run_itself(const char *path, char *word)
 	finish();
 }
 
-/* Started by SOMEBODY, as OWNER. */
+/* Runs as OWNER, started by SOMEBODY. */
 static void as_set_id(void)
 {
 	check_users(SOMEBODY, OWNER, OWNER, "as its owner");
@@ -60,7 +60,7 @@ static void as_set_id(void)
 	run_itself(ITSELF, (char[]){ "plain" });
 }
 
-/* A plain program that SOMEBODY starts. */
+/* A normal program started by SOMEBODY. */
 static void as_plain(void)
 {
 	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "somebody is all that is left");
@@ -131,7 +131,7 @@ static uint32_t mode_of(const char *path)
 	return about.mode & ~S_IFMT;
 }
 
-/* Its owner, in its group and not. */
+/* The owner of a file, first in the file's group, then not. */
 static void owner(void)
 {
 	uint32_t group = A_GROUP;
@@ -157,7 +157,7 @@ static void groups(void)
 	check_equal(0, unlink(SECRET), "removed");
 }
 
-/* Whoever changes a program ends its running as its owner. */
+/* A change of a program's contents clears its set-id bits. */
 static void changed_programs(void)
 {
 	int fd = open(SECRET, O_WRONLY | O_CREAT | O_EXCL, 0755);
@@ -219,7 +219,7 @@ static void leave_group_and_signal_it(void)
 	check_equal(-EPERM, kill(getppid(), SIGUSR1), "not somebody's to signal");
 }
 
-static int outside; /* in a group of its own */
+static int outside; /* a process in a group of its own */
 
 static void shut_in(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * lock: four processes add to one number in a file. What keeps them apart is a mutex of user space:
- * first a byte in a pipe, which whoever has read it holds; then a file that only one can create.
+ * lock: four processes increment a number in a file, protected by two kinds of user-level mutexes: first a
+ * byte in a pipe, which the process that has read it holds; then a file that only one process can create.
  */
 #include <program.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ static void write_number(int fd, unsigned number)
 	check_equal(sizeof(number), write(fd, &number, sizeof(number)), "the number is written");
 }
 
-/* Others get every chance to come between. */
+/* Yields between reading and writing, so that a missing lock would show. */
 static void add(int fd, void (*lock)(void), void (*unlock)(void))
 {
 	unsigned number;
@@ -82,7 +82,7 @@ static void fight(void)
 	close(fd);
 }
 
-/* All processes, with one of the two kinds of mutex. */
+/* Runs all processes with one kind of mutex. */
 static void run_fight(void)
 {
 	int children[PROCESSES];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * make [JOBS [FILES]]: load as of a parallel build. Writes sources, then keeps JOBS compilers
- * running until each of FILES sources has an object, then links them and checks the result.
- * Compiler and linker are this program again, executed as "make compile SOURCE OBJECT" and "make
- * link FILES OUTPUT".
+ * make [JOBS [FILES]]: a load like a parallel build. It writes sources, runs JOBS compilers at a time until
+ * each of FILES sources has an object, links the objects, and checks the result. Compiler and linker are this
+ * program, executed as "make compile SOURCE OBJECT" and "make link FILES OUTPUT".
  */
 #include <program.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #define FILES_MAX   1000
 #define SOURCE_SIZE 6000u
 #define DIRECTORY   "/tmp/make"
-#define OPTIMIZE    20 /* passes over a source: what makes a compiler slow */
+#define OPTIMIZE    20 /* passes over a source, to make the compiler slow */
 
 static void source_name(char *path, unsigned n)
 {
@@ -42,7 +41,7 @@ static unsigned hash(unsigned value, const char *bytes, size_t size)
 	return value;
 }
 
-/* The object that a source becomes. */
+/* Returns the object of a source. */
 static unsigned translate(const char *source, size_t size)
 {
 	unsigned value = 2166136261u;
@@ -105,7 +104,7 @@ static int start_compiler(unsigned n)
 	return start_program("/bin/make", (char *[]){ "make", "compile", source, object, NULL });
 }
 
-/* What the linker must come to, worked out here. */
+/* Writes the sources. Returns the result that the linker must compute. */
 static unsigned write_sources(unsigned files)
 {
 	char path[PATH_MAX], *source = malloc(SOURCE_SIZE);

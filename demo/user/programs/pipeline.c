@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * pipeline: four processes in a row, joined by pipes: numbers are written as text, odd ones taken
- * out, the rest added up, and the sum arrives here.
+ * pipeline: four processes connected by pipes. The first writes numbers as text, the next removes odd ones,
+ * the next adds up the rest, and the parent reads the sum.
  */
 #include <program.h>
 #include <stdio.h>
@@ -13,14 +13,14 @@
 #define NUMBER_SIZE 8 /* text of a number: seven digits and a newline */
 #define BATCH	    100
 
-/* Standard input and output of a stage are descriptors of these pipes. */
+/* Each stage uses ends of these pipes. */
 static int to_filter[2], to_sum[2], to_parent[2];
 
 static void use(int in, int out)
 {
 	if (in != STDIN)
 		dup2(in, STDIN);
-	/* Standard output stays the console, for the account. */
+	/* Standard output remains the console, for the account. */
 	for (int fd = STDERR + 1; fd <= to_parent[1]; fd++)
 		if (fd != out)
 			close(fd);
@@ -39,7 +39,7 @@ static void generate(void)
 	}
 }
 
-/* Runs keep on every number that comes in. Ends at the end of input. */
+/* Calls `keep` for each number of the input. Returns at the end of the input. */
 static void for_each_number(void (*keep)(const char *text))
 {
 	char text[NUMBER_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * resolver: a DNS server over UDP that answers from /etc/hosts, and clients that ask it for
- * addresses. Messages as in RFC 1035: one question of type A, class IN.
+ * resolver: a DNS server over UDP that answers from /etc/hosts, and its clients. Messages are those of RFC
+ * 1035: one question of type A, class IN.
  */
 #include <program.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 static const struct {
 	const char *name;
-	uint32_t address; /* 0: there is none */
+	uint32_t address; /* 0: unknown name */
 } questions[] = {
 	{ "localhost", 0x7f000001 },
 	{ "demo.example", 0x0a00020f },
@@ -67,7 +67,7 @@ static void put_header(struct message *message, unsigned id, unsigned flags, uns
 	put16(message, 0);
 }
 
-/* The labels of a name, each with its length before it. */
+/* Writes the labels of a name, each after its length. */
 static void put_question(struct message *message, const char *name)
 {
 	do {
@@ -85,7 +85,7 @@ static void put_question(struct message *message, const char *name)
 	put16(message, CLASS_IN);
 }
 
-/* Where the question ends, 0 if there is none; its name goes to name. */
+/* Copies the name of the question. Returns the offset of its end, 0 if there is none. */
 static size_t get_question(const struct message *message, char name[static NAME_SIZE])
 {
 	size_t at = HEADER_SIZE, length = 0;
@@ -121,7 +121,7 @@ static uint32_t parse_address(const char *text)
 	return address << 8 | byte;
 }
 
-/* The address that the text of /etc/hosts gives a name, 0 if none. */
+/* Returns the address of a name in the text of /etc/hosts, 0 if there is none. */
 static uint32_t look_up(char *hosts, const char *name)
 {
 	for (char *line = hosts, *next; *line; line = next) {
@@ -152,17 +152,17 @@ static void answer(const struct message *query, char *hosts, struct message *res
 		put_question(response, name);
 	if (!address)
 		return;
-	put16(response, 0xc000 | HEADER_SIZE); /* the name is the question's */
+	put16(response, 0xc000 | HEADER_SIZE); /* pointer to the name in the question */
 	put16(response, TYPE_A);
 	put16(response, CLASS_IN);
-	put16(response, 0); /* seconds it may be kept: a day */
+	put16(response, 0); /* time to live in seconds, two words: a day */
 	put16(response, 0x5180);
 	put16(response, 4);
 	put16(response, address >> 16);
 	put16(response, address & 0xffff);
 }
 
-/* Ends when all clients have asked all questions. */
+/* Returns when all clients have asked all questions. */
 static void serve(void)
 {
 	struct message query, response;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings: found by number and by name, read by everybody, set by root alone. */
+/* Settings are found by number and by name, read by every user, and set only by root. */
 #include <program.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * signals: two processes send each other a signal in turn, each from the handler of the other's.
- * Nothing else moves the ball: a signal that got lost would stop the game.
+ * signals: two processes send each other a signal in turn, each from its handler. Nothing else continues the
+ * exchange, so a lost signal would stop it.
  */
 #include <program.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static void return_ball(int signal)
 	if (is_parent && received == ROUNDS)
 		return;
 	check_equal(0, kill(opponent, signal), "the ball is returned");
-	/* Only here it is sure that no signal comes between a look at the count and pause. */
+	/* Only here no signal can arrive between the check of the count and pause. */
 	if (!is_parent && received == ROUNDS)
 		finish();
 }
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	int child;
 
 	(void)argc, (void)argv;
-	opponent = parent = getpid(); /* the child's, from its first instruction on */
+	opponent = parent = getpid(); /* correct for the child from its first instruction */
 	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");
 	child = start_child(play);
 	opponent = child;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* sleeper: children sleep at the same time for different times, none too short; signals and timeouts end sleeps. */
+/*
+ * sleeper: children sleep at the same time for different durations, none too short. Signals and timeouts end
+ * sleeps.
+ */
 #include <program.h>
 #include <unistd.h>
 
@@ -7,7 +10,7 @@
 #define STEP_MS	  10
 #define NS_PER_MS 1000000u
 
-static unsigned turn; /* of the child to be started: its sleep is that many steps */
+static unsigned turn; /* of the next child to start: it sleeps this many steps */
 
 static void sleep_in_turn(void)
 {
@@ -40,7 +43,7 @@ static void sleep_long(void)
 	check_equal(-EINTR, nanosleep(&minute), "a signal ends a sleep");
 }
 
-/* Woken again and again: nobody knows from when on the child sleeps. */
+/* Sends the signal repeatedly, because the parent cannot know when the child sleeps. */
 static void sleep_until_signal(void)
 {
 	int child, status, ended;

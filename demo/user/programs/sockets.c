@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sockets: what goes wrong with them, and how it is told: bad arguments and addresses, signals, privileges, full windows,
- * peers that have gone.
+ * sockets: errors of sockets: bad arguments and addresses, signals, missing privileges, full windows, closed
+ * peers.
  */
 #include <program.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #define PORT	8000
 #define NOWHERE ((void *)8)
 
-#define DATAGRAM_MAX 1472 /* what a frame of 1500 bytes has room for */
+#define DATAGRAM_MAX 1472 /* maximum data in a frame of 1500 bytes */
 
 static struct abi_sockaddr here = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener, client, server;
 
-/* A connection: client and server are its ends. */
+/* Creates a connection with the ends client and server. */
 static bool connected(int client_type)
 {
 	int result;
@@ -58,7 +58,7 @@ static void bad_arguments(void)
 	close(datagram);
 }
 
-/* What could not be copied is not lost. */
+/* Data that could not be copied is not lost. */
 static void bad_buffers(void)
 {
 	char text[8];
@@ -80,7 +80,7 @@ static void bad_buffers(void)
 	close(client);
 }
 
-/* Whom to send to is said each time, for then the account counts the packet. */
+/* Passes the destination to each call, because the account counts packets only by sendto. */
 static int64_t send_datagram(int fd, size_t size, struct abi_sockaddr *to)
 {
 	static char block[DATAGRAM_MAX];
@@ -113,7 +113,7 @@ static void datagrams(void)
 	close(theirs);
 }
 
-/* Names that lead out of the message; the kernel looks at them for its trace. */
+/* Sends DNS names that extend beyond the message. The kernel parses them for its trace. */
 static void strange_queries(void)
 {
 	struct abi_sockaddr resolver = { AF_INET, 53, INADDR_LOOPBACK };
@@ -156,7 +156,7 @@ static void interrupted(void)
 	close(server);
 }
 
-/* Sends as long as there is room for it: bytes. */
+/* Sends until there is no more room. Returns the number of bytes. */
 static int64_t fill(int fd)
 {
 	static char block[1000];
@@ -204,7 +204,7 @@ static void talk_to_nobody(void)
 	check(false, "a process that talks to nobody ends");
 }
 
-/* The client goes without having read all. */
+/* The client closes the connection with unread data. */
 static void peer_gone(void)
 {
 	struct abi_pollfd fd = { .events = POLLIN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * threads: threads of a process have memory in common and each its own variables, name and signals; they end one by one,
- * or all with the process; execve ends all but one, fork copies one.
+ * threads: the threads of a process share memory; each has its own variables, name and signals. They end one
+ * by one, or all with the process. execve ends all threads but one; fork copies one.
  */
 #include <program.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define ROUNDS	200
 #define LONG_MS 60000
 
-static __thread unsigned own = 7; /* each thread's */
+static __thread unsigned own = 7; /* thread-local */
 static __thread unsigned own_zero;
 
 static struct mutex lock = MUTEX("sum");
@@ -94,7 +94,7 @@ static void wake_by_word(void)
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-static unsigned taken_by[2]; /* by the first thread, by another one */
+static unsigned taken_by[2]; /* [0]: by the first thread, [1]: by another one */
 static unsigned ready;
 
 static void note_taker(int signal)
@@ -103,7 +103,7 @@ static void note_taker(int signal)
 	__atomic_add_fetch(&taken_by[own == 1], 1, __ATOMIC_SEQ_CST);
 }
 
-/* Sleeps until the signal has come, which may be before. */
+/* Sleeps until the signal has been handled, which may happen before the sleep. */
 static void take_signal(void *unused)
 {
 	unsigned before = __atomic_load_n(&taken_by[1], __ATOMIC_SEQ_CST);
@@ -238,7 +238,7 @@ static void leave_before_exit(void)
 	thread_exit();
 }
 
-/* The program that takes over has one thread, and the pid of the process. */
+/* The new program has one thread, and the pid of the process. */
 static void exec_again(void *unused)
 {
 	char *words[] = { "threads", "again", NULL }, *none[] = { NULL };
@@ -284,7 +284,7 @@ static void count(void *unused)
 		counter = counter + 1;
 }
 
-/* Nobody counts here. */
+/* In the child, no thread increments the counter. */
 static void look_at_counter(void)
 {
 	unsigned before = counter;
@@ -314,7 +314,10 @@ static void fork_with_threads(void)
 	check_equal(0, thread_await(&others[0]), "the counter ends");
 }
 
-/* A page that the parent has in common with a child becomes another one when it is written: all threads see that. */
+/*
+ * When the parent writes to a page that it shares with a child, it gets a copy. All its threads must see the
+ * copy.
+ */
 static volatile unsigned shown __attribute__((aligned(4096)));
 
 static void watch(void *unused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * traces: who may trace whom into what, how far it goes, and what stands in the file then. Started again with a word it
- * is one of those that are traced.
+ * traces: which users may trace which processes into which files, which descendants are traced, and what the
+ * file contains. Started with an argument, the program is one of the traced processes.
  */
 #include <program.h>
 #include <records.h>
@@ -12,7 +12,7 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
-#define HIDDEN	 SET_ID /* once it is no set-id program any more */
+#define HIDDEN	 SET_ID /* after it has lost its set-id bits */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000
@@ -62,7 +62,7 @@ static void refusals(void)
 
 /* ---- Those who are traced ---------------------------------------------------------------------- */
 
-/* Who was started says when it is there, by a byte into this descriptor. */
+/* A started process reports that it is ready by writing a byte to this descriptor. */
 #define READY 20
 static int ready_end;
 
@@ -106,7 +106,7 @@ static void wait_for_ever(void)
 static int target_uid, target_gid;
 static const char *target_path;
 
-/* By ids that nobody changed since: a program is started after they were. */
+/* The program is executed after the ids were changed, so that the process is not marked set-id. */
 static void become_target(void)
 {
 	setgid((uint32_t)target_gid);
@@ -114,7 +114,7 @@ static void become_target(void)
 	run_itself(target_path, (char[]){ "wait" });
 }
 
-/* A process of that user and group that does nothing but wait, with a program of its own. */
+/* Starts a process of that user and group that only waits, as a program of its own. */
 static int start_target(const char *path, int uid, int gid)
 {
 	int pid;
@@ -190,7 +190,7 @@ static void permissions(void)
 	try_as(as_somebody_in_another_group, own, -EPERM);
 	try_as(as_somebody_in_another_group, group, 0);
 	try_as(as_root_in_jail, own, -EPERM);
-	/* What root has set is not for others to change. */
+	/* Only root may change a trace that root has set. */
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root's trace");
 	try_as(as_somebody, own, -EPERM);
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "which root ends");
@@ -244,7 +244,7 @@ static void inheritance(void)
 
 static int pipe_ends[2];
 
-/* Says it each time that it is told to, and that it has. */
+/* For each received byte, records the token and replies. */
 static void say_when_told(void)
 {
 	char byte;
@@ -271,7 +271,7 @@ static void tell(void)
 	await_ready();
 }
 
-/* How many are traced by an operation, for which their births tell: each is recorded. */
+/* Returns how many processes an operation traces, by the records of their creation: each has one. */
 static int count_traced(int operation, int pid)
 {
 	make_file(FILE_OF, 0);
@@ -298,7 +298,7 @@ static void descendants_and_groups(void)
 	wait_for(first), wait_for(second);
 }
 
-/* One file takes the place of another, and facilities come and go, while the process is traced. */
+/* While a process is traced, the file is replaced and facilities are changed. */
 static void changes(void)
 {
 	int child;
@@ -326,7 +326,10 @@ static void changes(void)
 	wait_for(child);
 }
 
-/* A file that has reached its limit is traced into anew, also by who has just reached it. */
+/*
+ * When a file has reached its limit, tracing into it can start again, also by the process that reached the
+ * limit.
+ */
 static void beyond_the_limit(void)
 {
 	make_file(FILE_OF, 0);
@@ -367,7 +370,10 @@ static void run_plain_then_set_id(void)
 	run_itself(ITSELF, (char[]){ "trace-and-raise" });
 }
 
-/* ANOTHER traces itself; what it says before it becomes SOMEBODY is told, what SOMEBODY says is not. */
+/*
+ * ANOTHER traces itself, then becomes SOMEBODY by a set-id program. Only the token that ANOTHER writes may be
+ * recorded.
+ */
 static void trace_and_raise(void)
 {
 	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
@@ -376,7 +382,10 @@ static void trace_and_raise(void)
 	run_itself(SET_ID, (char[]){ "say" });
 }
 
-/* Who traces a program reads it: what may be run only must not be. */
+/*
+ * Tracing a program reveals its contents, so a program that is executable but not readable must not be
+ * traced.
+ */
 static void run_unreadable(void)
 {
 	check_equal(0, setuid(ANOTHER), "a user");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * tracing: the command ktrace, option by option, on processes that say something when they are told to; and a disk that
+ * tracing: the command ktrace, option by option, on processes that record a token on request; and a disk that
  * becomes full while a process is traced.
  */
 #include <program.h>
@@ -16,14 +16,14 @@
 
 /* ---- Processes that say something -------------------------------------------------------------- */
 
-/* A process and its child: each byte it is told makes both of them say something, and answer. */
+/* A process and its child. For each byte sent to the process, both record a token and reply. */
 struct family {
 	int tell[2], answer[2], tell_child[2];
 	int parent;
-	char number[12]; /* its pid as a word */
+	char number[12]; /* pid of the parent, as text */
 };
 
-static struct family *starting; /* of which process is being started */
+static struct family *starting; /* the family whose processes are being started */
 
 static void say_when_told(int told)
 {

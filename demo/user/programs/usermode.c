@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * usermode: a program's registers are its own, whoever runs and whatever handler is called meanwhile; and what is
- * not for programs is a signal.
+ * usermode: a program's registers keep their values, even if other processes run and handlers are called in
+ * between. Forbidden instructions lead to a signal.
  */
 #include <program.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 
 #define CHILDREN 5
 #define SIGNALS	 5
-#define STRETCH	 200000u /* turns of a loop, a fraction of a time slice */
+#define STRETCH	 200000u /* rounds of a loop, a fraction of a time slice */
 
-static unsigned turn; /* of the child to be started */
+static unsigned turn; /* number of the next child to start */
 static volatile unsigned handled;
 
 static void count(int signal)
@@ -21,7 +21,7 @@ static void count(int signal)
 	handled++;
 }
 
-/* The parent's signals come at any point of this, and the clock's interrupts do. */
+/* Signals from the parent and timer interrupts come at any point of this loop. */
 static void use_registers(void)
 {
 	uint64_t seed = (uint64_t)turn << 40;
@@ -30,7 +30,7 @@ static void use_registers(void)
 		check(arch_registers_kept(++seed, STRETCH), "registers are kept");
 }
 
-/* One child after another is stopped; those that are left compute on. */
+/* Ends one child after another; the remaining children continue to compute. */
 static void registers_are_kept(void)
 {
 	int children[CHILDREN], status;

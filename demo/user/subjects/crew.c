@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * crew: a program to be traced with three threads. Each calls functions that no other thread calls, through pointers, while
- * they hand a number on to each other; and threads come and go.
+ * crew: a program for hardware trace with three threads. Each calls functions that no other thread calls,
+ * through pointers, while they pass a number to each other. Short-lived threads start and end meanwhile.
  */
 #include <program.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 typedef uint64_t change(uint64_t value);
 
-/* Whose turn it is: the number of a thread of the crew. */
+/* The number of the thread whose turn it is. */
 static uint32_t turn;
 static uint64_t value = 1;
 

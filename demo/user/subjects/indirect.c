@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * indirect: to be traced. Where code goes is data: a compiler of expressions by recursive descent, a machine that runs what
- * comes out by a table of functions and once more by a switch, and shapes that know their own area.
+ * indirect: a program for hardware trace whose control flow depends on data: a recursive-descent compiler of
+ * expressions, a machine that runs the result through a table of functions and again through a switch, and
+ * shapes with function pointers.
  */
 #include <program.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct machine {
 	int depth;
 };
 
-static const char *text; /* what is compiled */
+static const char *text; /* the expression that is compiled */
 
 static APART void emit(struct machine *machine, enum operation operation, int64_t operand)
 {
@@ -133,7 +134,7 @@ static APART void do_square(struct machine *machine, int64_t operand)
 	do_multiply(machine, 0);
 }
 
-/* Nothing compiles to it: it is in the table, and must not be in the trace. */
+/* In the table, but never called: it must not appear in the trace. */
 static APART void do_swap(struct machine *machine, int64_t operand)
 {
 	int64_t b = pop(machine), a = pop(machine);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * interrupted: to be traced. Code that does not run in one piece: signals whose handlers raise others, calls of the kernel,
- * those that fail and those that wait, memory that comes and goes, faults that are handled, and ticks of the clock.
+ * interrupted: a program for hardware trace whose code is interrupted often: by signals whose handlers raise
+ * other signals, by system calls that fail or wait, by memory that is mapped and unmapped, by handled page
+ * faults, and by timer ticks.
  */
 #include <program.h>
 #include <stdio.h>
@@ -15,14 +16,14 @@
 #define SPINS  200000
 
 static volatile unsigned firsts, seconds, refusals;
-static volatile uintptr_t window; /* not mapped before somebody looks at it */
+static volatile uintptr_t window; /* unmapped until it is accessed */
 
 static APART void count_second(int signal)
 {
 	seconds = seconds + (signal == SIGUSR2);
 }
 
-/* Another signal comes before this one is over. */
+/* Raises another signal before this handler returns. */
 static APART void count_first(int signal)
 {
 	firsts = firsts + (signal == SIGUSR1);
@@ -42,7 +43,7 @@ static APART void raise_signals(void)
 		check_equal(0, kill(getpid(), SIGUSR1), "a signal to ourselves");
 }
 
-/* Held back, they come all at once when they may. */
+/* A blocked signal is delivered when it is unblocked. */
 static APART void hold_signals(void)
 {
 	uint32_t all = UINT32_MAX, before;
@@ -85,7 +86,7 @@ static APART void be_refused(void)
 	check_equal(4, refusals, "refusals");
 }
 
-/* The first touch of each page is a fault; that of the window one that a handler puts right. */
+/* The first access to each page faults. The handler of SIGSEGV resolves the fault in the window. */
 static APART void touch_memory(void)
 {
 	int64_t at = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

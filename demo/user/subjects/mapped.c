@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * mapped: to be traced. Runs a copy of its own code, as a program does that loads a library: the segment of text in its file
- * is mapped a second time, at an address that the kernel chooses, and a function of it is called there.
+ * mapped: a program for hardware trace that runs a copy of its own code, as a program does that loads a
+ * library. It maps the text segment of its file a second time, at an address that the kernel chooses, and
+ * calls a function there.
  *
- * "mapped late [-OPTION...]" does that in a child until it is traced by `hwt -OPTION... -P PID`, which comes when the copy
- * has been mapped already.
+ * "mapped late [-OPTION...]" does that in a child until `hwt -OPTION... -P PID` traces it. The trace starts
+ * when the copy is already mapped.
  */
 #include <elf.h>
 #include <hwt.h>
@@ -20,14 +21,14 @@
 #define PATH  "/bin/mapped"
 #define CALLS 10
 
-#define IDENTS	 8    /* of contexts since the machine began, at most */
-#define ATTEMPTS 3000 /* each 10 ms */
+#define IDENTS	 8    /* maximum number of contexts since boot */
+#define ATTEMPTS 3000 /* of 10 ms each */
 #define ENOUGH	 4096 /* bytes of trace */
 #define WORDS	 12
 
 typedef unsigned function(unsigned n);
 
-/* Needs nothing from elsewhere, so it runs wherever it lies. */
+/* Refers to nothing outside of itself, so it runs at any address. */
 static APART unsigned collatz(unsigned n)
 {
 	unsigned steps = 0;
@@ -37,7 +38,7 @@ static APART unsigned collatz(unsigned n)
 	return steps;
 }
 
-/* The first segment of the file: its text. */
+/* Reads the first segment of the file: its text. */
 static bool read_text(int fd, struct elf_segment *text)
 {
 	struct elf_header header;
@@ -47,7 +48,7 @@ static bool read_text(int fd, struct elf_segment *text)
 	       read_all(fd, text, sizeof(*text)) == sizeof(*text);
 }
 
-/* The function's copy; NULL, and that is said, if there is none. */
+/* Returns the function's copy. If there is none, prints a message and returns NULL. */
 static function *map_copy(struct elf_segment *text)
 {
 	int fd = open(PATH, O_RDONLY, 0);
@@ -74,7 +75,7 @@ static void unmap_copy(const struct elf_segment *text, function *copy)
 
 /* ---- Traced later ------------------------------------------------------------------------------ */
 
-/* Says that it is there, and runs until the end is told. */
+/* Reports that it is ready, and runs until the pipe is closed. */
 static void run_until(int ready, int end)
 {
 	struct abi_pollfd fds = { .fd = end, .events = POLLIN };
@@ -87,7 +88,7 @@ static void run_until(int ready, int end)
 	finish();
 }
 
-/* The context of that process, whose number nobody tells; below 0: there is none yet. */
+/* Opens the context of a process by trying its possible numbers. Negative: there is none yet. */
 static int find_context(int pid)
 {
 	char path[32];

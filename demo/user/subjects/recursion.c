@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * recursion: to be traced. Functions that call themselves and each other, deep and in many ways: queens on a board,
- * quicksort by comparisons that are handed over, Ackermann's function, trees of fresh memory, which page faults bring.
+ * recursion: a program for hardware trace with functions that call themselves and each other: queens on a
+ * board, quicksort with comparison functions, Ackermann's function, and trees of fresh memory, which cause
+ * page faults.
  */
 #include <program.h>
 #include <stdio.h>
@@ -9,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline)) /* a function in the trace, not a part of another one */
+#define APART __attribute__((noinline)) /* not inlined, so that it appears in the trace as a function */
 
 #define BOARD	    6
 #define NUMBERS	    200
 #define TREE_DEPTH  7
-#define TREE_MEMORY 600 /* bytes of a node, so that the tree takes pages */
+#define TREE_MEMORY 600 /* bytes of a node, so that the tree needs many pages */
 
 /* ---- Queens ------------------------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * callcost: what a system call costs in this very machine, in picoseconds: with all events of the kernel's trace off, with
- * those of system calls on, and traced into a file, all facilities but the data of input and output. The least of some
- * rounds each, taken in turn.
+ * callcost: measures a system call on this machine, in picoseconds: with all events of the kernel's trace
+ * off, with the events of system calls on, and traced into a file with all facilities except the data of
+ * input and output. Prints the minimum of several rounds; the three cases alternate.
  */
 #include <error.h>
 #include <program.h>
@@ -42,7 +42,7 @@ static void end_trace(void)
 	must(unlink(FILE_OF), FILE_OF);
 }
 
-/* Keeps the least. */
+/* Stores the time in *least if it is a new minimum. */
 static void measure(uint64_t *least)
 {
 	uint64_t begin = now_ns(), took;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* cat [FILE…]: what is in the files, or in standard input. */
+/* cat [FILE…]: prints the contents of files, or of standard input. */
 #include <program.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* cmp FILE FILE: status 0 if they hold the same bytes. */
+/* cmp FILE FILE: exits with status 0 if the files have the same contents. */
 #include <program.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * give FILE…: hands files out over the console, as text that `ktrace take` on the host makes files of again:
+ * give FILE…: prints files on the console as text that `ktrace take` on the host converts back to files:
  *
  *   ktrace-file NAME
  *   ~BASE64               lines of up to 90 bytes of the file
  *   ktrace-file-end SIZE CHECK
  *
- * CHECK is FNV-1a of 32 bits over the whole file, in hexadecimal digits. Each line is one write, so whatever else is
- * printed meanwhile stands between lines.
+ * CHECK is the 32-bit FNV-1a hash of the whole file in hexadecimal. Each line is one write, so other output
+ * appears only between lines.
  */
 #include <error.h>
 #include <program.h>
@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_BYTES 90 /* makes 120 letters: together with the rest less than the console takes at once */
+/* 120 letters; with the rest of the line less than one write to the console. */
+#define LINE_BYTES 90
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -26,7 +27,7 @@ static uint32_t check_bytes(uint32_t value, const unsigned char *bytes, size_t s
 	return value;
 }
 
-/* Three bytes as four letters; what is missing of three is '='. */
+/* Encodes three bytes as four letters; '=' replaces missing bytes. */
 static void encode(char *to, const unsigned char *from, size_t size)
 {
 	uint32_t bits = (uint32_t)from[0] << 16;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt: which instructions a program runs, or the kernel on some CPUs, as trace units tell it (abi/hwt.h), into a file for
- * `ktrace hwt` on the host.
+ * hwt: records which instructions a program runs, or the kernel on some CPUs, with trace units (abi/hwt.h),
+ * into a file for `ktrace hwt` on the host.
  *
- *   hwt [OPTION]... COMMAND [WORD...]                          user code of a command, from its exec to its end
- *   hwt [OPTION]... -P PID                                     of a process, until it or hwt ends
- *   hwt -s CPU[,CPU]... [OPTION]... COMMAND [WORD...]          kernel code of CPUs, while a command runs
+ *   hwt [OPTION]... COMMAND [WORD...]                    user code of a command, from its exec to its end
+ *   hwt [OPTION]... -P PID                               user code of a process, until it or hwt ends
+ *   hwt -s CPU[,CPU]... [OPTION]... COMMAND [WORD...]    kernel code of CPUs, while a command runs
  *
- *   -b BYTES     of each buffer that a trace unit writes into (1048576)
- *   -c BACKEND   which trace unit: qemu, pt, coresight, spe; else the first there is
- *   -f FUNCTION  trace only this one, of the image that -i names; or START-END, addresses. Up to four times
- *   -i IMAGE     the program's path, or of a file that it maps; the command if it is left out
- *   -m           pause at each mmap of code, too, and not only for -f
- *   -t MS        how long a paused thread waits for us at most (60000; 1000 with -P, which is not ours to hold up)
- *   -w FILE      what is written (hwt.out); "-": nothing
+ *   -b BYTES     size of the buffer of each trace unit (1048576)
+ *   -c BACKEND   trace unit: qemu, pt, coresight, spe; default: the first available one
+ *   -f FUNCTION  trace only this function of the image of -i, or addresses START-END; up to four times
+ *   -i IMAGE     path of the program, or of a file that it maps; default: the command
+ *   -m           pause at each mmap of code, not only when -f needs it
+ *   -t MS        maximum time that a paused thread waits for hwt (60000; 1000 with -P)
+ *   -w FILE      output file (hwt.out); "-": none
  */
 #include <error.h>
 #include <option.h>
@@ -33,18 +33,21 @@
 
 struct request {
 	struct abi_hwt_alloc alloc;
-	struct abi_hwt_config config; /* pauses and the like; ranges come when an image is known */
+	/* Pauses and other settings. Ranges are added when an image is known. */
+	struct abi_hwt_config config;
 	const char *file;
 	const char *image;
 	const char *functions[FUNCTIONS_MAX];
 	unsigned function_count;
 	const char *cpus;
-	bool waits_for_image; /* nothing is traced before it is there */
-	bool waits_for_exec; /* likewise: what our child does before it is the command is not the command's */
+	bool waits_for_image; /* tracing starts when the image is there */
+	/* Tracing starts at the exec of the command, so that it does not include the child before that. */
+	bool waits_for_exec;
 	bool runs;
-	bool has_changed; /* the process has become another program since it was asked for */
-	int child;	  /* 0: none of ours */
-	int child_gate;	  /* written to let it go */
+	/* The process has executed a program since the request. */
+	bool has_changed;
+	int child;	/* pid of the command; 0: none */
+	int child_gate; /* a byte written to it lets the child continue */
 	int child_status;
 };
 
@@ -63,7 +66,7 @@ static void complain(const char *what, int64_t error)
 	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
 }
 
-/* Whether there is a trace unit as is asked for, by what the kernel knows of them; which can be said. */
+/* Returns true if the kernel has such a trace unit. If `says`, prints the kernel's list of units. */
 static bool has_unit(const char *backend, bool says)
 {
 	int fd = open(HWT_PATH, O_RDONLY, 0);
@@ -82,7 +85,10 @@ static bool has_unit(const char *backend, bool says)
 	return is_there;
 }
 
-/* Another context has the target, or its kind of target keeps the trace unit from ours. A command of ours has none yet. */
+/*
+ * Explains that another context traces the target, or uses the trace unit for another kind of target. A new
+ * command cannot have a context yet.
+ */
 static void explain_other(const struct request *request, bool by_cpu)
 {
 	if (by_cpu)
@@ -100,7 +106,7 @@ static void explain_other(const struct request *request, bool by_cpu)
 			request->alloc.pid);
 }
 
-/* By the option that asked for it. */
+/* Prints an error with the option that caused it. */
 static void explain_refusal(const struct request *request, int error)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU;
@@ -153,7 +159,10 @@ static bool parse_range(const char *text, uint64_t *start, uint64_t *end)
 	       parse_hex(&text, end) && !*text;
 }
 
-/* An image that is not there yet, NULL, has no addresses: only that it has the function is seen to then. 0 or -errno. */
+/*
+ * Adds the range of a function or of addresses. If image is NULL, its addresses are not known yet, and only
+ * the existence of the function is checked. Returns 0 or -errno.
+ */
 static int add_range(struct abi_hwt_config *config, const struct request *request, const char *name,
 		     const struct ktrx_hwt_image *image, bool is_mapping)
 {
@@ -223,7 +232,7 @@ static bool is_image(const struct request *request, const struct ktrx_proc_recor
 	return strlen(request->image) == length && memcmp(request->image, path, length) == 0;
 }
 
-/* The image that was waited for is there, and its thread waits for us. */
+/* Configures and starts the trace when the awaited image is there; its thread is paused meanwhile. */
 static void arrive(struct request *request, const struct ktrx_proc_record *record,
 		   const struct ktrx_hwt_image *image)
 {
@@ -240,7 +249,7 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
-/* Our child has become the command, which waits for us. */
+/* Starts the trace when the child has executed the command; it is paused meanwhile. */
 static void begin(struct request *request)
 {
 	int error = start(request);
@@ -257,7 +266,7 @@ static void see(void *context, const struct ktrx_proc_record *record, const void
 
 	if (!record) {
 		if (request->config.pauses)
-			recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* none need wait any more */
+			recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* all records were handled */
 		return;
 	}
 	if ((record->type != KTRX_HWT_EXECUTABLE && record->type != KTRX_HWT_MMAP) ||
@@ -278,7 +287,7 @@ static void interrupt(int signal)
 	interrupted = true;
 }
 
-/* The command waits at the gate until its context is there. */
+/* Starts the command's process. It waits at the gate until its context exists. */
 static int start_child_at_gate(struct request *request, char **words)
 {
 	char *no_environment[] = { NULL };
@@ -303,7 +312,7 @@ static int start_child_at_gate(struct request *request, char **words)
 	return pid < 0 ? pid : 0;
 }
 
-/* One that is not let go ends there. */
+/* Lets the child continue if `goes`, otherwise the child ends. */
 static void open_gate(struct request *request, bool goes)
 {
 	if (request->child && goes)
@@ -312,13 +321,13 @@ static void open_gate(struct request *request, bool goes)
 		close(request->child_gate);
 }
 
-/* Whether the command has ended; its status is kept. */
+/* Returns true if the command has ended; stores its status. */
 static bool child_has_ended(struct request *request)
 {
 	return request->child && wait4(request->child, &request->child_status, WNOHANG) == request->child;
 }
 
-/* Until the target, or what is to happen meanwhile, is over. */
+/* Records until the target has ended, or the command of -s, or SIGINT arrives. */
 static int follow(struct request *request)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU, ended = false;
@@ -353,14 +362,14 @@ static void tell(const struct request *request)
 	       request->file, bytes, recording.records, missed, wraps, unit_lost, recording.lost);
 }
 
-/* Before anything runs: what it takes that something is traced and written. */
+/* Configures and starts the trace and opens the output file, before the command runs. */
 static int prepare(struct request *request)
 {
 	int error = configure(request, NULL, false);
 
 	if (!error && !request->waits_for_image && !request->waits_for_exec)
 		error = start(request);
-	if (error && error != -ENOENT) /* of which it has been said what is not there */
+	if (error && error != -ENOENT) /* a message for -ENOENT was already printed */
 		complain("configuration", error);
 	if (error)
 		return error;
@@ -373,7 +382,7 @@ static int prepare(struct request *request)
 	return recording.file;
 }
 
-/* Our child has not become the command: what the file says is worth nothing. */
+/* The command could not be run: removes the useless output file. */
 static int give_up(const struct request *request, int error)
 {
 	if (request->child)
@@ -405,7 +414,7 @@ static int record(struct request *request)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* What comes behind the option is not what it takes. */
+/* Ends with a message about an unsuitable value of an option. */
 static _Noreturn void refuse(int letter, const char *value, const char *wanted)
 {
 	const char option[] = { (char)letter, '\0' };
@@ -493,7 +502,7 @@ static void check_image(const char *path)
 	close(fd);
 }
 
-/* Names have to be looked up in an image, which a command brings along. */
+/* Completes the request. Function names need an image; its default is the command. */
 static void settle(struct request *request, char **words)
 {
 	static char path[IMAGE_PATH_MOST];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * init [WORD…]: the first process. Its words are the kernel's boot arguments. Runs the programs of
- * run=NAME[:ARGUMENT…][,NAME…] one after another; then switches the machine off, with status 0 if
- * all of them ended with 0, else 1. Without run= it is the shell if somebody at the console asks
- * for it, otherwise a short demo.
+ * init [WORD…]: the first process. Its arguments are the kernel's boot arguments. It runs the programs of
+ * run=NAME[:ARGUMENT…][,NAME…] one after another; then it switches the machine off, with status 0 if all of
+ * them returned 0, else 1. Without run=, it starts the shell if the user at the console presses Enter,
+ * otherwise a short demo.
  */
 #include <program.h>
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 #define WORD_MAX      2048
 
 #define DEMO	    "pipeline,faultwalk,lock,echo,resolver,signals,make"
-#define PATIENCE_MS 1500 /* for somebody to ask for the shell */
+#define PATIENCE_MS 1500 /* time for the user to ask for the shell */
 
 static unsigned programs_run, programs_failed;
 
-/* Standard input, output and errors, if the kernel has not opened them. */
+/* Opens standard input, output and error if the kernel has not. */
 static void open_console(void)
 {
 	struct abi_stat stat;
@@ -29,7 +29,7 @@ static void open_console(void)
 			break;
 }
 
-/* Until the program ends; others that end meanwhile are orphans that were left to us. */
+/* Waits for the program. Also reaps orphans that end meanwhile. */
 static int await(int program)
 {
 	int status, pid;
@@ -59,7 +59,7 @@ static void run(char **words)
 		printf("init: %s: signal %d\n", words[0], WTERMSIG(status));
 }
 
-/* Cuts the first word off the text, at one of the separator or the end; returns where the rest begins or NULL. */
+/* Cuts the text at the first separator. Returns the rest, or NULL if there is no separator. */
 static char *cut(char *text, char separator)
 {
 	char *end = strchr(text, separator);
@@ -88,7 +88,7 @@ static void run_list(const char *list)
 	}
 }
 
-/* A serial line does not tell whether there is anybody: so they are asked. */
+/* A serial line does not show whether a user is there, so this function asks. */
 static bool somebody_is_there(void)
 {
 	struct abi_pollfd console = { .fd = open("/dev/console", O_RDONLY | O_NONBLOCK, 0),
@@ -97,7 +97,7 @@ static bool somebody_is_there(void)
 	bool there;
 
 	printf("init: Enter starts the shell, otherwise a short demo follows\n");
-	read(console.fd, line, sizeof(line)); /* from here on the console takes what is typed */
+	read(console.fd, line, sizeof(line)); /* opens the console: from now on it accepts input */
 	there = poll(&console, 1, PATIENCE_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
 	close(console.fd);
 	return there;

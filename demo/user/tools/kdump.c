@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * kdump [-f FILE] [-m MAX] [-p PID]: a process trace (ktrace.out) in words, line by line as the host's kdump has them:
- * every type of record of ktrx/proc.h. The bytes of a record of another type follow its line, and a message at the end
- * counts such records.
+ * kdump [-f FILE] [-m MAX] [-p PID]: prints a process trace (ktrace.out) as text, in the format of the host's
+ * kdump, for all record types of ktrx/proc.h. For a record of an unknown type it prints the bytes; a message
+ * at the end counts such records.
  */
 #include <error.h>
 #include <kdump_parts.h>
@@ -20,10 +20,10 @@
 
 static struct records records;
 static struct table table;
-static bool table_is_over; /* a record that is none of it came: the next belongs to another session */
+static bool table_is_over; /* another record followed the table, so the next table belongs to a new session */
 static struct line out;
 static unsigned data_max = USUAL_MAX;
-static unsigned unknown; /* records of types that are not in ktrx/proc.h */
+static unsigned unknown; /* number of records whose type is not in ktrx/proc.h */
 
 static union {
 	char bytes[KTRX_PROC_USER_MAX * 2 + 64];
@@ -40,9 +40,9 @@ static union {
 	struct ktrx_proc_struct_array array;
 	struct ktrx_proc_end end;
 } payload;
-static size_t payload_size; /* of it that is here */
+static size_t payload_size; /* bytes that were read */
 
-/* What follows the fixed part of the payload. */
+/* Writes the part of the payload after its fixed part. */
 static void put_rest(size_t fixed)
 {
 	words_quoted(&out, payload.bytes + fixed, payload_size - fixed);
@@ -52,7 +52,7 @@ static void put_rest(size_t fixed)
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
-/* The mode of open() means nothing unless the flags before it say so. */
+/* The mode of open() is unused unless the flags before it contain O_CREAT. */
 static bool is_unused(const char *type, const char *type_before, uint64_t before)
 {
 	char name[TABLE_WORD];
@@ -105,7 +105,7 @@ static void put_return(void)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
-/* How many of so many bytes are shown. */
+/* Returns how many of `size` bytes are printed. */
 static size_t shown_size(size_t size)
 {
 	return data_max && size > data_max ? data_max : size;
@@ -124,7 +124,7 @@ static void put_data(void)
 	words_data(&out, bytes, shown_size(payload_size - sizeof(payload.genio)));
 }
 
-/* A record of a type that is not known: its bytes. */
+/* Writes the bytes of a record of an unknown type. */
 static void put_unknown(void)
 {
 	size_t size = shown_size(payload_size);
@@ -138,7 +138,7 @@ static void put_unknown(void)
 
 /* ---- Structs ----------------------------------------------------------------------------------- */
 
-/* Bytes that the name takes, with its NUL, from that place on; 0: it has no end. */
+/* Returns the length of the name at `from`, including its NUL; 0: it is not terminated. */
 static size_t name_size(size_t from)
 {
 	for (size_t n = from; n < payload_size; n++)
@@ -230,7 +230,7 @@ static void put_fault_end(void)
 
 /* ---- All others -------------------------------------------------------------------------------- */
 
-/* Why a signal was sent: the table may have it by signal, "sicode_SIGSEGV". */
+/* Finds the name of the reason for a signal. The table may have names for one signal: "sicode_SIGSEGV". */
 static bool find_code(char *name)
 {
 	uint64_t code = (uint64_t)(int64_t)payload.psig.code;
@@ -285,7 +285,7 @@ static void put_switch(void)
 		line_put(&out, ", %lu times", payload.csw.count);
 }
 
-/* Printable ASCII, with tabs and newlines. */
+/* Returns true for printable ASCII with tabs and newlines. */
 static bool is_text(void)
 {
 	for (size_t n = 0; n < payload_size; n++)
@@ -341,7 +341,7 @@ static void put_path(void)
 
 static const struct {
 	const char *word;
-	size_t least; /* bytes that it has at least */
+	size_t least; /* minimum size of the payload */
 	void (*put)(void);
 } kinds[] = {
 	[KTRX_PROC_SYSCALL] = { "CALL", sizeof(struct ktrx_proc_syscall), put_call },
@@ -388,7 +388,7 @@ static void put_payload(unsigned type)
 		kinds[type].put();
 }
 
-/* A session's table may come in several records. */
+/* A session's table may be split into several records. */
 static bool take_table(const char *text, size_t size)
 {
 	if (table_is_over) {
@@ -421,7 +421,7 @@ static void show(uint32_t only)
 	line_flush(&out);
 }
 
-/* A table may be longer than what is read at once of any other record. */
+/* A table may be longer than the payload buffer. */
 static int take(uint32_t only)
 {
 	static char text[32 << 10];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace [-adi] [-f FILE] [-t LETTERS] COMMAND…      runs a command, traced into FILE (ktrace.out)
- * ktrace [-acdi] [-f FILE] [-t LETTERS] -p PID       a process, or with -g PGRP a group, from now on; with -c no more
- * ktrace -c [-f FILE]                                nobody any more into FILE
- * ktrace -C                                          nobody any more at all
+ * ktrace [-adi] [-f FILE] [-t LETTERS] COMMAND…    runs a command, traced into FILE (ktrace.out)
+ * ktrace [-acdi] [-f FILE] [-t LETTERS] -p PID     traces a process from now on, or with -g PGRP a group; -c:
+ * ends that
+ * ktrace -c [-f FILE]                              ends all tracing into FILE
+ * ktrace -C                                        ends all tracing
  *
- * -a appends to FILE, -d is about what is descended from the process, too, -i about what it will make.
+ * -a appends to FILE; -d includes the existing descendants of the process; -i includes its future children.
  */
 #include <error.h>
 #include <option.h>
@@ -20,7 +21,7 @@
 #define CALLS	(KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define FAULTS	(KTRFAC_FAULT | KTRFAC_FAULTEND)
 #define STRUCTS (KTRFAC_STRUCT | KTRFAC_STRUCT_ARRAY)
-#define LIVES	(KTRFAC_PROCCTOR | KTRFAC_PROCDTOR) /* always: records are about processes */
+#define LIVES	(KTRFAC_PROCCTOR | KTRFAC_PROCDTOR) /* always on, because records refer to processes */
 #define USUAL                                                                                        \
 	(CALLS | KTRFAC_NAMEI | KTRFAC_GENIO | KTRFAC_PSIG | KTRFAC_USER | STRUCTS | KTRFAC_SYSCTL | \
 	 KTRFAC_CAPFAIL)
@@ -32,7 +33,7 @@ struct request {
 	const char *file;
 	bool append, clear, clear_all;
 	int operation, facilities;
-	int pid; /* or, negative, a group; 0: none was given */
+	int pid; /* negative: a group; 0: none was given */
 };
 
 static const struct {
@@ -124,7 +125,7 @@ static void take_option(struct request *request, int letter, const char *value, 
 	}
 }
 
-/* A file of the caller's that only it reads: a new one, unless it is to be appended to. */
+/* Creates the file, readable only by the caller, or checks that an existing one may be appended to. */
 static void make_file(const struct request *request)
 {
 	struct abi_stat about;
@@ -156,7 +157,7 @@ static void begin(const struct request *request, int pid)
 	if (!error)
 		return;
 	if (!request->append)
-		unlink(request->file); /* nothing is in it */
+		unlink(request->file); /* it is empty */
 	fail(error == -ESRCH ? "-p, -g" : request->file, error);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ls [-la] [FILE…]: a line for each file, or for each in a directory: kind, permissions, owner, size, name. The options
- * are for those who are used to them: it does nothing else.
+ * ls [-la] [FILE…]: prints a line for each file, or for each file in a directory: kind, permissions, owner,
+ * size, name. The options are accepted and have no effect.
  */
 #include <option.h>
 #include <program.h>

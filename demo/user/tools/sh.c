@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sh [FILE]: reads lines of commands, from a file or standard input, and runs them.
+ * sh [FILE]: reads lines of commands from a file or standard input and runs them.
  *
  *   line     = pipeline { (";" | "&") pipeline }        & does not wait
  *   pipeline = command { "|" command }
  *   command  = { word | "<" file | ">" file | ">>" file }
  *
- * Words lie between blanks, or in '…' or "…". The shell's own commands are cd, exit and echo.
+ * Words are separated by blanks; '…' and "…" quote. Builtin commands: cd, exit and echo.
  */
 #include <program.h>
 #include <stdbool.h>
@@ -34,11 +34,11 @@ struct pipeline {
 };
 
 static int last_status;
-static int script = STDIN; /* where lines come from */
+static int script = STDIN; /* descriptor that lines are read from */
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
-/* The next line without its end, cut to the buffer's size; false at the end of input. */
+/* Reads a line without its newline, truncated to the buffer's size. Returns false at the end of input. */
 static bool read_line(char *line)
 {
 	size_t length = 0;
@@ -52,14 +52,14 @@ static bool read_line(char *line)
 	return n == 1 || n == -EINTR || length > 0;
 }
 
-/* A line being taken apart. Words are copied to the store, which has room for all of them. */
+/* State of parsing a line. `store` has room for copies of all words. */
 struct reader {
 	const char *at;
 	char store[2 * LINE_MAX];
 	char *free;
 };
 
-/* The operator that comes next and is passed, or 0. */
+/* Skips and returns the next operator; 0 if there is none. */
 static char next_operator(struct reader *reader)
 {
 	while (*reader->at == ' ' || *reader->at == '\t')
@@ -67,7 +67,7 @@ static char next_operator(struct reader *reader)
 	return *reader->at && strchr(OPERATORS, *reader->at) ? *reader->at++ : '\0';
 }
 
-/* The word that comes next, NULL if it is an operator or the end. */
+/* Returns the next word; NULL if an operator or the end comes next. */
 static char *next_word(struct reader *reader)
 {
 	char *word = reader->free, quote = '\0';
@@ -88,7 +88,7 @@ static char *next_word(struct reader *reader)
 	return word;
 }
 
-/* Reads a command up to the operator that ends it, which is given back: | & ; or 0. -1: cannot be understood. */
+/* Reads a command up to the operator that ends it. Returns that operator: | & ; or 0. -1: syntax error. */
 static int read_command(struct reader *reader, struct command *command)
 {
 	*command = (struct command){ 0 };
@@ -114,7 +114,7 @@ static int read_command(struct reader *reader, struct command *command)
 	}
 }
 
-/* Reads commands joined by |; false if they cannot be understood. */
+/* Reads commands joined by |. Returns false after a syntax error. */
 static bool read_pipeline(struct reader *reader, struct pipeline *pipeline)
 {
 	int symbol;
@@ -157,7 +157,7 @@ static void redirect(const char *path, unsigned flags, int to)
 	close(fd);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static _Noreturn void execute(const struct command *command)
 {
 	char *no_environment[] = { NULL };
@@ -181,7 +181,9 @@ static _Noreturn void execute(const struct command *command)
 	exit(127);
 }
 
-/* Starts a command that reads from input; gives the end of its output, to be read, if another command follows. */
+/*
+ * Starts a command that reads from input. If another command follows, *output is the read end of its output.
+ */
 static int start_stage(const struct command *command, int input, bool last, int *output)
 {
 	int ends[2] = { -1, -1 }, pid;
@@ -223,7 +225,7 @@ static void run_pipeline(const struct pipeline *pipeline)
 		dprintf(STDERR, "sh: ended by signal %d\n", WTERMSIG(last_status));
 }
 
-/* Commands that change the shell itself; false if this is none of them. */
+/* Runs cd or exit, which change the shell itself. Returns false for other commands. */
 static bool run_own(const struct command *command)
 {
 	const char *directory = command->count > 1 ? command->words[1] : "/";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * swarm [N [FILE]]: N processes (1000), some at a time, each forked, started as a program and ended, all of them traced
- * into one file (/tmp/swarm.out). Then the file must say all of that of each, and that nothing was lost.
+ * swarm [N [FILE]]: creates N processes (1000), up to eight at a time. Each is forked, executes a program,
+ * and ends; all are traced into one file (/tmp/swarm.out). Then it checks that the file contains all that for
+ * each process and that nothing was lost.
  */
 #include <program.h>
 #include <records.h>
@@ -43,7 +44,7 @@ static void run_all(int count)
 	check_equal(count, ended_well, "all end well");
 }
 
-/* Births by how: forked, or started as a program. */
+/* Counts the processes that were forked, or that executed a program. */
 static int64_t births(const char *path, uint32_t how)
 {
 	struct records records;
@@ -60,7 +61,7 @@ static int64_t births(const char *path, uint32_t how)
 	return found;
 }
 
-/* Each child calls execve, utrace and exit, the last of which does not return; its execve does so in the new program. */
+/* Each child calls execve, utrace and exit. exit does not return; execve returns in the new program. */
 static void check_trace(const char *path, int count)
 {
 	int64_t all = records_count(path, 0, 0);

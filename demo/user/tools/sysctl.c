@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sysctl -a: all settings and their values. sysctl NAME: one, or all whose names begin with "NAME."; with -n before it the
- * values alone. sysctl NAME=VALUE, with or without -w before it: sets it; what the kernel's argument ktrace= knows will do,
- * too, as in sysctl 'sched.*=on' or sysctl -sched.
+ * sysctl -a: prints all settings and their values.
+ * sysctl NAME: prints one setting, or all whose names begin with "NAME."; -n before it prints only the
+ * values.
+ * sysctl NAME=VALUE: sets a setting; -w before it has no effect. Everything that the kernel's boot argument
+ * ktrace= accepts works as well: sysctl 'sched.*=on', sysctl -sched.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +46,7 @@ static int fail(const char *name, int64_t error)
 
 static int value_alone;
 
-/* The error of setting_get(), below zero, if there is no such setting. */
+/* Prints a setting. Returns the negative error of setting_get() if there is none. */
 static int64_t show_one(const char *name)
 {
 	char value[VALUE_BYTES];
@@ -62,7 +64,7 @@ static int is_below(const char *name, const char *branch)
 	return string_starts(name, branch) && name[strlen(branch)] == '.';
 }
 
-/* All settings of a branch, or all there are if it is NULL. How many. */
+/* Prints all settings of a branch, or all settings if it is NULL. Returns how many. */
 static int show_branch(const char *branch)
 {
 	char name[NAME_BYTES];
@@ -83,7 +85,7 @@ static int show(const char *name)
 	return fail(name, error);
 }
 
-/* Says what it was and what it is, if it is one setting by name. */
+/* Changes a setting. For a single setting, prints the old and the new value. */
 static int set(const char *text)
 {
 	char name[NAME_BYTES], before[VALUE_BYTES], after[VALUE_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* time PROGRAM [ARGUMENT…]: runs the program and says how long that took. Its status is the program's. */
+/* time PROGRAM [ARGUMENT…]: runs a program and prints how long it took. Exits with the program's status. */
 #include <program.h>
 #include <stdio.h>
 #include <unistd.h>

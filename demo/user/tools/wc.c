@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* wc [FILE…]: lines, words and bytes of the files, or of standard input. */
+/* wc [FILE…]: prints the number of lines, words and bytes of files, or of standard input. */
 #include <program.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a program asks the kernel: number in x8, arguments in x0 to x5, result in x0. */
+/* A system call: number in x8, arguments in x0 to x5, result in x0. */
 #ifndef USER_ARCH_CALL_H
 #define USER_ARCH_CALL_H
 

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x0 to x4 are left to the compiler, x29 is its frame pointer. */
+/* x0 to x4 are for the compiler; x29 is its frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(5) what(6) what(7) what(8) what(9) what(10) what(11) what(12)				\
 	what(13) what(14) what(15) what(16) what(17) what(18) what(19) what(20)				\
@@ -20,7 +20,10 @@
 	"eor x" #n ", x" #n ", %[seed]\n"								\
 	"orr %[bad], %[bad], x" #n "\n"
 
-/* What only a kernel may do, and what this one has switched off: function(name, instruction) each. */
+/*
+ * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
+ * for each.
+ */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "msr daifset, #2")							\
 	function(read_control, "mrs x0, sctlr_el1")							\
@@ -32,7 +35,7 @@
 	function(call_debugger, "hlt #0xf000")								\
 	function(use_floats, ".inst 0x9e6703e0")
 
-/* Fills all registers, the thread pointer too, lets time go by, and tells whether they are what they were. */
+/* Fills all registers and the thread pointer, spins, and returns whether they still have their values. */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;

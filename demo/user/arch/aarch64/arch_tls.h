@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a thread finds what is its own on AArch64: variables (__thread), and a head of the library's. */
+/* Access to thread-local storage on AArch64: variables (__thread), and a head that the library uses. */
 #ifndef USER_ARCH_TLS_H
 #define USER_ARCH_TLS_H
 
 #include "tls_head.h"
 
-/* The register leads to the head; variables lie above it. */
+/* The register points to the head; variables are above it. */
 #define ARCH_TLS_BELOW 0
 
 static inline uintptr_t arch_tls(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "call_numbers.h"
 
-/* Where a program starts: argc at the stack pointer, argv behind it. */
+/* Entry of a program: argc is at the stack pointer, followed by argv. */
 	.text
 	.globl	_start
 _start:
@@ -9,12 +9,12 @@ _start:
 	add	x1, sp, #8
 	bl	start
 
-/* Where a thread starts: its struct thread is the argument. */
+/* Entry of a thread: the argument is its struct thread. */
 	.globl	thread_entry
 thread_entry:
 	bl	thread_main
 
-/* Where a signal handler returns to, with the stack as the kernel left it to the handler. */
+/* A signal handler returns here, with the stack pointer that it had at its start. */
 	.globl	signal_restorer
 signal_restorer:
 	mov	x8, #SYS_sigreturn

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a program asks the kernel: number in a7, arguments in a0 to a5, result in a0. */
+/* A system call: number in a7, arguments in a0 to a5, result in a0. */
 #ifndef USER_ARCH_CALL_H
 #define USER_ARCH_CALL_H
 

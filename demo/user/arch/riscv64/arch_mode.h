@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x10 to x14 are left to the compiler; x2 is its stack pointer, x8 its frame pointer. */
+/* x10 to x14 are for the compiler; x2 is its stack pointer, x8 its frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(1) what(3) what(4) what(5) what(6) what(7) what(9) what(15)				\
 	what(16) what(17) what(18) what(19) what(20) what(21) what(22) what(23)				\
@@ -19,7 +19,10 @@
 	"xor x" #n ", x" #n ", %[seed]\n"								\
 	"or %[bad], %[bad], x" #n "\n"
 
-/* What only a kernel may do, and what this one has switched off: function(name, instruction) each. */
+/*
+ * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
+ * for each.
+ */
 #define ARCH_FORBIDDEN(function)									\
 	function(read_status, "csrr a0, sstatus")							\
 	function(switch_space, "csrw satp, zero")							\
@@ -30,12 +33,14 @@
 	function(leave_machine_mode, "mret")								\
 	function(use_floats, ".4byte 0xf2000053")
 
-/* Fills all registers, the thread pointer too, lets time go by, and tells whether they are what they were. */
+/*
+ * Fills all registers, including the thread pointer, spins, and returns whether they still have their values.
+ */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;
 
-	/* The compiler makes no use of x3 and x4 here and need not be told. */
+	/* The compiler does not use x3 and x4 here, so they need not be in the list of clobbers. */
 	__asm__ volatile(EACH_REGISTER(SET)
 			 "1: addi %[rounds], %[rounds], -1\n"
 			 "bnez %[rounds], 1b\n" EACH_REGISTER(COMPARE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a program asks the kernel: number in rax, arguments in rdi, rsi, rdx, r10, r8, r9, result in rax. */
+/* A system call: number in rax, arguments in rdi, rsi, rdx, r10, r8, r9, result in rax. */
 #ifndef USER_ARCH_CALL_H
 #define USER_ARCH_CALL_H
 

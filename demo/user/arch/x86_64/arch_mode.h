@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* rax, rcx and rdx are left to the compiler; rsp is its stack pointer, rbp its frame pointer. */
+/* rax, rcx and rdx are for the compiler; rsp is its stack pointer, rbp its frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(rbx, 1) what(rsi, 2) what(rdi, 3) what(r8, 4) what(r9, 5) what(r10, 6) what(r11, 7) what(r12, 8)\
 	what(r13, 9) what(r14, 10) what(r15, 11)
@@ -18,7 +18,10 @@
 	"xor %[seed], %%" #name "\n"									\
 	"or %%" #name ", %[bad]\n"
 
-/* What only a kernel may do, and what this one has switched off: function(name, instruction) each. */
+/*
+ * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
+ * for each.
+ */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "cli")								\
 	function(idle, "hlt")										\
@@ -29,7 +32,7 @@
 	function(leave_kernel, "sysretq")								\
 	function(use_floats, "xorps %xmm0, %xmm0")
 
-/* Fills all registers, lets time go by, and tells whether they are what they were. */
+/* Fills all registers, spins, and returns whether they still have their values. */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a thread finds what is its own on x86_64: variables (__thread), and a head of the library's. */
+/* Access to thread-local storage on x86_64: variables (__thread), and a head that the library uses. */
 #ifndef USER_ARCH_TLS_H
 #define USER_ARCH_TLS_H
 
 #include "tls_head.h"
 
-/* The register leads to the head, which says where it lies itself; variables lie below it. */
+/* The register points to the head, which contains its own address; variables are below it. */
 #define ARCH_TLS_BELOW 1
 
 static inline uintptr_t arch_tls(void)

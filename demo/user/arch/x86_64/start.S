@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "call_numbers.h"
 
-/* Where a program starts: argc at the stack pointer, argv behind it. */
+/* Entry of a program: argc is at the stack pointer, followed by argv. */
 	.text
 	.globl	_start
 _start:
@@ -10,13 +10,16 @@ _start:
 	lea	8(%rsp), %rsi
 	call	start
 
-/* Where a thread starts: its struct thread is the argument. */
+/* Entry of a thread: the argument is its struct thread. */
 	.globl	thread_entry
 thread_entry:
 	xor	%ebp, %ebp
 	call	thread_main
 
-/* Where a signal handler returns to, with the stack as the kernel left it to the handler, less its return address. */
+/*
+ * A signal handler returns here, with the stack pointer that it had at its start, after its return address
+ * was popped.
+ */
 	.globl	signal_restorer
 signal_restorer:
 	mov	$SYS_sigreturn, %eax
