@@ -109,7 +109,7 @@ void fake_barrier(void)
 }
 
 /* Saves a part of the core's data at the first call; restores it at later calls. */
-static void keep(void *data, size_t size, void **copy)
+static void save_or_restore(void *data, size_t size, void **copy)
 {
 	if (!*copy) {
 		*copy = malloc(size);
@@ -125,12 +125,13 @@ int fake_reset(void **state)
 	static void *copies[6];
 
 	(void)state;
-	keep(&ktrace_state, sizeof(ktrace_state), &copies[0]);
-	keep(&ktrace_root, sizeof(ktrace_root), &copies[1]);
-	keep(ktrace_ring, sizeof(ktrace_ring[0]) * KTRACE_RING_ROWS, &copies[2]);
-	keep(ktrace_boot_slot, sizeof(ktrace_boot_slot), &copies[3]);
-	keep(__start_ktrace_events, (size_t)(__stop_ktrace_events - __start_ktrace_events), &copies[4]);
-	keep(&ktrace_mailbox, sizeof(ktrace_mailbox), &copies[5]);
+	save_or_restore(&ktrace_state, sizeof(ktrace_state), &copies[0]);
+	save_or_restore(&ktrace_root, sizeof(ktrace_root), &copies[1]);
+	save_or_restore(ktrace_ring, sizeof(ktrace_ring[0]) * KTRACE_RING_ROWS, &copies[2]);
+	save_or_restore(ktrace_boot_slot, sizeof(ktrace_boot_slot), &copies[3]);
+	save_or_restore(__start_ktrace_events, (size_t)(__stop_ktrace_events - __start_ktrace_events),
+			&copies[4]);
+	save_or_restore(&ktrace_mailbox, sizeof(ktrace_mailbox), &copies[5]);
 	memset(&fake, 0, sizeof(fake));
 	fake.clock = UINT64_C(0x123456789a);
 	fake.step = 10;
@@ -163,7 +164,7 @@ void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters)
 	fake.cpu = 0;
 }
 
-struct ktrx_event *fake_row(const char *name)
+struct ktrx_event *fake_event(const char *name)
 {
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		const char *group = (const char *)(event + 1);

@@ -39,7 +39,7 @@ int64_t fake_points(void);
 extern _Alignas(4096) unsigned char fake_memory[1 << 20];
 
 /* Returns the descriptor of an event by its full name; fails the test if there is none. */
-struct ktrx_event *fake_row(const char *name);
+struct ktrx_event *fake_event(const char *name);
 
 /* Returns the place that records with this id; NULL if the id belongs to no place. */
 struct ktrx_place *fake_place(uint32_t id);

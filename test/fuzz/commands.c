@@ -81,7 +81,7 @@ struct progress {
 static struct line lines[LINES_MOST];
 static unsigned line_count;
 static struct progress *progress;
-static int said[2]; /* files that receive standard output and standard error */
+static int outputs[2]; /* files that receive standard output and standard error */
 static FILE *tap;
 
 /* Large allocations fail, as for a user with little memory; they do not end the program. */
@@ -210,16 +210,16 @@ __attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, cons
 	fflush(tap);
 }
 
-/* Maps what was written to one of `written`. Returns NULL if that is nothing. */
-static const char *map_said(int which, size_t *size)
+/* Maps the contents of one of `outputs`. Returns NULL if it is empty. */
+static const char *map_output(int which, size_t *size)
 {
-	const off_t end = lseek(said[which], 0, SEEK_END);
+	const off_t end = lseek(outputs[which], 0, SEEK_END);
 	void *bytes;
 
 	*size = end > 0 ? (size_t)end : 0;
 	if (*size == 0)
 		return NULL;
-	bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, said[which], 0);
+	bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, outputs[which], 0);
 	if (bytes == MAP_FAILED)
 		give_up("mmap");
 	return bytes;
@@ -250,7 +250,7 @@ static void check_json(unsigned file, const char *bytes, size_t size)
 static void check_bytes(unsigned file, int which, const struct rule *rule)
 {
 	size_t size;
-	const char *bytes = map_said(which, &size);
+	const char *bytes = map_output(which, &size);
 
 	for (size_t n = 0; n < size; n++)
 		if (!is_allowed(rule, (unsigned char)bytes[n])) {
@@ -280,7 +280,7 @@ static bool is_documented(const char *statuses, int status)
 static void print_report(void)
 {
 	size_t size;
-	const char *bytes = map_said(1, &size), *at = bytes, *end;
+	const char *bytes = map_output(1, &size), *at = bytes, *end;
 	unsigned printed = 0;
 
 	for (; size > 0 && at < bytes + size && printed < 8; at = end + 1) {
@@ -301,7 +301,7 @@ static void print_report(void)
 /* Returns the lowest free descriptor. */
 static int next_descriptor(void)
 {
-	const int fd = dup(said[0]);
+	const int fd = dup(outputs[0]);
 
 	close(fd);
 	return fd;
@@ -309,10 +309,10 @@ static int next_descriptor(void)
 
 /* ---- running ---- */
 
-static void empty_said(void)
+static void empty_outputs(void)
 {
 	for (int n = 0; n < 2; n++)
-		if (ftruncate(said[n], 0) < 0 || lseek(said[n], 0, SEEK_SET) < 0)
+		if (ftruncate(outputs[n], 0) < 0 || lseek(outputs[n], 0, SEEK_SET) < 0)
 			give_up("ftruncate");
 }
 
@@ -325,7 +325,7 @@ static void run_file(const char *folder, const char *extra)
 	int status;
 
 	snprintf(path, sizeof(path), "%s/%u", folder, file);
-	empty_said();
+	empty_outputs();
 	alarm(PATIENCE);
 	status = run_line(line, path, extra);
 	alarm(0);
@@ -336,7 +336,7 @@ static void run_file(const char *folder, const char *extra)
 	check_bytes(file, 1, message_rule);
 	if (next_descriptor() != before)
 		find_fault(file, "a file is left open");
-	empty_said();
+	empty_outputs();
 	if (__lsan_do_recoverable_leak_check()) {
 		find_fault(file, "memory is left behind");
 		print_report();
@@ -348,7 +348,7 @@ static void run_file(const char *folder, const char *extra)
 /* Runs in a child. */
 _Noreturn static void run_files(const char *folder, const char *extra, unsigned count)
 {
-	if (dup2(said[0], STDOUT_FILENO) < 0 || dup2(said[1], STDERR_FILENO) < 0)
+	if (dup2(outputs[0], STDOUT_FILENO) < 0 || dup2(outputs[1], STDERR_FILENO) < 0)
 		give_up("dup2");
 	for (; progress->file < count; progress->file++)
 		run_file(folder, extra);
@@ -385,10 +385,10 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	said[0] = memfd_create("out", MFD_CLOEXEC);
-	said[1] = memfd_create("err", MFD_CLOEXEC);
+	outputs[0] = memfd_create("out", MFD_CLOEXEC);
+	outputs[1] = memfd_create("err", MFD_CLOEXEC);
 	tap = fdopen(dup(STDOUT_FILENO), "w");
-	if (progress == MAP_FAILED || said[0] < 0 || said[1] < 0 || !tap)
+	if (progress == MAP_FAILED || outputs[0] < 0 || outputs[1] < 0 || !tap)
 		give_up("commands");
 	signal(SIGPIPE, SIG_IGN);
 	for (int n = 2; n < argc; n++) {

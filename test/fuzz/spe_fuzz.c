@@ -32,7 +32,7 @@ static void check_steps(const struct hwt_stream *stream, const struct hwt_piece 
 		check(++steps <= 2 * piece->size, "no progress");
 		check(step.offset < piece->size && step.offset >= last, "steps go back");
 		check(step.kind != HWT_SAMPLE || step.sample, "a sample without one");
-		check(step.kind == HWT_SAMPLE || (step.text && step.text[0]), "nothing is said");
+		check(step.kind == HWT_SAMPLE || (step.text && step.text[0]), "a step has no text");
 		last = step.offset;
 	}
 	hwt_encoding_spe.close(decoder);

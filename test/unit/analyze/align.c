@@ -90,14 +90,14 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
 					 uint64_t error, bool once)
 {
-	struct ktrx_clock rows[CPUS];
+	struct ktrx_clock clocks[CPUS];
 	struct writer writer;
 
-	memset(rows, 0, sizeof(rows));
+	memset(clocks, 0, sizeof(clocks));
 	for (uint32_t cpu = 1; cpu <= measured; cpu++) {
-		rows[cpu].measured = rows[cpu].samples = once ? 1 : KTRX_CLOCK_SAMPLES;
-		for (uint32_t i = 0; i < rows[cpu].samples; i++) {
-			struct ktrx_clock_sample *sample = &rows[cpu].sample[i];
+		clocks[cpu].measured = clocks[cpu].samples = once ? 1 : KTRX_CLOCK_SAMPLES;
+		for (uint32_t i = 0; i < clocks[cpu].samples; i++) {
+			struct ktrx_clock_sample *sample = &clocks[cpu].sample[i];
 
 			sample->stamp =
 				once ? SCHED_HZ + SCHED_HZ / 40 : (i + 1) * SCHED_HZ / 10 - SCHED_HZ / 50;
@@ -107,7 +107,7 @@ static struct ktread *open_measured_from(uint32_t first, const struct skew *skew
 	}
 	open_writer(&writer);
 	put_steps(&writer, skew, first, 0);
-	bytes_append(&writer.clocks, rows, sizeof(rows));
+	bytes_append(&writer.clocks, clocks, sizeof(clocks));
 	return sched_writer_close(&writer);
 }
 

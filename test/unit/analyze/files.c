@@ -55,7 +55,7 @@ static int end(void **state)
 }
 
 /* Returns the path inferred for the last event, "-" if none. */
-static const char *told(void)
+static const char *inferred_path(void)
 {
 	const struct ktread_event *event = script_at(fed++);
 	struct files_path path = files_event(files, event, wellknown_of(table, event));
@@ -71,26 +71,26 @@ static const char *told(void)
 static void lookup(const char *path, uint64_t inode, int64_t result)
 {
 	script_event(LOOKUP, ++stamp, 0, 1, path, inode, V(result));
-	assert_string_equal(told(), "-");
+	assert_string_equal(inferred_path(), "-");
 }
 
 static void open_file(uint32_t cpu, const char *path, uint64_t file, uint64_t inode, int64_t result)
 {
 	script_event(OPEN, ++stamp, cpu, 1, path, file, inode, V(result));
-	assert_string_equal(told(), "-");
+	assert_string_equal(inferred_path(), "-");
 }
 
 static const char *use(uint16_t what, uint32_t cpu, uint64_t file, uint64_t inode)
 {
 	script_event(what, ++stamp, cpu, 1, file, inode);
-	return told();
+	return inferred_path();
 }
 
 /* Adds an event of a CPU with missing slots before it. */
 static void lose(uint32_t cpu)
 {
 	script_event(OTHER, ++stamp, cpu, 1, V(0))->lost = 3;
-	assert_string_equal(told(), "-");
+	assert_string_equal(inferred_path(), "-");
 }
 
 static void path_is_known_from_open_to_close(void **state)
@@ -143,7 +143,7 @@ static void loss_forgets_paths(void **state)
 	assert_string_equal(use(READ, 1, 0x1000, 5), "/b");
 	/* The loss is directly before the event. */
 	script_event(READ, ++stamp, 0, 1, V(0x1000), V(5))->lost = 1;
-	assert_string_equal(told(), "-");
+	assert_string_equal(inferred_path(), "-");
 }
 
 /* No path is inferred before each ring whose beginning was overwritten has had an event. */
@@ -191,11 +191,11 @@ static void newest_files_are_kept(void **state)
 		assert_string_equal(use(READ, 0, n << 12, n), path);
 	}
 	for (uint64_t n = 1; n <= 300; n++) {
-		const char *said = use(READ, 0, n << 12, n);
+		const char *inferred = use(READ, 0, n << 12, n);
 
 		snprintf(path, sizeof(path), "/%llu", (unsigned long long)n);
-		right += strcmp(said, path) == 0;
-		assert_true(strcmp(said, path) == 0 || strcmp(said, "-") == 0);
+		right += strcmp(inferred, path) == 0;
+		assert_true(strcmp(inferred, path) == 0 || strcmp(inferred, "-") == 0);
 	}
 	assert_in_range(right, 100, 300);
 }

@@ -34,34 +34,34 @@ static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t l
 /* Adds samples of each CPU from 1 on, at intervals of EVERY, from EVERY on. */
 static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, uint64_t error)
 {
-	struct ktrx_clock rows[4];
+	struct ktrx_clock clocks[4];
 
-	memset(rows, 0, sizeof(rows));
+	memset(clocks, 0, sizeof(clocks));
 	for (uint32_t cpu = 1; cpu < cpus; cpu++) {
-		rows[cpu].measured = rows[cpu].samples = samples;
+		clocks[cpu].measured = clocks[cpu].samples = samples;
 		for (uint32_t i = 0; i < samples; i++) {
-			struct ktrx_clock_sample *sample = &rows[cpu].sample[i];
+			struct ktrx_clock_sample *sample = &clocks[cpu].sample[i];
 
 			sample->stamp = (i + 1) * EVERY;
 			sample->error = error;
 			sample->check = ktrx_clock_check(sample);
 		}
 	}
-	bytes_append(&writer->clocks, rows, cpus * sizeof(rows[0]));
+	bytes_append(&writer->clocks, clocks, cpus * sizeof(clocks[0]));
 }
 
-static void says(struct ktread *trace, enum order_state state, uint64_t doubt, const char *text,
-		 const char *json)
+static void expect_order(struct ktread *trace, enum order_state state, uint64_t doubt, const char *text,
+			 const char *json)
 {
 	const struct order order = order_between_cpus(trace);
-	char said[ORDER_TEXT];
+	char printed[ORDER_TEXT];
 
 	assert_int_equal(order.state, state);
 	assert_int_equal(order.doubt, doubt);
-	assert_int_equal(order_say(trace, said), strlen(text));
-	assert_string_equal(said, text);
-	assert_int_equal(order_say_json(trace, said), strlen(json));
-	assert_string_equal(said, json);
+	assert_int_equal(order_say(trace, printed), strlen(text));
+	assert_string_equal(printed, text);
+	assert_int_equal(order_say_json(trace, printed), strlen(json));
+	assert_string_equal(printed, json);
 	ktread_close(trace);
 }
 
@@ -71,7 +71,7 @@ static void one_cpu_is_certain(void **state)
 
 	(void)state;
 	begin(&writer, 2);
-	says(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
+	expect_order(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
 }
 
 static void unmeasured_clocks_are_uncertain(void **state)
@@ -80,9 +80,9 @@ static void unmeasured_clocks_are_uncertain(void **state)
 
 	(void)state;
 	begin(&writer, 3);
-	says(trace_of(&writer, 1000, 0, NULL), ORDER_UNMEASURED, 0,
-	     "order between CPUs: uncertain, clocks were not measured",
-	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect_order(trace_of(&writer, 1000, 0, NULL), ORDER_UNMEASURED, 0,
+		     "order between CPUs: uncertain, clocks were not measured",
+		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void clocks_shown_as_recorded_are_uncertain(void **state)
@@ -93,9 +93,9 @@ static void clocks_shown_as_recorded_are_uncertain(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
-	says(trace_of(&writer, EVERY, EVERY, &raw), ORDER_UNMEASURED, 0,
-	     "order between CPUs: uncertain, clocks were not measured",
-	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect_order(trace_of(&writer, EVERY, EVERY, &raw), ORDER_UNMEASURED, 0,
+		     "order between CPUs: uncertain, clocks were not measured",
+		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void unmeasured_cpu_is_uncertain(void **state)
@@ -105,9 +105,9 @@ static void unmeasured_cpu_is_uncertain(void **state)
 	(void)state;
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
-	says(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
-	     "order between CPUs: uncertain, clocks of 1 of them were not measured",
-	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect_order(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
+		     "order between CPUs: uncertain, clocks of 1 of them were not measured",
+		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void measured_clocks_have_their_error(void **state)
@@ -117,15 +117,17 @@ static void measured_clocks_have_their_error(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
-	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
-	     "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
-	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
+	expect_order(
+		trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
+		"order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
+		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
 	/* Two clocks, each with its error against a third. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
-	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
-	     "order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
-	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
+	expect_order(
+		trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
+		"order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
+		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
 }
 
 /*
@@ -139,15 +141,17 @@ static void error_grows_after_the_last_measurement(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 1, 20);
-	says(trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
-	     "order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
-	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
+	expect_order(
+		trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
+		"order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
+		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
 	/* (20 + 20) × 2 in 7 × EVERY: 114 billionths, for 100 × EVERY */
-	says(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
-	     "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
-	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
+	expect_order(
+		trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
+		"order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
+		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
 }
 
 static void error_depends_on_the_time(void **state)
@@ -186,9 +190,10 @@ static void aligned_clocks_order_causes_and_effects(void **state)
 	begin(&writer, 3);
 	trace = trace_of(&writer, 1000, 0, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	says(trace, ORDER_ALIGNED, 0,
-	     "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
-	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+	expect_order(
+		trace, ORDER_ALIGNED, 0,
+		"order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
+		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
 /* Each of two clocks is moved by at most its error, and may have been wrong by that much. */
@@ -203,19 +208,21 @@ static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 	put_samples(&writer, 3, 8, 20);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	says(trace, ORDER_ALIGNED, 80,
-	     "order between CPUs: uncertain for events less than 0.080 us apart except for causes and effects, "
-	     "as "
-	     "clocks were measured and aligned",
-	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
+	expect_order(
+		trace, ORDER_ALIGNED, 80,
+		"order between CPUs: uncertain for events less than 0.080 us apart except for causes and effects, "
+		"as "
+		"clocks were measured and aligned",
+		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
 	/* One of them was not measured. */
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	says(trace, ORDER_ALIGNED, 0,
-	     "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
-	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+	expect_order(
+		trace, ORDER_ALIGNED, 0,
+		"order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
+		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
 int main(void)

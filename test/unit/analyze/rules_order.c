@@ -77,18 +77,18 @@ static void check(const char *text, uint64_t violated, uint64_t unordered, uint6
 	struct check_result results[RULES_MAX];
 	struct rules_error error;
 	struct rules *rules;
-	uint64_t told = 0;
+	uint64_t reported = 0;
 
 	memset(results, 0, sizeof(results));
 	assert_int_equal(rules_parse(&rules, text, strlen(text), &error), 0);
 	assert_int_equal(rules_bind(rules, script_trace(), &error), 0);
 	assert_int_equal(ktread_rewind(script_trace()), 0);
-	assert_int_equal(check_read(rules, script_trace(), 0, results, count, &told), 0);
+	assert_int_equal(check_read(rules, script_trace(), 0, results, count, &reported), 0);
 	result = results[rules->count - 1];
 	assert_int_equal(result.violated, violated);
 	assert_int_equal(result.unordered, unordered);
 	assert_int_equal(result.uncertain, uncertain);
-	assert_int_equal(told, violated);
+	assert_int_equal(reported, violated);
 	free(rules);
 }
 

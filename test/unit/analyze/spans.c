@@ -34,9 +34,9 @@ enum {
 static struct wellknown_table *table;
 static struct threads *threads;
 static struct spans *spans;
-static char *told;
-static size_t told_size;
-static FILE *telling;
+static char *output;
+static size_t output_size;
+static FILE *stream;
 static unsigned fed;
 
 static void ignore_change(void *context, const struct threads_change *change)
@@ -45,8 +45,8 @@ static void ignore_change(void *context, const struct threads_change *change)
 	(void)change;
 }
 
-static void tell(const char *what, struct spans_owner owner, unsigned lane, const struct spans_span *span,
-		 uint64_t time)
+static void print_span(const char *what, struct spans_owner owner, unsigned lane,
+		       const struct spans_span *span, uint64_t time)
 {
 	const char *kind = span->kind == WELLKNOWN_SYSCALL_ENTER  ? "call"
 			   : span->kind == WELLKNOWN_IRQ_ENTER	  ? "irq"
@@ -55,7 +55,7 @@ static void tell(const char *what, struct spans_owner owner, unsigned lane, cons
 								  : "hold";
 	uint32_t id = owner.cpu ? owner.number : threads_at(threads, owner.number)->id;
 
-	fprintf(telling, "%llu %s%u/%u %s %s %llu\n", (unsigned long long)time, owner.cpu ? "cpu" : "", id,
+	fprintf(stream, "%llu %s%u/%u %s %s %llu\n", (unsigned long long)time, owner.cpu ? "cpu" : "", id,
 		lane, what, kind, (unsigned long long)span->key);
 }
 
@@ -63,14 +63,14 @@ static void begun(void *context, struct spans_owner owner, unsigned lane, const 
 		  const struct ktread_event *event)
 {
 	(void)context;
-	tell("begins", owner, lane, span, event->stamp);
+	print_span("begins", owner, lane, span, event->stamp);
 }
 
 static void ended(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		  const struct ktread_event *event, uint64_t time)
 {
 	(void)context;
-	tell(event ? "ends" : "is cut", owner, lane, span, time);
+	print_span(event ? "ends" : "is cut", owner, lane, span, time);
 }
 
 static int begin(void **state)
@@ -93,7 +93,7 @@ static int begin(void **state)
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	fed = 0;
 	table = calloc(1, sizeof(*table));
-	telling = open_memstream(&told, &told_size);
+	stream = open_memstream(&output, &output_size);
 	return threads_create(&threads, ignore_change, NULL) | spans_create(&spans, threads, &sink) |
 	       spans_track_switches(spans, script_trace());
 }
@@ -103,8 +103,8 @@ static int end(void **state)
 	(void)state;
 	spans_destroy(spans);
 	threads_destroy(threads);
-	fclose(telling);
-	free(told);
+	fclose(stream);
+	free(output);
 	free(table);
 	script_end();
 	return 0;
@@ -127,8 +127,8 @@ static unsigned feed(void)
 
 static void expect(const char *lines, unsigned unpaired)
 {
-	fflush(telling);
-	assert_string_equal(told, lines);
+	fflush(stream);
+	assert_string_equal(output, lines);
 	assert_int_equal(spans_unpaired(spans), unpaired);
 }
 

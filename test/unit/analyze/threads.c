@@ -23,9 +23,9 @@ enum { SWITCH = 1, BLOCK, WAKE, EXIT, OTHER, SWITCH_STATE, CREATE, V1_SWITCH, V1
 static struct wellknown_table *table;
 static struct threads *threads;
 static struct scheduling *scheduling;
-static char *told;
-static size_t told_size;
-static FILE *telling;
+static char *output;
+static size_t output_size;
+static FILE *stream;
 static unsigned fed;
 
 static void changed(void *context, const struct threads_change *change)
@@ -38,15 +38,15 @@ static void changed(void *context, const struct threads_change *change)
 	const struct threads_thread *thread = change->thread;
 
 	(void)context;
-	fprintf(telling, "%llu cpu%u %u %s", (unsigned long long)change->time, change->cpu, thread->id,
+	fprintf(stream, "%llu cpu%u %u %s", (unsigned long long)change->time, change->cpu, thread->id,
 		names[thread->state]);
 	if (change->woken)
-		fprintf(telling, " by %u%s", change->waker, change->interrupt ? " irq" : "");
+		fprintf(stream, " by %u%s", change->waker, change->interrupt ? " irq" : "");
 	if (change->followed && thread->state == THREADS_UNKNOWN)
-		fprintf(telling, " followed");
+		fprintf(stream, " followed");
 	if (thread->life > 0)
-		fprintf(telling, " life %u", thread->life);
-	fputc('\n', telling);
+		fprintf(stream, " life %u", thread->life);
+	fputc('\n', stream);
 }
 
 static int begin(void **state)
@@ -67,7 +67,7 @@ static int begin(void **state)
 	script_type(V1_WAKE, "sched", "WAITQ_WAKE", "u32 waitq,u32 woken");
 	fed = 0;
 	table = calloc(1, sizeof(*table));
-	telling = open_memstream(&told, &told_size);
+	stream = open_memstream(&output, &output_size);
 	return threads_create(&threads, changed, NULL);
 }
 
@@ -77,8 +77,8 @@ static int end(void **state)
 	threads_destroy(threads);
 	scheduling_free(scheduling);
 	scheduling = NULL;
-	fclose(telling);
-	free(told);
+	fclose(stream);
+	free(output);
 	free(table);
 	script_end();
 	return 0;
@@ -97,8 +97,8 @@ static void feed(void)
 static void expect(const char *lines)
 {
 	feed();
-	fflush(telling);
-	assert_string_equal(told, lines);
+	fflush(stream);
+	assert_string_equal(output, lines);
 }
 
 /* The model knows from the start what the whole script records. */

@@ -322,8 +322,8 @@ static void one_option_is_read_at_a_time(void **state)
 	assert_int_equal(options_next(&line, count, words), EXIT_USAGE);
 }
 
-/* The last of 64 rows is an option like any other; with one more, the command does not start. */
-static void too_many_rows_abort(void **state)
+/* A command may have 64 options; with one more, it does not start. */
+static void too_many_options_abort(void **state)
 {
 	static struct option_row many[OPTIONS_MOST + 2];
 	static const struct options_syntax syntax = { .forms = "try", .about = "", .lists = { many } };
@@ -377,7 +377,7 @@ int main(void)
 		cmocka_unit_test(refusals_give_a_reason_and_a_hint),
 		cmocka_unit_test(help_is_printed_and_ends_the_command),
 		cmocka_unit_test(one_option_is_read_at_a_time),
-		cmocka_unit_test(too_many_rows_abort),
+		cmocka_unit_test(too_many_options_abort),
 		cmocka_unit_test(lists_refuse_words_beyond_their_limit),
 	};
 

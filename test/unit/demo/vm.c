@@ -30,7 +30,7 @@ static int start(void **state)
 	return 0;
 }
 
-static void assert_all_is_given_back(void)
+static void assert_all_memory_is_freed(void)
 {
 	assert_int_equal(fake_memory.pages_used, pages_before);
 	assert_int_equal(fake_memory.file.references, 0);
@@ -78,7 +78,7 @@ static void pages_come_on_first_touch(void **state)
 	assert_int_equal(vm_fault(&vm, AREA + 4 * PAGE_SIZE, ACCESS_READ), VM_BAD_ADDRESS);
 	assert_int_equal(vm_fault(&vm, 0, ACCESS_READ), VM_BAD_ADDRESS);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void what_is_shared_is_copied_by_the_first_writer(void **state)
@@ -98,7 +98,7 @@ static void what_is_shared_is_copied_by_the_first_writer(void **state)
 	vm_free(&parent);
 	assert_int_equal(peek(&child, AREA), 1);
 	vm_free(&child);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void the_stack_grows_to_its_limit(void **state)
@@ -111,7 +111,7 @@ static void the_stack_grows_to_its_limit(void **state)
 	assert_int_equal(vm_fault(&vm, STACK - USER_STACK_MAX, ACCESS_WRITE), VM_ZERO);
 	assert_int_equal(vm_fault(&vm, STACK - USER_STACK_MAX - 1, ACCESS_WRITE), VM_BAD_ADDRESS);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void the_stack_stops_at_an_area(void **state)
@@ -127,7 +127,7 @@ static void the_stack_stops_at_an_area(void **state)
 	assert_int_equal(vm_fault(&vm, STACK - 9 * PAGE_SIZE, ACCESS_WRITE), VM_BAD_ADDRESS);
 	assert_int_equal(vm_fault(&vm, STACK - 7 * PAGE_SIZE, ACCESS_WRITE), VM_ZERO);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void areas_are_cut(void **state)
@@ -146,7 +146,7 @@ static void areas_are_cut(void **state)
 	assert_int_equal(vm_unmap(&vm, 0, PAGE_SIZE), -EINVAL);
 	assert_int_equal(vm_unmap(&vm, AREA, AREA + 4 * PAGE_SIZE), 0);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void the_heap_grows_and_shrinks(void **state)
@@ -167,7 +167,7 @@ static void the_heap_grows_and_shrinks(void **state)
 	assert_int_equal(vm_brk(&vm, heap + 100), heap + 100);
 	assert_int_equal(peek(&vm, heap + 50), 0);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void fresh_memory_finds_its_place(void **state)
@@ -186,7 +186,7 @@ static void fresh_memory_finds_its_place(void **state)
 	assert_int_equal(vm_mmap(&vm, 0, SIZE_MAX, ACCESS_READ, NULL, 0), -ENOMEM);
 	assert_int_equal(vm_mmap(&vm, 0, 0, ACCESS_READ, NULL, 0), -EINVAL);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 static void bad_addresses_are_errors(void **state)
@@ -204,7 +204,7 @@ static void bad_addresses_are_errors(void **state)
 	assert_int_equal(vm_copy_string(&vm, text, AREA + 4, sizeof(text)), 4);
 	assert_int_equal(vm_copy_string(&vm, text, 8, sizeof(text)), -EFAULT);
 	vm_free(&vm);
-	assert_all_is_given_back();
+	assert_all_memory_is_freed();
 }
 
 /* A process with pages forks and the child writes, while only the first n allocations succeed, for each n. */
@@ -232,7 +232,7 @@ static void memory_may_run_out_anywhere(void **state)
 		}
 		assert_int_equal(peek(&parent, AREA), SECRET);
 		vm_free(&parent);
-		assert_all_is_given_back();
+		assert_all_memory_is_freed();
 	}
 }
 

@@ -20,19 +20,19 @@ static unsigned char draw(void)
 	return (unsigned char)random_below(&seed, 256);
 }
 
-static char said[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];
+static char result[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];
 
 /* Returns 1 if the phrase produced the text, 0 if it left that to ktread_format(). */
 static int compare(const struct phrase *phrase, const struct ktread_event *event)
 {
 	size_t length = ktread_format(event, expected, PHRASE_BYTES);
-	char *end = phrase_put(phrase, said, event);
+	char *end = phrase_put(phrase, result, event);
 
 	if (!end)
 		return 0;
 	*end = '\0';
-	assert_string_equal(expected, said);
-	assert_int_equal(length, end - said);
+	assert_string_equal(expected, result);
+	assert_int_equal(length, end - result);
 	return 1;
 }
 

@@ -34,14 +34,14 @@ static struct {
 	uintptr_t inner, middle, outer; /* return addresses */
 	uint32_t line;			/* line of the event */
 	const char *function;
-} truth;
+} expected;
 
 /* Stores these directly before the event, in the function of each form. */
-#define TELL_TRUTH()                                                  \
-	do {                                                          \
-		truth.inner = (uintptr_t)__builtin_return_address(0); \
-		truth.line = __LINE__ + 1;                            \
-		truth.function = __func__;                            \
+#define STORE_EXPECTED()                                                 \
+	do {                                                             \
+		expected.inner = (uintptr_t)__builtin_return_address(0); \
+		expected.line = __LINE__ + 1;                            \
+		expected.function = __func__;                            \
 	} while (0)
 
 static struct symbols *own_symbols; /* symbols of this program */
@@ -60,44 +60,44 @@ static void check_site(uint64_t site)
 {
 	struct symbol symbol;
 
-	check_function(site, truth.function, &symbol);
-	assert_int_equal(symbol.line, truth.line);
+	check_function(site, expected.function, &symbol);
+	assert_int_equal(symbol.line, expected.line);
 }
 
 /* Nothing follows the event, so a compiler might make its call of the recorder a tail call. */
 __attribute__((noinline)) static void record_none(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	KTRACE(call, none);
 }
 
 __attribute__((noinline)) static void record_some(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	KTRACE(call, some, 0x1111, 0x2222);
 }
 
 __attribute__((noinline)) static void record_text(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	KTRACE(call, text, "abc", 0x3333);
 }
 
 __attribute__((noinline)) static void record_here(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	KTRACE_TEXT("%u", 0x4444u);
 }
 
 __attribute__((noinline)) static void record_early(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	KTRACE_EARLY(call, some, 0x1111, 0x2222);
 }
 
 __attribute__((noinline)) static void record_fact(void)
 {
-	TELL_TRUTH();
+	STORE_EXPECTED();
 	ktrace_wake(0x5555);
 }
 
@@ -106,24 +106,24 @@ static void (*const recorders[FORMS])(void) = { record_none, record_some,  recor
 
 __attribute__((noinline)) static void middle(enum form form)
 {
-	truth.middle = (uintptr_t)__builtin_return_address(0);
+	expected.middle = (uintptr_t)__builtin_return_address(0);
 	recorders[form]();
 	__asm__ volatile("");
 }
 
 __attribute__((noinline)) static void outer(enum form form)
 {
-	truth.outer = (uintptr_t)__builtin_return_address(0);
+	expected.outer = (uintptr_t)__builtin_return_address(0);
 	middle(form);
 	__asm__ volatile("");
 }
 
-static struct ktrx_event *row_of(enum form form)
+static struct ktrx_event *event_of(enum form form)
 {
 	struct ktrx_event *found = NULL;
 
 	if (form != HERE)
-		return fake_row(names[form]);
+		return fake_event(names[form]);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
 		if (strcmp((const char *)(event + 1), "text") == 0)
 			found = event;
@@ -133,7 +133,7 @@ static struct ktrx_event *row_of(enum form form)
 
 static void set_flags(enum form form, uint8_t flags)
 {
-	row_of(form)->flags = flags;
+	event_of(form)->flags = flags;
 	ktrace_states_update();
 }
 
@@ -205,11 +205,11 @@ static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 	block = block_of(record);
 	if (form == EARLY)
 		callers = 0; /* no hook may be called here, so no stack is read */
-	assert_int_equal(record->event, row_of(form)->id);
+	assert_int_equal(record->event, event_of(form)->id);
 	assert_int_equal(block.callers, callers);
 	assert_int_equal(block.parts & KTRX_EXT_CPU, ring == 0);
-	assert_true(callers < 1 || block.caller[0] == truth.inner);
-	assert_true(callers < 2 || block.caller[1] == truth.middle);
+	assert_true(callers < 1 || block.caller[0] == expected.inner);
+	assert_true(callers < 2 || block.caller[1] == expected.middle);
 	assert_int_equal(block.parts & KTRX_EXT_SITE, flags & KTRX_EVENT_SITE ? KTRX_EXT_SITE : 0);
 	if (flags & KTRX_EVENT_SITE)
 		check_site(block.site);
@@ -251,7 +251,7 @@ static void settings_request_callers_for_all_events(void **state)
 	check_addresses(NONE, 1, 2);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=0"), KTRACE_OK);
 	check_addresses(NONE, 1, 0);
-	assert_int_equal(row_of(NONE)->header >> 31, 0); /* the event uses the fast path again */
+	assert_int_equal(event_of(NONE)->header >> 31, 0); /* the event uses the fast path again */
 	check_addresses(TEXT, 1, 2);
 }
 
@@ -274,7 +274,7 @@ static void a_full_record_omits_callers(void **state)
 
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake_row("call.full")->flags = 2 | KTRX_EVENT_SITE;
+	fake_event("call.full")->flags = 2 | KTRX_EVENT_SITE;
 	ktrace_states_update();
 	memset(text, 'w', sizeof(text));
 	text[KTRACE_STRING_MAX] = '\0';
@@ -286,7 +286,7 @@ static void a_full_record_omits_callers(void **state)
 	assert_int_equal(payload_bits(record, KTRACE_EXTENSION_MAX + 198, 4), 5);
 }
 
-static void ask_for_all(void)
+static void request_all(void)
 {
 	set_flags(SOME, 2 | KTRX_EVENT_SITE);
 }
@@ -298,9 +298,9 @@ static void a_slot_reserved_earlier_is_used(void **state)
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	/* an anchor is due: the site passes its reserved slot to the slow path */
 	fake.clock += UINT64_C(1) << 35;
-	fake_at(2, ask_for_all);
+	fake_at(2, request_all);
 	outer(SOME);
-	assert_int_equal(row_of(SOME)->flags, 2 | KTRX_EVENT_SITE);
+	assert_int_equal(event_of(SOME)->flags, 2 | KTRX_EVENT_SITE);
 	assert_false(newest(1)->extended);
 	check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
 }
@@ -336,28 +336,28 @@ static struct {
 	uint32_t count;
 } seen;
 
-/* Takes a backtrace while `lie` replaces the caller's frame pointer in this function's frame. */
-__attribute__((noinline)) static void walk_with(uintptr_t lie, uint32_t most)
+/* Takes a backtrace while `wrong_frame` replaces the caller's frame pointer in this function's frame. */
+__attribute__((noinline)) static void walk_with(uintptr_t wrong_frame, uint32_t most)
 {
 	uintptr_t *frame = __builtin_frame_address(0), kept;
 
 	kept = *(volatile uintptr_t *)(frame + KTRACE_ARCH_FRAME_OFFSET / 8);
-	if (lie != 1)
-		*(volatile uintptr_t *)(frame + KTRACE_ARCH_FRAME_OFFSET / 8) = lie;
+	if (wrong_frame != 1)
+		*(volatile uintptr_t *)(frame + KTRACE_ARCH_FRAME_OFFSET / 8) = wrong_frame;
 	seen.count = ktrace_backtrace(seen.address, most);
 	*(volatile uintptr_t *)(frame + KTRACE_ARCH_FRAME_OFFSET / 8) = kept;
 }
 
 __attribute__((noinline)) static void walk_middle(uint32_t most)
 {
-	truth.inner = (uintptr_t)__builtin_return_address(0);
+	expected.inner = (uintptr_t)__builtin_return_address(0);
 	walk_with(1, most);
 	__asm__ volatile("");
 }
 
 __attribute__((noinline)) static void walk_outer(uint32_t most)
 {
-	truth.middle = (uintptr_t)__builtin_return_address(0);
+	expected.middle = (uintptr_t)__builtin_return_address(0);
 	walk_middle(most);
 	__asm__ volatile("");
 }
@@ -376,9 +376,9 @@ static void a_backtrace_lists_the_callers(void **state)
 		if (most > 1)
 			check_function(seen.address[1], "walk_middle", &symbol);
 		if (most > 2)
-			assert_int_equal(seen.address[2], truth.inner);
+			assert_int_equal(seen.address[2], expected.inner);
 		if (most > 3)
-			assert_int_equal(seen.address[3], truth.middle);
+			assert_int_equal(seen.address[3], expected.middle);
 	}
 }
 
@@ -386,7 +386,7 @@ static void a_backtrace_lists_the_callers(void **state)
 static void a_walk_ends_at_the_end_of_the_chain(void **state)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	const uintptr_t lies[] = {
+	const uintptr_t wrong_frames[] = {
 		0,
 		here + 3,		       /* unaligned */
 		here - 512,		       /* an inner frame */
@@ -398,8 +398,8 @@ static void a_walk_ends_at_the_end_of_the_chain(void **state)
 	struct symbol symbol;
 
 	(void)state;
-	for (uint32_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		walk_with(lies[i], 40);
+	for (uint32_t i = 0; i < sizeof(wrong_frames) / sizeof(wrong_frames[0]); i++) {
+		walk_with(wrong_frames[i], 40);
 		assert_int_equal(seen.count, 2);
 		check_function(seen.address[0], "walk_with", &symbol);
 	}

@@ -91,7 +91,7 @@ static void set_up(uint32_t clocks)
 	memset(skew, 0, sizeof(skew));
 }
 
-static const struct ktrx_clock *row(uint32_t cpu)
+static const struct ktrx_clock *clock_of(uint32_t cpu)
 {
 	return (const struct ktrx_clock *)(uintptr_t)ktrace_root.section[KTRX_SECTION_CLOCKS - 1].address +
 	       cpu;
@@ -105,7 +105,7 @@ static void online(uint32_t cpu)
 }
 
 /* CPU 0 answers requests; every CPU takes its turns. */
-static void take_turn(uint32_t cpu)
+static void take_turn_if_due(uint32_t cpu)
 {
 	uint64_t begun = now_ns();
 
@@ -124,7 +124,7 @@ static void *serve(void *unused)
 	serving = 1;
 	while (!over) {
 		ktrace_clock_serve();
-		take_turn(0);
+		take_turn_if_due(0);
 		sched_yield();
 	}
 	return NULL;
@@ -147,7 +147,7 @@ static void *measure_and_record(void *cpu)
 	while (turn < TURNS) {
 		if (turn % 60 == skew_cpu)
 			measure_once();
-		take_turn(skew_cpu);
+		take_turn_if_due(skew_cpu);
 		sched_yield();
 	}
 	measure_once();
@@ -191,17 +191,18 @@ static int64_t true_offset(uint32_t cpu, uint64_t stamp)
 static void check_rows(void)
 {
 	for (uint32_t cpu = 1; cpu < CPUS; cpu++) {
-		assert_true(row(cpu)->measured > 0);
-		assert_in_range(row(cpu)->samples, 1, KTRX_CLOCK_SAMPLES);
-		for (uint32_t i = 0; i < row(cpu)->samples; i++) {
-			const struct ktrx_clock_sample *sample = &row(cpu)->sample[i];
+		assert_true(clock_of(cpu)->measured > 0);
+		assert_in_range(clock_of(cpu)->samples, 1, KTRX_CLOCK_SAMPLES);
+		for (uint32_t i = 0; i < clock_of(cpu)->samples; i++) {
+			const struct ktrx_clock_sample *sample = &clock_of(cpu)->sample[i];
 			int64_t wrong = sample->offset - true_offset(cpu, sample->stamp);
 
 			assert_int_equal(sample->check, ktrx_clock_check(sample));
 			assert_true(i == 0 || sample->stamp > sample[-1].stamp);
 			assert_true(llabs(wrong) <= (int64_t)sample->error + 1);
 		}
-		assert_int_equal(ktrace_clock_offset(cpu), row(cpu)->sample[row(cpu)->samples - 1].offset);
+		assert_int_equal(ktrace_clock_offset(cpu),
+				 clock_of(cpu)->sample[clock_of(cpu)->samples - 1].offset);
 	}
 }
 
@@ -351,8 +352,8 @@ static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 	attempt++;
 	pthread_join(thread[0], NULL);
 	assert_true(measured);
-	assert_int_equal(row(1)->samples, 1);
-	assert_in_range(llabs(row(1)->sample[0].offset + 5000000), 0, row(1)->sample[0].error);
+	assert_int_equal(clock_of(1)->samples, 1);
+	assert_in_range(llabs(clock_of(1)->sample[0].offset + 5000000), 0, clock_of(1)->sample[0].error);
 }
 
 /* CPU 0 is in a critical section that CPU 1 wants as well, with interrupts disabled. */
@@ -391,8 +392,8 @@ static void measuring_does_not_wait_for_a_spinlock_holder(void **state)
 	assert_int_equal(pthread_create(&other, NULL, measure_then_lock, NULL), 0);
 	pthread_join(other, NULL);
 	pthread_join(holder, NULL);
-	assert_int_equal(row(1)->failed, 1);
-	assert_int_equal(row(1)->measured, 0);
+	assert_int_equal(clock_of(1)->failed, 1);
+	assert_int_equal(clock_of(1)->measured, 0);
 }
 
 /* An answer after the request has ended, or without any request, has no effect. */
@@ -404,7 +405,7 @@ static void serve_without_a_request_returns_at_once(void **state)
 	online(0);
 	assert_int_equal(ktrace_clock_measure(), KTRACE_OK);
 	ktrace_clock_serve();
-	assert_int_equal(row(0)->measured, 0);
+	assert_int_equal(clock_of(0)->measured, 0);
 	assert_int_equal(ktrace_clock_offset(0), 0);
 	assert_int_equal(ktrace_clock_offset(CPUS), 0);
 	skew_reserve = 0;
@@ -434,12 +435,12 @@ static void history_is_thinned(void **state)
 	assert_int_equal(pthread_create(&other, NULL, many_times, NULL), 0);
 	pthread_join(other, NULL);
 	pthread_join(server, NULL);
-	assert_int_equal(row(1)->measured, 150);
-	assert_int_equal(row(1)->spacing, 8);
-	assert_in_range(row(1)->samples, KTRX_CLOCK_SAMPLES / 2, KTRX_CLOCK_SAMPLES);
-	for (uint32_t i = 1; i < row(1)->samples; i++)
-		assert_true(row(1)->sample[i].stamp > row(1)->sample[i - 1].stamp);
-	assert_int_equal(row(1)->sample[row(1)->samples - 1].offset, ktrace_clock_offset(1));
+	assert_int_equal(clock_of(1)->measured, 150);
+	assert_int_equal(clock_of(1)->spacing, 8);
+	assert_in_range(clock_of(1)->samples, KTRX_CLOCK_SAMPLES / 2, KTRX_CLOCK_SAMPLES);
+	for (uint32_t i = 1; i < clock_of(1)->samples; i++)
+		assert_true(clock_of(1)->sample[i].stamp > clock_of(1)->sample[i - 1].stamp);
+	assert_int_equal(clock_of(1)->sample[clock_of(1)->samples - 1].offset, ktrace_clock_offset(1));
 }
 
 static void *beat(void *unused)
@@ -450,16 +451,16 @@ static void *beat(void *unused)
 	online(1);
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_heartbeat(0);
-	assert_int_equal(row(1)->measured + row(1)->failed, 0);
+	assert_int_equal(clock_of(1)->measured + clock_of(1)->failed, 0);
 	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=1"), KTRACE_OK);
-	while (row(1)->measured == 0)
+	while (clock_of(1)->measured == 0)
 		ktrace_heartbeat(0);
-	first = row(1)->due;
+	first = clock_of(1)->due;
 	ktrace_heartbeat(0);
-	assert_int_equal(row(1)->measured, 1);
-	while (row(1)->measured == 1)
+	assert_int_equal(clock_of(1)->measured, 1);
+	while (clock_of(1)->measured == 1)
 		ktrace_heartbeat(0);
-	assert_true(row(1)->sample[1].stamp >= first);
+	assert_true(clock_of(1)->sample[1].stamp >= first);
 	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=0"), KTRACE_OK);
 	over = true;
 	return NULL;

@@ -87,7 +87,7 @@ uint64_t skew_clock(void)
 	return stamp;
 }
 
-static const struct ktrx_clock *row(uint32_t cpu)
+static const struct ktrx_clock *clock_of(uint32_t cpu)
 {
 	return (const struct ktrx_clock *)(uintptr_t)ktrace_root.section[KTRX_SECTION_CLOCKS - 1].address +
 	       cpu;
@@ -96,10 +96,10 @@ static const struct ktrx_clock *row(uint32_t cpu)
 /* Checks each sample when it is new: its bound must be correct at that moment. */
 static uint64_t check_newest(uint32_t cpu)
 {
-	const struct ktrx_clock_sample *sample = &row(cpu)->sample[row(cpu)->samples - 1];
+	const struct ktrx_clock_sample *sample = &clock_of(cpu)->sample[clock_of(cpu)->samples - 1];
 	int64_t wrong;
 
-	if (row(cpu)->samples == 0)
+	if (clock_of(cpu)->samples == 0)
 		return UINT64_MAX;
 	assert_int_equal(sample->check, ktrx_clock_check(sample));
 	wrong = sample->offset - (int64_t)(as_counted(now, 0) - as_counted(now, cpu));
@@ -188,9 +188,10 @@ static void run_all(uint32_t count, uint64_t tick_ns, uint64_t hook_ns, uint64_t
 static void all_are_measured_to(uint64_t error)
 {
 	for (uint32_t cpu = 1; cpu < cpus; cpu++) {
-		assert_true(row(cpu)->measured > 0);
+		assert_true(clock_of(cpu)->measured > 0);
 		assert_in_range(check_newest(cpu), 1, error);
-		assert_int_equal(ktrace_clock_offset(cpu), row(cpu)->sample[row(cpu)->samples - 1].offset);
+		assert_int_equal(ktrace_clock_offset(cpu),
+				 clock_of(cpu)->sample[clock_of(cpu)->samples - 1].offset);
 	}
 }
 
@@ -248,8 +249,8 @@ static void an_online_cpu_is_measured_once_by_itself(void **state)
 	(void)state;
 	set_up(KTRACE_CLOCKS_ONLINE);
 	run_all(2, 1 * MS, NO_HOOKS, 5000 * MS);
-	assert_true(row(1)->measured > 0);
-	assert_in_range(row(1)->measured + row(1)->failed, 1, 64);
+	assert_true(clock_of(1)->measured > 0);
+	assert_in_range(clock_of(1)->measured + clock_of(1)->failed, 1, 64);
 }
 
 /* All bounds before the step contradict those after it. */

@@ -36,7 +36,7 @@ struct sample {
 	union {
 		struct ktrx_event event;
 		char bytes[1024];
-	} row;
+	} descriptor;
 	uint32_t strings;
 	struct ktread_field field[FIELDS];
 	struct ktread_type type;
@@ -45,22 +45,22 @@ struct sample {
 	uint32_t bytes;
 };
 
-static void row_string(struct sample *sample, const char *string)
+static void descriptor_string(struct sample *sample, const char *string)
 {
-	strcpy(sample->row.bytes + sizeof(struct ktrx_event) + sample->strings, string);
+	strcpy(sample->descriptor.bytes + sizeof(struct ktrx_event) + sample->strings, string);
 	sample->strings += (uint32_t)strlen(string) + 1;
-	sample->row.event.size = (uint16_t)((sizeof(struct ktrx_event) + sample->strings + 7) & ~7u);
+	sample->descriptor.event.size = (uint16_t)((sizeof(struct ktrx_event) + sample->strings + 7) & ~7u);
 }
 
 static void sample_start(struct sample *sample, const char *text)
 {
 	memset(sample, 0, sizeof(*sample));
-	sample->row.event.magic = KTRX_EVENT_MAGIC;
-	sample->row.event.line = 12;
-	row_string(sample, "group");
-	row_string(sample, "name");
-	row_string(sample, text);
-	row_string(sample, "file.c");
+	sample->descriptor.event.magic = KTRX_EVENT_MAGIC;
+	sample->descriptor.event.line = 12;
+	descriptor_string(sample, "group");
+	descriptor_string(sample, "name");
+	descriptor_string(sample, text);
+	descriptor_string(sample, "file.c");
 	sample->type =
 		(struct ktread_type){ .group = "group", .name = "name", .text = text, .file = "file.c" };
 	sample->type.field = sample->field;
@@ -72,10 +72,10 @@ static void sample_field(struct sample *sample, const char *name, uint8_t type)
 {
 	uint8_t n = sample->type.fields++;
 
-	row_string(sample, name);
-	row_string(sample, "");
-	sample->row.event.type[n] = type;
-	sample->row.event.fields = sample->type.fields;
+	descriptor_string(sample, name);
+	descriptor_string(sample, "");
+	sample->descriptor.event.type[n] = type;
+	sample->descriptor.event.fields = sample->type.fields;
 	sample->field[n] = (struct ktread_field){ name, "", type };
 }
 
@@ -93,7 +93,7 @@ static const char *shown(const struct sample *sample)
 	screen.length = 0;
 	screen.text[0] = '\0';
 	ktrace_line_start(&line, &console);
-	ktrace_format_payload(&line, &sample->row.event, sample->payload, sample->bytes);
+	ktrace_format_payload(&line, &sample->descriptor.event, sample->payload, sample->bytes);
 	ktrace_line_flush(&line);
 	return screen.text;
 }
@@ -245,8 +245,8 @@ static void a_descriptor_is_not_read_beyond_its_end(void **state)
 	(void)state;
 	sample_start(&sample, "text");
 	sample_field(&sample, "f", KTRX_TYPE_U8);
-	memset(sample.row.bytes + sizeof(struct ktrx_event), 'x',
-	       sizeof(sample.row.bytes) - sizeof(struct ktrx_event));
+	memset(sample.descriptor.bytes + sizeof(struct ktrx_event), 'x',
+	       sizeof(sample.descriptor.bytes) - sizeof(struct ktrx_event));
 	assert_string_equal(shown(&sample), "");
 }
 

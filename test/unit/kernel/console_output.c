@@ -68,11 +68,11 @@ static void nothing_is_printed_at_level_zero(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "");
-	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD);
 	level("debug.ktr.verbose=1");
-	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD | KTRX_STATE_SLOW);
+	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD | KTRX_STATE_SLOW);
 	level("debug.ktr.verbose=0");
-	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD);
 	assert_int_equal(ktrace_setting_set("debug.ktr.verbose=3"), KTRACE_ERROR_ARGUMENT);
 }
 
@@ -88,7 +88,7 @@ static void level_one_prints_name_and_text(void **state)
 	ktrace_console_set(NULL);
 	KTRACE(test, number, 8);
 	assert_int_equal(screen.pieces, 2);
-	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD);
 }
 
 static void level_two_prints_the_line_of_each_place(void **state)
@@ -120,7 +120,7 @@ static void level_two_prints_cpu_stamp_file_and_line(void **state)
 	fake.cpu = 2;
 	KTRACE(test, number, 7);
 	snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_output.c:%u test_number  7\n",
-		 fake_row("test.number")->line);
+		 fake_event("test.number")->line);
 	assert_memory_equal(screen.text, "cpu2 ", 5);
 	assert_string_equal(strchr(screen.text + 5, ' '), wanted);
 	level("debug.ktr.verbose=0");

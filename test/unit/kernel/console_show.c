@@ -195,7 +195,7 @@ static void verbose_shows_stamp_file_and_line(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 7, 1);
 	snprintf(wanted, sizeof(wanted), "cpu0 1: %llu test/unit/kernel/console_show.c:%u test_number  7\n",
-		 (unsigned long long)fake.clock, fake_row("test.number")->line);
+		 (unsigned long long)fake.clock, fake_event("test.number")->line);
 	assert_string_equal(show("/va"), wanted);
 	assert_string_equal(show("/avc0"), wanted);
 }
@@ -498,19 +498,19 @@ static void garbage_in_the_rings_is_harmless(void **state)
 
 static void garbage_in_an_event_descriptor_is_harmless(void **state)
 {
-	struct ktrx_event *row = fake_row("test.number");
+	struct ktrx_event *event = fake_event("test.number");
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 7, 1);
-	row->fields = 255;
-	memset(row->type, 255, sizeof(row->type));
+	event->fields = 255;
+	memset(event->type, 255, sizeof(event->type));
 	assert_string_equal(show("/a"), "cpu0 1: test_number  (missing)\n");
-	memset(row + 1, 'x', row->size - sizeof(*row));
+	memset(event + 1, 'x', event->size - sizeof(*event));
 	show("/va");
 	assert_memory_equal(screen.text, "cpu0 1: ", 8);
 	assert_non_null(strstr(screen.text, " event_"));
-	row->size = 50;
+	event->size = 50;
 	show("/a");
 	assert_int_equal(lines(screen.text), 1);
 }
@@ -528,7 +528,7 @@ static void garbage_in_a_place_descriptor_is_harmless(void **state)
 			KTR_LOG(place_log, 1);
 		place = fake_place(KTRX_W0_EVENT(slot_back(1)->word[0]));
 		assert_non_null(place);
-		assert_ptr_equal(ktrace_place_event(place), fake_row("place.log"));
+		assert_ptr_equal(ktrace_place_event(place), fake_event("place.log"));
 		if (n == NO_END)
 			memset(place + 1, 'x', place->size - sizeof(*place));
 		else if (n == OF_NOTHING)

@@ -24,7 +24,7 @@ KTRACE_EVENT_STATE(KTRX_STATE_RECORD, quiet, rare, "%u", (uint32_t, value));
 
 static uint64_t counted(const char *event, uint32_t ring)
 {
-	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
+	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_event(event)->id];
 }
 
 /*
@@ -38,7 +38,7 @@ static const char *wanted(void)
 	static char result[5];
 
 	for (uint32_t i = 0; i < 4; i++)
-		result[i] = letters[fake_row(names[i])->wanted & 7];
+		result[i] = letters[fake_event(names[i])->wanted & 7];
 	return result;
 }
 
@@ -95,11 +95,11 @@ static void flags_change_without_the_state(void **state)
 	const struct ktrx_event *event;
 
 	(void)state;
-	event = fake_row("sched.switch");
+	event = fake_event("sched.switch");
 	assert_int_equal(ktrace_control("sched.switch=count,sched.switch=callers2+site"), KTRACE_OK);
 	assert_int_equal(event->wanted, KTRX_STATE_COUNT);
 	assert_int_equal(event->flags, 2 | KTRX_EVENT_SITE);
-	assert_int_equal(fake_row("sched.wake")->flags, 0);
+	assert_int_equal(fake_event("sched.wake")->flags, 0);
 	assert_int_equal(ktrace_control("sched.switch=callers1"), KTRACE_OK);
 	assert_int_equal(event->flags, 1 | KTRX_EVENT_SITE);
 	assert_int_equal(ktrace_control("sched.switch=nosite+off"), KTRACE_OK);
@@ -119,11 +119,11 @@ static void events_boot_in_the_state_they_declare(void **state)
 	KTRACE(quiet, detail, 4);
 	KTRACE(quiet, often, 5);
 	KTRACE(quiet, rare, 6);
-	assert_int_equal(fake_row("quiet.often")->count, 1);
+	assert_int_equal(fake_event("quiet.often")->count, 1);
 	assert_int_equal(counted("quiet.often", 1), 1);
 	assert_int_equal(check_ring(0)->records, 1);
 	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(check_ring(1)->record[0].event, fake_row("quiet.rare")->id);
+	assert_int_equal(check_ring(1)->record[0].event, fake_event("quiet.rare")->id);
 	assert_int_equal(ktrace_control("quiet.*=on"), KTRACE_OK);
 	KTRACE(quiet, detail, 7);
 	KTRACE(quiet, often, 8);
@@ -231,7 +231,7 @@ static void nothing_is_recorded_while_stopped(void **state)
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
 	assert_int_equal(check_ring(1)->records, 2);
 	for (uint32_t n = 0; n < check_ring(0)->records; n++) /* only the records of a start */
-		assert_int_equal(check_ring(0)->record[n].event, fake_row("ktrace.switched")->id);
+		assert_int_equal(check_ring(0)->record[n].event, fake_event("ktrace.switched")->id);
 }
 
 static void stop(void)
@@ -250,7 +250,7 @@ static void changing_an_event_does_not_end_a_stop(void **state)
 		if (fake_points() <= n)
 			break;
 		KTRACE(sched, switch, 1);
-		assert_int_equal(fake_row("mm.fault")->state, KTRX_STATE_OFF);
+		assert_int_equal(fake_event("mm.fault")->state, KTRX_STATE_OFF);
 		assert_int_equal(check_ring(1)->records, 0);
 	}
 }
@@ -266,7 +266,7 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 	KTRACE(sched, switch, 2);
 	assert_false(ktrace_is_started());
 	assert_int_equal(check_ring(1)->records, 2);
-	assert_int_equal(check_ring(1)->record[1].event, fake_row("mm.fault")->id);
+	assert_int_equal(check_ring(1)->record[1].event, fake_event("mm.fault")->id);
 }
 
 /*
@@ -281,7 +281,7 @@ static const char *switched(uint32_t n)
 	uint16_t ids[2];
 
 	text[0] = '\0';
-	if (n >= check_ring(0)->records || record->event != fake_row("ktrace.switched")->id)
+	if (n >= check_ring(0)->records || record->event != fake_event("ktrace.switched")->id)
 		return text;
 	payload = record->payload + record->payload[0]; /* after the extension block */
 	memcpy(ids, payload, sizeof(ids));
@@ -292,7 +292,7 @@ static const char *switched(uint32_t n)
 /* Returns this text for two events that change together. The compiler chooses which has the lower id. */
 static const char *expected(const char *one, const char *other, unsigned state)
 {
-	uint32_t first = fake_row(one)->id, last = fake_row(other)->id;
+	uint32_t first = fake_event(one)->id, last = fake_event(other)->id;
 	static char text[96];
 
 	snprintf(text, sizeof(text), "%u %u %u", first < last ? first : last, first < last ? last : first,
@@ -370,7 +370,7 @@ static void without_counters_the_descriptor_counts(void **state)
 	KTRACE(sched, switch, 1);
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	KTRACE(sched, switch, 1);
-	assert_int_equal(fake_row("sched.switch")->count, 2);
+	assert_int_equal(fake_event("sched.switch")->count, 2);
 	assert_int_equal(check_ring(0)->records + check_ring(1)->records, 0);
 }
 
@@ -472,7 +472,7 @@ static void a_panic_stops_recording(void **state)
 	assert_false(ktrace_is_started());
 	KTRACE(sched, switch, 1);
 	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(check_ring(1)->record[0].event, fake_row("ktrace.panic")->id);
+	assert_int_equal(check_ring(1)->record[0].event, fake_event("ktrace.panic")->id);
 	assert_memory_equal(check_ring(1)->record[0].payload + 2, "out of luck", 11);
 }
 
@@ -490,9 +490,9 @@ static void a_panic_is_recorded_with_any_selection(void **state)
 	}
 	fake_reset(state);
 	assert_int_equal(ktrace_control("ktrace.pan*=off"), KTRACE_OK);
-	assert_int_equal(fake_row("ktrace.panic")->wanted, KTRX_STATE_OFF);
+	assert_int_equal(fake_event("ktrace.panic")->wanted, KTRX_STATE_OFF);
 	assert_int_equal(ktrace_control("ktrace=on"), KTRACE_OK);
-	assert_int_equal(fake_row("ktrace.panic")->wanted, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("ktrace.panic")->wanted, KTRX_STATE_RECORD);
 }
 
 static void an_exit_stores_its_status(void **state)
@@ -552,7 +552,7 @@ static void a_stop_before_the_first_event_loses_no_id(void **state)
 	ring = check_ring(1);
 	assert_int_equal(ring->invalid, 0);
 	assert_int_equal(ring->records, 2);
-	assert_int_equal(ring->record[1].event, fake_row("mm.fault")->id);
+	assert_int_equal(ring->record[1].event, fake_event("mm.fault")->id);
 }
 
 int main(void)

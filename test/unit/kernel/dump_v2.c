@@ -50,11 +50,11 @@ KTRACE_SETTING_U32("test.counter", counter, 0);
 static const struct ktrx_setting *setting_of(const struct dump_sink *dump, const char *name)
 {
 	const struct ktrx_section *section = section_of(dump, KTRX_SECTION_SETTINGS);
-	const struct ktrx_setting *row = (const void *)(dump->bytes + section->address);
+	const struct ktrx_setting *entry = (const void *)(dump->bytes + section->address);
 
-	for (uint64_t i = 0; i < section->length / sizeof(*row); i++)
-		if (strcmp(row[i].name, name) == 0)
-			return &row[i];
+	for (uint64_t i = 0; i < section->length / sizeof(*entry); i++)
+		if (strcmp(entry[i].name, name) == 0)
+			return &entry[i];
 	fail_msg("no setting %s", name);
 	return NULL;
 }
@@ -211,7 +211,7 @@ static void a_fold_entry_is_copied_consistently(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(KTRACE_SINK_BUFFER_MIN + 2 * sizeof(uint64_t));
 	const struct ktrx_section *section;
-	const struct ktrx_fold *row;
+	const struct ktrx_fold *entry;
 
 	(void)state;
 	KTRACE(fold, first, 1);
@@ -221,11 +221,11 @@ static void a_fold_entry_is_copied_consistently(void **state)
 	dump->meanwhile = fold_another_text;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
 	section = section_of(dump, KTRX_SECTION_FOLDS);
-	assert_int_equal(section->length, DUMP_FOLDS * sizeof(*row));
-	row = (const struct ktrx_fold *)(const void *)(dump->bytes + section->address) + DUMP_FOLDS - 1;
-	assert_int_equal(row->event, ktrace_event_fold_text.event.id);
-	assert_int_equal(row->sequence & 1, 0);
-	assert_int_equal(row->bytes, 2 + (row->payload[0] | row->payload[1] << 8));
+	assert_int_equal(section->length, DUMP_FOLDS * sizeof(*entry));
+	entry = (const struct ktrx_fold *)(const void *)(dump->bytes + section->address) + DUMP_FOLDS - 1;
+	assert_int_equal(entry->event, ktrace_event_fold_text.event.id);
+	assert_int_equal(entry->sequence & 1, 0);
+	assert_int_equal(entry->bytes, 2 + (entry->payload[0] | entry->payload[1] << 8));
 }
 
 /* The entry is never released: the CPU that held it was stopped permanently. */
@@ -233,15 +233,15 @@ static void a_held_fold_entry_is_marked(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_FOLDS - 1];
-	struct ktrx_fold *row = (struct ktrx_fold *)(uintptr_t)section->address;
+	struct ktrx_fold *entry = (struct ktrx_fold *)(uintptr_t)section->address;
 
 	(void)state;
-	row->sequence |= 1;
+	entry->sequence |= 1;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
-	row->sequence &= ~UINT64_C(1);
+	entry->sequence &= ~UINT64_C(1);
 	section = section_of(dump, KTRX_SECTION_FOLDS);
-	row = (struct ktrx_fold *)(void *)(dump->bytes + section->address);
-	assert_int_equal(row->sequence & 1, 1);
+	entry = (struct ktrx_fold *)(void *)(dump->bytes + section->address);
+	assert_int_equal(entry->sequence & 1, 1);
 }
 
 static void an_error_of_the_sink_ends_the_dump(void **state)

@@ -50,7 +50,7 @@ static const struct checked_record *recorded(const char *name, uint32_t *seen)
 	assert_int_equal(ring->invalid, 0);
 	assert_int_equal(ring->records, *seen + 1);
 	*seen = ring->records;
-	assert_int_equal(ring->record[*seen - 1].event, fake_row(name)->id);
+	assert_int_equal(ring->record[*seen - 1].event, fake_event(name)->id);
 	return &ring->record[*seen - 1];
 }
 

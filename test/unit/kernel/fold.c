@@ -31,30 +31,30 @@ static void boot(void)
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 }
 
-static const struct ktrx_fold *rows(void)
+static const struct ktrx_fold *entries(void)
 {
 	return (const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address;
 }
 
-static const struct ktrx_fold *row_of(const char *name)
+static const struct ktrx_fold *entry_of(const char *name)
 {
 	const struct ktrx_fold *found = NULL;
 
 	for (uint32_t i = 0; i < FAKE_CPUS * ROWS; i++)
-		if (rows()[i].event == fake_row(name)->id && rows()[i].cpu == fake.cpu)
-			found = &rows()[i];
+		if (entries()[i].event == fake_event(name)->id && entries()[i].cpu == fake.cpu)
+			found = &entries()[i];
 	assert_non_null(found);
 	return found;
 }
 
 /* Occurrences of an event in rings and entries. */
 struct tally {
-	uint64_t recorded, told, open;
+	uint64_t recorded, repeated, open;
 };
 
 static struct tally tally(const char *name)
 {
-	uint32_t id = fake_row(name)->id, repeat = fake_row("ktrace.repeat")->id;
+	uint32_t id = fake_event(name)->id, repeat = fake_event("ktrace.repeat")->id;
 	struct tally sum = { 0 };
 
 	for (uint32_t ring = 0; ring < ktrace_rings(); ring++) {
@@ -67,12 +67,12 @@ static struct tally tally(const char *name)
 
 			sum.recorded += record->event == id;
 			if (record->event == repeat && payload_bits(record, at, 2) == id)
-				sum.told += payload_bits(record, at + 2, 8);
+				sum.repeated += payload_bits(record, at + 2, 8);
 		}
 	}
 	for (uint32_t i = 0; i < FAKE_CPUS * ROWS; i++) {
-		assert_int_equal(rows()[i].sequence & 3, 0);
-		sum.open += rows()[i].event == id ? rows()[i].count : 0;
+		assert_int_equal(entries()[i].sequence & 3, 0);
+		sum.open += entries()[i].event == id ? entries()[i].count : 0;
 	}
 	return sum;
 }
@@ -81,7 +81,7 @@ static uint64_t total(const char *name)
 {
 	struct tally sum = tally(name);
 
-	return sum.recorded + sum.told + sum.open;
+	return sum.recorded + sum.repeated + sum.open;
 }
 
 static void spin(uint32_t value, uint32_t times)
@@ -93,7 +93,7 @@ static void spin(uint32_t value, uint32_t times)
 static void a_reader_sees_the_current_count(void **state)
 {
 	const struct checked_ring *checked;
-	const struct ktrx_fold *row;
+	const struct ktrx_fold *entry;
 	uint64_t begun;
 
 	(void)state;
@@ -101,26 +101,26 @@ static void a_reader_sees_the_current_count(void **state)
 	spin(7, 1);
 	begun = fake.clock;
 	spin(7, 9);
-	row = row_of("noise.spin");
-	assert_int_equal(row->count, 9);
-	assert_true(row->first > begun && row->first < row->last && row->last <= fake.clock);
-	assert_int_equal(row->bytes, 4);
-	assert_int_equal(row->payload[0], 7);
-	assert_int_equal(row->ring, 1);
+	entry = entry_of("noise.spin");
+	assert_int_equal(entry->count, 9);
+	assert_true(entry->first > begun && entry->first < entry->last && entry->last <= fake.clock);
+	assert_int_equal(entry->bytes, 4);
+	assert_int_equal(entry->payload[0], 7);
+	assert_int_equal(entry->ring, 1);
 	assert_int_equal(check_ring(1)->records, 1);
 	spin(8, 1);
 	checked = check_ring(1);
 	assert_int_equal(checked->records, 3);
-	assert_int_equal(checked->record[1].event, fake_row("ktrace.repeat")->id);
-	assert_int_equal(payload_bits(&checked->record[1], 0, 2), fake_row("noise.spin")->id);
+	assert_int_equal(checked->record[1].event, fake_event("ktrace.repeat")->id);
+	assert_int_equal(payload_bits(&checked->record[1], 0, 2), fake_event("noise.spin")->id);
 	assert_int_equal(payload_bits(&checked->record[1], 2, 8), 9);
 	assert_int_equal(payload_bits(&checked->record[1], 10, 8), begun + fake.step);
 	assert_true(payload_bits(&checked->record[1], 18, 8) < checked->record[1].stamp);
-	assert_int_equal(checked->record[2].event, fake_row("noise.spin")->id);
+	assert_int_equal(checked->record[2].event, fake_event("noise.spin")->id);
 	assert_int_equal(payload_bits(&checked->record[2], 0, 4), 8);
-	assert_int_equal(row->count, 0);
+	assert_int_equal(entry->count, 0);
 	spin(8, 1);
-	assert_int_equal(row->count, 1);
+	assert_int_equal(entry->count, 1);
 }
 
 static void a_record_that_differs_is_recorded(void **state)
@@ -179,9 +179,9 @@ static void words_turn_folding_on_and_off(void **state)
 	assert_int_equal(tally("noise.plain").recorded, 1);
 	assert_int_equal(total("noise.plain"), 5);
 	assert_int_equal(tally("noise.spin").recorded, 5);
-	assert_int_equal(fake_row("noise.spin")->flags, 0);
+	assert_int_equal(fake_event("noise.spin")->flags, 0);
 	/* the event uses the fast path again */
-	assert_int_equal(fake_row("noise.spin")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("noise.spin")->state, KTRX_STATE_RECORD);
 }
 
 /* The count of the least recently used entry is recorded, and the entry is reused. */
@@ -200,7 +200,7 @@ static void entries_serve_as_many_events_as_there_are_entries(void **state)
 	assert_int_equal(total("noise.bare"), 12);
 	assert_int_equal(total("noise.text"), 12);
 	assert_int_equal(tally("noise.spin").recorded, 4);
-	assert_int_equal(tally("noise.spin").told, 8);
+	assert_int_equal(tally("noise.spin").repeated, 8);
 }
 
 static void without_entries_every_event_is_recorded(void **state)
@@ -244,7 +244,7 @@ static void counted_events_count(void **state)
 	boot();
 	assert_int_equal(ktrace_control("noise.spin=both"), KTRACE_OK);
 	spin(1, 5);
-	assert_int_equal(fake_row("noise.spin")->count, 5);
+	assert_int_equal(fake_event("noise.spin")->count, 5);
 	assert_int_equal(tally("noise.spin").recorded, 1);
 }
 
@@ -271,7 +271,7 @@ static void rare_events_fold_in_their_own_ring(void **state)
 		KTRACE(noise, both, i / 4);
 	assert_int_equal(check_ring(1)->produced, 0);
 	assert_int_equal(check_ring(FAKE_CPUS + 1)->records, 5);
-	assert_int_equal(tally("noise.both").told, 6);
+	assert_int_equal(tally("noise.both").repeated, 6);
 	assert_int_equal(total("noise.both"), 12);
 }
 
@@ -291,13 +291,13 @@ static void clearing_forgets_what_was_counted(void **state)
 
 static uint32_t nested;
 
-static void the_same_comes(void)
+static void same_event_comes(void)
 {
 	nested = 2;
 	spin(1, 2);
 }
 
-static void others_come(void)
+static void other_events_come(void)
 {
 	nested = 4;
 	spin(2, 3);
@@ -306,14 +306,14 @@ static void others_come(void)
 	KTRACE(noise, text, "x", 1);
 }
 
-static void it_is_moved(void)
+static void thread_migrates(void)
 {
 	nested = 3;
 	fake.cpu = 1;
 	spin(1, 3);
 }
 
-static void all_is_cleared(void)
+static void rings_are_cleared(void)
 {
 	ktrace_clear();
 }
@@ -346,7 +346,7 @@ static void scene(void)
 	spin(1, 2);
 }
 
-static void nothing_is_missing(void)
+static void expect_all_events(void)
 {
 	fake.cpu = 0;
 	assert_int_equal(total("noise.spin"), 8 + nested);
@@ -355,30 +355,30 @@ static void nothing_is_missing(void)
 static void interrupts_may_come_at_any_point(void **state)
 {
 	(void)state;
-	at_each_point(the_same_comes, scene, nothing_is_missing);
-	at_each_point(others_come, scene, nothing_is_missing);
+	at_each_point(same_event_comes, scene, expect_all_events);
+	at_each_point(other_events_come, scene, expect_all_events);
 }
 
 static void a_thread_may_migrate_at_any_point(void **state)
 {
 	(void)state;
-	at_each_point(it_is_moved, scene, nothing_is_missing);
+	at_each_point(thread_migrates, scene, expect_all_events);
 }
 
-static void what_follows_a_clear_is_whole(void)
+static void expect_events_after_clear(void)
 {
 	uint64_t before = total("noise.spin");
 
 	assert_true(before <= 8);
 	spin(9, 4);
 	assert_int_equal(total("noise.spin"), before + 4);
-	assert_int_equal(row_of("noise.spin")->count, 3);
+	assert_int_equal(entry_of("noise.spin")->count, 3);
 }
 
 static void clear_may_come_at_any_point(void **state)
 {
 	(void)state;
-	at_each_point(all_is_cleared, scene, what_follows_a_clear_is_whole);
+	at_each_point(rings_are_cleared, scene, expect_events_after_clear);
 }
 
 int main(void)

@@ -60,15 +60,15 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static const struct ktrx_fold *row_at(uint32_t n)
+static const struct ktrx_fold *entry_at(uint32_t n)
 {
 	return (const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address + n;
 }
 
 /* Copies an entry as a reader of a running kernel does. Returns false if it was being changed. */
-static bool row_copied(uint32_t n, struct ktrx_fold *fold)
+static bool entry_copied(uint32_t n, struct ktrx_fold *fold)
 {
-	const volatile uint64_t *from = (const volatile uint64_t *)(const volatile void *)row_at(n);
+	const volatile uint64_t *from = (const volatile uint64_t *)(const volatile void *)entry_at(n);
 	uint64_t words[sizeof(*fold) / 8];
 
 	for (uint32_t i = 0; i < sizeof(*fold) / 8; i++) {
@@ -79,14 +79,14 @@ static bool row_copied(uint32_t n, struct ktrx_fold *fold)
 	return !(fold->sequence & 1) && from[0] == fold->sequence;
 }
 
-static uint64_t read_along(void)
+static uint64_t read_entries(void)
 {
 	struct ktrx_fold fold;
 	uint64_t whole = 0;
 	uint32_t value;
 
 	for (uint32_t n = 0; n < WORKERS * ROWS; n++) {
-		if (!row_copied(n, &fold) || fold.event == 0)
+		if (!entry_copied(n, &fold) || fold.event == 0)
 			continue;
 		memcpy(&value, fold.payload, sizeof(value));
 		assert_int_equal(fold.event, ktrace_event_noise_spin.event.id);
@@ -122,7 +122,7 @@ static uint64_t kept(uint32_t cpu)
 			sum += payload_bits(record, 2, 8);
 	}
 	for (uint32_t n = 0; n < ROWS; n++)
-		sum += row_at(cpu * ROWS + n)->count;
+		sum += entry_at(cpu * ROWS + n)->count;
 	return sum;
 }
 
@@ -149,7 +149,7 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 	while (online < WORKERS)
 		sched_yield();
 	for (uint64_t end = milliseconds() + RUN_MS; milliseconds() < end;) {
-		whole += read_along();
+		whole += read_entries();
 		if (handled < sent || sent == 2 * WORKERS * SIGNALS)
 			continue;
 		for (uint32_t i = 0; i < WORKERS; i++) {
@@ -161,7 +161,7 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 	running = false;
 	for (uint32_t i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
-	print_message("%llu interrupts, %llu rows read along\n", (unsigned long long)handled,
+	print_message("%llu interrupts, %llu entries read\n", (unsigned long long)handled,
 		      (unsigned long long)whole);
 	for (uint32_t i = 0; i < WORKERS; i++)
 		assert_int_equal(kept(i), produced[i]);

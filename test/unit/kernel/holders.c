@@ -25,13 +25,13 @@ static int boot(void **state)
 	return 0;
 }
 
-static volatile struct ktrx_holder *row_of(uint32_t thread)
+static volatile struct ktrx_holder *entry_of(uint32_t thread)
 {
-	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
+	volatile struct ktrx_holder *entry = ktrace_holder_find(thread);
 
-	assert_non_null(row);
-	assert_int_equal(row->id, thread + 1);
-	return row;
+	assert_non_null(entry);
+	assert_int_equal(entry->id, thread + 1);
+	return entry;
 }
 
 static uint64_t cpu_now(void)
@@ -39,13 +39,13 @@ static uint64_t cpu_now(void)
 	return ktrace_state.cpu[fake.cpu].now;
 }
 
-static uint32_t rows_of(uint32_t thread)
+static uint32_t entries_of(uint32_t thread)
 {
-	uint32_t rows = 0;
+	uint32_t entries = 0;
 
 	for (uint32_t n = 0; n < FAKE_HOLDERS; n++)
-		rows += ktrace_state.holder[FAKE_CPUS + n].id == thread + 1;
-	return rows;
+		entries += ktrace_state.holder[FAKE_CPUS + n].id == thread + 1;
+	return entries;
 }
 
 /* Makes thread 7 wait and another thread wake it `ticks` after the last wakeup, by the last clock reading. */
@@ -64,26 +64,26 @@ static void wait_and_wake(const void *object, uint32_t kind, uint64_t deadline, 
 
 static void an_entry_counts_waits_for_one_object(void **state)
 {
-	volatile struct ktrx_holder *row;
+	volatile struct ktrx_holder *entry;
 	uint64_t first;
 
 	(void)state;
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
-	row = row_of(7);
+	entry = entry_of(7);
 	first = cpu_now();
-	assert_int_equal(row->habit_object, (uintptr_t)QUEUE);
-	assert_int_equal(row->habit_wakes, 1);
-	assert_int_equal(row->habit_first, first);
+	assert_int_equal(entry->habit_object, (uintptr_t)QUEUE);
+	assert_int_equal(entry->habit_wakes, 1);
+	assert_int_equal(entry->habit_first, first);
 	for (unsigned n = 0; n < 9; n++)
 		wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 100000, 8);
 	wait_and_wake(QUEUE, KTRX_WAIT_DEVICE, 0, 900000, 9);
-	assert_int_equal(row->habit_wakes, 11);
-	assert_int_equal(row->habit_alike, 9);
-	assert_int_equal(row->habit_first, first);
-	assert_int_equal(row->habit_last, cpu_now());
-	assert_in_range(row->habit_longest, 900000, 900100);
-	assert_in_range(row->habit_usual, 200000, 200100);
-	assert_int_equal(row->habit_waker, 10);
+	assert_int_equal(entry->habit_wakes, 11);
+	assert_int_equal(entry->habit_alike, 9);
+	assert_int_equal(entry->habit_first, first);
+	assert_int_equal(entry->habit_last, cpu_now());
+	assert_in_range(entry->habit_longest, 900000, 900100);
+	assert_in_range(entry->habit_usual, 200000, 200100);
+	assert_int_equal(entry->habit_waker, 10);
 }
 
 static void timeouts_are_no_habit(void **state)
@@ -95,9 +95,9 @@ static void timeouts_are_no_habit(void **state)
 	wait_and_wake(MUTEX, KTRX_WAIT_TIME, 0, 1000, 9);
 	wait_and_wake(MUTEX, KTRX_WAIT_EVENT, 99, 1000, 9);
 	ktrace_thread_wake(7); /* once more */
-	assert_int_equal(row_of(7)->habit_wakes, 2);
-	assert_int_equal(row_of(7)->habit_object, (uintptr_t)QUEUE);
-	assert_int_equal(row_of(7)->habit_waker, 9);
+	assert_int_equal(entry_of(7)->habit_wakes, 2);
+	assert_int_equal(entry_of(7)->habit_object, (uintptr_t)QUEUE);
+	assert_int_equal(entry_of(7)->habit_waker, 9);
 }
 
 /* For example a server that polls every second and is woken far more often. */
@@ -107,12 +107,12 @@ static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 	fake.clock = 1000000;
 	for (unsigned n = 0; n < 5; n++)
 		wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 50000, 8);
-	assert_int_equal(row_of(7)->habit_wakes, 5);
+	assert_int_equal(entry_of(7)->habit_wakes, 5);
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 999000, 8);
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 1100000, 8);
-	assert_int_equal(row_of(7)->habit_wakes, 5);
+	assert_int_equal(entry_of(7)->habit_wakes, 5);
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 50000, 8);
-	assert_int_equal(row_of(7)->habit_wakes, 6);
+	assert_int_equal(entry_of(7)->habit_wakes, 6);
 }
 
 static void another_object_begins_another_habit(void **state)
@@ -121,11 +121,11 @@ static void another_object_begins_another_habit(void **state)
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 5000, 8);
 	wait_and_wake(MUTEX, KTRX_WAIT_EVENT, 0, 1000, 9);
-	assert_int_equal(row_of(7)->habit_wakes, 1);
-	assert_int_equal(row_of(7)->habit_object, (uintptr_t)MUTEX);
-	assert_int_equal(row_of(7)->habit_longest, 0);
-	assert_int_equal(row_of(7)->habit_alike, 0);
-	assert_int_equal(row_of(7)->habit_first, cpu_now());
+	assert_int_equal(entry_of(7)->habit_wakes, 1);
+	assert_int_equal(entry_of(7)->habit_object, (uintptr_t)MUTEX);
+	assert_int_equal(entry_of(7)->habit_longest, 0);
+	assert_int_equal(entry_of(7)->habit_alike, 0);
+	assert_int_equal(entry_of(7)->habit_first, cpu_now());
 }
 
 static void a_clock_that_is_late_makes_no_long_wait(void **state)
@@ -134,8 +134,8 @@ static void a_clock_that_is_late_makes_no_long_wait(void **state)
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 900000, 8);
 	fake.clock -= 500000;
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, (uint64_t)-400000, 8);
-	assert_int_equal(row_of(7)->habit_wakes, 2);
-	assert_int_equal(row_of(7)->habit_longest, 0);
+	assert_int_equal(entry_of(7)->habit_wakes, 2);
+	assert_int_equal(entry_of(7)->habit_longest, 0);
 }
 
 /* An interrupt may switch from the idle thread to another one without a call of ktrace_mode(). */
@@ -159,33 +159,33 @@ static void a_thread_sleeps_and_is_woken(void **state)
 {
 	(void)state;
 	ktrace_thread_switch(3, 7);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNING);
 	assert_null(ktrace_holder_find(3));
 	ktrace_thread_block_at(QUEUE, "pipe", KTRX_WAIT_EVENT, 99, 0x88);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_WAITING);
-	assert_int_equal(row_of(7)->state_stamp, fake.clock);
-	assert_int_equal(row_of(7)->wait, KTRX_WAIT_EVENT);
-	assert_int_equal(row_of(7)->object, (uintptr_t)QUEUE);
-	assert_int_equal(row_of(7)->wait_pc, 0x88);
-	assert_int_equal(row_of(7)->deadline, 99);
-	assert_string_equal((const char *)row_of(7)->object_name, "pipe");
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_WAITING);
+	assert_int_equal(entry_of(7)->state_stamp, fake.clock);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_EVENT);
+	assert_int_equal(entry_of(7)->object, (uintptr_t)QUEUE);
+	assert_int_equal(entry_of(7)->wait_pc, 0x88);
+	assert_int_equal(entry_of(7)->deadline, 99);
+	assert_string_equal((const char *)entry_of(7)->object_name, "pipe");
 	fake.thread = 8;
 	ktrace_thread_switch(7, 8);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_WAITING);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_WAITING);
 	fake.cpu = 1;
 	fake.thread = 9;
 	ktrace_thread_wake(7);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
-	assert_int_equal(row_of(7)->wait, KTRX_WAIT_NONE);
-	assert_int_equal(row_of(7)->waker, 10);
-	assert_int_equal(row_of(7)->wakes, 1);
-	assert_int_equal(row_of(7)->deadline, 0);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_NONE);
+	assert_int_equal(entry_of(7)->waker, 10);
+	assert_int_equal(entry_of(7)->wakes, 1);
+	assert_int_equal(entry_of(7)->deadline, 0);
 	ktrace_thread_switch(9, 7);
-	assert_int_equal(row_of(7)->cpu, 1);
-	assert_int_equal(row_of(8)->cpu, 0);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_int_equal(entry_of(7)->cpu, 1);
+	assert_int_equal(entry_of(8)->cpu, 0);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNING);
 	ktrace_thread_switch(7, 9);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNABLE);
 }
 
 static void a_thread_woken_before_its_switch_stays_running(void **state)
@@ -194,7 +194,7 @@ static void a_thread_woken_before_its_switch_stays_running(void **state)
 	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
 	ktrace_thread_wake(7);
 	ktrace_thread_switch(7, 7);
-	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNING);
 	assert_int_equal(ktrace_state.cpu[0].switches, 0);
 }
 
@@ -203,8 +203,8 @@ static void a_wakeup_by_an_interrupt_has_no_waker(void **state)
 	(void)state;
 	fake.thread = 5 | KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
 	ktrace_thread_wake(7);
-	assert_int_equal(row_of(7)->waker, 0);
-	assert_int_equal(row_of(7)->wakes, 1);
+	assert_int_equal(entry_of(7)->waker, 0);
+	assert_int_equal(entry_of(7)->wakes, 1);
 }
 
 static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
@@ -215,16 +215,16 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 		ktrace_thread_block(QUEUE, "queue", KTRX_WAIT_EVENT, 0);
 		ktrace_thread_wake(7);
 		ktrace_thread_switch(8, 7);
-		assert_int_equal(row_of(7)->wait, KTRX_WAIT_LOCK);
-		assert_int_equal(row_of(7)->object, (uintptr_t)MUTEX);
-		assert_int_equal(row_of(7)->owner, 5);
-		assert_int_equal(row_of(7)->wait_pc, 0x99);
-		assert_string_equal((const char *)row_of(7)->object_name, "inode");
+		assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
+		assert_int_equal(entry_of(7)->object, (uintptr_t)MUTEX);
+		assert_int_equal(entry_of(7)->owner, 5);
+		assert_int_equal(entry_of(7)->wait_pc, 0x99);
+		assert_string_equal((const char *)entry_of(7)->object_name, "inode");
 	}
 	ktrace_lock_acquire_at(MUTEX, KTRACE_BY_THREAD, 0x9a);
-	assert_int_equal(row_of(7)->wait, KTRX_WAIT_NONE);
-	assert_int_equal(row_of(7)->held[0].object, (uintptr_t)MUTEX);
-	assert_int_equal(row_of(7)->held[0].pc, 0x9a);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_NONE);
+	assert_int_equal(entry_of(7)->held[0].object, (uintptr_t)MUTEX);
+	assert_int_equal(entry_of(7)->held[0].pc, 0x9a);
 	ktrace_thread_switch(7, 8); /* no violation */
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
@@ -236,27 +236,27 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 	(void)state;
 	ktrace_thread_switch(3, 7);
 	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
-	first = row_of(7)->wait_stamp;
+	first = entry_of(7)->wait_stamp;
 	assert_int_not_equal(first, 0);
 	for (unsigned n = 0; n < 3; n++) {
 		fake.clock += 1000;
 		ktrace_thread_switch(7, 8);
-		assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
-		assert_int_equal(row_of(7)->wait, KTRX_WAIT_LOCK);
+		assert_int_equal(entry_of(7)->state, KTRX_THREAD_RUNNABLE);
+		assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
 		ktrace_thread_switch(8, 7);
 		ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 5, 0x99);
-		assert_int_equal(row_of(7)->wait_stamp, first);
-		assert_int_equal(row_of(7)->owner, 6);
+		assert_int_equal(entry_of(7)->wait_stamp, first);
+		assert_int_equal(entry_of(7)->owner, 6);
 	}
 	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* another lock: another wait */
-	assert_int_equal(row_of(7)->object, (uintptr_t)QUEUE);
-	assert_true(row_of(7)->wait_stamp > first);
-	first = row_of(7)->wait_stamp;
+	assert_int_equal(entry_of(7)->object, (uintptr_t)QUEUE);
+	assert_true(entry_of(7)->wait_stamp > first);
+	first = entry_of(7)->wait_stamp;
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	fake.clock += 1000;
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
 	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* it held the lock in between */
-	assert_true(row_of(7)->wait_stamp > first);
+	assert_true(entry_of(7)->wait_stamp > first);
 }
 
 static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
@@ -264,18 +264,18 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 	(void)state;
 	/* reported by the thread itself: what it holds is unknown */
 	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000);
-	assert_int_equal(row_of(7)->whole, 0);
+	assert_int_equal(entry_of(7)->whole, 0);
 	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
-	assert_int_equal(row_of(8)->whole, 1);
-	assert_int_equal(row_of(8)->stack_low, 0x1000);
-	assert_int_equal(row_of(8)->stack_high, 0x2000);
+	assert_int_equal(entry_of(8)->whole, 1);
+	assert_int_equal(entry_of(8)->stack_low, 0x1000);
+	assert_int_equal(entry_of(8)->stack_high, 0x2000);
 	ktrace_lock_release(MUTEX, KTRACE_BY_THREAD);
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 	fake.thread = 8;
 	ktrace_lock_release(MUTEX, KTRACE_BY_THREAD);
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_RELEASE);
 	ktrace_thread_priority(8, 31);
-	assert_int_equal(row_of(8)->priority, 31);
+	assert_int_equal(entry_of(8)->priority, 31);
 }
 
 /* The cause is a wakeup, the first wakeup, or a switch of its CPU to another thread. */
@@ -283,19 +283,19 @@ static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;
 	ktrace_thread_wake(7);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_START);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_START);
 	ktrace_thread_wake(7);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_START);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_START);
 	ktrace_thread_switch(3, 7);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_UNKNOWN);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_UNKNOWN);
 	ktrace_thread_switch(7, 3);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_SWITCH);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_SWITCH);
 	ktrace_thread_switch(3, 7);
 	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
 	ktrace_thread_switch(7, 3);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_UNKNOWN);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_UNKNOWN);
 	ktrace_thread_wake(7);
-	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_WAKE);
+	assert_int_equal(entry_of(7)->cause, KTRX_CAUSE_WAKE);
 }
 
 static void a_thread_that_ended_before_its_last_switch_has_no_entry(void **state)
@@ -322,17 +322,17 @@ static void thread_numbers_have_the_bits_of_records(void **state)
 	(void)state;
 	ktrace_thread_wake(UINT32_MAX);
 	ktrace_thread_wake(KTRX_HOLDER_CPU - 1);
-	assert_int_equal(rows_of(UINT32_MAX), FAKE_HOLDERS - 1);
-	assert_int_equal(row_of(KTRX_THREAD_MAX)->wakes, 2);
+	assert_int_equal(entries_of(UINT32_MAX), FAKE_HOLDERS - 1);
+	assert_int_equal(entry_of(KTRX_THREAD_MAX)->wakes, 2);
 	ktrace_thread_switch(7, UINT32_MAX);
 	assert_int_equal(ktrace_state.cpu[0].thread, KTRX_THREAD_MAX);
 	ktrace_lock_wait(MUTEX, "mutex", KTRACE_BY_THREAD, KTRX_HOLDER_CPU | 5);
-	assert_int_equal(row_of(7)->owner, 6);
+	assert_int_equal(entry_of(7)->owner, 6);
 	ktrace_thread_exit(UINT32_MAX);
 	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
 	ktrace_thread_exit(7);
 	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL); /* reported by the thread itself */
-	assert_int_equal(row_of(7)->whole, 0);
+	assert_int_equal(entry_of(7)->whole, 0);
 }
 
 /* More locks than can be counted: the last ones released have no place, and that is no violation. */
@@ -345,20 +345,20 @@ static void counting_very_many_locks_saturates(void **state)
 		ktrace_lock_acquire((void *)lock, KTRACE_BY_THREAD);
 	for (uintptr_t lock = 300; lock > 0; lock--)
 		ktrace_lock_release((void *)lock, KTRACE_BY_THREAD);
-	assert_int_equal(row_of(8)->held_count, 0);
+	assert_int_equal(entry_of(8)->held_count, 0);
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
-static uint32_t threads_with_rows(void)
+static uint32_t threads_with_entries(void)
 {
 	uint32_t found = 0;
 
 	for (uint32_t thread = 0; thread < MANY; thread++) {
-		uint32_t rows = rows_of(thread);
+		uint32_t entries = entries_of(thread);
 
-		assert_true(rows <= 1);
-		assert_int_equal(rows, ktrace_holder_find(thread) != NULL);
-		found += rows;
+		assert_true(entries <= 1);
+		assert_int_equal(entries, ktrace_holder_find(thread) != NULL);
+		found += entries;
 	}
 	return found;
 }
@@ -373,40 +373,40 @@ static void threads_without_an_entry_are_left_out(void **state)
 		if (ktrace_holder_find(thread))
 			last = thread;
 	}
-	assert_int_equal(threads_with_rows(), FAKE_HOLDERS);
+	assert_int_equal(threads_with_entries(), FAKE_HOLDERS);
 	for (uint32_t thread = 0; thread < MANY; thread++)
 		if (!ktrace_holder_find(thread)) {
 			fake.thread = thread;
 			ktrace_lock_acquire(MUTEX, KTRACE_BY_THREAD);
 			ktrace_thread_exit(thread);
 		}
-	assert_int_equal(threads_with_rows(), FAKE_HOLDERS);
+	assert_int_equal(threads_with_entries(), FAKE_HOLDERS);
 	ktrace_thread_exit(last);
-	assert_int_equal(threads_with_rows(), FAKE_HOLDERS - 1);
+	assert_int_equal(threads_with_entries(), FAKE_HOLDERS - 1);
 }
 
 static void a_freed_entry_is_reused_cleared(void **state)
 {
-	volatile struct ktrx_holder *row;
+	volatile struct ktrx_holder *entry;
 
 	(void)state;
 	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
 	fake.thread = 8;
 	ktrace_lock_acquire(MUTEX, KTRACE_BY_THREAD);
 	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 3);
-	row = row_of(8);
+	entry = entry_of(8);
 	ktrace_thread_exit(8);
-	for (size_t n = 0; n < sizeof(*row); n++)
-		assert_int_equal(((volatile uint8_t *)row)[n], 0);
-	row->state = KTRX_THREAD_RUNNABLE; /* a late store of another CPU */
+	for (size_t n = 0; n < sizeof(*entry); n++)
+		assert_int_equal(((volatile uint8_t *)entry)[n], 0);
+	entry->state = KTRX_THREAD_RUNNABLE; /* a late store of another CPU */
 	ktrace_thread_wake(8);
-	assert_ptr_equal(row_of(8), row);
-	assert_int_equal(row->held_count, 0);
-	assert_int_equal(row->whole, 0);
+	assert_ptr_equal(entry_of(8), entry);
+	assert_int_equal(entry->held_count, 0);
+	assert_int_equal(entry->whole, 0);
 }
 
 /* Returns a thread whose first probe in the table is the same. */
-static uint32_t neighbour(uint32_t of, uint32_t after)
+static uint32_t thread_with_same_probe(uint32_t of, uint32_t after)
 {
 	volatile struct ktrx_holder *place;
 
@@ -436,7 +436,7 @@ static void two_reservations_for_one_thread_leave_one_entry(void **state)
 	for (int64_t n = 0; n < 4; n++) {
 		fake_at(n, another_cpu_claims);
 		assert_non_null(ktrace_holder_claim(raced));
-		assert_int_equal(rows_of(raced), 1);
+		assert_int_equal(entries_of(raced), 1);
 		fake_at(-1, NULL);
 		ktrace_holder_free(raced);
 	}
@@ -452,17 +452,17 @@ static void another_leaves_and_a_cpu_claims(void)
 
 static void the_first_of_two_entries_is_used(void **state)
 {
-	volatile struct ktrx_holder *row;
+	volatile struct ktrx_holder *entry;
 
 	(void)state;
 	raced = 20;
-	leaving = neighbour(raced, raced);
+	leaving = thread_with_same_probe(raced, raced);
 	for (int64_t n = 0; n < 4; n++) {
 		assert_non_null(ktrace_holder_claim(leaving));
 		fake_at(n, another_leaves_and_a_cpu_claims);
-		row = ktrace_holder_claim(raced);
-		assert_ptr_equal(ktrace_holder_find(raced), row);
-		assert_int_equal(rows_of(raced), 1);
+		entry = ktrace_holder_claim(raced);
+		assert_ptr_equal(ktrace_holder_find(raced), entry);
+		assert_int_equal(entries_of(raced), 1);
 		fake_at(-1, NULL);
 		ktrace_holder_free(raced);
 		ktrace_holder_free(leaving);

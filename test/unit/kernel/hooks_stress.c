@@ -91,13 +91,13 @@ static void give_one(struct work *work)
 		work->held[at] = work->held[at + 1];
 }
 
-static void look(const struct work *work)
+static void check_entry(const struct work *work)
 {
-	const volatile struct ktrx_holder *row = &ktrace_state.holder[threads_cpu];
+	const volatile struct ktrx_holder *entry = &ktrace_state.holder[threads_cpu];
 
-	assert_int_equal(row->held_count, work->count);
+	assert_int_equal(entry->held_count, work->count);
 	for (unsigned n = 0; n < KTRX_HELD; n++)
-		assert_int_equal(row->held[n].object, n < work->count ? (uintptr_t)LOCK(work->held[n]) : 0);
+		assert_int_equal(entry->held[n].object, n < work->count ? (uintptr_t)LOCK(work->held[n]) : 0);
 	assert_int_equal(ktrace_state.cpu[threads_cpu].nesting, 0);
 	assert_int_equal(ktrace_state.cpu[threads_cpu].broken, KTRX_BROKEN_NOTHING);
 }
@@ -125,24 +125,24 @@ static void *work_main(void *argument)
 			give_one(&work);
 		else
 			take_one(&work);
-		look(&work);
+		check_entry(&work);
 		come_and_go(&work);
 	}
 	while (work.count > 0)
 		give_one(&work);
-	look(&work);
+	check_entry(&work);
 	working--;
 	return NULL;
 }
 
-static void no_thread_has_two_rows(void)
+static void no_thread_has_two_entries(void)
 {
 	for (uint32_t thread = 0; thread < THREADS; thread++) {
-		uint32_t rows = 0;
+		uint32_t entries = 0;
 
 		for (uint32_t n = 0; n < ROWS; n++)
-			rows += ktrace_state.holder[WORKERS + n].id == thread + 1;
-		assert_true(rows <= 1);
+			entries += ktrace_state.holder[WORKERS + n].id == thread + 1;
+		assert_true(entries <= 1);
 	}
 }
 
@@ -179,7 +179,7 @@ static void entries_survive_a_storm_of_signals(void **state)
 		assert_int_equal(ktrace_state.cpu[i].irqs, handled[i]);
 		assert_int_equal(ktrace_state.cpu[i].eois, handled[i]);
 	}
-	no_thread_has_two_rows();
+	no_thread_has_two_entries();
 }
 
 int main(void)

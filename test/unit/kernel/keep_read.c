@@ -471,10 +471,10 @@ static void damaged_contents_are_harmless(void **state)
 	assert_non_null(file);
 	setvbuf(file, NULL, _IONBF, 0);
 	for (size_t at = 0; at < kept + size; at += 3) {
-		unsigned char lie = fake_memory[at] ^ (unsigned char)(1u << at % 8);
+		unsigned char damaged = fake_memory[at] ^ (unsigned char)(1u << at % 8);
 
 		assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
-		assert_int_equal(fwrite(&lie, 1, 1, file), 1);
+		assert_int_equal(fwrite(&damaged, 1, 1, file), 1);
 		ktread_exercise_ram(path);
 		assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
 		assert_int_equal(fwrite(&fake_memory[at], 1, 1, file), 1);
@@ -488,10 +488,10 @@ static void damaged_contents_are_harmless(void **state)
  */
 static void damaged_heads_are_harmless(void **state)
 {
-	static const uint64_t lies[] = { 0, 1, UINT64_C(1) << 40, (UINT64_C(1) << 51) - 1 };
+	static const uint64_t wrong_heads[] = { 0, 1, UINT64_C(1) << 40, (UINT64_C(1) << 51) - 1 };
 
 	(void)state;
-	for (unsigned i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (unsigned i = 0; i < sizeof(wrong_heads) / sizeof(wrong_heads[0]); i++) {
 		struct ktrx_ring *ring;
 		struct ktread *kept;
 		const struct ktread_event *event;
@@ -502,7 +502,7 @@ static void damaged_heads_are_harmless(void **state)
 		ring = (struct ktrx_ring *)(uintptr_t)ktrace_state.kept->section[KTRX_SECTION_RINGS - 1]
 			       .address;
 		for (uint32_t n = 0; n <= RARE; n++)
-			ring[n].word = (uint64_t)n << KTRX_WORD_INDEX_BITS | lies[i];
+			ring[n].word = (uint64_t)n << KTRX_WORD_INDEX_BITS | wrong_heads[i];
 		reset();
 		kept = read_kept(0, 1);
 		while (ktread_next(kept, &event) > 0)

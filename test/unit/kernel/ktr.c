@@ -27,13 +27,13 @@ static const struct checked_record *record_of(uint32_t n, const char *event)
 
 	assert_int_equal(ring->invalid, 0);
 	assert_true(n < ring->records);
-	assert_int_equal(fake_event_of(ring->record[n].event), fake_row(event)->id);
+	assert_int_equal(fake_event_of(ring->record[n].event), fake_event(event)->id);
 	return &ring->record[n];
 }
 
-static const char *text_of(const struct ktrx_event *row)
+static const char *text_of(const struct ktrx_event *event)
 {
-	const char *at = (const char *)(row + 1);
+	const char *at = (const char *)(event + 1);
 
 	at += strlen(at) + 1;
 	return at + strlen(at) + 1;
@@ -54,7 +54,7 @@ static void the_documented_trace_points_record(void **state)
 	assert_int_equal(payload_bits(record, 8, 8), 0x2222);
 	record_of(1, "tokens.acquire");
 	record_of(2, "tokens.release");
-	assert_string_equal(text_of(fake_row("tokens.acquire")), "acquire %p by %p");
+	assert_string_equal(text_of(fake_event("tokens.acquire")), "acquire %p by %p");
 }
 
 static void check_small_and_words(void)
@@ -62,7 +62,7 @@ static void check_small_and_words(void)
 	const struct checked_record *record = record_of(3, "forms.small");
 
 	assert_memory_equal(record->payload, "\xff\xff\xd4\xfe\xff\xff\x78\x01", 8);
-	assert_memory_equal(fake_row("forms.small")->type,
+	assert_memory_equal(fake_event("forms.small")->type,
 			    ((uint8_t[]){ KTRX_TYPE_I8, KTRX_TYPE_U8, KTRX_TYPE_I16, KTRX_TYPE_U16,
 					  KTRX_TYPE_CHAR, KTRX_TYPE_BOOL, 0 }),
 			    7);
@@ -74,7 +74,7 @@ static void check_small_and_words(void)
 	assert_int_equal((int64_t)payload_bits(record, 24, 8), -6);
 	assert_int_equal(payload_bits(record, 32, 8), 7);
 	assert_int_equal(payload_bits(record, 40, 8), sizeof("a copy"));
-	assert_memory_equal(fake_row("forms.words")->type,
+	assert_memory_equal(fake_event("forms.words")->type,
 			    ((uint8_t[]){ KTRX_TYPE_I32, KTRX_TYPE_U32, KTRX_TYPE_I64, KTRX_TYPE_U64,
 					  KTRX_TYPE_I64, KTRX_TYPE_U64, KTRX_TYPE_U64, 0 }),
 			    8);
@@ -97,7 +97,7 @@ static void every_form_records(void **state)
 	assert_int_equal(payload_bits(record, 0, 4), IFQ_BUSY);
 	assert_int_equal(payload_bits(record, 4, 8), 0x2222);
 	assert_int_equal(payload_bits(record, 12, 8), (uintptr_t)forms_hook);
-	assert_int_equal(fake_row("forms.state")->type[2], KTRX_TYPE_POINTER);
+	assert_int_equal(fake_event("forms.state")->type[2], KTRX_TYPE_POINTER);
 	record = record_of(6, "forms.twelve");
 	assert_int_equal(payload_bits(record, 0, 4), 1);
 	assert_int_equal(payload_bits(record, 40, 4), 11);
@@ -105,7 +105,7 @@ static void every_form_records(void **state)
 	assert_int_equal(payload_bits(record_of(7, "forms.again"), 0, 4), 0x10);
 	assert_int_equal(payload_bits(record_of(8, "forms.beyond"), 0, 4), 0x30);
 	assert_int_equal(payload_bits(record_of(9, "forms.elsewhere"), 0, 8), UINT64_C(0x123456789abcdef0));
-	assert_string_equal(text_of(fake_row("forms.one")), "forms %s");
+	assert_string_equal(text_of(fake_event("forms.one")), "forms %s");
 }
 
 static void left_out_events_evaluate_nothing(void **state)
@@ -117,8 +117,8 @@ static void left_out_events_evaluate_nothing(void **state)
 	forms_log_off(&evaluated);
 	assert_int_equal(evaluated, 0);
 	assert_int_equal(check_ring(1)->records, 0);
-	for (struct ktrx_event *row = ktrace_event_first(); row; row = ktrace_event_next(row))
-		assert_string_not_equal((const char *)(row + 1), "quiet");
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+		assert_string_not_equal((const char *)(event + 1), "quiet");
 }
 
 static void masters_are_groups(void **state)

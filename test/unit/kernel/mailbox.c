@@ -42,7 +42,7 @@ static uint32_t post(struct ktrx_request request)
 
 static uint32_t post_event(const char *name, uint8_t state)
 {
-	uint16_t id = fake_row(name)->id;
+	uint16_t id = fake_event(name)->id;
 
 	return post((struct ktrx_request){ .op = KTRX_REQUEST_EVENTS,
 					   .change = KTRX_CHANGE_STATE,
@@ -56,8 +56,9 @@ static uint16_t ordinal(const char *name)
 {
 	uint16_t n = 0;
 
-	for (struct ktrx_setting *row = ktrace_setting_first(); row; row = ktrace_setting_next(row), n++)
-		if (strcmp(row->name, name) == 0)
+	for (struct ktrx_setting *setting = ktrace_setting_first(); setting;
+	     setting = ktrace_setting_next(setting), n++)
+		if (strcmp(setting->name, name) == 0)
 			return n;
 	fail_msg("no setting %s", name);
 	return 0;
@@ -109,10 +110,10 @@ static void requests_are_carried_out_in_order_and_once(void **state)
 	post_event("sched.switch", KTRX_STATE_OFF);
 	post_event("sched.switch", KTRX_STATE_COUNT);
 	ktrace_heartbeat(0);
-	assert_int_equal(fake_row("sched.switch")->state & ~KTRX_STATE_SLOW, KTRX_STATE_COUNT);
+	assert_int_equal(fake_event("sched.switch")->state & ~KTRX_STATE_SLOW, KTRX_STATE_COUNT);
 	ktrace_control("sched.switch=on");
 	ktrace_heartbeat(0);
-	assert_int_equal(fake_row("sched.switch")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("sched.switch")->state, KTRX_STATE_RECORD);
 }
 
 static void all_events_change_by_one_request(void **state)
@@ -184,8 +185,8 @@ static void torn_requests_are_rejected_and_skipped(void **state)
 	ktrace_heartbeat(0);
 	expect_result(torn, KTRX_RESULT_TORN);
 	assert_int_equal(ktrace_mailbox.refused, 1);
-	assert_int_equal(fake_row("sched.switch")->wanted, KTRX_STATE_RECORD);
-	assert_int_equal(fake_row("mm.fault")->wanted, KTRX_STATE_OFF);
+	assert_int_equal(fake_event("sched.switch")->wanted, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_OFF);
 	ktrace_mailbox.requested++; /* announced, but not written */
 	ktrace_heartbeat(0);
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_TORN);
@@ -209,7 +210,7 @@ static void invalid_requests_are_rejected(void **state)
 		ktrace_heartbeat(0);
 		expect_result(sequence, KTRX_RESULT_REFUSED);
 	}
-	assert_int_equal(fake_row("sched.switch")->state, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("sched.switch")->state, KTRX_STATE_RECORD);
 }
 
 static void requests_overwritten_by_the_host_are_skipped(void **state)
@@ -222,7 +223,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_mailbox.requested--; /* the number also goes back */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
-	assert_int_equal(fake_row("mm.fault")->wanted, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_RECORD);
 	post_event("mm.fault", KTRX_STATE_OFF);
 	ktrace_heartbeat(0);
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_DONE);
@@ -261,7 +262,7 @@ static void random_requests_are_harmless(void **state)
 		ktrace_heartbeat(0);
 		assert_int_equal(ktrace_mailbox.applied, ktrace_mailbox.requested);
 		KTRACE(sched, switch, round);
-		assert_int_equal(fake_row("sched.switch")->wanted & ~7, 0);
+		assert_int_equal(fake_event("sched.switch")->wanted & ~7, 0);
 		assert_true(word <= 5);
 	}
 	assert_int_equal(ktrace_root.version, version);
@@ -287,7 +288,7 @@ static void one_cpu_at_a_time_processes_requests(void **state)
 		ktrace_heartbeat(0);
 		assert_int_equal(ktrace_mailbox.applied, 2);
 		assert_int_equal(ktrace_mailbox.refused, 0);
-		assert_int_equal(fake_row("mm.fault")->state, KTRX_STATE_OFF);
+		assert_int_equal(fake_event("mm.fault")->state, KTRX_STATE_OFF);
 		if (fake_points() <= n)
 			break;
 	}
@@ -296,7 +297,7 @@ static void one_cpu_at_a_time_processes_requests(void **state)
 
 static void tick_that_asks_for_callers(void)
 {
-	uint16_t id = fake_row("mm.fault")->id;
+	uint16_t id = fake_event("mm.fault")->id;
 
 	post((struct ktrx_request){ .op = KTRX_REQUEST_EVENTS,
 				    .change = KTRX_EVENT_CALLERS << 1,
@@ -320,7 +321,7 @@ static void concurrent_changes_by_the_kernel_stay(void **state)
 		assert_int_equal(ktrace_control("mm.fault=site"), KTRACE_OK);
 		points = fake_points();
 		if (ktrace_mailbox.applied == 1)
-			assert_int_equal(fake_row("mm.fault")->flags, 2 | KTRX_EVENT_SITE);
+			assert_int_equal(fake_event("mm.fault")->flags, 2 | KTRX_EVENT_SITE);
 	}
 	assert_true(points > 2);
 }

@@ -33,7 +33,7 @@ static void boot(void)
 	fake.thread = 9;
 }
 
-static struct ktrx_fold *rows(void)
+static struct ktrx_fold *entries(void)
 {
 	return (struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address;
 }
@@ -57,7 +57,7 @@ static uint64_t occurrences(struct ktread *trace)
 	struct ktread_fold fold;
 	struct repeat repeat;
 	uint64_t count = 0;
-	uint32_t row = 0;
+	uint32_t index = 0;
 
 	while (ktread_next(trace, &event) > 0) {
 		count += strcmp(event->type->name, "spin") == 0;
@@ -67,7 +67,7 @@ static uint64_t occurrences(struct ktread *trace)
 			count += repeat.more;
 		}
 	}
-	while (ktread_fold(trace, &row, &fold) > 0)
+	while (ktread_fold(trace, &index, &fold) > 0)
 		count += fold.count;
 	return count;
 }
@@ -92,7 +92,7 @@ static void unfinished_repetitions_are_shown(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
-	uint32_t row = 0;
+	uint32_t index = 0;
 	char text[32];
 
 	(void)state;
@@ -100,14 +100,14 @@ static void unfinished_repetitions_are_shown(void **state)
 	fake.cpu = 1;
 	spin(77, 10);
 	trace = read_back();
-	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 1);
 	assert_int_equal(fold.count, 9);
 	assert_int_equal(fold.event.cpu, 1);
 	assert_int_equal(fold.event.thread, 9);
 	assert_true(fold.first < fold.last);
 	ktread_format(&fold.event, text, sizeof(text));
 	assert_string_equal(text, "77");
-	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 0);
 	ktread_close(trace);
 }
 
@@ -116,18 +116,18 @@ static void filters_apply_to_folds(void **state)
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = 9 };
 	struct ktread_fold fold;
 	struct ktread *trace;
-	uint32_t row = 0;
+	uint32_t index = 0;
 
 	(void)state;
 	boot();
 	spin(1, 3);
 	trace = read_back();
 	assert_int_equal(ktread_set_filter(trace, &filter), 0);
-	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 1);
 	filter.thread = 8;
-	row = 0;
+	index = 0;
 	assert_int_equal(ktread_set_filter(trace, &filter), 0);
-	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 0);
 	ktread_close(trace);
 }
 
@@ -192,31 +192,31 @@ static void refused(void)
 {
 	struct ktread *trace = read_back();
 	struct ktread_fold fold;
-	uint32_t row = 0;
+	uint32_t index = 0;
 
-	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 0);
 	assert_non_null(ktread_warning(trace));
 	ktread_close(trace);
 }
 
 static void damaged_entries_are_reported(void **state)
 {
-	struct ktrx_fold honest;
+	struct ktrx_fold valid;
 
 	(void)state;
 	boot();
 	spin(1, 5);
-	honest = rows()[0];
-	rows()[0].bytes = KTRX_RECORD_MAX_PAYLOAD + 1;
+	valid = entries()[0];
+	entries()[0].bytes = KTRX_RECORD_MAX_PAYLOAD + 1;
 	refused();
-	rows()[0] = honest;
-	rows()[0].event = 4096;
+	entries()[0] = valid;
+	entries()[0].event = 4096;
 	refused();
-	rows()[0] = honest;
-	rows()[0].last = honest.first - 1;
+	entries()[0] = valid;
+	entries()[0].last = valid.first - 1;
 	refused();
-	rows()[0] = honest;
-	rows()[0].sequence |= 1;
+	entries()[0] = valid;
+	entries()[0].sequence |= 1;
 	refused();
 }
 
@@ -225,20 +225,20 @@ static void implausible_entries_are_shown_safely(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
-	uint32_t row = 0;
+	uint32_t index = 0;
 	char text[64];
 
 	(void)state;
 	boot();
 	spin(1, 5);
-	rows()[0].cpu = UINT32_MAX;
-	rows()[0].ring = UINT32_MAX;
-	rows()[0].event = 4095;
-	rows()[0].count = UINT64_MAX;
-	rows()[0].second |= KTRX_W1_EXTENDED_BIT;
-	memset(rows()[0].payload, 0xff, sizeof(rows()[0].payload));
+	entries()[0].cpu = UINT32_MAX;
+	entries()[0].ring = UINT32_MAX;
+	entries()[0].event = 4095;
+	entries()[0].count = UINT64_MAX;
+	entries()[0].second |= KTRX_W1_EXTENDED_BIT;
+	memset(entries()[0].payload, 0xff, sizeof(entries()[0].payload));
 	trace = read_back();
-	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 1);
 	assert_in_range(fold.event.payload_size, 0, KTRX_RECORD_MAX_PAYLOAD);
 	assert_string_equal(fold.event.type->name, "UNKNOWN(4095)");
 	ktread_format(&fold.event, text, sizeof(text));

@@ -68,7 +68,7 @@ static void expect_place(uint32_t ring, uint32_t n, const char *event, uint32_t 
 
 	assert_non_null(place);
 	assert_true(id > ktrace_state.events);
-	assert_int_equal(place->event, fake_row(event)->id);
+	assert_int_equal(place->event, fake_event(event)->id);
 	assert_int_equal(place->line, line);
 	assert_string_equal((const char *)(place + 1), __FILE__);
 }
@@ -139,14 +139,14 @@ static void a_place_follows_its_event(void **state)
 	assert_int_equal(ktrace_control("place.text=off,ktrace=off"), KTRACE_OK);
 	for (line = 0; line < sizeof(changes) / sizeof(changes[0]); line++) {
 		assert_int_equal(ktrace_control(changes[line].setting), KTRACE_OK);
-		assert_int_equal((fake_row("place.plain")->header & KTRACE_HEADER_SLOW) != 0,
+		assert_int_equal((fake_event("place.plain")->header & KTRACE_HEADER_SLOW) != 0,
 				 changes[line].is_slow);
 		expect_places_follow();
 		log_everywhere();
 		expected += changes[line].records;
 		assert_int_equal(check_ring(1)->records, expected);
 	}
-	assert_int_equal(fake_row("place.plain")->count, 8);
+	assert_int_equal(fake_event("place.plain")->count, 8);
 }
 
 /* An image whose relocations are not applied yet: its addresses are 0. */
@@ -176,7 +176,7 @@ static void relocate(void)
 
 static void expect_events(uint32_t ring)
 {
-	const uint32_t plain = fake_row("place.plain")->id, text = fake_row("place.text")->id;
+	const uint32_t plain = fake_event("place.plain")->id, text = fake_event("place.text")->id;
 
 	for (uint32_t n = 0; n < 7; n++)
 		assert_int_equal(record_at(ring, n)->event, n < 4 ? plain : text);
@@ -192,7 +192,7 @@ static void a_place_without_a_known_event_uses_the_event_id(void **state)
 	log_everywhere();
 	expect_events(1);
 	expect_places_follow();
-	assert_int_equal(fake_row("place.plain")->header & KTRACE_HEADER_SLOW, 0);
+	assert_int_equal(fake_event("place.plain")->header & KTRACE_HEADER_SLOW, 0);
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_PLACES, 0);
 }
 
@@ -275,19 +275,19 @@ static void changes_may_come_at_any_point_of_the_numbering(void **state)
 
 static const struct ktrx_fold *fold_of(const char *name)
 {
-	const struct ktrx_fold *row =
+	const struct ktrx_fold *entry =
 		(const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address;
 
 	for (uint32_t n = 0; n < FAKE_CPUS * fake.folds; n++)
-		if (row[n].event == fake_row(name)->id)
-			return &row[n];
-	fail_msg("no row of repetitions for %s", name);
+		if (entry[n].event == fake_event(name)->id)
+			return &entry[n];
+	fail_msg("no entry of repetitions for %s", name);
 	return NULL;
 }
 
 static void repetitions_are_counted_per_place(void **state)
 {
-	const struct ktrx_fold *row;
+	const struct ktrx_fold *entry;
 
 	(void)state;
 	fake.folds = 4;
@@ -296,16 +296,16 @@ static void repetitions_are_counted_per_place(void **state)
 	for (int n = 0; n < 5; n++)
 		KTR_LOG(place_plain, 7);
 	assert_int_equal(check_ring(1)->records, 1);
-	row = fold_of("place.plain");
-	assert_int_equal(row->count, 4);
-	assert_int_equal(row->place, record_at(1, 0)->event);
+	entry = fold_of("place.plain");
+	assert_int_equal(entry->count, 4);
+	assert_int_equal(entry->place, record_at(1, 0)->event);
 	KTR_LOG(place_plain, 7); /* at another place: ktrace.repeat, then the record itself */
 	assert_int_equal(check_ring(1)->records, 3);
-	assert_int_equal(record_at(1, 1)->event, fake_row("ktrace.repeat")->id);
-	assert_int_equal(payload_bits(record_at(1, 1), 0, 2), fake_row("place.plain")->id);
+	assert_int_equal(record_at(1, 1)->event, fake_event("ktrace.repeat")->id);
+	assert_int_equal(payload_bits(record_at(1, 1), 0, 2), fake_event("place.plain")->id);
 	expect_place(1, 2, "place.plain", __LINE__ - 4);
-	assert_int_equal(row->count, 0);
-	assert_int_equal(row->place, record_at(1, 2)->event);
+	assert_int_equal(entry->count, 0);
+	assert_int_equal(entry->place, record_at(1, 2)->event);
 }
 
 /* More places than there are ids. */
@@ -321,7 +321,7 @@ static struct {
 static void record_many(void)
 {
 	for (uint32_t n = 0; n < KTRX_EVENT_MAX; n++)
-		ktrace_emit_place(fake_row("place.filled"), 0, 0, 0, KTRACE_WORD_NONE, 0, &many[n].place);
+		ktrace_emit_place(fake_event("place.filled"), 0, 0, 0, KTRACE_WORD_NONE, 0, &many[n].place);
 }
 
 static void places_beyond_the_last_id_use_that_of_their_event(void **state)
@@ -331,10 +331,10 @@ static void places_beyond_the_last_id_use_that_of_their_event(void **state)
 
 	(void)state;
 	for (uint32_t n = 0; n < KTRX_EVENT_MAX; n++)
-		many[n].place.address = (uintptr_t)fake_row("place.filled");
+		many[n].place.address = (uintptr_t)fake_event("place.filled");
 	fake_boot(8192, KTRX_POLICY_OVERWRITE, 0);
 	record_many();
-	event = fake_row("place.filled")->id;
+	event = fake_event("place.filled")->id;
 	ring = check_ring(1);
 	assert_int_equal(ktrace_root.lost_events, 0);
 	assert_int_equal(ring->records, KTRX_EVENT_MAX);

@@ -18,7 +18,7 @@
 #define SLOTS 512u
 
 KTR_INFO_MASTER(place);
-KTR_INFO(KTR_PLACES, place, near, 0, "%d", int value);
+KTR_INFO(KTR_PLACES, place, number, 0, "%d", int value);
 KTR_INFO(KTR_PLACES, place, text, 1, "%s", const char *text);
 KTRACE_EVENT(other, plain, "%u", (uint32_t, value));
 
@@ -28,9 +28,9 @@ static size_t dump_size;
 /* Records all events; the last one has no places. */
 static void record_all(void)
 {
-	KTR_LOG(place_near, 1);
+	KTR_LOG(place_number, 1);
 	KTR_LOG(place_text, "two");
-	KTR_COND_LOG(place_near, 1 > 0, 3);
+	KTR_COND_LOG(place_number, 1 > 0, 3);
 	KTRACE(other, plain, 4);
 }
 static const uint32_t first_line = __LINE__ - 5;
@@ -60,9 +60,9 @@ static void expect_next(struct ktread *trace, const char *name, uint32_t line, i
 
 static void expect_all(struct ktread *trace)
 {
-	expect_next(trace, "near", first_line, 1);
+	expect_next(trace, "number", first_line, 1);
 	expect_next(trace, "text", first_line + 1, 1);
-	expect_next(trace, "near", first_line + 2, 1);
+	expect_next(trace, "number", first_line + 2, 1);
 	expect_next(trace, "plain", ktread_type_find(trace, "other", "plain")->line, 0);
 }
 
@@ -97,13 +97,13 @@ static void a_filter_by_event_finds_all_its_places(void **state)
 	record_all();
 	take();
 	trace = open_dump();
-	id = ktread_type_find(trace, "place", "near")->id;
+	id = ktread_type_find(trace, "place", "number")->id;
 	events[id / 8] = (uint8_t)(1u << id % 8);
 	filter.events = events;
 	assert_int_equal(ktread_set_filter(trace, &filter), 0);
 	assert_int_equal(ktread_rewind(trace), 0);
-	expect_next(trace, "near", first_line, 1);
-	expect_next(trace, "near", first_line + 2, 1);
+	expect_next(trace, "number", first_line, 1);
+	expect_next(trace, "number", first_line + 2, 1);
 	assert_int_equal(ktread_next(trace, &event), 0);
 	ktread_close(trace);
 }
@@ -112,46 +112,46 @@ static void a_repetition_has_the_line_of_its_record(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
-	uint32_t row = 0;
+	uint32_t index = 0;
 
 	(void)state;
 	fake.folds = 2;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	assert_int_equal(ktrace_control("place=fold"), KTRACE_OK);
 	for (int n = 0; n < 3; n++)
-		KTR_LOG(place_near, 9);
+		KTR_LOG(place_number, 9);
 	take();
 	trace = open_dump();
-	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_int_equal(ktread_fold(trace, &index, &fold), 1);
 	assert_int_equal(fold.count, 2);
-	assert_string_equal(fold.event.type->name, "near");
+	assert_string_equal(fold.event.type->name, "number");
 	assert_int_equal(fold.event.line, __LINE__ - 6);
 	assert_string_equal(fold.event.file, __FILE__);
 	ktread_close(trace);
 }
 
 /* Returns the n-th place descriptor in the dump, found by its contents. */
-static struct ktrx_place *row_in_dump(uint32_t n)
+static struct ktrx_place *place_in_dump(uint32_t n)
 {
 	for (size_t at = 0; at + sizeof(struct ktrx_place) <= dump_size; at += 8) {
-		struct ktrx_place *row = (struct ktrx_place *)(void *)(dump + at);
+		struct ktrx_place *place = (struct ktrx_place *)(void *)(dump + at);
 
-		if (row->magic == KTRX_PLACE_MAGIC && row->id > ktrace_state.events && row->event != 0 &&
-		    n-- == 0)
-			return row;
+		if (place->magic == KTRX_PLACE_MAGIC && place->id > ktrace_state.events &&
+		    place->event != 0 && n-- == 0)
+			return place;
 	}
-	fail_msg("no such row");
+	fail_msg("no such place");
 	return NULL;
 }
 
 /* Reads a dump with a damaged descriptor: all records are there, and none has a wrong place. */
-static void expect_damaged(int is_said)
+static void expect_damaged(int has_warning)
 {
 	struct ktread *trace = open_dump();
 	const struct ktread_event *event;
 	uint32_t events = 0;
 
-	assert_int_equal(ktread_warning(trace) != NULL, is_said);
+	assert_int_equal(ktread_warning(trace) != NULL, has_warning);
 	while (ktread_next(trace, &event) > 0) {
 		events++;
 		assert_true(!event->file || (event->line >= first_line && event->line <= first_line + 2));
@@ -176,25 +176,25 @@ static void damaged_place_descriptors_are_skipped(void **state)
 	};
 
 	for (int n = 0; n < CASES; n++) {
-		struct ktrx_place *row;
+		struct ktrx_place *place;
 
 		fake_reset(state);
 		fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 		record_all();
 		take();
-		row = row_in_dump(1);
+		place = place_in_dump(1);
 		if (n == ID_OF_EVENT)
-			row->id = 1;
+			place->id = 1;
 		else if (n == ID_TOO_HIGH)
-			row->id = KTRX_EVENT_MAX + 1;
+			place->id = KTRX_EVENT_MAX + 1;
 		else if (n == EVENT_TOO_HIGH)
-			row->event = (uint16_t)(ktrace_state.events + 1);
+			place->event = (uint16_t)(ktrace_state.events + 1);
 		else if (n == ID_TWICE)
-			row->id = row_in_dump(0)->id;
+			place->id = place_in_dump(0)->id;
 		else if (n == NO_END)
-			memset(row + 1, 'x', row->size - sizeof(*row));
+			memset(place + 1, 'x', place->size - sizeof(*place));
 		else
-			row->size = n == SIZE_ODD ? 41 : n == SIZE_HUGE ? 0xfff8 : 8;
+			place->size = n == SIZE_ODD ? 41 : n == SIZE_HUGE ? 0xfff8 : 8;
 		expect_damaged(1);
 	}
 }
@@ -212,7 +212,7 @@ static void the_string_of_a_place_is_not_taken_for_an_event(void **state)
 	trace = open_dump();
 	types = ktread_info(trace)->types;
 	ktread_close(trace);
-	memcpy(row_in_dump(0) + 1, "EVEVEVEV", 8);
+	memcpy(place_in_dump(0) + 1, "EVEVEVEV", 8);
 	trace = open_dump();
 	assert_int_equal(ktread_info(trace)->types, types);
 	assert_null(ktread_warning(trace));

@@ -168,7 +168,7 @@ static struct proc_process *target_of(const struct permission *permission)
 	return target;
 }
 
-static void one_permission(const struct permission *permission, uint32_t operation)
+static void check_permission(const struct permission *permission, uint32_t operation)
 {
 	struct proc_process *target = target_of(permission), *caller = proc_fork(proc_first());
 	uint32_t before = target->trace.facilities;
@@ -209,7 +209,7 @@ static void permission_depends_on_all_ids(void **state)
 	for (uint32_t i = 0; i < sizeof(permissions) / sizeof(permissions[0]); i++)
 		for (uint32_t j = 0; j < 3; j++) {
 			print_message("%s, operation %u\n", permissions[i].what, operations[j]);
-			one_permission(&permissions[i], operations[j]);
+			check_permission(&permissions[i], operations[j]);
 		}
 }
 
@@ -380,7 +380,7 @@ static void make_family(void)
 	proc_open_default(&sink);
 }
 
-static void traced_are(const char *names)
+static void expect_traced(const char *names)
 {
 	struct proc_process *const all[] = { proc_first(), a, b, c, d, e };
 
@@ -394,15 +394,15 @@ static void control_applies_to_a_process_or_its_descendants(void **state)
 	(void)state;
 	make_family();
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, b->id.pid, &sink), KTRACE_OK);
-	traced_are("b");
+	expect_traced("b");
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
 			 KTRACE_OK);
-	traced_are("abcd");
+	expect_traced("abcd");
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, CALLS, b->id.pid, NULL),
 			 KTRACE_OK);
-	traced_are("ac");
+	expect_traced("ac");
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
-	traced_are("1abcde");
+	expect_traced("1abcde");
 	proc_release(&sink);
 }
 
@@ -411,12 +411,12 @@ static void control_applies_to_process_groups(void **state)
 	(void)state;
 	make_family();
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, -77, &sink), KTRACE_OK);
-	traced_are("bc");
+	expect_traced("bc");
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, -77, &sink),
 			 KTRACE_OK);
-	traced_are("bcd");
+	expect_traced("bcd");
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR, CALLS, -77, NULL), KTRACE_OK);
-	traced_are("d");
+	expect_traced("d");
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR, CALLS, -78, NULL), KTRACE_ERROR_NO_PROCESS);
 	proc_release(&sink);
 }
@@ -431,11 +431,11 @@ static void only_permitted_processes_of_several_are_traced(void **state)
 	proc_ids(d, 7, 7);
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
 			 KTRACE_OK);
-	traced_are("b");
+	expect_traced("b");
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, d->id.pid, &sink),
 			 KTRACE_ERROR_PERMISSION);
 	assert_int_equal(proc_control(d, KTRACE_PROC_SET, CALLS, -77, &sink), KTRACE_OK);
-	traced_are("bc");
+	expect_traced("bc");
 	proc_release(&sink);
 }
 
@@ -447,7 +447,7 @@ static void clearfile_ends_all_traces_into_the_file(void **state)
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, d->id.pid, &other), KTRACE_OK);
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_OK);
-	traced_are("d");
+	expect_traced("d");
 	assert_int_equal(sink.closed, 0);
 	proc_release(&sink);
 	assert_int_equal(sink.closed, 1);
@@ -463,9 +463,9 @@ static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
 	proc_ids(c, 7, 7);
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_ERROR_PERMISSION);
-	traced_are("c");
+	expect_traced("c");
 	assert_int_equal(proc_control(c, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_OK);
-	traced_are("");
+	expect_traced("");
 	proc_release(&sink);
 	assert_int_equal(sink.closed, 1);
 }
@@ -483,12 +483,12 @@ static void the_caller_may_clear_all_its_processes(void **state)
 	proc_ids(c, 7, 7);
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, NULL),
 			 KTRACE_OK);
-	traced_are("c");
+	expect_traced("c");
 	assert_int_equal(other.closed, 1);
 	proc_ids(e, 0, 0);
 	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, NULL),
 			 KTRACE_OK);
-	traced_are("");
+	expect_traced("");
 	assert_int_equal(sink.closed, 1);
 }
 
@@ -504,7 +504,7 @@ static void a_process_that_has_ended_is_not_traced(void **state)
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, b->id.pid, &sink), KTRACE_ERROR_NO_PROCESS);
 	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
 			 KTRACE_OK);
-	traced_are("acd");
+	expect_traced("acd");
 	proc_release(&sink);
 }
 

@@ -78,7 +78,7 @@ struct way {
 };
 
 /* Returns the first process, not traced, also if it has ended before. */
-static struct proc_process *again(void)
+static struct proc_process *reset_process(void)
 {
 	struct proc_process *self = proc_first();
 
@@ -106,7 +106,7 @@ static int run(const struct way *way, size_t capacity)
 	error = proc_open(&sink, &config);
 	if (error)
 		return error;
-	self = again();
+	self = reset_process();
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	sequence(self);
 	ktrace_proc_exit(&self->trace, &self->thread, 0, 0);
@@ -325,7 +325,7 @@ static void a_sink_being_opened_is_not_used(void **state)
 static void limited_to(uint32_t format, uint64_t limit)
 {
 	struct ktrace_proc_sink_config config = proc_config();
-	struct proc_process *self = again();
+	struct proc_process *self = reset_process();
 	struct proc_walk walk;
 	struct proc_seen seen;
 	uint32_t count = 0;
@@ -386,7 +386,7 @@ static void every_limit_is_kept(void **state)
 /* ---- Drops ------------------------------------------------------------------------------------- */
 
 /* Returns the sum of `lost` of all records in the file. */
-static uint64_t lost_told(void)
+static uint64_t lost_in_file(void)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -421,7 +421,7 @@ static void lost_records_are_counted_exactly(void **state)
 	fired += 2; /* NAME, PROCDTOR */
 	assert_int_equal(sink.sink.records + sink.sink.lost, fired);
 	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
-	assert_int_equal(lost_told(), sink.sink.lost);
+	assert_int_equal(lost_in_file(), sink.sink.lost);
 }
 
 /* Hooks that may sleep make room: nothing is lost with a buffer of any size. */
@@ -483,7 +483,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 	assert_true(sink.sink.lost > 500);
 	assert_int_equal(sink.sink.records + sink.sink.lost, fired + 1);
 	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
-	assert_int_equal(lost_told(), sink.sink.lost);
+	assert_int_equal(lost_in_file(), sink.sink.lost);
 	assert_int_equal(sink.file.truncations, 0);
 }
 

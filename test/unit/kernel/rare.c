@@ -34,7 +34,7 @@ static void noise(uint32_t times)
 }
 
 /* Checks that all slots of a ring are accounted for, and returns its contents. */
-static const struct checked_ring *sound(uint32_t ring)
+static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
 
@@ -55,9 +55,9 @@ static void rare_events_survive_the_noise(void **state)
 	noise(100 * SLOTS);
 	fake.cpu = 0;
 	KTRACE(process, exit, 5);
-	checked = sound(RARE);
+	checked = verified_ring(RARE);
 	assert_int_equal(checked->records, 2);
-	assert_int_equal(checked->record[0].event, fake_row("process.exec")->id);
+	assert_int_equal(checked->record[0].event, fake_event("process.exec")->id);
 	assert_int_equal(checked->record[0].thread, 77);
 	assert_true(checked->record[0].extended);
 	assert_int_equal(payload_bits(&checked->record[0], 0, 4), 4 | KTRX_EXT_CPU << 8 | 2 << 16);
@@ -100,7 +100,7 @@ static void the_rare_ring_laps_like_any_other(void **state)
 		fake.cpu = i % FAKE_CPUS;
 		KTRACE(process, exit, i);
 	}
-	checked = sound(RARE);
+	checked = verified_ring(RARE);
 	assert_int_equal(checked->records, SLOTS);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		assert_int_equal(payload_bits(&checked->record[i], 4, 4), 2 * SLOTS + i);
@@ -120,7 +120,7 @@ static void full_stamps_are_kept(void **state)
 		fake.clock = begun + ((uint64_t)i << 37);
 		KTRACE(process, exit, i);
 	}
-	checked = sound(RARE);
+	checked = verified_ring(RARE);
 	assert_int_equal(checked->anchors, 5);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(checked->record[i].stamp >> 37, (begun + ((uint64_t)i << 37)) >> 37);
@@ -197,7 +197,7 @@ static void interrupts_may_come_at_any_point(void **state)
 		KTRACE(process, exit, 1);
 		points = fake_points();
 		fake_at(-1, NULL);
-		assert_int_equal(sound(RARE)->records, 2 + came);
+		assert_int_equal(verified_ring(RARE)->records, 2 + came);
 	}
 	assert_true(points > 10);
 }

@@ -35,7 +35,7 @@ static const struct checked_record *only_record(uint32_t ring, const char *event
 
 	assert_int_equal(checked->invalid, 0);
 	assert_int_equal(checked->records, 1);
-	assert_int_equal(checked->record[0].event, fake_row(event)->id);
+	assert_int_equal(checked->record[0].event, fake_event(event)->id);
 	return &checked->record[0];
 }
 
@@ -133,18 +133,18 @@ static void the_descriptor_describes_the_fields(void **state)
 					 KTRX_TYPE_I32,	    KTRX_TYPE_U32,  KTRX_TYPE_I64,  KTRX_TYPE_U64,
 					 KTRX_TYPE_POINTER, KTRX_TYPE_BOOL, KTRX_TYPE_CHAR, KTRX_TYPE_U32 };
 	static const char strings[] = "test\0four\0%u %u %llu\0" __FILE__ "\0a\0\0b\0\0c\0ns";
-	const struct ktrx_event *row = fake_row("test.types");
+	const struct ktrx_event *event = fake_event("test.types");
 
 	(void)state;
-	assert_int_equal(row->fields, 12);
-	assert_memory_equal(row->type, types, sizeof(types));
-	assert_int_equal(row->v1_id, KTRX_V1_NONE);
-	assert_int_equal(fake_row("syscall.enter")->v1_id, 0);
-	row = fake_row("test.four");
-	assert_memory_equal(row + 1, strings, sizeof(strings));
-	assert_int_equal(row->magic, KTRX_EVENT_MAGIC);
-	assert_int_equal(row->size % 8, 0);
-	assert_true(row->size >= sizeof(*row) + sizeof(strings));
+	assert_int_equal(event->fields, 12);
+	assert_memory_equal(event->type, types, sizeof(types));
+	assert_int_equal(event->v1_id, KTRX_V1_NONE);
+	assert_int_equal(fake_event("syscall.enter")->v1_id, 0);
+	event = fake_event("test.four");
+	assert_memory_equal(event + 1, strings, sizeof(strings));
+	assert_int_equal(event->magic, KTRX_EVENT_MAGIC);
+	assert_int_equal(event->size % 8, 0);
+	assert_true(event->size >= sizeof(*event) + sizeof(strings));
 }
 
 static void a_system_call_takes_two_slots(void **state)
@@ -259,7 +259,7 @@ static void strings_share_the_room_of_a_record(void **state)
 static void text_events_take_their_types_from_the_arguments(void **state)
 {
 	const struct checked_record *record;
-	const struct ktrx_event *row;
+	const struct ktrx_event *event;
 	uint16_t small = 0xbeef;
 	char line[16];
 
@@ -268,9 +268,9 @@ static void text_events_take_their_types_from_the_arguments(void **state)
 	snprintf(line, sizeof(line), "text.line%d", __LINE__ + 1);
 	KTRACE_TEXT("small=%u text=%s", small, "ab");
 	record = only_record(1, line);
-	row = fake_row(line);
-	assert_int_equal(row->type[0], KTRX_TYPE_U16);
-	assert_int_equal(row->type[1], KTRX_TYPE_STRING);
+	event = fake_event(line);
+	assert_int_equal(event->type[0], KTRX_TYPE_U16);
+	assert_int_equal(event->type[1], KTRX_TYPE_STRING);
 	assert_int_equal(payload_bits(record, 0, 2), 0xbeef);
 	assert_int_equal(payload_bits(record, 2, 2), 2);
 	assert_memory_equal(record->payload + 4, "ab", 2);
@@ -391,7 +391,7 @@ static void without_frame_pointers_only_sites_are_recorded(void **state)
 
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake_row("test.four")->flags = 2 | KTRX_EVENT_SITE;
+	fake_event("test.four")->flags = 2 | KTRX_EVENT_SITE;
 	ktrace_states_update();
 	KTRACE(test, four, 1, 2, 3);
 	record = only_record(1, "test.four");
@@ -434,7 +434,7 @@ static void descriptors_are_numbered_in_order(void **state)
 	uint16_t id = 0;
 
 	(void)state;
-	assert_int_equal(fake_row("test.four")->id, 0);
+	assert_int_equal(fake_event("test.four")->id, 0);
 	KTRACE(test, none);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
 		assert_int_equal(event->id, ++id);
@@ -508,7 +508,7 @@ static void a_delayed_attach_undoes_nothing(void **state)
 		assert_int_equal(ktrace_root.lost_events, 0);
 		assert_int_equal(ktrace_root.section[0].length, (FAKE_CPUS + 1) * sizeof(struct ktrx_ring));
 		assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
-		assert_int_equal(fake_row("test.four")->header & KTRACE_HEADER_SLOW, 0);
+		assert_int_equal(fake_event("test.four")->header & KTRACE_HEADER_SLOW, 0);
 		assert_int_equal(check_ring(0)->invalid + check_ring(1)->invalid, 0);
 		assert_in_range(check_ring(0)->records + check_ring(1)->records, 2, 3);
 	}

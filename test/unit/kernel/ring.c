@@ -35,14 +35,14 @@ static void record_long(void)
 }
 
 /* Returns the number of a record if one of the two writers wrote it, 0 if not. */
-static uint32_t genuine(const struct checked_record *record)
+static uint32_t number_of(const struct checked_record *record)
 {
 	uint32_t at = record->extended ? 4 : 0;
 	uint64_t n = payload_bits(record, at, 4);
 
-	if (record->event == fake_row("test.pair")->id)
+	if (record->event == fake_event("test.pair")->id)
 		return (uint32_t)payload_bits(record, at + 4, 4) == (uint32_t)~n ? (uint32_t)n : 0;
-	if (record->event != fake_row("test.long")->id || payload_bits(record, at + 8, 8) != n * 3)
+	if (record->event != fake_event("test.long")->id || payload_bits(record, at + 8, 8) != n * 3)
 		return 0;
 	return payload_bits(record, at + 16, 8) == n * 5 && payload_bits(record, at + 24, 8) == ~n
 		       ? (uint32_t)n
@@ -50,13 +50,13 @@ static uint32_t genuine(const struct checked_record *record)
 }
 
 /* Checks that every slot is accounted for and every record shown was written; returns the ring's contents. */
-static const struct checked_ring *sound(uint32_t ring)
+static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
 
 	assert_int_equal(checked->produced, checked->overwritten + checked->decoded + checked->invalid);
 	for (uint32_t i = 0; i < checked->records; i++)
-		assert_int_not_equal(genuine(&checked->record[i]), 0);
+		assert_int_not_equal(number_of(&checked->record[i]), 0);
 	return checked;
 }
 
@@ -74,12 +74,12 @@ static void laps_leave_the_newest_records(void **state)
 	boot();
 	for (uint32_t i = 0; i < 3 * SLOTS + 7; i++)
 		record_pair();
-	checked = sound(1);
+	checked = verified_ring(1);
 	assert_int_equal(checked->produced, 3 * SLOTS + 8); /* with the anchor */
 	assert_int_equal(checked->overwritten, 2 * SLOTS + 8);
 	assert_int_equal(checked->records, SLOTS);
 	for (uint32_t i = 0; i < SLOTS; i++)
-		assert_int_equal(genuine(&checked->record[i]), number - SLOTS + 1 + i);
+		assert_int_equal(number_of(&checked->record[i]), number - SLOTS + 1 + i);
 }
 
 static void records_may_cross_the_ring_end(void **state)
@@ -93,7 +93,7 @@ static void records_may_cross_the_ring_end(void **state)
 	record_pair(); /* with the anchor, three slots */
 	for (uint32_t i = 0; i < 2 * SLOTS; i++)
 		record_long();
-	checked = sound(1);
+	checked = verified_ring(1);
 	assert_int_equal(checked->records, SLOTS / 2);
 	assert_int_equal(checked->invalid, 0);
 	for (uint32_t i = 0; i < checked->records; i++)
@@ -107,8 +107,8 @@ static void generations_wrap(void **state)
 	boot();
 	for (uint32_t i = 0; i < 600 * SLOTS; i++)
 		record_pair();
-	assert_int_equal(sound(1)->records, SLOTS);
-	assert_int_equal(sound(1)->invalid, 0);
+	assert_int_equal(verified_ring(1)->records, SLOTS);
+	assert_int_equal(verified_ring(1)->invalid, 0);
 }
 
 static void the_boot_ring_overwrites_its_oldest_records(void **state)
@@ -117,8 +117,8 @@ static void the_boot_ring_overwrites_its_oldest_records(void **state)
 	number = 0;
 	for (uint32_t i = 0; i < 5 * KTRACE_BOOT_SLOTS; i++)
 		record_pair();
-	assert_int_equal(sound(0)->records, KTRACE_BOOT_SLOTS);
-	assert_int_equal(sound(0)->invalid, 0);
+	assert_int_equal(verified_ring(0)->records, KTRACE_BOOT_SLOTS);
+	assert_int_equal(verified_ring(0)->invalid, 0);
 }
 
 /* Runs a test once for each point at which it can be interrupted. */
@@ -168,7 +168,7 @@ static void inner_both(void)
 
 static void three_records_more(uint32_t ring, uint32_t before)
 {
-	const struct checked_ring *checked = sound(ring);
+	const struct checked_ring *checked = verified_ring(ring);
 
 	assert_int_equal(checked->records, before + 3);
 	assert_int_equal(checked->invalid, 0);
@@ -212,7 +212,7 @@ static void move_and_record(void)
  */
 static void check_moved(void)
 {
-	uint32_t records = sound(1)->records + sound(2)->records;
+	uint32_t records = verified_ring(1)->records + verified_ring(2)->records;
 
 	assert_int_equal(records, 4);
 	assert_int_equal(check_ring(1)->invalid + check_ring(2)->invalid, 0);
@@ -243,7 +243,7 @@ static void inner_long_laps(void)
  */
 static void check_lapped(void)
 {
-	const struct checked_ring *checked = sound(1);
+	const struct checked_ring *checked = verified_ring(1);
 
 	assert_true(checked->invalid <= 4);
 	assert_true(checked->records >= SLOTS / 2 - 4);
@@ -289,7 +289,7 @@ static void stamps_stay_full_after_a_long_pause(void **state)
 		i % 2 ? record_pair() : record_long();
 		stamps[i] = fake.clock;
 	}
-	checked = sound(1);
+	checked = verified_ring(1);
 	assert_int_equal(checked->records, sizeof(shifts));
 	for (uint32_t i = 0; i < sizeof(shifts); i++)
 		assert_int_equal(checked->record[i].stamp, stamps[i]);
@@ -336,7 +336,7 @@ static void prepare_late(void)
 
 static void check_late(void)
 {
-	const struct checked_ring *checked = sound(1);
+	const struct checked_ring *checked = verified_ring(1);
 
 	three_records_more(1, 1);
 	for (uint32_t i = 1; i < checked->records; i++)
@@ -364,14 +364,14 @@ static void a_full_ring_may_keep_its_oldest_records(void **state)
 	record_pair();
 	record_pair();
 	assert_int_equal(ktrace_ring[1].dropped, 2);
-	checked = sound(1);
+	checked = verified_ring(1);
 	assert_int_equal(checked->produced, SLOTS);
 	assert_int_equal(checked->overwritten, 0);
 	assert_int_equal(checked->records, SLOTS - 1);
-	assert_int_equal(genuine(&checked->record[0]), 1);
+	assert_int_equal(number_of(&checked->record[0]), 1);
 	ktrace_clear();
 	record_pair();
-	assert_int_equal(sound(1)->records, 1);
+	assert_int_equal(verified_ring(1)->records, 1);
 	assert_int_equal(ktrace_ring[1].dropped, 0);
 }
 
@@ -385,7 +385,7 @@ static void prepare_nearly_full(void)
 
 static void check_full(void)
 {
-	const struct checked_ring *checked = sound(1);
+	const struct checked_ring *checked = verified_ring(1);
 
 	assert_int_equal(checked->overwritten, 0);
 	assert_int_equal(checked->invalid, 0);

@@ -144,8 +144,8 @@ static void a_mask_has_a_bit_for_each_event_of_its_group(void **state)
 	expect("debug.ktr.few.three_mask", "0x4");
 	assert_int_equal(ktrace_setting_set("debug.ktr.few_enable=5"), KTRACE_OK);
 	expect("debug.ktr.few_enable", "0x5");
-	assert_int_equal(fake_row("few.two")->state, KTRX_STATE_OFF);
-	assert_int_not_equal(fake_row("few.three")->state, KTRX_STATE_OFF);
+	assert_int_equal(fake_event("few.two")->state, KTRX_STATE_OFF);
+	assert_int_not_equal(fake_event("few.three")->state, KTRX_STATE_OFF);
 	assert_int_equal(ktrace_setting_set("debug.ktr.few_enable=0"), KTRACE_OK);
 	expect("debug.ktr.few_enable", "0x0");
 	assert_int_equal(ktrace_setting_set("debug.ktr.few_enable=-1"), KTRACE_OK);
@@ -165,8 +165,8 @@ static void a_mask_does_not_stop_counting(void **state)
 	(void)state;
 	assert_int_equal(ktrace_control("few.one=count"), KTRACE_OK);
 	assert_int_equal(ktrace_setting_set("debug.ktr.few_enable=0x3"), KTRACE_OK);
-	assert_int_equal(fake_row("few.one")->wanted, KTRX_STATE_COUNT);
-	assert_int_equal(fake_row("few.two")->wanted, KTRX_STATE_RECORD);
+	assert_int_equal(fake_event("few.one")->wanted, KTRX_STATE_COUNT);
+	assert_int_equal(fake_event("few.two")->wanted, KTRX_STATE_RECORD);
 }
 
 static void a_mask_may_be_wider_than_any_number(void **state)
@@ -233,16 +233,16 @@ static void every_setting_is_visited_once(void **state)
 static void the_root_leads_to_the_setting_descriptors(void **state)
 {
 	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_SETTINGS - 1];
-	const struct ktrx_setting *row;
+	const struct ktrx_setting *setting;
 
 	(void)state;
 	ktrace_setting_set("test.word32=0");
 	assert_int_equal(section->type, KTRX_SECTION_SETTINGS);
 	assert_int_equal(section->where, KTRX_WHERE_VIRTUAL);
-	assert_true(section->length >= 10 * sizeof(*row));
-	row = (const struct ktrx_setting *)(uintptr_t)section->address;
-	assert_int_equal(row->magic, KTRX_SETTING_MAGIC);
-	assert_int_equal(row->size, sizeof(*row));
+	assert_true(section->length >= 10 * sizeof(*setting));
+	setting = (const struct ktrx_setting *)(uintptr_t)section->address;
+	assert_int_equal(setting->magic, KTRX_SETTING_MAGIC);
+	assert_int_equal(setting->size, sizeof(*setting));
 }
 
 int main(void)

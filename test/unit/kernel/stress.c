@@ -76,7 +76,7 @@ static bool genuine_long(const uint8_t *payload)
 	return words[0] * 3 == words[1] && words[0] == ~words[2];
 }
 
-static const struct checked_ring *sound(uint32_t ring)
+static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
 
@@ -181,7 +181,7 @@ static void the_boot_ring_is_shared(void **state)
 	(void)state;
 	run(threads, boot_work);
 	join(threads);
-	checked = sound(0);
+	checked = verified_ring(0);
 	assert_true(checked->produced > WORKERS * BOOT_ROUND - 1000);
 	assert_int_equal(ktrace_root.lost_events, 0);
 	assert_true(checked->records >= 512 / 2 - 16);
@@ -221,7 +221,7 @@ static void rings_survive_a_storm_of_signals(void **state)
 		      (unsigned long long)(slots_written[0] + slots_written[1]), (unsigned long long)handled,
 		      (unsigned long long)shown);
 	for (uint32_t i = 0; i < WORKERS; i++) {
-		const struct checked_ring *checked = sound(i + 1);
+		const struct checked_ring *checked = verified_ring(i + 1);
 
 		assert_in_range(checked->produced - slots_written[i], 1,
 				8); /* the first anchor, possibly twice */

@@ -25,7 +25,7 @@ enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
 
 static struct {
 	uint64_t now;
-	unsigned said; /* events handed out */
+	unsigned returned; /* events handed out */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
 	struct ktrx_cpu cpu[3];
@@ -42,9 +42,9 @@ static int fake_next(void *context, struct ktread_followed *now, int wait_ms)
 		*now = fake.first[fake.first_said++];
 		return 1;
 	}
-	if (fake.said < script_count() && script_at(fake.said)->stamp <= fake.now) {
+	if (fake.returned < script_count() && script_at(fake.returned)->stamp <= fake.now) {
 		now->kind = KTREAD_FOLLOWED_EVENT;
-		now->event = script_at(fake.said++);
+		now->event = script_at(fake.returned++);
 		script_ring(now->event->ring)->decoded++;
 		script_ring(now->event->ring)->head += SLOTS_EVENT;
 		fake.account.produced += SLOTS_EVENT;
