@@ -10,7 +10,7 @@
 
 #include "why/finding.h"
 #include "why/pulse.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #define SHOWN 12u /* threads */
 

@@ -8,7 +8,7 @@
 
 #include "why/finding.h"
 #include "why/pulse.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
@@ -16,7 +16,7 @@
 #define QUIET_MS     1500u /* without a heartbeat a busy CPU is not healthy; a host may delay it for less */
 #define LATE_MS	     1000u /* a longer time runnable is a problem if there is little to do */
 #define SCANT	     10u   /* a ring that holds less than 1/SCANT of the window shows too little */
-#define RESTS	     12u   /* listed threads that wait without a timeout */
+#define UNTIMED	     12u   /* listed threads that wait without a timeout */
 #define USERS	     3u	   /* named threads that used the CPUs most */
 #define CALM_MS	     2000u /* a thread that does more than compute usually records an event in this time */
 #define TURN_MS	     100u  /* a thread that was just woken may not have run yet */
@@ -224,52 +224,52 @@ static void say_missing(const struct why_evidence *evidence, const struct health
  * Returns whether nothing in the trace shows that such a wait ends after as long a time: it may last
  * forever.
  */
-static bool is_open(const struct why_evidence *evidence, const struct why_rests *rests,
-		    const struct why_rest *rest)
+static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
+		    const struct why_untimed *untimed)
 {
-	const struct why_thread *owner = rest->owner && !(rest->owner & KTRX_HOLDER_CPU)
-						 ? why_thread_find(evidence, rest->owner - 1)
+	const struct why_thread *owner = untimed->owner && !(untimed->owner & KTRX_HOLDER_CPU)
+						 ? why_thread_find(evidence, untimed->owner - 1)
 						 : NULL;
 
 	/* The holder of the lock that it waits for makes progress by itself. */
-	if (owner && rests->of[owner - evidence->thread] == 0)
+	if (owner && list->of[owner - evidence->thread] == 0)
 		return false;
-	return !why_rest_is_usual(evidence, rest) &&
-	       why_rest_ticks(evidence, rest) > why_ms(evidence, TURN_MS);
+	return !why_untimed_is_usual(evidence, untimed) &&
+	       why_untimed_ticks(evidence, untimed) > why_ms(evidence, TURN_MS);
 }
 
-static uint32_t count_open(const struct why_evidence *evidence, const struct why_rests *rests)
+static uint32_t count_open(const struct why_evidence *evidence, const struct why_untimed_list *list)
 {
 	uint32_t open = 0;
 
-	for (uint32_t n = 0; n < rests->count; n++)
-		open += is_open(evidence, rests, &rests->rest[n]);
+	for (uint32_t n = 0; n < list->count; n++)
+		open += is_open(evidence, list, &list->untimed[n]);
 	return open;
 }
 
 /* Lists threads that wait without a timeout, first those whose waits are not seen to end. */
-static void list_rests(const struct why_evidence *evidence, const struct why_rests *rests,
-		       struct why_finding *finding)
+static void list_untimed(const struct why_evidence *evidence, const struct why_untimed_list *list,
+			 struct why_finding *finding)
 {
-	char rest[FINDING_LINE], before[WHY_WORDS];
+	char untimed[FINDING_LINE], before[WHY_WORDS];
 	uint32_t shown = 0;
 
 	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t n = 0; n < rests->count; n++) {
-			const struct why_rest *one = &rests->rest[n];
+		for (uint32_t n = 0; n < list->count; n++) {
+			const struct why_untimed *one = &list->untimed[n];
 
-			if (is_open(evidence, rests, one) != (pass == 0) || shown++ >= RESTS)
+			if (is_open(evidence, list, one) != (pass == 0) || shown++ >= UNTIMED)
 				continue;
-			why_say_rest(evidence, one, rest, sizeof(rest));
+			why_say_untimed(evidence, one, untimed, sizeof(untimed));
 			if (one->owner)
-				finding_evidence(&finding->base, "  %s", rest);
+				finding_evidence(&finding->base, "  %s", untimed);
 			else
-				finding_evidence(&finding->base, "  %s: %s", rest,
+				finding_evidence(&finding->base, "  %s: %s", untimed,
 						 why_say_waits_before(evidence, one, before, sizeof(before)));
 		}
-	if (shown > RESTS)
+	if (shown > UNTIMED)
 		finding_evidence(&finding->base, "  and %" PRIu32 " more, in the list of threads below",
-				 shown - RESTS);
+				 shown - UNTIMED);
 }
 
 /* Formats what would show whether the `open` waits without a timeout are normal; "" if there are none. */
@@ -292,14 +292,14 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 }
 
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
-		       const struct health *health, unsigned busy, const struct why_rests *rests)
+		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
 	/*
 		 * Earlier wakeups show whether a sleep is normal, so the trace must reach back before the
 		 * oldest sleep.
 		 */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
-	const uint32_t open = count_open(evidence, rests);
+	const uint32_t open = count_open(evidence, list);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
 	/* More running threads than CPUs: the hooks for switches are wrong. */
@@ -332,10 +332,10 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 "%" PRIu32 " threads sleep, %" PRIu32 " of them with a timeout",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
-	if (rests->count)
+	if (list->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
-	list_rests(evidence, rests, finding);
+	list_untimed(evidence, list, finding);
 	say_missing(evidence, health, finding);
 	if (!finding->base.advice[0] && !is_long)
 		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
@@ -351,13 +351,13 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 static int find_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
-	struct why_rests rests;
-	int error = why_rests_find(&rests, evidence);
+	struct why_untimed_list list;
+	int error = why_untimed_find(&list, evidence);
 
 	if (error)
 		return error;
-	error = report_idle(evidence, findings, health, busy, &rests);
-	why_rests_free(&rests);
+	error = report_idle(evidence, findings, health, busy, &list);
+	why_untimed_free(&list);
 	return error;
 }
 

@@ -105,7 +105,7 @@ static int halted_off(const struct why_evidence *evidence, struct why_findings *
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
-	if (!why_is_at_rest(evidence, cpu))
+	if (!why_is_in_idle_thread(evidence, cpu))
 		return cpu->has_registers ? 0 : still_off(evidence, findings, cpu);
 	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
 }

@@ -103,7 +103,7 @@ static bool is_awake(const struct why_thread *thread)
 static bool calls_loop(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) && is_awake(thread) &&
-	       thread->rested < thread->repeat_first &&
+	       thread->last_sleep < thread->repeat_first &&
 	       lasts_until_end(evidence, thread, thread->syscalls.last) &&
 	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
 }

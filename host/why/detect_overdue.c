@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "why/finding.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 #include "why/pulse.h"
 
 #define MOST	     8u	   /* findings */
@@ -36,7 +36,7 @@
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
 struct overdue_wait {
-	const struct why_rest *rest;
+	const struct why_untimed *untimed;
 	enum reason reason;
 	enum finding_certainty certain;
 	uint64_t ticks;		/* how long it has waited */
@@ -61,16 +61,16 @@ static bool all_idle(const struct why_evidence *evidence)
  * may be stopped, and only the host knows how long nothing came. Then it returns the whole time and sets
  * *doubtful: the finding is only possible.
  */
-static uint64_t waited(const struct why_evidence *evidence, const struct why_rest *rest, bool *doubtful)
+static uint64_t waited(const struct why_evidence *evidence, const struct why_untimed *untimed, bool *doubtful)
 {
-	const uint64_t seen = why_rest_ticks(evidence, rest);
+	const uint64_t seen = why_untimed_ticks(evidence, untimed);
 
 	*doubtful = false;
-	if (!rest->since || evidence->alive == evidence->end || evidence->silence_is_longer ||
+	if (!untimed->since || evidence->alive == evidence->end || evidence->silence_is_longer ||
 	    !all_idle(evidence))
 		return seen;
 	*doubtful = true;
-	return why_age(evidence, rest->since);
+	return why_age(evidence, untimed->since);
 }
 
 /* ---- Reasons ------------------------------------------------------------------------------------- */
@@ -84,9 +84,9 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 }
 
 /* Returns the longest time that the thread can have existed before it began to wait. */
-static uint64_t before(const struct why_rest *rest)
+static uint64_t before(const struct why_untimed *untimed)
 {
-	return rest->since > rest->thread->created ? rest->since - rest->thread->created : 0;
+	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
 }
 
 /*
@@ -95,19 +95,19 @@ static uint64_t before(const struct why_rest *rest)
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {
-	const struct why_rest *rest = one->rest;
-	const uint32_t wakes = rest->by_table ? rest->thread->holder.wakes : 0;
+	const struct why_untimed *untimed = one->untimed;
+	const uint32_t wakes = untimed->by_table ? untimed->thread->holder.wakes : 0;
 
-	return wakes >= KNOWN_WAITS && rest->waiters_ticks >= why_ms(evidence, STUCK_MS) &&
-	       one->ticks >= at_least(evidence, UNKNOWN_MS, before(rest) / wakes, TIMES_BLOCKS);
+	return wakes >= KNOWN_WAITS && untimed->waiters_ticks >= why_ms(evidence, STUCK_MS) &&
+	       one->ticks >= at_least(evidence, UNKNOWN_MS, before(untimed) / wakes, TIMES_BLOCKS);
 }
 
 static void judge_blocks(const struct why_evidence *evidence, struct overdue_wait *one)
 {
-	const struct why_queue *queue = one->rest->queue;
+	const struct why_queue *queue = one->untimed->queue;
 	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
 
-	if (!one->rest->waiters || one->rest->waiters_ticks < why_ms(evidence, WAITERS_MS))
+	if (!one->untimed->waiters || one->untimed->waiters_ticks < why_ms(evidence, WAITERS_MS))
 		return;
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
 		one->certain = FINDING_LIKELY;
@@ -122,12 +122,12 @@ static void judge_blocks(const struct why_evidence *evidence, struct overdue_wai
 
 static void judge_device(const struct why_evidence *evidence, struct overdue_wait *one)
 {
-	const struct why_queue *queue = one->rest->queue;
+	const struct why_queue *queue = one->untimed->queue;
 	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
 
-	if (one->rest->kind != KTRX_WAIT_DEVICE)
+	if (one->untimed->kind != KTRX_WAIT_DEVICE)
 		return;
-	if (one->rest->lock &&
+	if (one->untimed->lock &&
 	    one->ticks >= at_least(evidence, waits ? VERY_LONG_MS : UNKNOWN_MS, longest, TIMES_LONGER))
 		one->reason = HOLDS;
 	else if (waits >= MANY_WAITS && one->ticks >= at_least(evidence, VERY_LONG_MS, longest, TIMES_MORE))
@@ -150,28 +150,28 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 }
 
 /* Returns whether the thread exists and does not wait without a timeout itself. */
-static bool still_runs(const struct why_evidence *evidence, const struct why_rests *rests, uint32_t id)
+static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
 
 	return thread && !thread->idle && !why_is_gone(evidence, thread) &&
-	       rests->of[thread - evidence->thread] == 0;
+	       list->of[thread - evidence->thread] == 0;
 }
 
 /* Returns whether a thread that used to wake the queue's sleepers still runs. */
-static bool has_waker(const struct why_evidence *evidence, const struct why_rests *rests,
+static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		      const struct why_queue *queue)
 {
 	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++)
-		if (queue->waker[n].wakes && still_runs(evidence, rests, queue->waker[n].thread))
+		if (queue->waker[n].wakes && still_runs(evidence, list, queue->waker[n].thread))
 			return true;
 	return false;
 }
 
-static void judge_rhythm(const struct why_evidence *evidence, const struct why_rests *rests,
+static void judge_rhythm(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			 struct overdue_wait *one)
 {
-	const struct why_queue *queue = one->rest->queue;
+	const struct why_queue *queue = one->untimed->queue;
 	uint64_t quiet, longest;
 	bool by_irq;
 
@@ -187,10 +187,10 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 		return;
 	if (by_irq && !one->irq_comes && one->usual < why_ms(evidence, FLOW_MS))
 		return;
-	if (!by_irq && !has_waker(evidence, rests, queue))
+	if (!by_irq && !has_waker(evidence, list, queue))
 		return;
 	one->reason = RHYTHM;
-	if (one->irq_comes && one->rest->by_table)
+	if (one->irq_comes && one->untimed->by_table)
 		one->certain = FINDING_LIKELY;
 }
 
@@ -198,14 +198,14 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
  * The same by the thread's row. Nothing is concluded from irregular wakeups by interrupts, because they may
  * be input. For wakeups by a thread, that thread must still run.
  */
-static void judge_habit(const struct why_evidence *evidence, const struct why_rests *rests,
+static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
 {
 	struct why_habit *habit = &one->habit;
 
-	if (!why_habit_of(evidence, one->rest, habit) || why_is_served(evidence, one->rest))
+	if (!why_habit_of(evidence, one->untimed, habit) || why_is_served(evidence, one->untimed))
 		return;
-	if (habit->waker ? !still_runs(evidence, rests, habit->waker - 1)
+	if (habit->waker ? !still_runs(evidence, list, habit->waker - 1)
 			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
 		return;
 	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,
@@ -231,11 +231,11 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
-	const struct ktrx_holder *row = &one->rest->thread->holder;
-	const bool by_table = one->rest->by_table && row->owner && has_row(evidence, row->owner) &&
+	const struct ktrx_holder *row = &one->untimed->thread->holder;
+	const bool by_table = one->untimed->by_table && row->owner && has_row(evidence, row->owner) &&
 			      !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->left_out == 0;
 
-	if (by_table && one->rest->owner == 0 && row->state == KTRX_THREAD_WAITING &&
+	if (by_table && one->untimed->owner == 0 && row->state == KTRX_THREAD_WAITING &&
 	    one->ticks >= why_ms(evidence, LONG_MS))
 		one->reason = FREE;
 }
@@ -244,34 +244,35 @@ static void judge_free(const struct why_evidence *evidence, struct overdue_wait 
  * Returns whether the wait has no timeout. In a kernel that has recorded no timed sleep, a wait for an event
  * may be one.
  */
-static bool has_no_timeout(const struct why_evidence *evidence, const struct why_rest *rest)
+static bool has_no_timeout(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
-	return evidence->timeouts_recorded || rest->kind == KTRX_WAIT_DEVICE;
+	return evidence->timeouts_recorded || untimed->kind == KTRX_WAIT_DEVICE;
 }
 
-static struct overdue_wait judge(const struct why_evidence *evidence, const struct why_rests *rests,
-				 const struct why_rest *rest)
+static struct overdue_wait judge(const struct why_evidence *evidence, const struct why_untimed_list *list,
+				 const struct why_untimed *untimed)
 {
-	struct overdue_wait one = { .rest = rest, .certain = FINDING_POSSIBLE };
+	struct overdue_wait one = { .untimed = untimed, .certain = FINDING_POSSIBLE };
 	bool doubtful;
 
-	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE && rest->kind != KTRX_WAIT_LOCK)
+	if (untimed->kind != KTRX_WAIT_EVENT && untimed->kind != KTRX_WAIT_DEVICE &&
+	    untimed->kind != KTRX_WAIT_LOCK)
 		return one;
-	one.ticks = waited(evidence, rest, &doubtful);
-	if (rest->kind == KTRX_WAIT_LOCK) {
+	one.ticks = waited(evidence, untimed, &doubtful);
+	if (untimed->kind == KTRX_WAIT_LOCK) {
 		judge_free(evidence, &one);
 		return one;
 	}
 	judge_blocks(evidence, &one);
 	if (one.reason == NONE)
-		judge_rhythm(evidence, rests, &one);
+		judge_rhythm(evidence, list, &one);
 	if (one.reason == NONE)
-		judge_habit(evidence, rests, &one);
+		judge_habit(evidence, list, &one);
 	if (one.reason == NONE)
 		judge_device(evidence, &one);
-	if (rest->queue)
-		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
-	if (doubtful || !rest->by_table || !has_no_timeout(evidence, rest))
+	if (untimed->queue)
+		one.irq_comes = irq_comes(evidence, untimed->queue, one.ticks);
+	if (doubtful || !untimed->by_table || !has_no_timeout(evidence, untimed))
 		one.certain = FINDING_POSSIBLE;
 	return one;
 }
@@ -281,29 +282,29 @@ static struct overdue_wait judge(const struct why_evidence *evidence, const stru
 static void say_head(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct overdue_wait *one)
 {
-	char rest[FINDING_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
+	char untimed[FINDING_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
 
-	why_say_rest(evidence, one->rest, rest, sizeof(rest));
+	why_say_untimed(evidence, one->untimed, untimed, sizeof(untimed));
 	switch (one->reason) {
 	case BLOCKS:
 		finding_say(finding->base.what, "%s, and holds lock %s, for which %" PRIu32 " other thread%s",
-			    rest, why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
-			    one->rest->waiters, one->rest->waiters == 1 ? " waits" : "s wait");
+			    untimed, why_say_object(evidence, one->untimed->lock, lock, sizeof(lock)),
+			    one->untimed->waiters, one->untimed->waiters == 1 ? " waits" : "s wait");
 		return;
 	case FREE:
-		finding_say(finding->base.what, "%s; the lock is no longer held", rest);
+		finding_say(finding->base.what, "%s; the lock is no longer held", untimed);
 		return;
 	case HOLDS:
-		finding_say(finding->base.what, "%s, and holds lock %s", rest,
-			    why_say_object(evidence, one->rest->lock, lock, sizeof(lock)));
+		finding_say(finding->base.what, "%s, and holds lock %s", untimed,
+			    why_say_object(evidence, one->untimed->lock, lock, sizeof(lock)));
 		return;
 	case RHYTHM:
 	case HABIT:
-		finding_say(finding->base.what, "%s; its wakeups came every %s and have stopped", rest,
+		finding_say(finding->base.what, "%s; its wakeups came every %s and have stopped", untimed,
 			    why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
 		return;
 	default:
-		finding_say(finding->base.what, "%s, far longer than ever before", rest);
+		finding_say(finding->base.what, "%s, far longer than ever before", untimed);
 		return;
 	}
 }
@@ -340,7 +341,7 @@ static void say_wakers(const struct why_evidence *evidence, struct why_finding *
 static void say_irq(const struct why_evidence *evidence, struct why_finding *finding,
 		    const struct overdue_wait *one)
 {
-	const struct why_irq_waker *irq = &one->rest->queue->irq;
+	const struct why_irq_waker *irq = &one->untimed->queue->irq;
 	char which[WHY_WORDS] = "", last[WHY_WORDS];
 
 	if (irq->wakes == 0)
@@ -359,7 +360,7 @@ static void say_irq(const struct why_evidence *evidence, struct why_finding *fin
 static void say_rhythm(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct overdue_wait *one)
 {
-	const struct why_rhythm *rhythm = &one->rest->queue->rhythm;
+	const struct why_rhythm *rhythm = &one->untimed->queue->rhythm;
 	char usual[WHY_WORDS], longest[WHY_WORDS];
 
 	finding_evidence(
@@ -385,38 +386,38 @@ static void say_habit(const struct why_evidence *evidence, struct why_finding *f
 }
 
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
-			const struct why_rest *rest)
+			const struct why_untimed *untimed)
 {
 	char ticks[WHY_WORDS];
 
 	finding_evidence(&finding->base, "it was woken %" PRIu32 " times in the %s before this wait",
-			 rest->thread->holder.wakes,
-			 why_say_ticks(evidence, before(rest), ticks, sizeof(ticks)));
+			 untimed->thread->holder.wakes,
+			 why_say_ticks(evidence, before(untimed), ticks, sizeof(ticks)));
 }
 
 static void say_waiter(const struct why_evidence *evidence, struct why_finding *finding,
-		       const struct why_rest *rest)
+		       const struct why_untimed *untimed)
 {
 	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
 
 	finding_evidence(&finding->base, "%s has waited %s for lock %s",
-			 why_say_actor(evidence, rest->first_waiter->id + 1, who, sizeof(who)),
-			 why_say_ticks(evidence, rest->waiters_ticks, ticks, sizeof(ticks)),
-			 why_say_object(evidence, rest->lock, lock, sizeof(lock)));
+			 why_say_actor(evidence, untimed->first_waiter->id + 1, who, sizeof(who)),
+			 why_say_ticks(evidence, untimed->waiters_ticks, ticks, sizeof(ticks)),
+			 why_say_object(evidence, untimed->lock, lock, sizeof(lock)));
 }
 
 static void say_missing(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct overdue_wait *one)
 {
-	if (!one->rest->by_table) {
+	if (!one->untimed->by_table) {
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
 			    "call ktrace_block(), which records whether a sleep has a timeout");
-	} else if (!has_no_timeout(evidence, one->rest)) {
+	} else if (!has_no_timeout(evidence, one->untimed)) {
 		finding_say(finding->base.advice, "record timed sleeps, "
 						  "because ktrace_block() has recorded none (KTRX_WAIT_TIME, "
 						  "or a deadline)");
-	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_records_wake_nobody(evidence)) {
+	} else if (one->untimed->kind == KTRX_WAIT_EVENT && !why_records_wake_nobody(evidence)) {
 		finding_say(finding->base.advice,
 			    "record sched.wake_nobody, "
 			    "which distinguishes a wakeup that came too early from a missing one");
@@ -430,7 +431,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct overdue_wait *one)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->certain);
-	const struct why_rest *rest = one->rest;
+	const struct why_untimed *untimed = one->untimed;
 	char words[FINDING_LINE];
 
 	if (!finding)
@@ -441,24 +442,24 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	else if (one->reason == HABIT)
 		say_habit(evidence, finding, &one->habit);
 	else if (one->counted)
-		say_counted(evidence, finding, rest);
+		say_counted(evidence, finding, untimed);
 	else
 		finding_evidence(&finding->base, "%s",
-				 why_say_waits_before(evidence, rest, words, sizeof(words)));
-	if (rest->queue) {
+				 why_say_waits_before(evidence, untimed, words, sizeof(words)));
+	if (untimed->queue) {
 		say_irq(evidence, finding, one);
-		say_wakers(evidence, finding, rest->queue);
+		say_wakers(evidence, finding, untimed->queue);
 	}
-	why_finding_actor(finding, (struct why_actor){ .id = rest->thread->id + 1,
-						       .holds = rest->lock,
-						       .waits = rest->object,
+	why_finding_actor(finding, (struct why_actor){ .id = untimed->thread->id + 1,
+						       .holds = untimed->lock,
+						       .waits = untimed->object,
 						       .ticks = one->ticks,
-						       .pc = rest->pc });
-	if (rest->waiters) {
-		say_waiter(evidence, finding, rest);
-		why_finding_actor(finding, (struct why_actor){ .id = rest->first_waiter->id + 1,
-							       .waits = rest->lock,
-							       .ticks = rest->waiters_ticks });
+						       .pc = untimed->pc });
+	if (untimed->waiters) {
+		say_waiter(evidence, finding, untimed);
+		why_finding_actor(finding, (struct why_actor){ .id = untimed->first_waiter->id + 1,
+							       .waits = untimed->lock,
+							       .ticks = untimed->waiters_ticks });
 	}
 	say_missing(evidence, finding, one);
 	return 0;
@@ -478,25 +479,25 @@ static bool is_left_asleep(const struct why_sleepers *sleepers, const struct why
 }
 
 /* Returns whether the thread has slept longest on its queue. Only that one is reported. */
-static bool is_first_on_queue(const struct why_rests *rests, uint32_t n)
+static bool is_first_on_queue(const struct why_untimed_list *list, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
-		if (rests->rest[k].queue == rests->rest[n].queue)
+		if (list->untimed[k].queue == list->untimed[n].queue)
 			return false;
 	return true;
 }
 
 static int find_all(const struct why_evidence *evidence, struct why_findings *findings,
-		    const struct why_rests *rests, const struct why_sleepers *sleepers)
+		    const struct why_untimed_list *list, const struct why_sleepers *sleepers)
 {
 	uint32_t count = 0;
 	int error = 0;
 
-	for (uint32_t n = 0; n < rests->count && count < MOST && !error; n++) {
-		struct overdue_wait one = judge(evidence, rests, &rests->rest[n]);
+	for (uint32_t n = 0; n < list->count && count < MOST && !error; n++) {
+		struct overdue_wait one = judge(evidence, list, &list->untimed[n]);
 
-		if (one.reason == NONE || is_left_asleep(sleepers, one.rest->thread) ||
-		    (one.reason == RHYTHM && !is_first_on_queue(rests, n)))
+		if (one.reason == NONE || is_left_asleep(sleepers, one.untimed->thread) ||
+		    (one.reason == RHYTHM && !is_first_on_queue(list, n)))
 			continue;
 		count++;
 		error = found(evidence, findings, &one);
@@ -507,17 +508,17 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 int why_detect_overdue(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	struct why_sleepers sleepers = { NULL, 0 };
-	struct why_rests rests;
+	struct why_untimed_list list;
 	int error;
 
 	if (why_waits_mean_nothing(evidence))
 		return 0;
-	error = why_rests_find(&rests, evidence);
+	error = why_untimed_find(&list, evidence);
 	if (!error)
 		error = why_sleepers_find(&sleepers, evidence);
 	if (!error)
-		error = find_all(evidence, findings, &rests, &sleepers);
+		error = find_all(evidence, findings, &list, &sleepers);
 	why_sleepers_free(&sleepers);
-	why_rests_free(&rests);
+	why_untimed_free(&list);
 	return error;
 }

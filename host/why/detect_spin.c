@@ -199,7 +199,7 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
 	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, OFF_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
-	       !why_spins_for_something(cpu) && !why_is_at_rest(evidence, cpu) &&
+	       !why_spins_for_something(cpu) && !why_is_in_idle_thread(evidence, cpu) &&
 	       why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 

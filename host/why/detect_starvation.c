@@ -10,7 +10,7 @@
 
 #include "why/pulse.h"
 #include "why/finding.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 
 /*
  * A thread starves after this many interrupts of its CPU and this long a time: others have had many turns by

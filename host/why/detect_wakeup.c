@@ -8,7 +8,7 @@
 
 #include "why/finding.h"
 #include "why/pulse.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #define HABIT 16u /* so many wakeups show which threads wake each other */
 

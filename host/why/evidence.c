@@ -11,7 +11,7 @@
 #include "analyze/order.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #define END_MOST 1000000u /* s: a table stamp this long after the newest event is not a time */
 

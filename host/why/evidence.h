@@ -206,7 +206,7 @@ struct why_thread {
 		/* waits for devices (of all threads) that had ended before that announcement */
 		blocked_after;
 	uint64_t usual_sleep;	  /* ticks that its timed sleeps take, near their median; 0: there was none */
-	uint64_t rested;	  /* stamp of its last announcement to sleep for anything but a lock */
+	uint64_t last_sleep;	  /* stamp of its last announcement to sleep for anything but a lock */
 	uint64_t woken;		  /* stamp of its last wakeup in the events, also if it was awake already */
 	uint64_t last_action;	  /* stamp of its newest event that is not about locks or going to sleep */
 	uint32_t last_action_cpu; /* CPU of that event */

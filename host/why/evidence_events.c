@@ -163,7 +163,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 {
 	uint64_t ticks = within_window(evidence, thread->since, to);
 
-	if (why_rests_on(evidence, thread, thread->cpu))
+	if (why_idles_on(evidence, thread, thread->cpu))
 		return;
 	thread->ran += ticks;
 	if (thread->cpu < evidence->cpus)
@@ -197,7 +197,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	if (!thread)
 		return;
 	thread->created = thread->first = event->stamp;
-	thread->last_own_event = thread->woken = thread->rested = 0;
+	thread->last_own_event = thread->woken = thread->last_sleep = 0;
 	thread->blocked = thread->contends = thread->last_action = 0;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = thread->tries.count = 0;
 	thread->syscalls = thread->faults = (struct why_rate){ 0 };

@@ -65,7 +65,7 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 				   .pc = pc };
 
 	if (open->from == 0 || open->thread != event->thread || !thread ||
-	    why_rests_on(reader->evidence, thread, event->cpu) || event->stamp < open->last_event)
+	    why_idles_on(reader->evidence, thread, event->cpu) || event->stamp < open->last_event)
 		return;
 	if (proven(&quiet) <= proven(&interrupts->quiet) / 2)
 		return;

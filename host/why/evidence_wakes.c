@@ -142,7 +142,7 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	thread->blocked_on = object;
 	thread->blocked_for = (uint8_t)kind;
 	if (kind != KTRX_WAIT_LOCK && kind != KTRX_WAIT_SPIN)
-		thread->rested = event->stamp;
+		thread->last_sleep = event->stamp;
 	thread->blocked_after = reader->evidence->device.ticks.count;
 }
 

@@ -150,7 +150,7 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 	       thread->since > cpu->row.mode_stamp;
 }
 
-bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu)
+bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu)
 {
 	const struct ktrx_cpu *row;
 
@@ -180,7 +180,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
-bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu)
+bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return why_idles(evidence, cpu) && !why_runs_work(evidence, cpu);
 }

@@ -94,7 +94,7 @@ bool why_waits_mean_nothing(const struct why_evidence *evidence);
  * mode and the thread has run there since before that mode was set, or if the thread has no row and the CPU
  * has not switched yet.
  */
-bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
+bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 
 /*
  * Returns whether the CPU idles. Many kernels start a CPU on the thread that becomes its idle thread. So a
@@ -104,7 +104,7 @@ bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Returns whether the CPU idles and runs an idle thread or an unknown one. */
-bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu);
+bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Returns whether the CPU is in idle mode but has since switched to a thread that is not an idle thread. */
 bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #include "why/evidence_state.h"
 #include "why/pulse.h"
@@ -9,21 +9,22 @@
 #define ALIKE_PART 8u /* in tenths */
 
 /* Returns whether the row's counts are consistent. They may not be if the row changed while it was copied. */
-static bool is_possible(const struct why_evidence *evidence, const struct why_rest *rest)
+static bool is_possible(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
-	const struct ktrx_holder *row = &rest->thread->holder;
+	const struct ktrx_holder *row = &untimed->thread->holder;
 
 	return row->habit_first && row->habit_first < row->habit_last && row->habit_last <= evidence->alive &&
-	       rest->since <= evidence->end && row->habit_longest <= row->habit_last &&
+	       untimed->since <= evidence->end && row->habit_longest <= row->habit_last &&
 	       row->habit_alike < row->habit_wakes;
 }
 
-bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *rest, struct why_habit *habit)
+bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
+		  struct why_habit *habit)
 {
-	const struct ktrx_holder *row = &rest->thread->holder;
+	const struct ktrx_holder *row = &untimed->thread->holder;
 
-	if (!rest->by_table || row->habit_wakes < LEAST || row->habit_object != rest->object ||
-	    !is_possible(evidence, rest) || why_ms(evidence, LEAST_MS) == 0 ||
+	if (!untimed->by_table || row->habit_wakes < LEAST || row->habit_object != untimed->object ||
+	    !is_possible(evidence, untimed) || why_ms(evidence, LEAST_MS) == 0 ||
 	    row->habit_last - row->habit_first < why_ms(evidence, LEAST_MS))
 		return false;
 	*habit = (struct why_habit){
@@ -37,15 +38,15 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *re
 	return true;
 }
 
-bool why_is_served(const struct why_evidence *evidence, const struct why_rest *rest)
+bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
-	if (rest->queue && rest->queue->last_wake > rest->since)
+	if (untimed->queue && untimed->queue->last_wake > untimed->since)
 		return true;
-	for (uint32_t n = 0; rest->object && n < evidence->threads; n++) {
+	for (uint32_t n = 0; untimed->object && n < evidence->threads; n++) {
 		const struct ktrx_holder *row = &evidence->thread[n].holder;
 
-		if (&evidence->thread[n] != rest->thread && row->habit_wakes &&
-		    row->habit_object == rest->object && row->habit_last > rest->since)
+		if (&evidence->thread[n] != untimed->thread && row->habit_wakes &&
+		    row->habit_object == untimed->object && row->habit_last > untimed->since)
 			return true;
 	}
 	return false;
@@ -69,7 +70,7 @@ static bool is_worker(const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	return thread->woken || thread->created || thread->rested ||
+	return thread->woken || thread->created || thread->last_sleep ||
 	       (thread->has_holder && (row->wakes || row->priority || row->wait_stamp));
 }
 

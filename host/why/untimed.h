@@ -3,8 +3,8 @@
  * Threads that wait without a timeout, threads that no thread will wake, and threads that are runnable for
  * long.
  */
-#ifndef WHY_RESTS_H
-#define WHY_RESTS_H
+#ifndef WHY_UNTIMED_H
+#define WHY_UNTIMED_H
 
 #include "why/evidence.h"
 #include "why/finding.h"
@@ -15,7 +15,7 @@
  * requests.
  */
 
-struct why_rest {
+struct why_untimed {
 	const struct why_thread *thread;
 	const struct why_queue *queue; /* the wakeups on its object, NULL unknown */
 	uint64_t object;	       /* 0 unknown */
@@ -33,19 +33,21 @@ struct why_rest {
 	const struct why_thread *first_waiter; /* the thread that has waited longest for such a lock */
 };
 
-struct why_rests {
-	struct why_rest *rest; /* the longest first */
-	/* by thread of the evidence: its index in `rest` + 1, 0: it is not there */
+struct why_untimed_list {
+	struct why_untimed *untimed; /* the longest first */
+	/* by thread of the evidence: its index in `untimed` + 1, 0: it is not there */
 	uint32_t *of;
 	uint32_t count;
 };
 
-/* Finds all threads that wait without a timeout. Returns 0 or KTREAD_E_MEMORY. Free with why_rests_free(). */
-int why_rests_find(struct why_rests *rests, const struct why_evidence *evidence);
-void why_rests_free(struct why_rests *rests);
+/*
+ * Finds all threads that wait without a timeout. Returns 0 or KTREAD_E_MEMORY. Free with why_untimed_free().
+ */
+int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence);
+void why_untimed_free(struct why_untimed_list *list);
 
 /* Returns the ticks from the beginning of the wait until the last sign of life of the machine. */
-uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest);
+uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
  * Returns whether the wakeups of a queue are periodic: there are enough of them, over a long enough time,
@@ -54,13 +56,13 @@ uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_re
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 
 /* Returns whether the trace shows that such waits ended after as long a time before. */
-bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest);
+bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /* Formats "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
-const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
-			 size_t size);
+const char *why_say_untimed(const struct why_evidence *evidence, const struct why_untimed *untimed,
+			    char *buffer, size_t size);
 /* Formats "12 such waits ended before, the longest after 1.20 s". */
-const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_rest *rest,
+const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size);
 
 /*
@@ -81,13 +83,14 @@ struct why_habit {
  * Fills in the habit for the object that the thread waits for now. Returns false if there were too few
  * wakeups.
  */
-bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *rest, struct why_habit *habit);
+bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
+		  struct why_habit *habit);
 
 /*
  * Returns whether another sleeper on the object was woken since this thread began to wait: its turn may come
  * later.
  */
-bool why_is_served(const struct why_evidence *evidence, const struct why_rest *rest);
+bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
  * Threads that are runnable by the tables or events and do not run. That alone does not prove that one waits

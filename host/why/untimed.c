@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "why/rests.h"
+#include "why/untimed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,66 +14,67 @@
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
-static bool by_row(const struct why_thread *thread, struct why_rest *rest)
+static bool by_row(const struct why_thread *thread, struct why_untimed *untimed)
 {
 	const struct ktrx_holder *row = &thread->holder;
 	const bool polls = row->state != KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_LOCK;
 
 	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->deadline || row->wait == KTRX_WAIT_TIME)
 		return false;
-	rest->by_table = true;
-	rest->kind = row->wait;
-	rest->object = row->wait == KTRX_WAIT_NONE ? 0 : row->object;
-	rest->since = row->wait != KTRX_WAIT_NONE && row->wait_stamp ? row->wait_stamp : row->state_stamp;
-	rest->pc = row->wait_pc;
+	untimed->by_table = true;
+	untimed->kind = row->wait;
+	untimed->object = row->wait == KTRX_WAIT_NONE ? 0 : row->object;
+	untimed->since = row->wait != KTRX_WAIT_NONE && row->wait_stamp ? row->wait_stamp : row->state_stamp;
+	untimed->pc = row->wait_pc;
 	return true;
 }
 
 /* Events do not record a timeout, only the kind of wait and the object. */
-static bool by_events(const struct why_thread *thread, struct why_rest *rest)
+static bool by_events(const struct why_thread *thread, struct why_untimed *untimed)
 {
 	if ((thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) || !thread->blocked ||
 	    thread->blocked_for == KTRX_WAIT_TIME)
 		return false;
-	rest->kind = thread->blocked_for;
-	rest->object = thread->blocked_on;
-	rest->since = thread->blocked;
+	untimed->kind = thread->blocked_for;
+	untimed->object = thread->blocked_on;
+	untimed->since = thread->blocked;
 	return true;
 }
 
-static bool rests(const struct why_evidence *evidence, const struct why_thread *thread, struct why_rest *rest)
+static bool is_untimed(const struct why_evidence *evidence, const struct why_thread *thread,
+		       struct why_untimed *untimed)
 {
-	*rest = (struct why_rest){ .thread = thread };
+	*untimed = (struct why_untimed){ .thread = thread };
 	if (thread->idle || why_is_gone(evidence, thread))
 		return false;
-	if (thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN ? !by_row(thread, rest)
-									      : !by_events(thread, rest))
+	if (thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN ? !by_row(thread, untimed)
+									      : !by_events(thread, untimed))
 		return false;
-	rest->queue = why_queue_find(evidence, rest->object);
-	if (!rest->queue)
-		rest->queue = thread->blocked ? why_queue_find(evidence, thread->blocked_on) : NULL;
-	if (!rest->queue)
-		rest->queue = why_queue_of_thread(evidence, thread->id);
-	for (uint32_t n = 0; n < KTRX_HELD && !rest->lock; n++)
-		rest->lock = thread->holder.held[n].object;
+	untimed->queue = why_queue_find(evidence, untimed->object);
+	if (!untimed->queue)
+		untimed->queue = thread->blocked ? why_queue_find(evidence, thread->blocked_on) : NULL;
+	if (!untimed->queue)
+		untimed->queue = why_queue_of_thread(evidence, thread->id);
+	for (uint32_t n = 0; n < KTRX_HELD && !untimed->lock; n++)
+		untimed->lock = thread->holder.held[n].object;
 	return true;
 }
 
 /* ---- Threads that wait for their locks ----------------------------------------------------------- */
 
-static struct why_rest *rest_of_node(const struct why_graph *graph, const struct why_rests *rests,
-				     uint32_t node)
+static struct why_untimed *untimed_of_node(const struct why_graph *graph, const struct why_untimed_list *list,
+					   uint32_t node)
 {
-	const uint32_t at = node < graph->cpus ? 0 : rests->of[node - graph->cpus];
+	const uint32_t at = node < graph->cpus ? 0 : list->of[node - graph->cpus];
 
-	return at ? &rests->rest[at - 1] : NULL;
+	return at ? &list->untimed[at - 1] : NULL;
 }
 
 static void add_edge(const struct why_evidence *evidence, const struct why_graph *graph,
-		     const struct why_edge *edge, const struct why_rests *rests)
+		     const struct why_edge *edge, const struct why_untimed_list *list)
 {
-	struct why_rest *from = rest_of_node(graph, rests, edge->from);
-	struct why_rest *to = rest_of_node(graph, rests, edge->to);
+	struct why_untimed *from = untimed_of_node(graph, list, edge->from);
+	struct why_untimed *to = untimed_of_node(graph, list, edge->to);
 	const uint64_t ticks = edge->since ? why_age(evidence, edge->since) : 0;
 
 	if (!why_edge_is_lock(edge))
@@ -91,60 +92,61 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 	to->first_waiter = &evidence->thread[edge->from - graph->cpus];
 }
 
-static int add_waiters(const struct why_evidence *evidence, const struct why_rests *rests)
+static int add_waiters(const struct why_evidence *evidence, const struct why_untimed_list *list)
 {
 	struct why_graph *graph;
 	int error = why_graph_build(&graph, evidence);
 
 	for (uint32_t n = 0; !error && n < graph->edges; n++)
-		add_edge(evidence, graph, &graph->edge[n], rests);
+		add_edge(evidence, graph, &graph->edge[n], list);
 	why_graph_free(graph);
 	return error;
 }
 
 static int by_age(const void *a, const void *b)
 {
-	const struct why_rest *left = a, *right = b;
+	const struct why_untimed *left = a, *right = b;
 
 	if (left->since != right->since)
 		return left->since < right->since ? -1 : 1;
 	return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-int why_rests_find(struct why_rests *result, const struct why_evidence *evidence)
+int why_untimed_find(struct why_untimed_list *result, const struct why_evidence *evidence)
 {
 	int error;
 
-	*result = (struct why_rests){ .rest = calloc(evidence->threads + 1u, sizeof(*result->rest)),
-				      .of = calloc(evidence->threads + 1u, sizeof(*result->of)) };
-	if (!result->rest || !result->of) {
-		why_rests_free(result);
+	*result = (struct why_untimed_list){ .untimed =
+						     calloc(evidence->threads + 1u, sizeof(*result->untimed)),
+					     .of = calloc(evidence->threads + 1u, sizeof(*result->of)) };
+	if (!result->untimed || !result->of) {
+		why_untimed_free(result);
 		return KTREAD_E_MEMORY;
 	}
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		result->count += rests(evidence, &evidence->thread[n], &result->rest[result->count]);
+		result->count += is_untimed(evidence, &evidence->thread[n], &result->untimed[result->count]);
 	if (result->count)
-		qsort(result->rest, result->count, sizeof(*result->rest), by_age);
+		qsort(result->untimed, result->count, sizeof(*result->untimed), by_age);
 	for (uint32_t n = 0; n < result->count; n++)
-		result->of[result->rest[n].thread - evidence->thread] = n + 1;
+		result->of[result->untimed[n].thread - evidence->thread] = n + 1;
 	error = add_waiters(evidence, result);
 	if (error)
-		why_rests_free(result);
+		why_untimed_free(result);
 	return error;
 }
 
-void why_rests_free(struct why_rests *rests)
+void why_untimed_free(struct why_untimed_list *list)
 {
-	free(rests->rest);
-	free(rests->of);
-	*rests = (struct why_rests){ NULL, NULL, 0 };
+	free(list->untimed);
+	free(list->of);
+	*list = (struct why_untimed_list){ NULL, NULL, 0 };
 }
 
 /* ---- Earlier waits ------------------------------------------------------------------------------- */
 
-uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest)
+uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
-	return rest->since && rest->since < evidence->alive ? evidence->alive - rest->since : 0;
+	return untimed->since && untimed->since < evidence->alive ? evidence->alive - untimed->since : 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -172,70 +174,70 @@ bool why_is_regular(const struct why_evidence *evidence, const struct why_queue 
 	return 10 * alike >= REGULAR_PART * count;
 }
 
-bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest)
+bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
-	const uint64_t ticks = why_rest_ticks(evidence, rest);
+	const uint64_t ticks = why_untimed_ticks(evidence, untimed);
 	struct why_habit habit;
 
-	if (rest->queue && (rest->queue->longest >= ticks || rest->queue->rhythm.longest >= ticks))
+	if (untimed->queue && (untimed->queue->longest >= ticks || untimed->queue->rhythm.longest >= ticks))
 		return true;
-	return why_habit_of(evidence, rest, &habit) && habit.longest >= ticks;
+	return why_habit_of(evidence, untimed, &habit) && habit.longest >= ticks;
 }
 
 /* ---- In words ------------------------------------------------------------------------------------ */
 
-const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
-			 size_t size)
+const char *why_say_untimed(const struct why_evidence *evidence, const struct why_untimed *untimed,
+			    char *buffer, size_t size)
 {
 	char who[WHY_WORDS], waits[FINDING_LINE], owner[WHY_WORDS], held[WHY_WORDS + 40] = "";
 
-	if (rest->owner)
+	if (untimed->owner)
 		why_say(held, sizeof(held), "; held by %s%s",
-			why_say_actor(evidence, rest->owner, owner, sizeof(owner)),
-			rest->held ? "" : " when the wait began");
+			why_say_actor(evidence, untimed->owner, owner, sizeof(owner)),
+			untimed->held ? "" : " when the wait began");
 	return why_say(buffer, size, "%s %s%s",
-		       why_say_actor(evidence, rest->thread->id + 1, who, sizeof(who)),
-		       why_say_waiting(evidence, rest->kind, rest->object, rest->since, rest->pc, waits,
-				       sizeof(waits)),
+		       why_say_actor(evidence, untimed->thread->id + 1, who, sizeof(who)),
+		       why_say_waiting(evidence, untimed->kind, untimed->object, untimed->since, untimed->pc,
+				       waits, sizeof(waits)),
 		       held);
 }
 
 /* "; a wakeup came 1.2 ms before it and found no thread asleep" */
-static const char *say_nobody(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
-			      size_t size)
+static const char *say_nobody(const struct why_evidence *evidence, const struct why_untimed *untimed,
+			      char *buffer, size_t size)
 {
-	const struct why_queue *queue = rest->queue;
+	const struct why_queue *queue = untimed->queue;
 	char ticks[WHY_WORDS];
 
 	if (!queue || !queue->nobody || queue->nobody_stamp < queue->last_wake ||
-	    queue->nobody_stamp > rest->since)
+	    queue->nobody_stamp > untimed->since)
 		return why_say(buffer, size, "%s", "");
 	return why_say(buffer, size, "; a wakeup came %s before it and found no thread asleep",
-		       why_say_ticks(evidence, rest->since - queue->nobody_stamp, ticks, sizeof(ticks)));
+		       why_say_ticks(evidence, untimed->since - queue->nobody_stamp, ticks, sizeof(ticks)));
 }
 
-const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_rest *rest,
+const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size)
 {
-	const struct why_queue *queue = rest->queue;
+	const struct why_queue *queue = untimed->queue;
 	char longest[WHY_WORDS], nobody[WHY_WORDS];
 	struct why_habit habit;
 
-	say_nobody(evidence, rest, nobody, sizeof(nobody));
+	say_nobody(evidence, untimed, nobody, sizeof(nobody));
 	if (queue && queue->waits)
 		return why_say(buffer, size, "%" PRIu64 " such wait%s ended before, the longest after %s%s",
 			       queue->waits, queue->waits == 1 ? "" : "s",
 			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), nobody);
-	if (why_habit_of(evidence, rest, &habit))
+	if (why_habit_of(evidence, untimed, &habit))
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       nobody);
 	/* the first wakeup often comes from its creation */
-	if (rest->by_table && rest->thread->holder.wakes > 1)
+	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",
-			       rest->thread->holder.wakes, nobody);
+			       untimed->thread->holder.wakes, nobody);
 	return why_say(buffer, size, "the trace shows no such wait that ended%s", nobody);
 }
 
