@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Which accelerator a guest that is started by hand gets: what ACCEL says, or KVM where a probe shows that it is usable. The
-# probe ends in time whatever QEMU does, and its result is kept. And what make passes on.
+# Tests which accelerator a guest that is started by hand gets: the one that ACCEL names, or KVM if a probe
+# shows that it is usable. The probe ends in time whatever QEMU does, and its result is kept. Also tests which
+# variables make passes on.
 . test/tap.sh
 
 accel() { sh "$OLDPWD/scripts/accel.sh" "$@" 2>"$tmp/err"; }
@@ -36,8 +37,9 @@ for arch in x86_64 aarch64; do
 	check "$arch: the probe runs and switches the machine off" env PROBE_SECONDS=60 sh scripts/accel.sh --probe $arch tcg
 done
 
-# ---- What the probe's result does -------------------------------------------------------------------
-# QEMU is a script that counts its calls and does as $tmp/does says; the device is a file.
+# ---- Effects of the probe's result ------------------------------------------------------------------
+# QEMU is replaced by a script that counts its calls and then runs $tmp/does; the KVM device is replaced by a
+# file.
 mkdir "$tmp/bin" "$tmp/work"
 cat >"$tmp/bin/qemu-system-$here" <<..
 #!/bin/sh
@@ -82,7 +84,7 @@ esac
 cd "$OLDPWD" || exit 1
 check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
 
-# ---- What make passes on ----------------------------------------------------------------------------
+# ---- Variables that make passes on ------------------------------------------------------------------
 equal "make decode-ktrace ARGS=" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
 	"$(make -s -n decode-ktrace ARGS='--summary --pid 6')"
 check "make run-ktrace ACCEL=tcg" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""

@@ -1,35 +1,36 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A chain of calls that is known, on each architecture: what its events say of callers and site, by the kernel's file,
-# and what a backtrace in it prints, held against addr2line.
+# Runs a known chain of calls on each architecture. Checks the callers and the site that its events record,
+# with names from the kernel's file, and compares a backtrace printed by the kernel with addr2line.
 . test/tap.sh
 . test/qemu/run_support.sh
 
 export LC_ALL=C
 
-# boot ARCH ARGUMENTS: console without carriage returns in $tmp/text
+# boot ARCH ARGUMENTS: boots the demo kernel; leaves the console without carriage returns in $tmp/text.
 boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 1) -append "$2"
 	tr -d '\r' <"$tmp/console" >"$tmp/text"
 }
 
-# functions ARCH: of the calls in a backtrace in $tmp/text, without what compilers append to names. The byte before an
-# address belongs to the call: behind it the next function may begin.
+# functions ARCH: prints the functions in the backtrace in $tmp/text, without the suffixes that compilers
+# append to names. The byte before a return address belongs to the call; the address itself may be the start
+# of the next function.
 functions() {
 	sed -n 's/^#[0-9]* \(0x[0-9a-f]*\)$/\1/p' "$tmp/text" |
 		while read -r address; do printf '0x%x\n' $((address - 1)); done |
 		llvm-addr2line -f -e "build/demo/$1/kernel.elf" | sed -n '1~2{s/\..*//;p}' | tr '\n' ' '
 }
 
-# line_of PATTERN: its line in the workload
+# line_of PATTERN: prints the number of the first line of the workload that matches.
 line_of() { grep -n "$1" demo/kern/work/calls.c | head -n 1 | cut -d : -f 1; }
 
 second=$(line_of 'calls_third(number + 1)') first=$(line_of 'calls_second(number + 1)')
 callers="<- calls_second[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$second)"
 callers="$callers <- calls_first[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$first)"
 
-# log_of PATTERN: file and line of a KTR_LOG, as JSON has them
+# log_of PATTERN: prints file and line of a KTR_LOG as they appear in JSON.
 log_of() {
 	echo "\"file\":\"demo/kern/work/ktr.c\",\"line\":$(grep -n "LOG($1" demo/kern/work/ktr.c | head -n 1 | cut -d : -f 1)"
 }
@@ -84,7 +85,8 @@ for arch in x86_64 aarch64 riscv64; do
 	esac
 done
 
-# Without the kernel's file, with one of another build, with one that cannot be told, with another CPU's.
+# Without the kernel's file, with a file of another build, with a file for another architecture, with a
+# missing file.
 boot x86_64 'run=calls ktrace=calls=callers1+site'
 elf=build/demo/x86_64/kernel.elf
 line=$(line_of 'KTRACE_EVENT(calls, short')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A healthy run of the demo kernel and of programs on it violates no default rule, on each architecture; every rule is
-# checked, and most of them have something to hold.
+# A healthy run of the demo kernel and its programs violates no default rule, on each architecture. Every rule
+# is checked, and most rules find events to which they apply.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel whose CPUs' counters differ by 10 ms and more, and drift by 100 ppm and more, on each architecture. It measures
-# beside four busy loops: what it measures puts its trace in order, to the error that is stated; so do causes and effects alone.
-# As recorded it is out of order.
-# CLOCK_ARCHES: which (default: all three).
+# Runs a kernel whose CPUs' counters differ by at least 10 ms and drift by at least 100 ppm, on each
+# architecture. It measures its clocks while four busy loops run on the host. The raw trace is out of order.
+# The measurements bring it into order, within the stated error; so do causes and effects alone.
+# CLOCK_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/loss_support.sh
@@ -15,7 +15,7 @@ measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/
 error_us() { sed -n 's/^clocks *of .* with an error of up to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
 doubt_us() { sed -n 's/^clocks *order between CPUs: uncertain for events less than \([0-9.]*\) us apart.*/\1/p' "$tmp/summary"; }
 
-# boot_beside_loops: as boot.
+# boot_beside_loops ARCH ARGUMENTS: like boot, while four busy loops run on the host.
 busy=
 # shellcheck disable=SC2086
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -32,7 +32,7 @@ boot_beside_loops() {
 	busy=
 }
 
-# boot ARCH ARGUMENTS: leaves $out and its summary.
+# boot ARCH ARGUMENTS: leaves the trace in $out and its summary in $tmp/summary.
 boot() {
 	run -q -- $(KERNEL=$skewed/$1/kernel.elf demo "$1") \
 		-append "debug=sched,ipi slots=262144 run=pingpong,ipi,sleepers seconds=1 $2"
@@ -40,15 +40,16 @@ boot() {
 	measurements=$(build/test/clock_samples "$out")
 }
 
-# order OPTION…: switches, of these wrong by more than $doubt seconds, interrupts, of these wrong
+# order OPTION…: prints the number of switches, of switches out of order by more than $doubt seconds, of
+# interrupts, and of interrupts out of order.
 doubt=0
 order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/said" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }
 
-# wrong OPTION…: both together
+# wrong OPTION…: prints the number of switches and interrupts out of order.
 wrong() { order "$@" | awk '{ print $2 + $4 }'; }
 
-# moved: by how many microseconds --align moves an event at most, against CPU 0's clock, which stays. Within a CPU events keep
-# their order.
+# moved: prints by how many microseconds --align moves an event at most, relative to CPU 0's clock, which does
+# not move. Events of one CPU keep their order.
 moved() {
 	"$ktrace" show --json "$out" >"$tmp/measured" 2>"$tmp/said"
 	"$ktrace" show --json --align "$out" >"$tmp/aligned" 2>"$tmp/said"
@@ -80,7 +81,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there is much to be in order" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
-	# The stated error of two clocks, also before the first measurement and after the last. It is printed to 0.1 us.
+	# The stated error of two clocks, also before the first measurement and after the last. It is printed
+	# to 0.1 us.
 	check "$arch: order between CPUs is known to $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')
@@ -105,11 +107,12 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: not asked, the kernel measures nothing" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
 	recorded=$(wrong)
 	check "$arch: then $recorded come before their cause, too" test "$recorded" -ge 20
-	# Interrupts that merge on their way leave a few pairs open to doubt.
+	# Interrupts that are merged on their way leave a few pairs ambiguous.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/said"
-	# On a busy host virtual CPUs are away for long, and what ties their clocks to each other is rare: then a few more
-	# stay wrong. There may even be too few pairs. Then show says that it leaves the clocks as they were.
+	# On a busy host virtual CPUs are off for long, and pairs that tie their clocks to each other are
+	# rare. Then a few more stay out of order. If there are too few pairs, show reports that it leaves the
+	# clocks as they were.
 	if grep -q 'found no offsets that bring more effects into order' "$tmp/said"; then
 		equal "$arch: aligned by nothing, the order is as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
 	else

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A host that takes the guest's CPU away while it measures how fast its counters run: 60 ms each time, in which the
-# clock that it measures them by goes round. The rates it finds are right all the same.
+# The host stops the guest's CPU again and again while the guest measures the frequency of its counters. Each
+# stop takes 60 ms, in which the reference clock of the measurement wraps around. The measured frequencies
+# must be right nevertheless.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# debug.ktr.verbose: what the demo kernel puts on its serial line as it records is what the host shows of the trace.
+# debug.ktr.verbose: the demo kernel prints events on its serial line as it records them. The host shows the
+# same events from the trace.
 . test/tap.sh
 . test/qemu/console_support.sh
 
 groups=sched,irq,ipi,ktrace
 of_groups="$(echo "$groups" | sed 's/,/|/g')"
 
-# The boot arguments switch events before they set the console's level: those records are not on the console.
+# The boot arguments switch events on before they set the level of console output: these records are not on
+# the console.
 shown() { host "$@" | grep -v '^cpu[0-9]* ktrace_switched '; }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -18,7 +20,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch, 1: there are events" test "$(wc -l <"$tmp/host")" -gt 10
 	same "$arch, 1: names and texts" "$tmp/host" "$tmp/put"
 
-	# Of the other CPU the last line may be cut off by the panic.
+	# The panic may cut off the last line of the other CPU.
 	boot "$arch" "debug=$groups debug.ktr.verbose=2 run=panic"
 	sed -nE "s/^(cpu[0-9]+) [0-9]+ [^ ]+:[0-9]+ (($of_groups)_[^ ]+)  (.*)$/\1 \2 \4/p" "$tmp/lines" | sort >"$tmp/put"
 	shown --event "$groups" | sort >"$tmp/host"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The debugger's prompt on the demo kernel's serial line, while it runs and after a panic: show ktr there is what the
-# host shows of the same trace.
+# Tests the debugger's prompt on the demo kernel's serial line, while the kernel runs and after a panic: `show
+# ktr` prints there what the host shows of the same trace.
 . test/tap.sh
 . test/qemu/console_support.sh
 
-# Stamps of show ktr/v fall from line to line; interrupts nested in a record may swap two.
+# falling FILE: succeeds if the timestamps of `show ktr/v` decrease from line to line. An interrupt during a
+# record may swap two.
 falling() {
 	awk '{ if (NR > 1 && $3 > last) up++; last = $3 } END { exit !(NR > 100 && up * 100 < NR) }' "$1"
 }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# For the console_*.sh tests: typing at the demo kernel's serial line, and what it shows beside what the host shows of
-# the same trace, both as lines "cpu0 group_event text".
+# Functions for the console_*.sh tests. They type at the demo kernel's serial line, and bring what the console
+# and the host show of the same trace into the same form: lines "cpu0 group_event text".
 
 ktrace=build/bin/ktrace
 export TMPDIR="$tmp"
 
-# boot ARCH "BOOT ARGUMENTS" [KEYS…] with what type_keys types: console in $tmp/lines, trace in $tmp/trace, exit status
-# in $status.
+# boot ARCH "BOOT ARGUMENTS" [KEY…]: runs a guest and types the keys (see type_keys). Leaves the console in
+# $tmp/lines, the trace in $tmp/trace, the exit status in $status.
 boot() {
 	boot_arch=$1 boot_arguments=$2
 	shift 2
@@ -27,17 +27,18 @@ boot() {
 	sed 's/--More--\r *\r//g; s/^Booting from ROM\.*//' "$tmp/console" | tr -d '\r' >"$tmp/lines"
 }
 
-# occurs TEXT COUNT: it stands so often on the console.
+# occurs TEXT COUNT: the console contains the text at least so often.
 occurs() { [ "$(grep -aoF -e "$1" "$tmp/console" | wc -l)" -ge "$2" ]; }
 
-# records EVENT COUNT: each CPU of the guest that runs has recorded the event so often.
+# records EVENT COUNT: each CPU of the running guest has recorded the event at least so often.
 records() {
 	"$ktrace" extract -o "$tmp/live" "$tmp"/trace.*.ram && "$ktrace" show --event "$1" "$tmp/live" >"$tmp/recorded" &&
 		count_is_at_least "$2" "$tmp/recorded" ' CPU0 ' && count_is_at_least "$2" "$tmp/recorded" ' CPU1 '
 }
 
-# Each argument is awaited or typed: "await:COUNT:TEXT", "records:COUNT:EVENT", "key:C" (as for printf), or a command for
-# the next prompt.
+# type_keys KEY…: for each argument, in order: "await:COUNT:TEXT" waits for a text on the console,
+# "records:COUNT:EVENT" waits for recorded events, "key:C" types a key (escapes as in printf); any other
+# argument is typed as a command at the next prompt.
 type_keys() {
 	prompts=0
 	for key; do
@@ -60,16 +61,16 @@ type_keys() {
 	done
 }
 
-# answer COMMAND: what was shown between this command and the next prompt.
+# answer COMMAND: prints the output between this command and the next prompt.
 answer() {
 	awk -v command="db> $1" '/^db> / { on = $0 == command; next } on' "$tmp/lines"
 }
 
-# Lines of show ktr, as "cpu0 group_event text".
+# plain: converts lines of `show ktr` to "cpu0 group_event text".
 plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
 
-# The same of the host, newest first; callers and what it adds to some events, threads' names and files' paths, are left
-# out. Options as of ktrace show.
+# host [OPTION…]: prints what ktrace show prints with these options in the same form, newest first. Omits
+# callers and what the host adds to some events: names of threads and paths of files.
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A running guest is steered from outside: a kernel that boots with everything off records what was asked for, and
-# only that; and its settings are the same whether boot arguments, its shell or the host set and read them.
+# ktrace control on running guests: a kernel that boots with all events off records the events that the host
+# switches on, and no others. Boot arguments, the guest's shell and the host set and read the same settings.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# start ARCH APPEND…: a guest that reads $tmp/keys; its RAM in $ram.
+# start ARCH APPEND…: starts a guest that reads its serial line from $tmp/keys; leaves the path of its RAM
+# file in $ram.
 start() {
 	arch=$1
 	shift
 	rm -rf "$tmp/ram" "$tmp/keys" && mkdir "$tmp/ram" && mkfifo "$tmp/keys"
-	# What an earlier guest said is not this one's.
+	# Remove the output of an earlier guest.
 	: >"$tmp/console"; : >"$tmp/err"
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
 		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &
@@ -28,7 +29,7 @@ finish() {
 	wait "$guest" || status=$?
 }
 
-# Waits until the shell has prompted once more than it was typed to.
+# prompted: waits until the shell has printed one prompt more than lines were typed.
 prompted() { await count_is_at_least $((prompts + 1)) "$tmp/console" '^\$ '; }
 
 type_line() {
@@ -39,23 +40,24 @@ type_line() {
 
 control() { timeout -k 2 $kill_limit "$ktrace" control --timeout $limit "$ram" "$@"; }
 
-# The timeline, in $tmp/shown, has more than twenty events since the rings were cleared.
+# shows_events: succeeds if the timeline, which it leaves in $tmp/shown, has more than twenty lines.
 shows_events() {
 	"$ktrace" show "$ram" >"$tmp/shown"
 	[ "$(wc -l <"$tmp/shown")" -gt 20 ]
 }
 
-# The guest's setting of mm.fault_enter, as the host reads it.
+# counts_faults: succeeds if the host reads that the guest counts mm.fault_enter.
 counts_faults() { "$ktrace" control "$ram" | grep -q 'mm.fault_enter .* count'; }
 
 clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/said"; }
 
-# The settings that the guest's shell or the host says, but for what the kernel measures all the time.
+# settings FILE: prints the settings in an output of the guest's shell or of the host, without debug.ktr.cost,
+# which the kernel measures all the time.
 settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debug.ktr.cost:' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever "ktrace=-*"
-	# The kernel may still be booting. What it recorded before it came to its arguments is cleared.
+	# The kernel may still be booting. This clears what it recorded before it read its boot arguments.
 	await clears
 	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
 	check "$arch: that its rings were cleared is said" grep -q '^everything recorded so far: cleared' "$tmp/changed"

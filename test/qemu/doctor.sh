@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace doctor boots kernels: the demo, in which nothing is wrong and nearly all is lit; the smallest integration, dark
-# but sound; a guest without ktrace; a file of another build; a linker script and a port that are wrong.
+# ktrace doctor boots kernels: the demo kernel, which has no mistakes and lights nearly all views; the
+# smallest integration, which has no mistakes but few views; a guest without ktrace. Also tests a file of
+# another build, a wrong linker script and a wrong port.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
-# doctor [OPTION…] -- COMMAND…: the report in $tmp/report, its status in $status.
+# doctor [OPTION…] -- COMMAND…: leaves the report in $tmp/report, the exit status in $status.
 doctor() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: there is a line of that mark.
+# reported MARK ABOUT TEXT: checks that the report has such a line.
 reported() {
 	check "it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
 
 for arch in x86_64 aarch64 riscv64; do
-	# The host's counters may differ from CPU to CPU, and a guest of x86_64 reads them: it measures its clocks.
+	# An x86_64 guest reads the host's counters, which may differ between CPUs. Therefore the guest
+	# measures its clocks.
 	# shellcheck disable=SC2046
 	doctor --seconds $limit --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace ktrace=debug.ktr.resynchronize=1 seconds=1"
 	equal "$arch: nothing is wrong with the demo" 0 "$status"
@@ -49,7 +51,7 @@ reported wrong symbols .
 library=$tmp/library
 check "the library builds" minimal_library examples/minimal "$library"
 
-# build NAME: examples/minimal as it lies in $tmp/NAME.
+# build NAME: builds the copy of examples/minimal in $tmp/NAME.
 build() {
 	minimal_kernel "$tmp/$1" "$library" >"$tmp/make" 2>&1
 }
@@ -65,13 +67,13 @@ reported dark space 'which address space'
 check "with the line" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 
-# A trace may name anything for its kernel.
+# A trace may name any path as its kernel.
 mv "$tmp/sound/build/kernel.elf" "$tmp/sound.elf"
 mkfifo "$tmp/sound/build/kernel.elf"
 doctor "$tmp/sound.ktrx"
 equal "a pipe in place of the kernel is not waited for" 0 "$status"
 
-# Neither build has a build id, but ktrace_root moves by the size of what is added.
+# Neither build has a build id, but the added array moves ktrace_root.
 cp -r examples/minimal "$tmp/changed"
 echo 'char added[4096] = { 1 };' >>"$tmp/changed/kernel.c"
 check "a changed kernel builds" build changed
@@ -81,7 +83,7 @@ reported wrong symbols 'is NOT the kernel that was traced'
 doctor --elf "$tmp/sound.elf" "$tmp/sound.ktrx"
 equal "the file of that build is not" 0 "$status"
 
-# Without the port's CPU number, all record as CPU 0.
+# Without a CPU number from the port, all CPUs record as CPU 0.
 cp -r examples/minimal "$tmp/one"
 echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
 check "a port without CPU numbers builds" make -s -C "$tmp/one" KTRACE="$PWD" OUT="$tmp/one/build"
@@ -89,7 +91,7 @@ doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
 check "with the line" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
 
-# The events lie behind the symbol from which memory is handed out.
+# The event descriptors are after the symbol from which the kernel hands out memory.
 cp -r examples/minimal "$tmp/behind"
 sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/behind/kernel.ld"
 check "a linker script builds that ends too early" build behind

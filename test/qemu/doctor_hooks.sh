@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace doctor on small kernels whose hooks are what a newcomer writes first: it names the mistake and the line to change, and
-# blames no clock.
+# ktrace doctor on small kernels with typical mistakes in their hooks: doctor names the mistake and the line
+# to change, and does not report a wrong clock instead.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
 virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
 
-# The port of all of them, and the library for it.
+# All kernels share this port and one library for it.
 cp -r examples/minimal "$tmp/port"
-# A record names the first of its hart's two threads.
+# Each record has the id of the first of its hart's two threads.
 echo '#define ktrace_arch_thread() ((uint32_t)(2 * ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"
 library=$tmp/library
 check "the library builds" minimal_library "$tmp/port" "$library"
 
-# kernel NAME "STATEMENTS": examples/minimal on two harts, each of which runs these thirty times; `hart` and `n` are there.
+# kernel NAME "STATEMENTS": builds examples/minimal for two harts, each of which runs the statements thirty
+# times, and runs doctor on it. The statements may use the variables `hart`, `n`, `a` and `b`.
 kernel() {
 	cp -r "$tmp/port" "$tmp/$1"
 	sed -i 's/#define HARTS 4/#define HARTS 2/
@@ -46,7 +47,8 @@ END
 		status=$?
 }
 
-# wrong NAME "STATEMENTS" ABOUT TEXT LINE: that is wrong, said so and with that line to change.
+# wrong NAME "STATEMENTS" ABOUT TEXT LINE: checks that doctor reports a mistake with this text and this line
+# to change.
 wrong() {
 	kernel "$1" "$2"
 	equal "$1: something is wrong" 10 "$status"

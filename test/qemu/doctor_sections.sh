@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace doctor on kernels whose linker script puts events or settings where they do not survive: start code clears them, all or
-# some, or they are not in what was booted. And on kernels whose scripts are unusual and sound.
+# ktrace doctor on kernels whose linker script puts events or settings where they do not survive: start code
+# clears all or some of them, or the booted image does not contain them. Also on kernels whose scripts are
+# unusual but correct.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
@@ -11,8 +12,8 @@ virt="qemu-system-riscv64 -M virt -bios none -smp 1 -nographic -kernel"
 library=$tmp/library
 check "the library builds" minimal_library examples/minimal "$library"
 
-# kernel NAME "OUTPUT SECTIONS": examples/minimal on one hart, with these sections in place of .bss; its start code clears what
-# lies between bss_start and bss_end.
+# kernel NAME "OUTPUT SECTIONS": builds examples/minimal for one hart with these sections in place of .bss.
+# Its start code clears the memory between bss_start and bss_end.
 kernel() {
 	cp -r examples/minimal "$tmp/$1"
 	sed -i 's/#define HARTS 4/#define HARTS 1/
@@ -23,7 +24,7 @@ kernel() {
 	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 }
 
-# doctor NAME [OPTION…]: the report in $tmp/report, its status in $status.
+# doctor NAME [OPTION…]: leaves the report in $tmp/report, the exit status in $status.
 doctor() {
 	name=$1
 	shift
@@ -31,7 +32,7 @@ doctor() {
 	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 20 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: there is a line of that mark.
+# reported MARK ABOUT TEXT: checks that the report has such a line.
 reported() {
 	check "$name: it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
@@ -63,14 +64,14 @@ equal "settings: lost settings are wrong" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 
-# The last events alone: a loader or a script that is off by a page cuts a table in two.
+# Only the last events are cleared, as when a loader or a script is off by a page.
 kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
 doctor partly -- $virt "$tmp/partly/build/kernel.elf"
 equal "partly: so are some" 10 "$status"
 reported wrong ktrace_events '[1-9][0-9]* of [1-9][0-9]* events .* lost .* the first is [a-z]+\.[a-z]+'
 check "partly: others are there" sh -c "! grep -qE '([0-9]+) of \1 events' '$tmp/report'"
 
-# What is booted is a flat binary that lacks the section.
+# The booted image is a flat binary that lacks the section.
 kernel flat "$events bss_start = .; $bss bss_end = .; $settings"
 riscv64-linux-gnu-objcopy -O binary -R ktrace_settings "$tmp/flat/build/kernel.elf" "$tmp/flat/build/kernel.bin"
 doctor flat --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/flat/build/kernel.bin"
@@ -82,7 +83,8 @@ reported wrong ktrace_settings 'lost in .* not loaded'
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
 equal "other: the file of another kernel is wrong" 10 "$status"
 
-# In .data, between bounds of the script's own, they are as well off as in sections of their own.
+# Events and settings in another section, between bounds that the script defines itself, are as good as
+# sections of their own.
 kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
 	. = ALIGN(16); __start_ktrace_settings = .; KEEP(*(ktrace_settings)) __stop_ktrace_settings = .; }'" bss_start = .; $bss bss_end = .;"
 doctor data -- $virt "$tmp/data/build/kernel.elf"
@@ -90,7 +92,8 @@ equal "data: nothing is wrong" 0 "$status"
 reported ok ktrace_events 'as in the file'
 reported ok ktrace_settings 'as in the file'
 
-# Start code clears them before ktrace is called at all: without a trace, the file alone tells.
+# Start code clears the events, and ktrace is never called. There is no trace: the file alone shows the
+# mistake.
 kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
 sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
 check "silent: it builds" minimal_kernel "$tmp/silent" "$library"
@@ -98,7 +101,7 @@ doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
 equal "silent: that is wrong" 10 "$status"
 reported wrong ktrace_events 'start code clears'
 
-# The library's own data is among what start code clears: then there is no trace at all, and the file alone tells why.
+# Start code clears the library's own data. There is no trace: the file alone shows the mistake.
 kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .sdata.*) } $bss bss_end = .;"
 sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
 check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"

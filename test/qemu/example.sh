@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The smallest integration builds, runs, and every event it made is shown.
+# The smallest integration builds and runs, and show prints every event that it recorded.
 . test/tap.sh
 
 check "it builds" make -s -C examples/minimal OUT="$tmp/minimal"
@@ -10,7 +10,7 @@ build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
 equal "every count of every hart is shown" 4000 "$(grep -c 'example.count' "$tmp/shown")"
 equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
 
-# On a busy machine both need longer until they wait.
+# On a busy machine both harts need longer until they wait.
 for seconds in 3 12 48 $limit; do
 	build/bin/ktrace run --timeout $seconds --out "$tmp/two" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
 		-nographic -kernel "$tmp/minimal/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The kernel in C++ builds with clang++ and with g++, runs, and each event in its classes, templates and inline functions
-# is shown. What doc/porting.md and doc/cplusplus.md have to be copied is valid C++20.
+# The example kernel in C++ builds with clang++ and with g++, runs, and show prints each event in its classes,
+# templates and inline functions. The code in doc/porting.md and doc/cplusplus.md that readers copy is valid
+# C++20.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# run NAME VARIABLE=VALUE…: builds with these, boots, and looks at what was recorded
+# run NAME VARIABLE=VALUE…: builds the kernel with these variables, boots it and checks the recorded events.
 run() {
 	name=$1
 	shift
@@ -33,7 +34,7 @@ else
 	skip gcc "riscv64-linux-gnu-g++ is not installed"
 fi
 
-# blocks FILE WORD: the blocks of C or C++ in it that contain the word
+# blocks FILE WORD: prints the code blocks of the document that contain the word.
 blocks() {
 	awk -v word="$2" '/^```/ { if (inside && index(text, word)) printf "%s", text; inside = !inside; text = ""; next }
 		inside { text = text $0 "\n" }' "$1"

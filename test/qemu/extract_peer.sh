@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace extract` from a QEMU that runs: by QMP, with and without a file behind its RAM, and by gdb's protocol. The
-# guest goes on afterwards: each trace has later events than the one before.
+# `ktrace extract` from a running QEMU: over QMP, with and without a file for its RAM, and over gdb's remote
+# protocol. The guest continues afterwards: each trace has later events than the previous one.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -9,7 +9,7 @@ elf() { echo "build/demo/$1/kernel.elf"; }
 
 has_trace() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err"; }
 
-# start ARCH [OPTION…]: boots the demo kernel; waits until it has a trace.
+# start ARCH [OPTION…]: boots the demo kernel and waits until it has a trace.
 start() {
 	arch=$1
 	shift
@@ -17,18 +17,18 @@ start() {
 	await has_trace
 }
 
-# Stamp of the last event, in seconds.
+# last FILE: prints the timestamp of the last event in seconds.
 last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' | tail -n 1; }
 
-# has_gone_on OPTION…: a trace taken now has events later than $before.
+# has_gone_on OPTION…: succeeds if a trace taken now has events later than $before.
 has_gone_on() {
 	"$ktrace" extract -o "$tmp/later" --timeout $limit "$@" || return
 	now=$(last "$tmp/later")
 	awk -v now="${now:-0}" -v before="${before:-0}" 'BEGIN { exit !(now > before) }'
 }
 
-# has_stacks OPTION…: the trace in $out has callers of both CPUs; if not, another one is taken. A CPU that stands at the first
-# instructions of a trap or of a program has none.
+# has_stacks OPTION…: succeeds if the trace in $out has callers of both CPUs; otherwise takes another trace
+# and fails. A CPU in the first instructions of a trap or of a program has no callers.
 has_stacks() {
 	"$ktrace" show --registers "$out" 2>"$tmp/err" | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2 && return
 	"$ktrace" extract -o "$out" --timeout $limit "$@" 2>"$tmp/err"
@@ -67,7 +67,8 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$tmp/ram"
 done
 
-# Under KVM, where it can be used; some machines emulate a guest's kernel so slowly that it does not come up in time.
+# Under KVM, if it can be used. Some machines emulate a guest's kernel so slowly that it does not boot in
+# time.
 if [ -w /dev/kvm ]; then
 	rm -f "$out"
 	boot_open x86_64 "debug=ktrace run=sh" -accel kvm -smp 1
@@ -87,9 +88,9 @@ else
 	skip "x86_64, QMP under KVM" "/dev/kvm cannot be used"
 fi
 
-# What cannot be done is said, and the guest goes on.
+# extract reports what it cannot do, and the guest continues.
 start x86_64 -m 1024M
-# refused STATUS WHAT OPTION…
+# refused STATUS NAME OPTION…: checks the exit status of extract, and that it leaves no file.
 refused() {
 	expected=$1 what=$2
 	shift 2
@@ -112,7 +113,7 @@ refused 1 "nobody there" --qmp "$tmp/nobody"
 said "No such file"
 refused 1 "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
 said "boot 1 not found"
-# To search so much by gdb's protocol takes far longer than this.
+# Searching this much memory over gdb's protocol takes far longer than the test waits.
 "$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
 reader=$!
 await sh -c 'ls -l "/proc/$0/fd" | grep -q socket:' "$reader"

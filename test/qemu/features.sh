@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# FEATURES chooses at build time which groups exist; what is left out is not in the kernel's event table.
+# FEATURES chooses at build time which groups of events exist. Groups that are left out are not in the
+# kernel's event table.
 . test/tap.sh
 
-# The groups that a kernel's event table has: rows are kept whole, group first, in the section ktrace_events.
+# groups FILE: prints the groups in a kernel's event table. The section ktrace_events has descriptors, which
+# begin with the group.
 groups() {
 	objcopy -O binary -j ktrace_events "$1" "$tmp/rows"
 	for group in sched irq mm lock ipi; do
@@ -48,8 +50,8 @@ done
 equal "beside groups, ktrace changes nothing" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 
-# Boot arguments: sets of events add up, and a name that is none is reported while the kernel boots on.
-# events_of ARGUMENTS: the groups that were recorded.
+# Boot arguments: sets of events add up. An unknown name is reported, and the kernel continues to boot.
+# events_of ARGUMENTS: prints the groups of which events were recorded.
 events_of() {
 	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"

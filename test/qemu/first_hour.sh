@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# doc/first-hour.md: its files and commands do what the page says.
+# The files and commands of doc/first-hour.md do what the page says.
 . test/tap.sh
 
 folder=$tmp/first-hour

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel that does not know its counter's frequency: while the guest runs, the host measures it, so that times are seconds
-# in every command that reads its memory. A guest that does nothing shows no clock, and ticks stay ticks.
+# A kernel that does not know its counter's frequency: the host measures it while the guest runs, and every
+# command that reads the guest's memory prints seconds. The frequency of a guest that records nothing remains
+# unknown, and times remain in ticks.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
-# start NAME: the kernel in $tmp/NAME, its RAM file in $ram.
+# start NAME: starts the kernel in $tmp/NAME; leaves the path of its RAM file in $ram.
 start() {
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
 		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
@@ -23,7 +24,7 @@ finish() {
 for name in busy quiet; do
 	cp -r examples/minimal "$tmp/$name"
 done
-# Hart 0 counts on, a thousand times a second or so.
+# Hart 0 records about a thousand events a second.
 sed -i 's/__asm__ volatile("wfi");/{ if (hart == 0) KTRACE(example, count, 0); for (volatile int n = 0; n < 100000; n++) ; }/' \
 	"$tmp/busy/kernel.c"
 check "the library builds" minimal_library examples/minimal "$tmp/library"
@@ -31,7 +32,8 @@ for name in busy quiet; do
 	check "a kernel without frequency builds: $name" minimal_kernel "$tmp/$name" "$tmp/library"
 done
 
-# measured COMMAND…: what it prints in $tmp/out, once the guest has run while it looked: on a busy host it may not have.
+# measured COMMAND…: leaves the command's output in $tmp/out; succeeds if the command measured the frequency.
+# On a busy host the guest may not have run meanwhile.
 measured() { "$@" >"$tmp/out" 2>"$tmp/said"; grep -q 'measured while the guest runs' "$tmp/said"; }
 
 start busy

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The CPUs that QEMU makes up have no hardware that traces branches: the demo kernel looks, takes no harm, and says what is
-# missing.
+# QEMU's CPUs have no hardware that traces branches. The demo kernel probes for it, continues to run, and
+# reports what is missing.
 . test/tap.sh
 
 for arch in x86_64 aarch64 riscv64; do

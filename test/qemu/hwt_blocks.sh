@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the trace unit in software tells, decoded by libipt or OpenCSD, is what QEMU says that it ran, block by block: of a kernel
-# alone, and of programs that lie at the same addresses, among them some that share pages of memory.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# Decodes what the trace unit in software recorded, with libipt or OpenCSD, and compares it block by block
+# with QEMU's own log of what it ran: for a kernel alone, and for programs at the same virtual addresses, some
+# of which share pages.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 user='0x1000000000 0x2000000000' # where the demo's programs lie
 
-# boot ARCH CPUS APPEND WORDS…: QEMU with the demo's kernel, its log in $tmp/log; WORDS stand before the options of QEMU.
+# boot ARCH CPUS APPEND PREFIX [OPTIONS]: runs the demo kernel in QEMU with its log in $tmp/log. PREFIX: a
+# command that runs QEMU, or empty. OPTIONS: more options for QEMU.
 boot() {
 	arch=$1 cpus=$2 append=$3
 	shift 3
@@ -16,7 +18,8 @@ boot() {
 		</dev/null >"$tmp/console" 2>&1
 }
 
-# equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: all that ran, but the firmware's code, most of what an x86 PC runs.
+# equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: compares all code that ran, except the firmware, which is
+# most of what an x86 PC runs.
 equals() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff,0x8000000..0xffffffffffffffff'
@@ -24,7 +27,7 @@ equals() {
 	check "$1, $2 CPUs, $3${4:-}: what is decoded is what was run" build/test/hwt_blocks "$tmp/rings" "$tmp/log"
 }
 
-# programs ARCH CPUS WORKLOAD: what the programs ran, each in an address space of its own.
+# programs ARCH CPUS WORKLOAD: compares what the programs ran, each in its own address space.
 programs() {
 	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout $limit --branches=$tmp/rings --out $tmp/out.ktrx --" \
 		'-dfilter 0x1000000000+0x1000000000'
@@ -44,7 +47,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	programs "$arch" 4 make
 done
 
-# A comparison that could not fail would show nothing.
+# The comparison must be able to fail.
 head -c -200000 "$tmp/log" >"$tmp/short"
 build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/said"
 check "a log without its end: status" test $? -ne 0

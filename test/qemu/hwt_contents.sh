@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What hwt of the demo kernel puts into its file, as the host reads it: one function alone, also where a copy of it is run
-# that the program has mapped; calls as a tree; what is lost where the buffer is too small for what is taken too seldom.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# Checks what the host reads from files that hwt of the demo kernel wrote: one function alone, also in a copy
+# of it that the program has mapped; calls as a tree; a process that ran before it was traced.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
 
-# boot_any ARCH WORDS…: runs that, which leaves /tmp/trace, which becomes $tmp/trace.
+# boot_any ARCH WORDS…: runs a program in the guest that writes /tmp/trace, and copies this file to
+# $tmp/trace.
 boot_any() {
 	arch=$1
 	shift
@@ -17,7 +18,7 @@ boot_any() {
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
 }
 
-# boot ARCH WORDS…: what hwt wrote of that.
+# boot ARCH WORDS…: the same for a program under hwt.
 boot() {
 	arch=$1
 	shift
@@ -32,12 +33,13 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	hwt -o pc,symbol >"$tmp/steps"
 	check "$arch: in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
 	check "$arch: and in the copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
-	# 111 steps from 27 down to 1, each a turn of the loop; the program calls it once, its copy ten times.
+	# The function takes 111 steps from 27 to 1, one for each turn of its loop. The program calls it once,
+	# and its copy ten times.
 	hwt --durations >"$tmp/durations"
 	equal "$arch: nothing is missing, though it was told anew what is traced" "" "$(cat "$tmp/said")"
 	check "$arch: eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
 
-	# Each kind of record that it makes, in the order in which it made them.
+	# Each type of record, in the order in which hwt wrote them.
 	"$ktrace" kdump -f "$tmp/trace" >"$tmp/records"
 	equal "$arch: what it became, mapped, was called and unmapped" "HEXE HMAP HNAM HUNM" \
 		"$(awk '$2 ~ /^H(EXE|MAP|NAM|UNM)$/ && !/"\/bin\/hwt"/ { print $2 }' "$tmp/records" | tr '\n' ' ' | sed 's/ $//')"
@@ -50,7 +52,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: calls as a tree" awk '
 		/main/ { depth = match($0, /main/) } /place_queens/ && match($0, /place_queens/) > depth { deeper = 1 }
 		END { exit !depth || !deeper }' "$tmp/calls"
-	# Six queens: so many ways to put none to six of them row by row.
+	# Six queens: there are 153 ways to place none to six of them row by row.
 	hwt --durations >"$tmp/durations"
 	check "$arch: each call is there" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
 		"$tmp/durations"
@@ -61,7 +63,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: nothing from before the command was there" "" "$(grep -v '^recursion ' "$tmp/functions")"
 	check "$arch: all from its start on" grep -qx 'recursion _start' "$tmp/functions"
 
-	# Of a process that runs already, in code that it mapped before anybody looked.
+	# A process that runs already, in code that it mapped before it was traced.
 	boot_any "$arch" mapped late -w /tmp/trace
 	check "$arch: it was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
 	hwt -o pc,symbol >"$tmp/steps"
@@ -69,7 +71,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: traced late, in code mapped before" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
 	equal "$arch: traced late, all code has a name" "" "$(awk '$1 != "-" && $2 == "-"' "$tmp/steps" | head -n 3)"
 
-	# It calls itself, and others by a pointer, so that it is left and entered again within calls.
+	# sort() calls itself, and other functions by a pointer: it is left and entered again within calls.
 	boot "$arch" -f sort recursion
 	hwt --durations >"$tmp/durations"
 	equal "$arch: one function that calls others: as often as among all" "${all:-no calls}" \

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# /dev/hwt in the demo kernel: what it refuses, pauses, owners that die, permission, mappings (demo/user/programs/hwtest.c
-# checks, and says what failed); that the absence of a trace unit is told; and the options of `ktrace run` for it.
-# HWT_ARCHES: which (default: all three).
+# /dev/hwt in the demo kernel: refusals, pauses, owners that die, permission, mappings
+# (demo/user/programs/hwtest.c checks them and prints what failed). Also tests messages about an absent trace
+# unit, and the options of `ktrace run` for the trace unit.
+# HWT_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
 
-# boot "OPTIONS" ARCH CPUS PROGRAMS: the console in $tmp/console.
+# boot "OPTIONS" ARCH CPUS PROGRAMS: runs the programs in a guest; leaves the console in $tmp/console.
 boot() {
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit $1 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$2" "$3") \
 		-append "run=$4" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
@@ -55,7 +56,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: -P by name" "hwt: -P 4711: No such process"
 	said "$arch: -c by name" "hwt: -c none: No such device"
 
-	# Records of hardware trace are none that kdump in the guest knows: their types, sizes and bytes.
+	# The guest's kdump does not know records of hardware trace. It prints their types, sizes and bytes.
 	boot --trace-unit "$arch" 2 hwt:-w:/tmp/trace:mapped,kdump:-m:4:-f:/tmp/trace
 	check "$arch: kdump shows a record of an unknown type" grep -qE '^ *[0-9]+ .* UNKNOWN\([0-9]+\)  [0-9]+ bytes$' "$tmp/console"
 	equal "$arch: and a row of bytes below each" "$(grep -c UNKNOWN "$tmp/console")" \
@@ -69,7 +70,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 		"$tmp/console")"
 done
 
-# refused "name" "WHAT IS SAID" WORDS…: a command that fails and says so.
+# refused NAME MESSAGE COMMAND…: checks that the command fails with this message.
 refused() {
 	name=$1 what=$2
 	shift 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What was traced is what ran: some of `make demo-hwt`. And a comparison that could not fail would show nothing: with a
-# function fewer in what was decoded it does.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# Runs a part of `make demo-hwt`: the traced functions are those that ran. The comparison must be able to
+# fail: it does when one decoded function is removed.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do

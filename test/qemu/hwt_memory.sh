@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Code that no file is given for is found in the guest's memory: the branches of a CPU's kernel code, decoded by its memory as the
-# guest left it, are those that its ELF file gives. And another file is not taken for memory.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# hwt --memory finds code in the guest's memory when no file is given for it. The branches of a CPU's kernel
+# code are the same, whether they are decoded with the memory that the guest left or with the kernel's ELF
+# file. Another file is not accepted as memory.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
 
-# branches OPTION…: where each branch is, and of which kind; how runs between them are cut is the decoder's affair.
+# branches OPTION…: prints the address and the type of each branch. Leaves out runs, which decoders cut in
+# different places.
 branches() {
 	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/said" |
 		awk 'NR > 1 && $2 != "run" { print (match($0, /, at 0x[0-9a-f]+/) ? substr($0, RSTART + 5, RLENGTH - 5) : $1), $2 }'

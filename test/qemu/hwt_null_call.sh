@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# From a panic back to its cause: a kernel calls through a pointer that is NULL. The panic says where nothing can be
-# executed; which branch led there is in the record of all branches, though the kernel has done nothing for it.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# From a panic back to its cause: a kernel calls through a NULL pointer. The panic reports the address that
+# cannot be executed. The record of all branches has the branch that led there, without any help from the
+# kernel.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
@@ -31,7 +32,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		-o symbol,event_type,source "$tmp/out.branches" >"$tmp/last" 2>"$tmp/said"
 	equal "$arch: it is decoded" 0 "$?"
 	sed 's/^/# /' "$tmp/said"
-	# The compiler may have put calibrate() into who calls it.
+	# The compiler may have inlined calibrate() into its caller.
 	grep -E '^calibrat(e|or)[+ ]' "$tmp/last" | tail -n 1 >"$tmp/cause"
 	check "$arch: the last that the thread did was to fault" \
 		grep -qE ' interrupt .*demo/kern/bug/null_call\.c:[0-9]+$' "$tmp/cause"

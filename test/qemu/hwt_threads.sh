@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Hardware trace of a process with several threads: each has a unit of its own, with its id and name, and what was decoded of
-# a unit is what that thread ran. All of it together is what QEMU's own log has. And threads that were there before the
-# context (demo/user/programs/hwtthreads.c).
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# Hardware trace of a process with several threads: each thread has a unit of its own with the thread's id and
+# name, and the functions decoded from a unit are those that its thread ran. All threads together match QEMU's
+# own log. Also tests threads that existed before the context (demo/user/programs/hwtthreads.c).
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
 
-# boot ARCH CPUS PROGRAMS: the console in $tmp/console.
+# boot ARCH CPUS PROGRAMS: runs the programs in a guest; leaves the console in $tmp/console.
 boot() {
 	rm -f "$tmp/crew.trace"
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$1" "$2") \
@@ -18,7 +18,7 @@ boot() {
 	grep 'failed' "$tmp/console" | sed 's/^/# /'
 }
 
-# functions INDEX: of that thread, in one line.
+# functions INDEX: prints the decoded functions of this thread in one line.
 functions() {
 	"$ktrace" hwt --functions -t "$1" -R "build/demo/$arch/root" "$tmp/crew.trace" 2>"$tmp/err" |
 		awk '/ (saw|paint|sweep|main)(_[a-z]*)?$/ { print $2 }' | paste -sd ' '

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A guest's branches, recorded by the trace unit in software, in every view of ktrace hwt and beside the events of its trace.
-# HWT_ARCHES: which (default: x86_64 aarch64).
+# Shows a guest's branches, recorded by the trace unit in software, in every view of ktrace hwt and with the
+# events of its trace.
+# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 
 ktrace=build/bin/ktrace
 
-# functions FILE: all that the tree enters, once each.
+# functions FILE: prints each function that the call tree enters once.
 functions() {
 	sed -n 's/^\[[^]]*\] *\([0-9.]* us\)\{0,1\} *\(!! \|=> \|-> \)\{0,1\}\([^ }][^ ]*\)\( {\)\{0,1\}$/\3/p' "$1" | sort -u
 }
@@ -49,7 +50,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed 's/\..*//' "$tmp/names" | LC_ALL=C sort -u | LC_ALL=C comm -23 "$tmp/entered" - >"$tmp/odd"
 	equal "$arch: coverage: functions that were entered were run" "" "$(head -n 3 "$tmp/odd")"
 
-	# What is read is not written over, whatever it is moved by.
+	# An input file is never overwritten, also if it is given with a base.
 	cp "$kernel" "$tmp/copy.elf"
 	nm -n "$kernel" >"$tmp/copy.map"
 	for file in elf map; do
@@ -60,7 +61,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		check "$arch: --$option with a base: is as it was" cmp -s "$tmp/before" "$tmp/copy.$file"
 	done
 
-	# Names from a list of symbols are those of the ELF file, also if the kernel was moved.
+	# A list of symbols gives the same names as the ELF file, also if the kernel was moved.
 	nm -n "$kernel" >"$tmp/System.map"
 	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/said"; }
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"
@@ -116,7 +117,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	done
 	check "$arch: with spans" grep -q 'track_event{type=1 .*categories="hwt" name="schedule"' "$tmp/text"
 
-	# Recorded by ktrace hwt itself, and only one function.
+	# ktrace hwt runs the guest itself and records only one function.
 	timeout -k 5 $kill_limit "$ktrace" hwt -c qemu -w "$tmp/one.rings" -b 64K -i kernel -f schedule -- \
 		$(sh scripts/qemu.sh "$arch" 2) -append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
 	"$ktrace" hwt --elf "$kernel" --functions "$tmp/one.rings" >"$tmp/list" 2>"$tmp/said"

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A guest that resets itself: its second boot runs, and the trace of the first one is read from the memory that the
-# kernel keeps, up to the last event before the reset: from the RAM file, by QMP and by gdb's protocol.
+# A guest that resets itself: its second boot runs, and the trace of the first boot, up to the last event
+# before the reset, is read from the persistent memory of the kernel: from the RAM file, over QMP and over
+# gdb's protocol.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# QEMU's line for $1, without what ends it at a reset.
+# rebooting ARCH: prints the command line of a QEMU that does not end at a reset.
 rebooting() { demo "$1" 2 | sed 's/-no-reboot//'; }
 
 previous=$tmp/previous.ktrx
 
-# counted FILE: the steps of the countdown, in words.
+# counted FILE: prints the numbers of the countdown to the reset that the trace has.
 counted() { "$ktrace" show --event boot.countdown "$1" 2>/dev/null | sed -n 's/.*boot.countdown *\([0-9]*\) to the reset$/\1/p'; }
 
-# first_boot WHAT: $previous is the trace of the boot that has reset itself.
+# first_boot NAME: checks that $previous is the trace of the boot that reset itself.
 first_boot() {
 	counted "$previous" >"$tmp/counted"
 	seq 999 -1 0 >"$tmp/expected"
@@ -23,7 +24,7 @@ first_boot() {
 	check "$1: it says what it is" sh -c "'$ktrace' summary '$previous' | grep -q 'reset'"
 }
 
-# extract_previous WHAT OPTION…
+# extract_previous NAME OPTION…: extracts the trace of the previous boot and checks it.
 extract_previous() {
 	what=$1
 	shift

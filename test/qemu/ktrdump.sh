@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrdump on real guests: followed from boot to end, each event of the final trace has been printed once, in order of
-# time, and slots add up; a core with the kernel's file shows what the RAM did.
+# ktrdump on real guests: when it follows a guest from boot to end, it prints each event of the final trace
+# once, in order of time, and the numbers of slots add up. A core with the kernel's file shows the same events
+# as the RAM.
 . test/tap.sh
 . test/qemu/run_support.sh
 
 ktrdump=build/bin/ktrdump
 
-# follow ARCH "ARGUMENTS": a guest and, as soon as its RAM is there, ktrdump beside it: what that says in $tmp/live.
+# follow ARCH "ARGUMENTS": runs a guest, and ktrdump on its RAM as soon as that exists; leaves ktrdump's
+# output in $tmp/live.
 follow() {
 	boot_beside "$1" "$2"
 	followed=0
@@ -18,10 +20,10 @@ follow() {
 	equal "$1 $2: ktrdump ends with it" 0 "$followed"
 }
 
-# Rows without their numbers, notes and headers.
+# rows FILE: prints the rows without their numbers; omits notes and headers.
 rows() { grep -v '^---\|^index\|^TSC' "$1" | cut -c9-; }
 
-# What ktrdump summed up: the number in front of, or behind, some words.
+# summed SED-EXPRESSION: prints a number from the totals that ktrdump printed at its end.
 summed() { sed -n "$1" "$tmp/live.err"; }
 
 compare() {
@@ -39,22 +41,22 @@ compare() {
 	equal "$1: late ones" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
 	equal "$1: losses are told" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
 		"$(summed 's/.* slots \([0-9]*\) were.*/\1/p')"
-	# Each of the final trace's rings says how far its guest has come.
+	# Each ring of the final trace has the number of slots that the guest produced.
 	equal "$1: slots of the guest" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
 }
 
-# Sum of the slots that each ring produced, from the summary's JSON.
+# produced: reads a summary in JSON; prints the sum of the slots that the rings produced.
 produced() { grep -o '"produced":[0-9]*' | awk -F: '{ n += $2 } END { print n }'; }
 
 for arch in x86_64 aarch64 riscv64; do
 	follow "$arch" seconds=2
 	compare "$arch"
-	# Rings so small that they may be overwritten between two looks.
+	# Rings so small that slots may be overwritten between two reads.
 	follow "$arch" "seconds=1 slots=512"
 	compare "$arch, small rings"
 done
 
-# Who called, where an event was recorded, and what recording costs.
+# Callers of events, places where events were recorded, and the cost of recording.
 for arch in x86_64 aarch64 riscv64; do
 	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.stacktrace=2 debug.ktr.sites=1 seconds=0"
 	"$ktrdump" -sfi -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/places"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace live beside guests: rates and CPUs of one at work, one that idles is told to idle, and a CPU that spins with
-# interrupts off to be stuck; a guest that ends is waited for until it is started again, one that is reset is shown
-# again; and the screen on terminals.
+# ktrace live on running guests: it shows rates and CPUs of a busy guest, reports an idle CPU as idle, and a
+# CPU that spins with interrupts off as stuck. When a guest ends, it waits for the next one; a guest that is
+# reset is shown again. Also tests the screen on terminals.
 . test/tap.sh
 . test/qemu/run_support.sh
 
 live="$PWD/$ktrace live"
 
-# start ARCH APPEND…: a guest whose RAM file lies where `ktrace live` looks for it.
+# start ARCH APPEND…: starts a guest whose RAM file is where `ktrace live` looks for it.
 start() {
 	: >"$tmp/console"
 	arch=$1
@@ -18,7 +18,7 @@ start() {
 	guest=$!
 }
 
-# Waits until the guest's kernel has its CPUs.
+# await_kernel: waits until the guest's kernel runs on both CPUs.
 await_kernel() { await grep -q 'demo: 2 CPUs,' "$tmp/console"; }
 
 finish() {
@@ -26,7 +26,8 @@ finish() {
 	wait "$guest"
 }
 
-# watch COUNT OPTION…: so many lines in $tmp/live, its exit status in $status.
+# watch COUNT OPTION…: runs live for COUNT intervals; leaves its output in $tmp/live, its exit status in
+# $status.
 watch() {
 	count=$1
 	shift
@@ -34,10 +35,10 @@ watch() {
 	(cd "$tmp" && timeout -k 5 $kill_limit $live --count "$count" "$@") >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
-# The value of a number in the last JSON line: that of the n-th CPU, or the first there is.
+# last KEY [N]: prints the N-th (default: first) value of this key in the last JSON line.
 last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
 
-# Waits until `ktrace live` has written a line with that.
+# await_line PATTERN: waits until `ktrace live` has written a line that matches.
 await_line() { await grep -q "$1" "$tmp/live"; }
 
 at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
@@ -78,12 +79,13 @@ for arch in x86_64 aarch64 riscv64; do
 	finish
 done
 
-# Its memory is bounded, however many events it has seen. Each of 4 rings has a buffer that doubles until it holds the slots that
-# wait to be shown: at most 16384, which are 512 a look for the 100 ms or more that an unfinished slot is waited for, of 72 bytes
-# each. That is less than 5 MB; 4 MB are libraries and tables. A busy host reaches peaks that a quiet one does not, so
-# growth between two moments says nothing.
+# The memory of live is bounded, however many events it has read. Each of 4 rings has a buffer that doubles
+# until it holds the slots that wait to be shown: at most 16384 slots of 72 bytes, which are 512 in each read
+# for the 100 ms or more for which live waits for an unfinished slot. That is less than 5 MB; 4 MB are
+# libraries and tables. A busy host reaches peaks that a quiet one does not, so growth between two moments
+# proves nothing.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
-# shown COUNT: waits until there are so many lines.
+# shown COUNT: waits until live has printed so many lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
 start x86_64 run=stress seconds=40
 : >"$tmp/live"
@@ -101,7 +103,7 @@ kill -TERM "$watcher"
 wait "$watcher"
 finish
 
-# QEMU ends and another one comes.
+# QEMU ends and another QEMU is started.
 : >"$tmp/live" # an earlier watcher's lines are not this one's
 (cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
@@ -148,13 +150,14 @@ watch 1 "$tmp/ktrace.ktrx"
 equal "a trace is no guest" 1 "$status"
 check "which is said, too" grep -q 'not the memory of a running guest, but a trace or a core' "$tmp/live.err"
 
-# painted ROWS FILE: the screen shows the stuck CPU, and its keys in the last of that many rows.
+# painted ROWS FILE: copies the screen to FILE; succeeds if it shows the stuck CPU, and the keys in row ROWS.
 painted() {
 	$tmux capture-pane -p >"$2"
 	grep -q '^CPU1 *\[!' "$2" && sed -n "$1p" "$2" | grep -q '^q quit'
 }
 
-# screen COLUMNS ROWS: what is there in $tmp/screen, in $tmp/resized after other sizes, the exit status after q in $tmp/status.
+# screen COLUMNS ROWS: runs live in a terminal of this size. Leaves the screen in $tmp/screen, the screen
+# after two changes of size in $tmp/resized, the exit status after q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"
 	tmux="tmux -S $tmp/tmux -f /dev/null"

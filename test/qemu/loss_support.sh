@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What may be missing in the trace of a demo kernel that has ended by itself.
+# A function that checks the loss in the trace of a demo kernel that has ended by itself.
 
-# nothing_lost SUMMARY CPUS: the rings were large enough. Nobody stops the other CPUs when one switches the machine off: each
-# may be at a record then, of 8 slots at most, which stays unfinished.
+# nothing_lost SUMMARY CPUS: succeeds if the rings were large enough. When a CPU switches the machine off, the
+# other CPUs are not stopped first: each may leave one unfinished record of at most 8 slots.
 nothing_lost() {
 	awk -v most=$((($2 - 1) * 8)) '$1 == "loss" {
 		print

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Noise, on each architecture: events that come again unchanged are folded, and nothing of them is missing; events in the
-# ring of rare ones outlive a hundred laps of the others.
+# Noise, on each architecture: repetitions of an event are folded, and none of them is missing in the counts.
+# Events in the ring for rare events survive a hundred laps of the other rings.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# boot ARCH ARGUMENTS
+# boot ARCH ARGUMENTS: runs a guest; leaves the trace in $out and its summary in JSON in $tmp/summary.
 boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 2) -append "$2"
@@ -13,10 +13,11 @@ boot() {
 	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/said"
 }
 
-# of EVENT KEY: a number from its line in the summary
+# of EVENT KEY: prints a number from the event's line in the summary.
 of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
 
-# early EVENT: how many there are in the boot ring, from before the kernel read its arguments and began to count
+# early EVENT: prints how many such events are in the boot ring: these were recorded before the kernel read
+# its arguments and began to count.
 early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 0 '; }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -27,7 +28,8 @@ for arch in x86_64 aarch64 riscv64; do
 		if grep -q 'were being changed' "$tmp/said"; then # the other CPU was stopped right there
 			check "$arch: $event: no more than were counted" test "$(of $event occurred)" -le "$counted"
 		else
-			# Counted first, then recorded: the CPU that does not switch the machine off may be between the two.
+			# Events are counted first, then recorded. The CPU that does not switch the machine
+			# off may be between the two.
 			missing=$((counted - $(of $event occurred)))
 			check "$arch: $event: recorded and folded are all that were counted, or one less: $missing" \
 				test "$missing" -ge 0 -a "$missing" -le 1
@@ -45,7 +47,7 @@ for arch in x86_64 aarch64 riscv64; do
 		grep -qE '"cpu":null,"slots":512,"produced":[0-9]+,"overwritten":0,' "$tmp/summary"
 done
 
-# Programs begin and end, and that stays although system calls went round the ring.
+# The starts and ends of programs remain in the trace although system calls have overwritten the other ring.
 boot x86_64 'run=echo slots=512'
 equal "x86_64: the start of a program, and the ends of all five processes" 6 \
 	"$($ktrace show "$out" 2>/dev/null | grep -cE 'process\.(exec .* runs /bin/echo$|exit .* with status 0$)')"

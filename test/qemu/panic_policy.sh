@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A panic ends the trace, and its last events are those before the panic; or the trace goes on, as
-# debug.ktr.panic_goes_on says.
+# A panic ends recording, and the trace ends with the panic; or, if debug.ktr.panic_goes_on is set, recording
+# continues.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# boot ARCH GOES_ON: what the trace shows, in $tmp/shown.
+# boot ARCH GOES_ON: runs a guest that panics; leaves the timeline in $tmp/shown, the settings in
+# $tmp/settings.
 boot() {
 	run -- $(demo "$1" 2) -append "debug=ktrace run=panic debug.ktr.panic_goes_on=$2"
 	"$ktrace" show "$out" >"$tmp/shown" 2>/dev/null

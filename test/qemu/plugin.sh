@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The trace unit in software (build/lib/ktrace-pt.so) leaves all that ran when QEMU is killed, and refuses what it does not
-# understand.
+# The trace unit in software (build/lib/ktrace-pt.so) leaves a complete record of what ran when QEMU is
+# killed, and refuses arguments that it does not understand.
 . test/tap.sh
 plugin=build/lib/ktrace-pt.so
 
-# Whoever kills QEMU: all is there.
+# QEMU is killed: the record is complete.
 : >"$tmp/console"
 $(sh scripts/qemu.sh x86_64 2) -plugin "$plugin,out=$tmp/rings" -append run=forever </dev/null >"$tmp/console" 2>&1 &
 qemu=$!
@@ -16,7 +16,8 @@ build/test/hwt_blocks "$tmp/rings" >"$tmp/killed"
 sed 's/^/# /' "$tmp/killed"
 check "killed: no error in what two CPUs have left" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
 
-# refused "name" ARGUMENTS WORDS
+# refused NAME ARGUMENTS TEXT: checks that QEMU does not start with these arguments of the plugin, and prints
+# the text.
 refused() {
 	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/said" 2>&1
 	status=$?

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What doc/porting.md promises for a line each, in a kernel that has nothing else: settings, the mailbox, clocks,
-# callers, the console. Compiled at several levels, for what is on a stack is the compiler's.
+# Each line of code that doc/porting.md describes adds what the page promises, in a kernel without anything
+# else: settings, the mailbox, clocks, callers, the console. The kernel is compiled at several levels of
+# optimization because they change stack frames.
 . test/tap.sh
 
-# The host sets what the kernel's command line has set; what it says is in $tmp/changed.
+# sets_level: changes a setting that the kernel's command line has set; leaves the output in $tmp/changed.
 sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
-# The guest ticks until the host has spoken. That each CPU has had ticks enough is waited for.
+# is_measured: succeeds if each CPU has had enough ticks to measure its clock. The guest runs until the host
+# changes the setting.
 is_measured() { build/bin/ktrace summary "$ram" 2>/dev/null | grep -q '^clocks *of [0-9]* CPUs corrected'; }
 
 for level in -O0 -O1 -O2 -Os; do
@@ -33,7 +35,7 @@ for level in -O0 -O1 -O2 -Os; do
 	wait $guest
 	equal "$level: it ends well" 0 $?
 
-	# Its functions, by their addresses.
+	# Names of the kernel's functions for the addresses on the console.
 	riscv64-linux-gnu-nm -n "$elf" | awk '$3 ~ /^(port_|_start)/ { print $1, $3 }' >"$tmp/names"
 	sed -n 's/^#[0-9]* 0x/0000000000000000/p' "$tmp/console" | tr -d '\r' | sed 's/.*\(.\{16\}\)$/\1/' |
 		while read -r address; do

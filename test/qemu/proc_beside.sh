@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The rings and a process trace of one boot in one timeline. PROC_ARCHES: which (default: all three).
+# Shows the rings and a process trace of one boot in one timeline.
+# PROC_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 
@@ -11,7 +12,7 @@ for arch in $arches; do
 	$ktrace show --with "$tmp/given/trace" "$tmp/rings" >"$tmp/both" 2>"$tmp/err"
 	equal "$arch: show --with: status" 0 $?
 	check "$arch: one timeline, in order of time" sh -c 'sed -n "s/^\[ *\([0-9.]*\)\].*/\1/p" "$1" | sort -nc' - "$tmp/both"
-	# The kernel's event and the process's record of a call stand side by side.
+	# The kernel's event and the process's record of the same call follow each other.
 	check "$arch: calls are seen by both" awk '
 		/ syscall.enter +open\(/ { event = $1 $2; next }
 		/ proc.call +open\(/ && event { near++ }

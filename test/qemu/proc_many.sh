@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A thousand processes that are forked, start a program and end, on four CPUs, traced into one file: it has all of each.
-# What became of the file is told by the rings.
-# PROC_ARCHES: which (default: all three).
+# A thousand processes are forked, start a program and end, on four CPUs, and are traced into one file. The
+# file has every record of each process. The rings record how the file ended.
+# PROC_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# One program on two kernels: recorded on Linux by `ktrace record`, on the demo kernel by ktrace(2), and compared.
-# PROC_ARCHES: which (default: all three).
+# Compares the calls of one program on two kernels: recorded on Linux by `ktrace record`, and on the demo
+# kernel by ktrace(2).
+# PROC_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 
-# calls FILE: a line a call with its result, from the program's first own one on. Linux's C library opens by openat(). Only Linux's
-# recorder says what descriptors lead to.
+# calls FILE: prints a line for each call with its result, beginning with the first call of the program
+# itself. Replaces openat(), which the C library of Linux uses, by open(). Removes the paths of descriptors,
+# which only the recorder for Linux knows.
 calls() {
 	"$kdump" --oneline -t cnit -f "$1" | sed -E 's/^ *[0-9]+ +//; s/([0-9D])<[^>]*>/\1/g; s/openat\(AT_FDCWD, /open(/; s/ +<[0-9.]*>$//; s/ +=/ =/; s/0x[0-9a-f]+/ADDRESS/' |
 		sed -n '/^open("\/tmp\/same", O_RDWR/,$p' | grep -vE '^(exit|exit_group|\+\+\+)'

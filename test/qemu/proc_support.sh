@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# For the proc_*.sh tests: process traces that the demo kernel made, on their way to the host.
+# Functions for the proc_*.sh tests: they record process traces in the demo kernel and bring them to the host.
 
 ktrace=build/bin/ktrace
 kdump=build/bin/kdump
 arches=${PROC_ARCHES:-x86_64 aarch64 riscv64}
 
-# boot ARCH CPUS PROGRAM…: runs these, words of each between colons; what the console said in $tmp/console, the rings in
-# $tmp/rings, the files that were given in $tmp/given.
+# boot ARCH CPUS PROGRAM…: runs the programs; the words of a program are separated by colons. Leaves the
+# console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program give sent in
+# $tmp/given.
 boot() {
 	boot_arch=$1 boot_cpus=$2
 	shift 2
@@ -18,7 +19,8 @@ boot() {
 }
 boot_events=debug=process # what goes into the rings
 
-# words FILE [OPTION…]: a trace that was given. What differs from machine to machine, addresses and pids, is made alike.
+# words FILE [OPTION…]: prints a trace that the guest sent. Replaces addresses and pids, which differ between
+# machines.
 words() {
 	words_file=$tmp/given/$1
 	shift
@@ -26,8 +28,8 @@ words() {
 		/^ *END /s/[0-9]+ bytes/SOME bytes/'
 }
 
-# count FILE PATTERN: how many lines of the trace match.
+# count FILE PATTERN: prints how many lines of the trace match.
 count() { "$kdump" -f "$tmp/given/$1" | grep -cE -- "$2"; }
 
-# shows "name" FILE PATTERN: a line of the trace matches.
+# shows NAME FILE PATTERN: checks that a line of the trace matches.
 shows() { check "$1" sh -c '"$1" -f "$2" | grep -qE -- "$3"' sh "$kdump" "$tmp/given/$2" "$3"; }

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Process traces of a program with several threads: each record has the id of its thread, and the rings of the same boot have
-# the same calls of the same threads, and their names. PROC_ARCHES: which (default: all three).
+# Process traces of a program with several threads: each record has the id of its thread, and the rings of the
+# same boot have the same calls of the same threads, and the threads' names.
+# PROC_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 
-# Of each thread of the process that another one made: its id and its number of calls.
+# calls_in_trace PID, calls_in_rings PID: print the id and the number of calls of each thread of the process
+# except the first.
 calls_in_trace() {
 	awk '$1 == pid && $2 != pid && $4 == "CALL" { n[$2]++ } END { for (t in n) print t, n[t] }' "pid=$1" "$tmp/text" | sort -n
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the demo kernel records of processes is what they did, in the words of kdump, on each architecture: every type of
-# record. And it is what the rings say of the same processes.
-# PROC_ARCHES: which (default: all three).
+# The demo kernel's records of processes, as kdump prints them, match what the processes did: every type of
+# record, on each architecture. They also match what the rings recorded of the same processes.
+# PROC_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 
@@ -42,7 +42,7 @@ sysctl   EXIT  status 0
          END   closed: 10 records, SOME bytes, 0 lost
 END
 
-# A pid and its number of calls, by what the rings have, and by the trace.
+# calls_in_rings, calls_in_trace: print each pid and its number of calls.
 calls_in_rings() {
 	"$ktrace" show --json --event syscall.enter "$tmp/rings" | sed -n 's/.*"thread":\([0-9]*\).*/\1/p' | sort | uniq -c |
 		awk '{ print $2, $1 }'
@@ -112,7 +112,8 @@ for arch in $arches; do
 	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:cinsuwy:make kdump:-f:/tmp/calls give:/tmp/calls
 	boot_events=debug=process
 	guest_says_the_same calls
-	# The first process made calls as ktrace before it was traced; all others are in both from their first call on.
+	# The first process made calls as the program ktrace before it was traced. All others are in both from
+	# their first call on.
 	first=$("$kdump" -f "$tmp/given/calls" | awk 'NR == 1 { print $1 }')
 	calls_in_trace | grep -v "^$first " | sort >"$tmp/traced"
 	calls_in_rings | awk 'NR == FNR { traced[$1]; next } $1 in traced' "$tmp/traced" - | sort >"$tmp/recorded"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What cannot work is refused with a reason, and QEMU's own messages are shown.
+# ktrace run and extract refuse input that cannot work and print the reason; messages of QEMU itself are
+# shown.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# fails "name" STATUS "words" [ARGUMENT OF ktrace run…]
+# fails NAME STATUS TEXT [ARGUMENT OF ktrace run…]: checks the exit status and that the messages have the
+# text.
 fails() {
 	name=$1 wanted=$2 words=$3
 	shift 3
@@ -60,11 +62,12 @@ else
 	skip "a full disk" "cannot mount a small one"
 fi
 
-# A guest of another architecture than the host's has no KVM on any machine.
+# KVM is never available for an architecture other than the host's.
 foreign=$([ "$(uname -m)" = aarch64 ] && echo x86_64 || echo aarch64)
 fails "KVM is missing" 14 "invalid accelerator kvm" -- "qemu-system-$foreign" -M none -display none -accel kvm
 
-# extract "name" STATUS "words" [ARGUMENT OF ktrace extract…]
+# extract NAME STATUS TEXT [ARGUMENT OF ktrace extract…]: checks the exit status and that the messages have
+# the text.
 extract() {
 	name=$1 wanted=$2 words=$3
 	shift 3

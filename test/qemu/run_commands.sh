@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The QEMU is found in whatever comes to start it, and what the user asked of it stays.
+# ktrace run finds the QEMU that make, a script or another program starts, and keeps the options that the user
+# gave.
 . test/tap.sh
 . test/qemu/run_support.sh
 

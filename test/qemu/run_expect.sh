@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace run --expect`: the text ends the run, or is missed; and what --on-stall makes of a hang.
+# `ktrace run --expect`: the expected text ends the run, or its absence is reported. Also tests what
+# --on-stall does when the guest hangs.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -30,7 +31,7 @@ done
 run --timeout 2 --expect "never to be seen" -- $(demo aarch64 2) -append "debug=ktrace run=hang"
 equal "not seen in time" 16 "$status"
 
-# A stall that is reported leaves a trace at once, while the guest goes on.
+# --on-stall report writes a trace at once, and the guest continues.
 for seconds in 10 40 $limit; do
 	rm -f "$tmp/status"
 	# shellcheck disable=SC2046
@@ -48,7 +49,8 @@ equal "the stall is the run's status" 12 "$(cat "$tmp/status")"
 equal "it is said once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
 check "is replaced by that of the end" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
-# Every byte passes, in order, whatever it is; the text comes in two writes, with other ends of lines.
+# The console is passed on byte by byte. The expected text arrives in several writes and with other ends of
+# lines.
 head -c 300000 /dev/urandom >"$tmp/bytes"
 run --expect "o
 ne two" -- sh -c "cat '$tmp/bytes'; printf 'on o'; sleep 0.1; printf '\r\nne '; sleep 0.1; printf two; exec $no_ktrace"
@@ -57,7 +59,7 @@ same "the console is passed on unchanged" "$tmp/bytes" "$tmp/first"
 check "to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
 equal "no ktrace in the guest counts as ever" 15 "$status"
 
-# Who does not read what the guest writes keeps the guest waiting, and not us.
+# If the reader of the console does not read, the guest waits, but ktrace run does not.
 mkfifo "$tmp/full"
 exec 4<>"$tmp/full"
 status=0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# QEMU started by hand: the options of `ktrace qemu-args`, and `ktrace extract` on its RAM file and on a core.
+# A QEMU that is started by hand, with the options that `ktrace qemu-args` prints. `ktrace extract` reads its
+# RAM file and a core.
 . test/tap.sh
 . test/qemu/run_support.sh
 

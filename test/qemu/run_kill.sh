@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Whoever is killed, the trace survives.
+# The trace survives when QEMU or ktrace run is killed.
 . test/tap.sh
 . test/qemu/run_support.sh
 
 line="$(demo x86_64 2) -append"
 
-# begin COMMAND…: a run in the background, pid in $pid, that stays up.
+# begin COMMAND…: starts a run in the background, with its pid in $pid, and waits until the guest has recorded
+# events.
 begin() {
 	rm -f "$out" "$tmp"/*.ram
 	"$ktrace" run --timeout $limit --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
@@ -56,7 +57,8 @@ check "ktrace killed: the RAM file stays" ls "$tmp"/out.ktrx.*.ram
 "$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
 check "ktrace killed: ktrace extract reads it" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
 
-# typed KEYS QEMU-ARGUMENT…: the run in a terminal of its own, where KEYS are typed when the guest records.
+# typed KEYS QEMU-ARGUMENT…: starts a run in a terminal of its own, and types KEYS there when the guest
+# records.
 typed() {
 	keys=$1
 	shift

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace run` names how each guest ended, and leaves a trace of it, on each architecture.
+# `ktrace run` reports how each guest ended and leaves a trace, on each architecture.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# outcome ARCH STATUS "BOOT ARGUMENTS" [OPTION…]
+# outcome ARCH STATUS "BOOT ARGUMENTS" [OPTION…]: runs a guest; checks the exit status and that the trace has
+# events.
 outcome() {
 	arch=$1 wanted=$2 arguments=$3
 	shift 3
@@ -18,12 +19,13 @@ outcome() {
 	check "$arch, $arguments: a trace with events" test "$events" -gt 10
 }
 
-# The guest had come so far that it hung.
+# is_captured: succeeds if the trace has a stack of the kernel: the guest had booted far enough to hang.
 is_captured() {
 	"$ktrace" show --registers --elf "build/demo/$arch/kernel.elf" "$out" 2>/dev/null | grep -q 'kmain'
 }
 
-# captured ARCH NOTE CALLER: registers of both CPUs, the word for readers, a stack that leads to the caller.
+# captured ARCH NOTE CALLER: checks that the trace has registers of both CPUs, the note with this name, and a
+# stack with this caller.
 captured() {
 	"$ktrace" show --registers --elf "build/demo/$1/kernel.elf" "$out" >"$tmp/registers" 2>/dev/null
 	equal "$1, $2: registers of both CPUs" 2 "$(grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' "$tmp/registers")"
@@ -47,7 +49,7 @@ for arch in x86_64 aarch64 riscv64; do
 	captured "$arch" stalled kmain
 done
 
-# The hang is in the trace up to its end: CPU 1 has nothing more to say, CPU 0 went on ticking.
+# The trace covers the hang up to its end: CPU 1 has no more events, and CPU 0 continued to tick.
 # shellcheck disable=SC2046
 run --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 for cpu in 0 1; do

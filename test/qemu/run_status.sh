@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel that ends QEMU itself, without ktrace_exit() and so without an event of QEMU's: whatever started
-# the QEMU, its status is known to ktrace, and still reaches who started it.
+# A kernel ends QEMU itself, without ktrace_exit(), so QEMU sends no event about it. ktrace knows QEMU's
+# status, whatever program started QEMU, and that program receives the status, too.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# guest NAME WORD: the minimal kernel, which ends by writing WORD to QEMU's test device and nothing else.
+# guest NAME WORD: builds a variant of the minimal kernel that ends only by writing WORD to QEMU's test
+# device.
 guest() {
 	mkdir "$tmp/$1"
 	cp examples/minimal/kernel.ld examples/minimal/ktrace_port.h "$tmp/$1"
@@ -45,7 +46,7 @@ check "the script sees it" grep -qx "status 7" "$tmp/console"
 run -- sh -c "cat | $qemu $tmp/off/kernel.elf | cat"
 ended "a pipe" 0
 
-# Signals reach a QEMU whose stand-in is what the script knows.
+# A script knows only the process that ktrace put in QEMU's place. Signals that it sends there reach QEMU.
 line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here-$$"
 booted="until grep -q 'demo: 1 CPU' '$tmp/console'; do sleep 0.1; done"
 run -- sh -c "$line & $booted; kill \$!; wait \$!; echo status \$?"

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# For the run_*.sh tests: the demo kernel, or a guest without ktrace, under `ktrace run`.
+# Functions for tests that run guests: the demo kernel, or a guest without ktrace, under `ktrace run` or
+# without it.
 
 ktrace=build/bin/ktrace
 out=$tmp/out.ktrx
 export TMPDIR="$tmp" # what a killed run leaves behind goes with it
 
-# A boot sector that switches the machine off: there is no ktrace in it.
+# A boot sector without ktrace that switches the machine off.
 printf '\272\004\006\270\000\040\357\364\353\375' >"$tmp/off.img"
 truncate -s 510 "$tmp/off.img"
 printf '\125\252' >>"$tmp/off.img"
 no_ktrace="qemu-system-x86_64 -display none -drive format=raw,file=$tmp/off.img"
 
-# run [OPTION…] -- COMMAND…: status in $status, what was said in $tmp/err, the guest's console in $tmp/console.
+# run [OPTION…] -- COMMAND…: leaves the exit status in $status, the messages in $tmp/err, the guest's console
+# in $tmp/console.
 run() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit -o "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
-# run_until CONDITION [OPTION…] -- COMMAND…: the same for a guest that does not end by itself. It gets more and more time until
-# the condition, a shell command, holds: on a busy machine guests need longer.
+# run_until CONDITION [OPTION…] -- COMMAND…: the same for a guest that does not end by itself. Runs it again
+# with a longer timeout until the condition, a shell command, succeeds: on a busy machine guests need longer.
 run_until() {
 	condition=$1
 	shift
@@ -29,13 +31,13 @@ run_until() {
 	done
 }
 
-# demo ARCH [CPUS]: the line that boots the demo kernel, without its arguments.
+# demo ARCH [CPUS]: prints the command line that boots the demo kernel, without boot arguments.
 demo() { sh scripts/qemu.sh "$@"; }
 
 said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
 
-# The pid of the QEMU below process $1, which a shell or make may have started. Processes may end while this reads about
-# them: cat goes on then, but awk would stop.
+# qemu_of PID: prints the pid of the QEMU below this process; a shell or make may be between them. Processes
+# may end while this reads their files: cat continues then, but awk would stop.
 qemu_of() {
 	for child in $(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$1" '$1 == "Name:" { name = $2 }
 		$1 == "Pid:" { pid = $2 } $1 == "PPid:" && $2 == parent { print pid ":" name }'); do
@@ -46,14 +48,15 @@ qemu_of() {
 	done
 }
 
-# records_switches RAM-FILE [OPTION…]: the guest whose RAM that is has recorded a context switch.
+# records_switches RAM-FILE [OPTION…]: succeeds if the guest with this RAM has recorded a context switch.
 records_switches() {
 	ram_read=$1
 	shift
 	"$ktrace" extract "$@" -o "$tmp/begun" "$ram_read" && "$ktrace" show "$tmp/begun" | grep -q sched.switch
 }
 
-# Waits until the guest of the run with pid $1 has recorded context switches; its QEMU is $guest.
+# await_guest PID: waits until the guest of the run with this pid has recorded context switches; leaves QEMU's
+# pid in $guest.
 await_guest() {
 	await grep -q 'demo: [0-9]* CPUs,' "$tmp/console"
 	await_ram "$(dirname "$out")"
@@ -61,13 +64,14 @@ await_guest() {
 	guest=$(qemu_of "$1" | head -n 1)
 }
 
-# await_ram FOLDER: the file of a guest's RAM there, once there is one, in $ram.
+# await_ram FOLDER: waits until the folder has a RAM file; leaves its path in $ram.
 await_ram() {
 	await sh -c 'find "$0" -maxdepth 1 -name "*.ram" | grep .' "$1"
 	ram=$(find "$1" -maxdepth 1 -name '*.ram' | head -n 1)
 }
 
-# boot_beside ARCH "ARGUMENTS": a traced guest as process $guest, to be followed by its RAM, $ram.
+# boot_beside ARCH "ARGUMENTS": starts a traced guest in the background; leaves the pid of the run in $guest,
+# its RAM file in $ram.
 boot_beside() {
 	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
 	# shellcheck disable=SC2046
@@ -77,8 +81,8 @@ boot_beside() {
 	await_ram "$tmp/ram"
 }
 
-# boot_open ARCH "ARGUMENTS" [OPTION…]: a QEMU that nobody watches, as process $qemu, with QMP at $tmp/qmp and gdb's
-# protocol at $tmp/gdb.
+# boot_open ARCH "ARGUMENTS" [OPTION…]: starts a QEMU in the background without ktrace run. Leaves its pid in
+# $qemu, its QMP socket at $tmp/qmp and the socket of gdb's protocol at $tmp/gdb.
 boot_open() {
 	open_arch=$1 open_arguments=$2
 	shift 2
@@ -95,7 +99,7 @@ shut_down() {
 	wait "$qemu" 2>/dev/null
 }
 
-# boot_for_core ARCH: a core of a guest that QEMU has stopped, $tmp/core, and the file of its RAM, $tmp/guest.
+# boot_for_core ARCH: runs a guest and stops it; leaves a core in $tmp/core and the RAM file in $tmp/guest.
 boot_for_core() {
 	# shellcheck disable=SC2046
 	{

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace run --transport`: the device is there, and what the kernel dumped to it becomes the trace.
+# `ktrace run --transport` adds the device, and makes the trace from what the kernel dumped to it.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -23,7 +23,7 @@ for arch in x86_64 aarch64 riscv64; do
 	sent "$arch" ivshmem
 done
 
-# A dump from the start of a run that goes on for long.
+# A dump at the start of a long run.
 rm -f "$out"
 # shellcheck disable=SC2046
 run_until 'grep -q "nothing lost in a dump" "$tmp/err"' --transport debugcon --stall 0 -- $(demo x86_64 2) \

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace show --follow beside guests: what it shows by a filter is what the finished trace shows.
+# ktrace show --follow on running guests: with a filter it shows the same events as the finished trace.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# follow ARCH OPTION…: a guest and, as soon as its RAM is there, the timeline beside it, in $tmp/live.
+# follow ARCH OPTION…: runs a guest, and show --follow on its RAM as soon as that exists; leaves the output in
+# $tmp/live.
 follow() {
 	boot_beside "$1" "slots=65536 run=pipeline"
 	shift
@@ -12,7 +13,8 @@ follow() {
 	timeout -k 5 $kill_limit "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
-# A line's stamp, CPU, event and text: threads get their names as time goes by.
+# plain FILE: prints timestamp, CPU, event and text of each line. Removes names of threads, which may become
+# known later.
 plain() { grep -v '^---' "$1" | sed 's/^\(\[[^]]*\] CPU[0-9]*\) PID=\([0-9]*\)[^ ]*/\1 \2/; s/ ([^()]* -> [^()]*)$//; s/ ([^()]*)$//' | tr -s ' ' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do

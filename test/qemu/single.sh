@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The kernel side as two files, build/single/ktrace.c and ktrace.h: it compiles for each CPU, by gcc and clang, without a warning,
-# needs nothing but the bounds of its sections, and examples/minimal records with it as it does with the folders.
+# The kernel side as two files, build/single/ktrace.c and ktrace.h: it compiles for each architecture with gcc
+# and clang without a warning, needs no symbols except the bounds of its sections, and examples/minimal
+# records with it as with the separate sources.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 single=build/single
 bounds='__start_ktrace_events __start_ktrace_settings __stop_ktrace_events __stop_ktrace_settings'
 
-# compiles COMPILER ARCH FLAGS…
+# compiles COMPILER ARCH FLAGS…: compiles build/single/ktrace.c without linking.
 compiles() {
 	single_compiler=$1 single_arch=$2
 	shift 2
@@ -40,7 +41,7 @@ void sample(uint32_t number) { KTRACE(sample, event, number); }
 E
 check "the header is good for C++" g++ -std=c++17 -ffreestanding $warnings $(flags_of x86_64) -I$single -c "$tmp/event.cc" -o "$tmp/event.o"
 
-# All that a kernel takes: two files, one line of a makefile, one include.
+# A kernel needs only two files, one line of a makefile and one include.
 cp examples/minimal/kernel.c examples/minimal/kernel.ld examples/minimal/ktrace_port.h $single/ktrace.c $single/ktrace.h "$tmp"
 sed -i 's|"ktrace/ktrace.h"|"ktrace.h"|' "$tmp/kernel.c"
 check "examples/minimal builds with it" riscv64-linux-gnu-gcc -O2 -g -ffreestanding -fno-pic -mcmodel=medany \

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The stress test for a minute on each architecture (SOAK_SECONDS for another time).
+# Runs the stress test for a minute on each architecture. SOAK_SECONDS: another time.
 STRESS_SECONDS=${SOAK_SECONDS:-60} exec sh test/qemu/stress.sh

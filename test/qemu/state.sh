@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The tables of state in a running guest: of two threads that wait for each other each row says so, with owner and
-# place, and no CPU has broken a rule. No rule is broken by work that is sound either.
+# The tables of state in a running guest: each of two threads that wait for each other has an entry with the
+# lock's owner and the place, and no CPU reports a broken rule. Correct work breaks no rule either.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# The guest's memory says that its threads are stuck.
+# stuck: succeeds if the state in the guest's memory shows that its two threads wait for each other.
 stuck() { "$ktrace" extract -o "$out" "$tmp/ram" && build/test/state_check "$out"; }
 
 for arch in x86_64 aarch64 riscv64; do

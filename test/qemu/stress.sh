@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Eight CPUs record at full speed from threads, interrupts and (x86_64) NMIs. Read while they run and after they
-# ended: every record shown passes its own check, holes are exactly where loss is reported, slots add up.
-# STRESS_SECONDS, STRESS_ARCHES: how long, which (defaults: 4, all three; soak.sh: a minute).
+# Eight CPUs record at full speed from threads, interrupts and (x86_64) NMIs. The trace is read while they run
+# and after they ended: every record passes its own check, gaps are exactly where loss is reported, and the
+# numbers of slots add up.
+# STRESS_SECONDS: duration (default: 4; soak.sh: 60). STRESS_ARCHES: architectures to test (default: all
+# three).
 . test/tap.sh
 
 seconds=${STRESS_SECONDS:-4}

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Events that are switched off and on again while a guest runs: the trace tells when, no time that spans such a moment is
-# measured, no rule is judged by it, and events that are off when the trace is taken are judged as long as they were on.
+# Events are switched off and on again while a guest runs. The trace records when. No duration is measured
+# across such a moment, and no rule is checked across it. Events that are off at the end are checked for the
+# time in which they were on.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# control CHANGE…: in the guest whose RAM is $ram, once it answers.
+# control CHANGE…: changes events in the guest whose RAM is $ram, as soon as it answers.
 control() {
 	eventually sh -c '"$@" 2>"$0/said" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
 
-# moments PATTERN: "seconds state" of each change that is told of events of that pattern, in order.
+# ids EVENT: prints the ids of events whose names begin so. moments EVENT: prints "seconds state" for each
+# recorded change of the first of these events, in order.
 ids() { "$ktrace" summary --json "$out" | grep -o "{\"id\":[0-9]*,\"event\":\"$1" | grep -o '[0-9]*' | sort -n; }
 moments() {
 	id=$(ids "$1" | head -n 1)
@@ -19,14 +21,14 @@ moments() {
 		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
 }
 
-# How many events of that name the guest has recorded.
+# recorded EVENT: prints how many such events the guest has recorded.
 recorded() {
 	"$ktrace" summary --json "$ram" 2>>"$tmp/said" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
 }
 
 has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
 
-# Waits until the guest has recorded a hundred more of them.
+# await_more EVENT: waits until the guest has recorded a hundred more such events.
 await_more() {
 	before=$(recorded "$1")
 	eventually has_more "$1" "${before:-0}"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# With tickless=1 a CPU of the demo kernel that has nothing to do does not tick; and it ticks again when it has.
+# With tickless=1 an idle CPU of the demo kernel does not tick, and ticks again when it has work.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# ticks ARCH ARGUMENTS: the timer's interrupts on each of four CPUs, in $tmp/ticks; the guest's status in $status.
+# ticks ARCH ARGUMENTS: runs a guest with four CPUs; leaves the number of timer interrupts on each CPU in
+# $tmp/ticks, the exit status in $status.
 ticks() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 4) -append "$2 tickless=1"

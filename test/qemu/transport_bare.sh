@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# UARTs as reset left them, and the safe probe for semihosting, in every mode that a kernel may start in.
+# Bare-metal programs use UARTs in the state after a reset, and the safe probe for semihosting, in every CPU
+# mode in which a kernel may start.
 . test/tap.sh
 
-# bare "name" KERNEL QEMU ARGUMENT…: once with semihosting and once without.
+# bare NAME KERNEL QEMU ARGUMENT…: runs the kernel once with semihosting and once without.
 bare() {
 	name=$1 kernel=$2
 	shift 2

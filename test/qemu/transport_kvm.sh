@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Smoke under KVM, where it is there. Some machines emulate a guest's ring 0 a thousand times slower than it should
-# be, and an instruction their emulator lacks pauses QEMU for ever: so the limit is hard and exceeding it is no failure.
+# Smoke test under KVM, if that is available. Some machines emulate a guest's ring 0 a thousand times slower
+# than normal, and an instruction that their emulator lacks pauses QEMU for ever. Therefore there is a hard
+# limit, and reaching it is not a failure.
 . test/tap.sh
 . test/qemu/transport_support.sh
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# For the transport_*.sh tests: boots the demo kernel with a device for one transport, and looks at what came out.
+# Functions for the transport_*.sh tests: they boot the demo kernel with a device for one transport and check
+# the trace.
 
 trace=$tmp/trace
 console=$tmp/console
 ktrace=build/bin/ktrace
 
-# The arguments that give $1 (an architecture) its machine, without devices.
+# machine ARCH: prints QEMU and the arguments for the architecture's machine, without devices.
 machine() {
 	case $1 in
 	x86_64) echo qemu-system-x86_64 -device isa-debug-exit,iobase=0xf4 ;;
@@ -15,7 +16,7 @@ machine() {
 	esac
 }
 
-# The arguments that let transport $2 of architecture $1 end in $trace.
+# device ARCH TRANSPORT: prints QEMU's arguments for the transport's device, which writes to $trace.
 device() {
 	case $1,$2 in
 	*,debugcon) echo "-chardev file,id=k,path=$trace -device isa-debugcon,chardev=k,iobase=0xe9" ;;
@@ -27,7 +28,8 @@ device() {
 	esac
 }
 
-# boot ARCH TRANSPORT "BOOT ARGUMENTS" [QEMU ARGUMENT…]: status in $status, the console's text in $console.
+# boot ARCH TRANSPORT "BOOT ARGUMENTS" [QEMU ARGUMENT…]: runs a guest; leaves the exit status in $status, the
+# console in $console.
 boot() {
 	boot_arch=$1 boot_transport=$2 boot_append="debug=ktrace slots=1024 $3"
 	shift 3
@@ -45,12 +47,13 @@ boot() {
 	status=$?
 }
 
-# summary PATTERN: whether a line of the trace's summary matches.
+# summary PATTERN: succeeds if a line of the trace's summary matches.
 summary() {
 	$ktrace summary "$trace" 2>"$tmp/warnings" | grep -q -e "$1"
 }
 
-# What status $3 looks like from outside on architecture $1; aarch64 can say one by semihosting only.
+# exit_status ARCH TRANSPORT STATUS: prints QEMU's exit status for this status of the kernel. On aarch64 a
+# kernel can pass its status on only by semihosting.
 exit_status() {
 	case $1,$2 in
 	x86_64,*) echo $((($3 << 1 | 1) & 255)) ;;
@@ -59,7 +62,7 @@ exit_status() {
 	esac
 }
 
-# One dump at exit, and one at panic, through transport $2.
+# dumps_at_the_end ARCH TRANSPORT: checks a dump at exit and a dump at panic.
 dumps_at_the_end() {
 	boot "$1" "$2" "run=dump exit=7"
 	equal "$1 $2: the kernel ends as it was told" "$(exit_status "$1" "$2" 7)" "$status"
@@ -75,7 +78,8 @@ dumps_at_the_end() {
 	check "$1 $2: it holds the panic" summary '^ktrace.panic '
 }
 
-# A third dump as soon as there is a transport, and all of them as version 1.
+# dumps_of_version_1 ARCH TRANSPORT: checks three dumps as KTRX version 1: when the transport is enabled, on
+# request, and at exit.
 dumps_of_version_1() {
 	boot "$1" "$2" "dump=v1 dump=start run=dump"
 	check "$1 $2: version 1 is read" summary 'KTRX version 1$'
@@ -84,7 +88,7 @@ dumps_of_version_1() {
 	check "$1 $2: ktrace-decode takes it" build/bin/ktrace-decode --summary "$trace"
 }
 
-# A kernel that is told to use transport $2 on a machine that has none.
+# without_the_device ARCH TRANSPORT: checks a kernel that shall use a transport whose device is absent.
 without_the_device() {
 	boot "$1" none "transport=$2 run=ipi exit=3"
 	check "$1 without $2: the kernel is told that it is absent" \
@@ -92,28 +96,30 @@ without_the_device() {
 	equal "$1 without $2: and goes on" "$(exit_status "$1" none 3)" "$status"
 }
 
-# Semihosting on a host that opens no file for the guest.
+# the_console_as_fallback ARCH: checks a dump by semihosting if the host cannot open the file for the guest.
 the_console_as_fallback() {
 	boot "$1" none "transport=semihosting file=/nowhere/to/be/found run=ipi" -chardev "file,id=k,path=$trace" \
 		-semihosting-config enable=on,target=native,chardev=k
 	check "$1 semihosting console: the dump arrives" summary '^guest *exited with status 0$'
 }
 
-# The host takes no more: the kernel gives the dump up and goes on.
+# a_full_disk ARCH: checks that the kernel gives up the dump and continues if the host cannot write.
 a_full_disk() {
 	boot "$1" none "transport=semihosting file=/dev/full run=dump,ipi exit=3" \
 		-semihosting-config enable=on,target=native
 	equal "$1 semihosting to a full disk: the kernel goes on" 3 "$status"
 }
 
-# The console's driver finds its UART as it left it.
+# one_uart_for_both ARCH: checks that console and trace can share a UART: the dump does not change the UART's
+# state.
 one_uart_for_both() {
 	boot "$1" uart "dump=start run=ipi"
 	check "$1 uart: the dump of before the console's text is whole" summary '^dumps *2 in the file'
 	check "$1 uart: the text behind it, too" grep -aq '^ipi: [0-9]* calls' "$trace"
 }
 
-# Memory that the host shares outlives a machine that is killed while it hangs.
+# a_machine_that_is_killed ARCH: checks that memory shared with the host keeps the dump of a machine that
+# hangs and is killed.
 a_machine_that_is_killed() {
 	BOOT_TIMEOUT=6
 	boot "$1" ivshmem "run=pingpong,dump,hang"
@@ -122,7 +128,8 @@ a_machine_that_is_killed() {
 	check "$1 ivshmem: its last dump is whole" summary '^sched.switch '
 }
 
-# So it does a machine that resets without a word.
+# a_machine_that_resets ARCH: checks that memory shared with the host keeps the dump of a machine that resets
+# itself.
 a_machine_that_resets() {
 	boot "$1" ivshmem "run=pingpong,dump,triple"
 	equal "$1 ivshmem: the machine reset" 0 "$status"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# doc/try.md: its commands run and print what the page says of them. Each command is in the page twice: for the reader, and
-# in the comment from which `make docs` writes the output.
+# The commands of doc/try.md run and print what the page states. The page has each command twice: for the
+# reader, and in the comment from which `make docs` writes the output.
 . test/tap.sh
 
 page=doc/try.md
@@ -12,7 +12,7 @@ same "commands for the reader are those that print the output" "$tmp/shown" "$tm
 equal "commands" 6 "$(wc -l <"$tmp/run")"
 sed "s|build/try|$tmp/try|g; s|\$PWD/$tmp|$tmp|g" "$tmp/run" >"$tmp/here"
 
-# output N: what the N-th command prints, in $tmp/out, and its status.
+# output N: runs the N-th command, leaves its output in $tmp/out, and checks that it succeeds.
 output() {
 	sed -n "$1p" "$tmp/here" >"$tmp/command"
 	timeout -k 5 $kill_limit sh "$tmp/command" >"$tmp/out" 2>"$tmp/err"

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The user programs of the demo kernel pass their own checks, on 1, 2 and 4 CPUs, two of the three on each architecture; and its
-# shell does what is typed.
-# UNIX_ARCHES, UNIX_CPUS: which (make soak: 1 2 4 on each).
+# The user programs of the demo kernel pass their own checks on 1, 2 or 4 CPUs (two of these numbers on each
+# architecture), and its shell runs what is typed.
+# UNIX_ARCHES: architectures to test. UNIX_CPUS: numbers of CPUs (make soak: 1 2 4).
 . test/tap.sh
 
 programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 
-# boot ARCH CPUS ARGUMENTS: the console in $tmp/console, the machine's exit status in $status.
+# boot ARCH CPUS ARGUMENTS: runs a guest; leaves the console in $tmp/console, without carriage returns in
+# $tmp/lines, the exit status in $status.
 boot() {
 	status=0
 	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
@@ -15,7 +16,8 @@ boot() {
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
-# Types each line when there is a prompt for it; before the first, the machine's firmware would take the keys.
+# type_to_shell LINE…: types each line after a prompt appeared. Before the first prompt, the machine's
+# firmware would take the keys.
 type_to_shell() {
 	prompts=0
 	for line; do
@@ -25,7 +27,8 @@ type_to_shell() {
 	done
 }
 
-# Types a command that would go on for ever, and Ctrl-C until the shell says that it has ended.
+# interrupt_in_shell COMMAND: types a command that never ends, then Ctrl-C until the shell reports that it has
+# ended.
 interrupt_in_shell() {
 	printf '%s\n' "$1"
 	for _ in $(seq 400); do
@@ -35,7 +38,7 @@ interrupt_in_shell() {
 	done
 }
 
-# At the prompt: erased letters and lines, an end of input, a program interrupted.
+# edit_in_shell: types erased letters and lines, an end of input, and an interrupted program.
 edit_in_shell() {
 	type_to_shell "$(printf 'xy\b\becho er\b\be\177erased')" "$(printf 'echo lost\025echo kept')" \
 		"$(printf 'cat > /tmp/lines\nfirst\nlast\n\004')" 'cat /tmp/lines'
@@ -45,7 +48,7 @@ edit_in_shell() {
 
 said() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
-# numbers ARCH: of CPUs
+# numbers ARCH: prints the numbers of CPUs to test.
 numbers() {
 	case $1 in
 	x86_64) echo 1 4 ;;
@@ -85,9 +88,9 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: then there are no new ones" "sh: no new process: error 12"
 	said "$arch: and the others go on" "init: sh: status 5"
 
-	# What stays in use is what the kernel has at hand for the next time, as much as was ever needed at once, which may
-	# grow now and then by how CPUs happen to meet; a leak grows in each of four rounds. Sockets whose program has gone linger,
-	# so time passes before the pages are counted.
+	# The kernel keeps freed memory for later use, as much as it ever needed at once. That amount may grow
+	# now and then, depending on how CPUs interleave; a leak grows in each of four rounds. Sockets linger
+	# after their program has ended, so sleepers run before the pages are counted.
 	naps=$(printf ',sleeper%.0s' 1 2 3 4 5 6 7 8 9 10)
 	round=$(echo $programs | tr ' ' ,)$naps,sysctl:vm.free_pages
 	boot "$arch" 2 "run=$round,$round,$round,$round" </dev/null

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the trace says the user programs did is what they themselves say: system calls, bytes, packets, children, page
-# faults. And every event that the kernel is to record is recorded, on each architecture.
-# UNIX_ARCHES: which (default: all three).
+# The trace and the user programs themselves report the same numbers: system calls, bytes, packets, children,
+# page faults. Every event that the kernel can record is recorded, on each architecture.
+# UNIX_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/loss_support.sh
 
@@ -12,16 +12,16 @@ events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit s
 	ipi.receive lock.acquire lock.contend lock.release vfs.lookup vfs.open vfs.read vfs.write vfs.close vfs.poll
 	net.connect net.send net.recv net.poll net.tx net.rx net.tcp_state net.dns_query"
 
-# boot ARCH TRACE ARGUMENTS: the console in $tmp/console.
+# boot ARCH TRACE ARGUMENTS: runs a guest; leaves the console in $tmp/console.
 boot() {
 	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$2" -- $(sh scripts/qemu.sh "$1") -append "$3" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 }
 
-# facts SOURCE [FILE]: see unix_facts.awk.
+# facts SOURCE [FILE]: prints the numbers of each process from the console or the trace (see unix_facts.awk).
 facts() { awk -v source="$1" -f test/qemu/unix_facts.awk "$tmp/console" "${2-/dev/null}" | sort -n; }
 
-# compare NAME TRACE EVENTS: the account on the console and what the trace says of the same processes.
+# compare NAME TRACE EVENTS: compares the numbers on the console with those in the trace, process by process.
 compare() {
 	build/bin/ktrace show --json --event "$3" "$2" >"$tmp/events"
 	facts console >"$tmp/account"

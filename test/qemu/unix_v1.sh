@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# One run, two traces: as it ends, the kernel dumps version 1 through a transport, and leaves version 2 in memory. A reader
-# of version 1 finds the same facts as one of version 2: each event that version 1 can carry, in order, on the same CPU, by
-# the same thread, at the same time, with the same words. What is left out is as much as the writer says.
-# UNIX_ARCHES: which (default: all three).
+# One run, two traces: at its end the kernel dumps KTRX version 1 through a transport, and leaves version 2 in
+# memory. A reader of version 1 finds the same facts as a reader of version 2: each event that version 1 can
+# represent, in order, on the same CPU, by the same thread, at the same time, with the same arguments. The
+# number of omitted events is the one that the writer recorded.
+# UNIX_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/transport_support.sh
 . test/qemu/loss_support.sh
@@ -18,15 +19,17 @@ run_once() {
 		</dev/null >"$console" 2>"$tmp/err"
 }
 
-# facts VERSION TRACE: see unix_v1.awk; each CPU's own, the first CPU's first.
+# facts VERSION TRACE: prints the facts of the trace (see unix_v1.awk), sorted by CPU.
 facts() { $ktrace show --json "$2" | awk -v version="$1" -f test/qemu/unix_v1.awk | sort -s -n -k 1,1; }
 
-# Of each CPU as many of the second file as the first has: a CPU may go on after its part of the dump.
+# as_many FIRST SECOND: prints, for each CPU, as many facts of SECOND as FIRST has. A CPU may continue after
+# its part of the dump.
 as_many() { awk 'FNR == NR { left[$1]++; next } left[$1]-- > 0' "$1" "$2"; }
 
 without_time() { awk '{ $2 = ""; print }' "$1"; }
 
-# Times count from a trace's first event, and the traces begin with different ones. They are rounded to 1 ns.
+# same_times FIRST SECOND: succeeds if the times of all facts differ by the same constant. Times count from
+# the first event of a trace, and the two traces begin with different events. Times are rounded to 1 ns.
 same_times() {
 	paste -d ' ' "$1" "$2" | awk '{
 		width = NF / 2; distance = $(width + 2) - $2
@@ -39,7 +42,8 @@ v1_counts() {
 	build/bin/ktrace-decode --summary "$v1" | awk '/^Events by type/ { on = 1; next } !NF { on = 0 } on { print $1, $2 }'
 }
 
-# The root of the version 2 dump holds the count; what was left out of the dump was recorded before its end.
+# omitted_fits: checks the number of events that the version 1 dump omits. The root of the version 2 trace has
+# the number. The omitted events were recorded before the end of the dump.
 omitted_fits() {
 	omitted=$(od -An -tu4 -j116 -N4 "$v2" | tr -d ' ')
 	last=$(sort -n -k 2,2 "$tmp/v2.facts" | awk 'END { print $2 }')

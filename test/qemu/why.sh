@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace why` on a machine that runs, by QMP and by gdb's protocol, which goes on afterwards; at the end of a run; and with a
-# kernel's file of another build. What it says of each bug is test/scenarios.
+# `ktrace why` on a running machine, over QMP and over gdb's protocol, which continues afterwards; at the end
+# of a run; and with a kernel file of another build. test/scenarios checks what it reports for each bug.
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# why WHAT STATUS OPTION…: output in $tmp/said, messages in $tmp/err.
+# why NAME STATUS OPTION…: checks the exit status; leaves the output in $tmp/said, the messages in $tmp/err.
 why() {
 	what=$1 expected=$2
 	shift 2
@@ -17,7 +17,7 @@ says() { check "$what: says $1" grep -qE -- "$1" "$tmp/said"; }
 
 is_found() { "$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -qE '^(self-)?deadlock'; }
 
-# boot ARGUMENTS: waits until the bug is found.
+# boot ARGUMENTS: starts a guest with a bug and waits until why finds it.
 boot() {
 	boot_open x86_64 "$1"
 	await is_found
@@ -32,12 +32,12 @@ why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
 says '^deadlock \(certain\)'
 why "JSON" 10 --json --qmp "$tmp/qmp"
 says '^\{"version":1,"verdict":"deadlock",'
-# It is halted for this one, which it would not have to be if it were already.
+# extract reports that it paused the machine: so the machine was running.
 check "the machine goes on" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
 check "nothing is left behind" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down
 
-# Nothing moves on any CPU: only who watches knows that time goes by.
+# No CPU records anything. Only a command that watches the machine can know how much time has passed.
 boot run=self-irq
 for how in qmp gdb; do
 	why "a machine that hangs as a whole, by $how" 10 --$how "$tmp/$how" --elf build/demo/x86_64/kernel.elf
@@ -47,7 +47,8 @@ for how in qmp gdb; do
 done
 shut_down
 
-# Its RAM, as a file that it still writes to: the newest stamp is not now. `live`, which watches, says the same.
+# The RAM file of a running machine: the newest timestamp is not the current time. `live`, which watches,
+# reports the same.
 boot_beside x86_64 run=self-irq
 hangs() {
 	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
@@ -65,7 +66,8 @@ wait "$watcher" 2>/dev/null
 cp --sparse=always "$ram" "$tmp/dead.ram"
 kill $guest
 wait $guest 2>/dev/null
-# How sure that is depends on how much later the newest stamp is: it may be that of the wait itself.
+# The certainty depends on how much later than the wait the newest timestamp is: the wait itself may be the
+# newest event.
 "$ktrace" why "$tmp/dead.ram" >"$tmp/said" 2>"$tmp/err"
 check "the RAM of a machine that is gone" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/said"
 check "nobody watched that one" sh -c '! grep -q "may have been stopped for longer" "$0"' "$tmp/said"
