@@ -10,11 +10,11 @@ qemu_line() { sh scripts/qemu.sh "$@" 2>"$tmp/err"; }
 
 # ---- The line --------------------------------------------------------------------------------------
 here=$(uname -m)
-check "without ACCEL a script's guest is TCG's" sh -c '! sh scripts/qemu.sh x86_64 | grep -q kvm'
-check "ACCEL=tcg is" sh -c '! ACCEL=tcg sh scripts/qemu.sh x86_64 | grep -q kvm'
+check "without ACCEL scripts/qemu.sh chooses TCG" sh -c '! sh scripts/qemu.sh x86_64 | grep -q kvm'
+check "ACCEL=tcg: scripts/qemu.sh chooses TCG" sh -c '! ACCEL=tcg sh scripts/qemu.sh x86_64 | grep -q kvm'
 case $here in
 x86_64 | aarch64)
-	check "ACCEL=kvm is KVM's, whether it works or not" sh -c 'ACCEL=kvm KVM_DEVICE=/none sh scripts/qemu.sh "$1" | grep -q -- "-accel kvm"' \
+	check "ACCEL=kvm: scripts/qemu.sh chooses KVM even if its device is absent" sh -c 'ACCEL=kvm KVM_DEVICE=/none sh scripts/qemu.sh "$1" | grep -q -- "-accel kvm"' \
 		sh "$here"
 	;;
 esac
@@ -22,15 +22,15 @@ for arch in x86_64 aarch64 riscv64; do
 	[ "$arch" = "$here" ] && [ "$arch" != riscv64 ] && continue
 	ACCEL=kvm qemu_line $arch >"$tmp/line" && status=0 || status=$?
 	equal "ACCEL=kvm for $arch here: status" 2 "$status"
-	check "and why" grep -q 'ACCEL=kvm: ' "$tmp/err"
-	equal "ACCEL=auto for $arch" tcg "$(ACCEL=auto sh scripts/accel.sh $arch)"
+	check "ACCEL=kvm for $arch here: a message gives the reason" grep -q 'ACCEL=kvm: ' "$tmp/err"
+	equal "ACCEL=auto for $arch here chooses TCG" tcg "$(ACCEL=auto sh scripts/accel.sh $arch)"
 done
 ACCEL=kwm qemu_line x86_64 >"$tmp/line" && status=0 || status=$?
 equal "ACCEL=kwm: status" 2 "$status"
-check "and a suggestion" grep -q 'ACCEL=kwm: no such accelerator; did you mean kvm' "$tmp/err"
+check "ACCEL=kwm: the message suggests kvm" grep -q 'ACCEL=kwm: no such accelerator; did you mean kvm' "$tmp/err"
 make -s run-ktrace ACCEL=kwm >"$tmp/out" 2>&1 && status=0 || status=$?
 equal "make run-ktrace ACCEL=kwm: status" 2 "$status"
-check "and a suggestion from make" grep -q 'did you mean kvm' "$tmp/out"
+check "make run-ktrace ACCEL=kwm: the message suggests kvm" grep -q 'did you mean kvm' "$tmp/out"
 
 # ---- The probe's programs, by TCG, which every machine has ------------------------------------------
 for arch in x86_64 aarch64; do
@@ -60,33 +60,33 @@ x86_64) works='exit 33' ;;
 *) works='exit 0' ;;
 esac
 echo "$works" >"$tmp/does"
-equal "without the device" tcg "$(accel "$here")"
-equal "nothing is probed" 0 "$(calls)"
+equal "auto: TCG without the KVM device" tcg "$(accel "$here")"
+equal "auto: without the KVM device no probe runs" 0 "$(calls)"
 : >"$tmp/kvm"
 case $here in
 x86_64 | aarch64)
-	equal "a probe that ends well" kvm "$(accel "$here")"
-	equal "once more" kvm "$(accel "$here")"
-	equal "is not probed again" 1 "$(calls)"
+	equal "auto: KVM after a successful probe" kvm "$(accel "$here")"
+	equal "auto: KVM in the second call, too" kvm "$(accel "$here")"
+	equal "auto: the second call uses the kept result and runs no probe" 1 "$(calls)"
 	echo 2 >"$tmp/version"
 	echo 'exit 1' >"$tmp/does"
-	equal "another QEMU, which fails" tcg "$(accel "$here")"
-	equal "is probed" 2 "$(calls)"
+	equal "auto: TCG when the probe of another QEMU version fails" tcg "$(accel "$here")"
+	equal "auto: another QEMU version is probed anew" 2 "$(calls)"
 	echo 3 >"$tmp/version"
 	echo "trap '' TERM; while :; do sleep 60; done" >"$tmp/does"
-	equal "a QEMU that hangs and takes no signal" tcg "$(PROBE_SECONDS=1 accel "$here")"
-	equal "and its result is kept" "tcg 3" "$(accel "$here") $(calls)"
+	equal "auto: TCG when the probe hangs and ignores SIGTERM" tcg "$(PROBE_SECONDS=1 accel "$here")"
+	equal "auto: the result of the probe that hung is kept" "tcg 3" "$(accel "$here") $(calls)"
 	rm "$tmp/kvm"
-	equal "the device has gone" tcg "$(accel "$here")"
+	equal "auto: TCG after the KVM device was removed" tcg "$(accel "$here")"
 	;;
-*) equal "another architecture of the host" tcg "$(accel "$here")" ;;
+*) equal "auto: TCG on a host of another architecture" tcg "$(accel "$here")" ;;
 esac
 cd "$OLDPWD" || exit 1
 check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
 
 # ---- Variables that make passes on ------------------------------------------------------------------
-equal "make decode-ktrace ARGS=" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
+equal "make decode-ktrace passes ARGS on" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
 	"$(make -s -n decode-ktrace ARGS='--summary --pid 6')"
-check "make run-ktrace ACCEL=tcg" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""
-check "make demo ACCEL=kvm" sh -c "make -s -n demo ACCEL=kvm | grep -q \"ACCEL='kvm' sh scripts/demo.sh\""
+check "make run-ktrace passes ACCEL=tcg on" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""
+check "make demo passes ACCEL=kvm on" sh -c "make -s -n demo ACCEL=kvm | grep -q \"ACCEL='kvm' sh scripts/demo.sh\""
 done_testing

@@ -45,24 +45,24 @@ for arch in x86_64 aarch64 riscv64; do
 		check "$arch: callers and site of calls.$event: $(grep -F "calls.$event" "$tmp/shown")" \
 			grep -q "calls\.$event .* $callers $place\$" "$tmp/shown"
 	done
-	equal "$arch: nothing to warn of" '' "$(cat "$tmp/shown.err")"
+	equal "$arch: show prints no warning" '' "$(cat "$tmp/shown.err")"
 	case $(functions $arch) in
-	"calls_third calls_second calls_first work_calls work_run_all "*) pass "$arch: the backtrace" ;;
-	*) fail "$arch: the backtrace" "$(functions $arch)" ;;
+	"calls_third calls_second calls_first work_calls work_run_all "*) pass "$arch: the backtrace names all functions of the chain" ;;
+	*) fail "$arch: the backtrace names all functions of the chain" "$(functions $arch)" ;;
 	esac
 	boot $arch 'run=calls backtrace=2'
-	equal "$arch: a backtrace of two" 'calls_third calls_second ' "$(functions $arch)"
-	check "$arch: nothing is recorded that was not asked for" \
+	equal "$arch: a backtrace limited to two calls has two" 'calls_third calls_second ' "$(functions $arch)"
+	check "$arch: callers and sites are not recorded unless enabled" \
 		sh -c "! $ktrace show --event calls '$out' | grep -E '<-|@'"
 	boot $arch 'run=calls,sleepers ktrace=debug.ktr.stacktrace=2,debug.ktr.sites=1'
 	$ktrace show --elf $elf "$out" 2>/dev/null | grep '^\[' >"$tmp/shown"
-	check "$arch: asked for all by settings" sh -c "grep sched.switch '$tmp/shown' | tail -n 1 |
+	check "$arch: settings enable callers and sites of all events" sh -c "grep sched.switch '$tmp/shown' | tail -n 1 |
 		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\).* @ [a-z_]+.*\(demo/kern/sched.c:'"
-	equal "$arch: from then on every event has its site" '' \
+	equal "$arch: after a setting enabled sites, every event has one" '' \
 		"$(awk '/ @ / { asked = 1 } asked && !/ @ /' "$tmp/shown" | head -n 3)"
-	equal "$arch: every address has a name that people know" 0 "$(grep -cE '(<-|@) (0x|\$)' "$tmp/shown")"
-	equal "$arch: nobody calls a thread's first function" 0 "$(grep -c 'first_frame[^<@]*<-' "$tmp/shown")"
-	check "$arch: interrupts are called by their entry" grep -qE \
+	equal "$arch: every caller and site has a readable name" 0 "$(grep -cE '(<-|@) (0x|\$)' "$tmp/shown")"
+	equal "$arch: a thread's first function has no caller" 0 "$(grep -c 'first_frame[^<@]*<-' "$tmp/shown")"
+	check "$arch: the caller of an interrupt handler is the entry code" grep -qE \
 		'irq irq\.enter.*<- [^<]*\(demo/arch/[^)]*\.S:[0-9]+\).* @ |irq irq\.enter.*trap\.c:.*<- [^<]*\.S:' "$tmp/shown"
 	boot $arch 'run=ktr'
 	lease=$(llvm-nm $elf | sed -n 's/^0*\([0-9a-f]*\) . lease\..*/\1/p')
@@ -72,16 +72,16 @@ for arch in x86_64 aarch64 riscv64; do
 		"event":"lease.expire","args":{"reason":"x","ms":-250},$(log_of lease_expire,)
 		"event":"lease.idle","args":{},$(log_of lease_idle,)
 	END
-	same "$arch: DragonFly's trace points, each with its place" "$tmp/expected" "$tmp/shown"
+	same "$arch: each DragonFly trace point has its file and line" "$tmp/expected" "$tmp/shown"
 	build/bin/ktrdump -sfip -M "$out" | grep ' lease_' >"$tmp/places"
-	equal "$arch: ktrdump shows them without the kernel's file" 3 "$(grep -c ' demo/kern/work/ktr\.c:2[0-9] ' "$tmp/places")"
+	equal "$arch: ktrdump shows places of trace points without the kernel's file" 3 "$(grep -c ' demo/kern/work/ktr\.c:2[0-9] ' "$tmp/places")"
 	build/bin/ktrdump -d -o "$tmp/stream.kts" -M "$out" 2>"$tmp/stream.err"
 	build/bin/ktrdump -sfip -M "$tmp/stream.kts" | grep ' lease_' >"$tmp/places.stream"
-	same "$arch: so does a stream" "$tmp/places" "$tmp/places.stream"
+	same "$arch: a stream keeps the places of trace points" "$tmp/places" "$tmp/places.stream"
 	boot $arch 'run=panic'
 	case $(functions $arch) in
-	*"work_panic work_run_all "*) pass "$arch: a panic says who called" ;;
-	*) fail "$arch: a panic says who called" "$(functions $arch)" ;;
+	*"work_panic work_run_all "*) pass "$arch: a panic prints its callers" ;;
+	*) fail "$arch: a panic prints its callers" "$(functions $arch)" ;;
 	esac
 done
 
@@ -90,29 +90,29 @@ done
 boot x86_64 'run=calls ktrace=calls=callers1+site'
 elf=build/demo/x86_64/kernel.elf
 line=$(line_of 'KTRACE_EVENT(calls, short')
-check "without the file: addresses, and where the event is declared" \
+check "without the kernel's file: addresses, and the place where the event is declared" \
 	sh -c "$ktrace show --event calls.short '$out' |
 		grep -qE ' <- 0x[0-9a-f]+ @ 0x[0-9a-f]+ \(declared demo/kern/work/calls.c:$line\)'"
-check "as JSON" sh -c "$ktrace show --json --elf $elf --event calls.short '$out' | grep -qE '\"callers\":\[\{\"address\":\"0x[0-9a-f]+\",\"function\":\"calls_second[^\"]*\",\"offset\":[0-9]+,\"file\":\"demo/kern/work/calls.c\",\"line\":$second\}\],\"site\":'"
+check "show --json has callers and site with file and line" sh -c "$ktrace show --json --elf $elf --event calls.short '$out' | grep -qE '\"callers\":\[\{\"address\":\"0x[0-9a-f]+\",\"function\":\"calls_second[^\"]*\",\"offset\":[0-9]+,\"file\":\"demo/kern/work/calls.c\",\"line\":$second\}\],\"site\":'"
 cp $elf "$tmp/other.elf"
 build_id=$(readelf -n $elf | sed -n 's/.*Build ID: //p')
 at=$(LC_ALL=C grep -obUaP "GNU\\x00\\x$(echo "$build_id" | cut -c 1-2)\\x$(echo "$build_id" | cut -c 3-4)" $elf | head -n 1)
 printf '\001\002\003\004' | dd of="$tmp/other.elf" bs=1 seek=$((${at%%:*} + 4)) conv=notrunc status=none
 status=0
 $ktrace show --elf "$tmp/other.elf" --event calls.short "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
-equal "the file of another build is shown all the same" 0 "$status"
-said 'WARNING: '
-said 'is NOT the kernel that was traced (build id 01020304'
-check "with a mark at each name" grep -qE 'calls_second[^ ]*\+0x[0-9a-f]+\? ' "$tmp/shown"
+equal "with the file of another build the trace is shown" 0 "$status"
+message_has 'WARNING: '
+message_has 'is NOT the kernel that was traced (build id 01020304'
+check "with the file of another build each name has a question mark" grep -qE 'calls_second[^ ]*\+0x[0-9a-f]+\? ' "$tmp/shown"
 status=0
 $ktrace show --elf build/demo/aarch64/kernel.elf "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
-equal "another CPU's file is no reason to show nothing" 0 "$status"
-said 'WARNING: build/demo/aarch64/kernel.elf: for another architecture'
+equal "with a file for another architecture the trace is shown" 0 "$status"
+message_has 'WARNING: build/demo/aarch64/kernel.elf: for another architecture'
 $ktrace show "$out" 2>/dev/null >"$tmp/plain"
-check "all is shown, with addresses" cmp "$tmp/plain" "$tmp/shown"
+check "with a file for another architecture all events are shown, with addresses" cmp "$tmp/plain" "$tmp/shown"
 status=0
 $ktrace show --elf /nothing "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
 equal "a missing file is refused" 1 "$status"
-said '/nothing: No such file'
+message_has '/nothing: No such file'
 
 done_testing

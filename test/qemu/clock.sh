@@ -9,8 +9,8 @@
 . test/qemu/loss_support.sh
 
 skewed=build/skewed
-enough=5 # measurements of each CPU: so it is known how its clock drifts
-error_max=5000 # microseconds, half of what the clocks of two CPUs differ by at least
+enough=5 # measurements of each CPU that suffice to know the drift of its clock
+error_max=5000 # microseconds: half of the smallest difference between the clocks of two CPUs
 measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/summary"; }
 error_us() { sed -n 's/^clocks *of .* with an error of up to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
 doubt_us() { sed -n 's/^clocks *order between CPUs: uncertain for events less than \([0-9.]*\) us apart.*/\1/p' "$tmp/summary"; }
@@ -43,7 +43,7 @@ boot() {
 # order OPTION…: prints the number of switches, of switches out of order by more than $doubt seconds, of
 # interrupts, and of interrupts out of order.
 doubt=0
-order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/said" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }
+order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/messages" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }
 
 # wrong OPTION…: prints the number of switches and interrupts out of order.
 wrong() { order "$@" | awk '{ print $2 + $4 }'; }
@@ -51,8 +51,8 @@ wrong() { order "$@" | awk '{ print $2 + $4 }'; }
 # moved: prints by how many microseconds --align moves an event at most, relative to CPU 0's clock, which does
 # not move. Events of one CPU keep their order.
 moved() {
-	"$ktrace" show --json "$out" >"$tmp/measured" 2>"$tmp/said"
-	"$ktrace" show --json --align "$out" >"$tmp/aligned" 2>"$tmp/said"
+	"$ktrace" show --json "$out" >"$tmp/measured" 2>"$tmp/messages"
+	"$ktrace" show --json --align "$out" >"$tmp/aligned" 2>"$tmp/messages"
 	awk -F '[:,]' '!/^[{]"time":/ || $4 == "null" { next }
 		NR == FNR { time[$4, events[$4]++] = $2; next }
 		{
@@ -72,53 +72,53 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OUT=$skewed DEMO_USER_OUT=build/demo
 
 	boot_beside_loops "$arch" ktrace=debug.ktr.resynchronize=1
-	equal "$arch: it boots and ends" 0 "$status"
+	equal "$arch: the kernel with differing clocks boots and ends" 0 "$status"
 	equal "$arch: the clocks of three CPUs are measured" 3 "$(measured_cpus)"
-	check "$arch: each of them $measurements times" test "$measurements" -ge $enough
-	check "$arch: with an error of up to $(error_us) us" test "$(error_us)" -le $error_max
-	check "$arch: nothing is lost" nothing_lost "$tmp/summary" 4
-	check "$arch: how many measurements succeeded is told, too, where some failed" sh -c \
+	check "$arch: each clock is measured often enough: $measurements times" test "$measurements" -ge $enough
+	check "$arch: the error of the measurement is small: $(error_us) us" test "$(error_us)" -le $error_max
+	check "$arch: no slots are lost" nothing_lost "$tmp/summary" 4
+	check "$arch: when measurements fail, summary also reports how many succeeded" sh -c \
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
-	check "$arch: there is much to be in order" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
+	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
 	# The stated error of two clocks, also before the first measurement and after the last. It is printed
 	# to 0.1 us.
-	check "$arch: order between CPUs is known to $(doubt_us) us" \
+	check "$arch: the stated uncertainty of the order between CPUs is small: $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')
-	equal "$arch: measured, no effect comes before its cause by more than that" 0 "$(wrong)"
-	check "$arch: no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
-	equal "$arch: aligned on top of that, still none does" 0 "$(wrong --align)"
+	equal "$arch: with measured clocks no effect precedes its cause by more than the stated uncertainty" 0 "$(wrong)"
+	check "$arch: with measured clocks no ring is out of order" sh -c "! grep 'out of order' '$tmp/messages'"
+	equal "$arch: with measured clocks and --align no effect precedes its cause" 0 "$(wrong --align)"
 	moved=$(moved)
-	check "$arch: that moves no event by more than half of it: $moved us" \
+	check "$arch: --align moves no event by more than half of the stated uncertainty: $moved us" \
 		awk -v moved="$moved" -v us="$(doubt_us)" 'BEGIN { exit !(moved ~ /^[0-9]/ && moved <= us / 2 + 0.1) }'
-	check "$arch: as recorded many do" test "$(wrong --raw-clock)" -ge 20
-	check "$arch: what is closer than the clocks are known violates no rule" "$ktrace" check "$out"
-	check "$arch: nor does it where clocks are aligned" "$ktrace" check --align "$out"
-	check "$arch: nor does doctor say so" sh -c "$ktrace doctor '$out' | grep '^ok *rules'"
+	check "$arch: with raw clocks many effects precede their causes" test "$(wrong --raw-clock)" -ge 20
+	check "$arch: check reports no violation between events closer than the uncertainty" "$ktrace" check "$out"
+	check "$arch: check --align reports no violation either" "$ktrace" check --align "$out"
+	check "$arch: doctor reports no violation either" sh -c "$ktrace doctor '$out' | grep '^ok *rules'"
 	for view in show summary stats check why doctor "export --format json -o $tmp/export"; do
 		# shellcheck disable=SC2086
-		check "$arch: $view says how certain the order between CPUs is" sh -c \
+		check "$arch: $view states how certain the order between CPUs is" sh -c \
 			"$ktrace $view '$out' 2>&1 | grep -q 'order between CPUs: uncertain for events less than [0-9.]* us apart'"
 	done
 	doubt=0
 
 	boot "$arch" ""
-	check "$arch: not asked, the kernel measures nothing" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
+	check "$arch: by default the kernel does not measure its clocks" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
 	recorded=$(wrong)
-	check "$arch: then $recorded come before their cause, too" test "$recorded" -ge 20
+	check "$arch: without measurement many effects precede their causes: $recorded" test "$recorded" -ge 20
 	# Interrupts that are merged on their way leave a few pairs ambiguous.
 	order --align >"$tmp/aligned"
-	sed 's/^/# /' "$tmp/said"
+	sed 's/^/# /' "$tmp/messages"
 	# On a busy host virtual CPUs are off for long, and pairs that tie their clocks to each other are
 	# rare. Then a few more stay out of order. If there are too few pairs, show reports that it leaves the
 	# clocks as they were.
-	if grep -q 'found no offsets that bring more effects into order' "$tmp/said"; then
-		equal "$arch: aligned by nothing, the order is as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
+	if grep -q 'found no offsets that bring more effects into order' "$tmp/messages"; then
+		equal "$arch: when --align finds no offsets, it leaves the order as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
 	else
-		check "$arch: aligned, hardly any does ($(cat "$tmp/aligned"))" \
+		check "$arch: with --align hardly any effect precedes its cause ($(cat "$tmp/aligned"))" \
 			awk -v recorded="$recorded" '{ exit $2 + $4 > ($1 + $3) / 200 && $2 + $4 > recorded / 20 }' "$tmp/aligned"
 	fi
-	check "$arch: and no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
+	check "$arch: with --align no ring is out of order" sh -c "! grep 'out of order' '$tmp/messages'"
 done
 done_testing

@@ -10,7 +10,7 @@ frequency() { "$ktrace" summary --json "$out" 2>/dev/null | sed -n 's/.*"frequen
 
 # shellcheck disable=SC2046
 run -q -- $(demo x86_64 1) -append "seconds=0"
-equal "left alone it boots and ends" 0 "$status"
+equal "undisturbed, the guest boots and ends" 0 "$status"
 alone=$(frequency)
 
 # shellcheck disable=SC2046
@@ -29,9 +29,9 @@ for _ in $(seq 60); do
 done
 status=0
 wait "$pid" || status=$?
-equal "disturbed it boots and ends" 0 "$status"
+equal "while it is stopped again and again, the guest boots and ends" 0 "$status"
 stuttering=$(frequency)
-check "its counter runs at $stuttering Hz, which are $alone Hz" \
+check "the frequency measured with stops, $stuttering Hz, is close to the one without: $alone Hz" \
 	awk -v a="$alone" -v b="$stuttering" 'BEGIN { exit !(a > 0 && b > a / 2 && b < a * 2) }'
 
 done_testing

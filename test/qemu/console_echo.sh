@@ -14,11 +14,11 @@ shown() { host "$@" | grep -v '^cpu[0-9]* ktrace_switched '; }
 
 for arch in x86_64 aarch64 riscv64; do
 	boot "$arch" "debug=$groups debug.ktr.verbose=1 run=panic cpus=1"
-	equal "$arch, 1: the guest ends as it should" 10 "$status"
+	equal "$arch, verbose=1: the guest panics" 10 "$status"
 	sed -nE "s/^(($of_groups)_[^ ]+)  (.*)$/\1 \3/p" "$tmp/lines" | sort >"$tmp/put"
 	shown --event "$groups" | cut -d' ' -f2- | sort >"$tmp/host"
-	check "$arch, 1: there are events" test "$(wc -l <"$tmp/host")" -gt 10
-	same "$arch, 1: names and texts" "$tmp/host" "$tmp/put"
+	check "$arch, verbose=1: the trace has events" test "$(wc -l <"$tmp/host")" -gt 10
+	same "$arch, verbose=1: console and host show the same names and texts" "$tmp/host" "$tmp/put"
 
 	# The panic may cut off the last line of the other CPU.
 	boot "$arch" "debug=$groups debug.ktr.verbose=2 run=panic"
@@ -27,13 +27,13 @@ for arch in x86_64 aarch64 riscv64; do
 	cpu=$(sed -n 's/^\(cpu[0-9]*\) .* ktrace_panic  asked for by.*/\1/p' "$tmp/lines" | head -n 1)
 	grep "^${cpu:-none} " "$tmp/put" >"$tmp/put.0"
 	grep "^${cpu:-none} " "$tmp/host" >"$tmp/host.0"
-	same "$arch, 2: the panicking CPU's events" "$tmp/host.0" "$tmp/put.0"
-	equal "$arch, 2: nothing that the host does not know" 0 "$(comm -13 "$tmp/host" "$tmp/put" | wc -l)"
-	check "$arch, 2: the other CPU's, too" grep -qv "^$cpu " "$tmp/put"
-	check "$arch, 2: with the place" grep -qE '^cpu[0-9]+ [0-9]+ kernel/core/control.c:[0-9]+ ktrace_panic  asked for by' \
+	same "$arch, verbose=2: console and host show the same events of the panicking CPU" "$tmp/host.0" "$tmp/put.0"
+	equal "$arch, verbose=2: every event on the console is in the host's trace" 0 "$(comm -13 "$tmp/host" "$tmp/put" | wc -l)"
+	check "$arch, verbose=2: the console shows events of the other CPU, too" grep -qv "^$cpu " "$tmp/put"
+	check "$arch, verbose=2: the console shows the file and line of an event" grep -qE '^cpu[0-9]+ [0-9]+ kernel/core/control.c:[0-9]+ ktrace_panic  asked for by' \
 		"$tmp/lines"
 
 	boot "$arch" "debug=sched run=panic"
-	equal "$arch, 0: nothing" 0 "$(grep -c '^sched_' "$tmp/lines")"
+	equal "$arch, verbose=0: the console shows no events" 0 "$(grep -c '^sched_' "$tmp/lines")"
 done
 done_testing

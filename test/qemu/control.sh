@@ -49,7 +49,7 @@ shows_events() {
 # counts_faults: succeeds if the host reads that the guest counts mm.fault_enter.
 counts_faults() { "$ktrace" control "$ram" | grep -q 'mm.fault_enter .* count'; }
 
-clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/said"; }
+clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/messages"; }
 
 # settings FILE: prints the settings in an output of the guest's shell or of the host, without debug.ktr.cost,
 # which the kernel measures all the time.
@@ -59,31 +59,31 @@ for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever "ktrace=-*"
 	# The kernel may still be booting. This clears what it recorded before it read its boot arguments.
 	await clears
-	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
-	check "$arch: that its rings were cleared is said" grep -q '^everything recorded so far: cleared' "$tmp/changed"
-	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on sched.wake_nobody: off -> on" \
+	check "$arch: the guest answers without an error: $(head -n 1 "$tmp/messages")" test ! -s "$tmp/messages"
+	check "$arch: control clear reports that everything recorded was cleared" grep -q '^everything recorded so far: cleared' "$tmp/changed"
+	equal "$arch: control prints the changed states of events" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on sched.wake_nobody: off -> on" \
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
 	await shows_events
 	groups=$(sed -n 's/.* \([a-z]*\)\.[a-z_]*[ (:].*/\1/p' "$tmp/shown" | sort -u | xargs)
-	equal "$arch: only what was asked for is recorded, and that it was" "ktrace sched" "$groups"
-	check "$arch: and it is: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
+	equal "$arch: only the events that were switched on are recorded, and the switching itself" "ktrace sched" "$groups"
+	check "$arch: the events that were switched on are recorded: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
 	"$ktrace" control --json "$ram" stop >"$tmp/json"
-	check "$arch: recording stops" grep -q '"recording":false' "$tmp/json"
-	control 'shed.*=on' 2>"$tmp/said"
-	equal "$arch: an unknown name is refused" 2 $?
-	check "$arch: with the nearest ones" grep -q 'did you mean sched' "$tmp/said"
+	check "$arch: control stop stops recording" grep -q '"recording":false' "$tmp/json"
+	control 'shed.*=on' 2>"$tmp/messages"
+	equal "$arch: control refuses an unknown name" 2 $?
+	check "$arch: control suggests names for an unknown name" grep -q 'did you mean sched' "$tmp/messages"
 	qemu=$(qemu_of "$guest")
 	kill -STOP "$qemu"
-	"$ktrace" control --timeout 0.2 "$ram" "mm.fault_*=count" >"$tmp/shown" 2>"$tmp/said"
-	equal "$arch: a guest that stands still does not answer" 1 $?
-	check "$arch: what was asked of it waits" grep -q '^waiting: 1 request,' "$tmp/shown"
+	"$ktrace" control --timeout 0.2 "$ram" "mm.fault_*=count" >"$tmp/shown" 2>"$tmp/messages"
+	equal "$arch: a guest that is paused does not answer" 1 $?
+	check "$arch: a request to a paused guest is kept" grep -q '^waiting: 1 request,' "$tmp/shown"
 	kill -CONT "$qemu"
-	check "$arch: and is carried out once it goes on" eventually counts_faults
+	check "$arch: the guest carries out a kept request when it continues" eventually counts_faults
 	kill -INT "$guest"
 	finish
-	"$ktrace" control --timeout 0.2 "$ram" start 2>"$tmp/said"
-	equal "$arch: a guest that is gone does not answer" 1 $?
-	check "$arch: which is said" grep -q 'took no timer tick' "$tmp/said"
+	"$ktrace" control --timeout 0.2 "$ram" start 2>"$tmp/messages"
+	equal "$arch: a guest that has ended does not answer" 1 $?
+	check "$arch: the message about a guest that has ended says that it took no timer tick" grep -q 'took no timer tick' "$tmp/messages"
 
 	start "$arch" run=sh debug.b64_63=1 debug.ktr.panic_goes_on=1 "ktrace=mm=count"
 	type_line 'sysctl -a'
@@ -91,20 +91,20 @@ for arch in x86_64 aarch64 riscv64; do
 	settings "$tmp/console" >"$tmp/guest"
 	"$ktrace" show --settings "$ram" 2>/dev/null >"$tmp/host.all"
 	settings "$tmp/host.all" >"$tmp/host"
-	check "$arch: guest and host read the same: $(diff "$tmp/guest" "$tmp/host" | head -n 3)" \
+	check "$arch: guest and host read the same settings: $(diff "$tmp/guest" "$tmp/host" | head -n 3)" \
 		diff -q "$tmp/guest" "$tmp/host"
 	check "$arch: boot arguments set words and bits" grep -qx 'debug.ktr.panic_goes_on: 1' "$tmp/host"
-	check "$arch: of any width" grep -qx 'debug.b64_63: 1' "$tmp/host"
-	check "$arch: and events" grep -q 'mm.fault_enter *count' "$tmp/host.all"
+	check "$arch: boot arguments set bits of 64-bit masks" grep -qx 'debug.b64_63: 1' "$tmp/host"
+	check "$arch: boot arguments set states of events" grep -q 'mm.fault_enter *count' "$tmp/host.all"
 	type_line 'sysctl debug.b32_31=1 debug.ktr.sched_enable=0x3'
 	prompted
 	"$ktrace" show --settings "$ram" >"$tmp/host.all" 2>/dev/null
-	check "$arch: the host reads what the shell set" grep -qx 'debug.b32_31: 1' "$tmp/host.all"
-	check "$arch: masks too" grep -qx 'debug.ktr.sched_enable: 0x3' "$tmp/host.all"
-	equal "$arch: the host sets" "debug.b32_0: 0 -> 1" "$(control debug.b32_0=1)"
+	check "$arch: the host reads a bit that the shell set" grep -qx 'debug.b32_31: 1' "$tmp/host.all"
+	check "$arch: the host reads a mask that the shell set" grep -qx 'debug.ktr.sched_enable: 0x3' "$tmp/host.all"
+	equal "$arch: the host sets a bit and prints the change" "debug.b32_0: 0 -> 1" "$(control debug.b32_0=1)"
 	type_line 'sysctl debug.b32_0'
 	prompted
-	check "$arch: and the shell reads that" grep -q '^debug.b32_0: 1' "$tmp/console"
+	check "$arch: the shell reads a bit that the host set" grep -q '^debug.b32_0: 1' "$tmp/console"
 	cp "$tmp/console" "$tmp/console.before"
 	type_line 'sysctl debug.ktr'
 	type_line 'sysctl -n debug.ktr.version debug.b32_0'
@@ -113,19 +113,19 @@ for arch in x86_64 aarch64 riscv64; do
 	tail -c "+$(($(wc -c <"$tmp/console.before") + 1))" "$tmp/console" | tr -d '\r' >"$tmp/branch"
 	sed -n 's/^\(debug\.ktr\.[^:]*\): .*/\1/p' "$tmp/host.all" | sort >"$tmp/branch.names"
 	sed -n 's/^\(debug\.ktr\.[^:]*\): .*/\1/p' "$tmp/branch" | sort >"$tmp/branch.shown"
-	same "$arch: sysctl debug.ktr shows all below it" "$tmp/branch.names" "$tmp/branch.shown"
-	check "$arch: sysctl -n shows values alone" grep -qx 1 "$tmp/branch"
-	check "$arch: sysctl -w sets" grep -qx 'debug.b32_0: 1 -> 0' "$tmp/branch"
+	same "$arch: sysctl debug.ktr prints all settings below it" "$tmp/branch.names" "$tmp/branch.shown"
+	check "$arch: sysctl -n prints values without names" grep -qx 1 "$tmp/branch"
+	check "$arch: sysctl -w sets a bit" grep -qx 'debug.b32_0: 1 -> 0' "$tmp/branch"
 	type_line 'sysctl schd.swich=on debug.ktr.entries=5 vm.free_page'
 	type_line 'sysctl -mm.fault_enter'
 	prompted
-	tr -d '\r' <"$tmp/console" | sed -n 's/^sysctl: //p' >"$tmp/said"
-	equal "$arch: what the shell cannot set or find is told in words" \
+	tr -d '\r' <"$tmp/console" | sed -n 's/^sysctl: //p' >"$tmp/messages"
+	equal "$arch: sysctl reports names that it cannot find or set, with suggestions" \
 		"schd.swich=on: no event or setting has such a name|near it: sched.switch|$(
 		)debug.ktr.entries=5: it can only be read|vm.free_page: no event or setting has such a name|$(
-		)near it: vm.free_pages" "$(paste -sd '|' "$tmp/said")"
+		)near it: vm.free_pages" "$(paste -sd '|' "$tmp/messages")"
 	"$ktrace" show --settings "$ram" >"$tmp/host.all" 2>/dev/null
-	check "$arch: the shell sets events" grep -qE 'mm\.fault_enter +off' "$tmp/host.all"
+	check "$arch: sysctl switches an event off" grep -qE 'mm\.fault_enter +off' "$tmp/host.all"
 	type_line 'exit 0'
 	finish
 done

@@ -15,7 +15,7 @@ doctor() {
 
 # reported MARK ABOUT TEXT: checks that the report has such a line.
 reported() {
-	check "it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
+	check "the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -23,7 +23,7 @@ for arch in x86_64 aarch64 riscv64; do
 	# measures its clocks.
 	# shellcheck disable=SC2046
 	doctor --seconds $limit --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace ktrace=debug.ktr.resynchronize=1 seconds=1"
-	equal "$arch: nothing is wrong with the demo" 0 "$status"
+	equal "$arch: doctor finds no mistake in the demo kernel" 0 "$status"
 	[ "$status" -eq 0 ] || cat "$tmp/report" >&2
 	reported ok root 'by a search of'
 	reported ok 'linked in' 0x
@@ -35,16 +35,16 @@ for arch in x86_64 aarch64 riscv64; do
 	reported '(ok|note)' order 'cause'
 	reported note space 'linked in, but not called in this run'
 	reported ok lit 'rings, cpus, thread-ids, switch, wake, wake-nobody, block'
-	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
-	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"
-	equal "$arch: so it is said of the trace" 0 $?
+	check "$arch: the guest's console is not in the report" grep -q . "$tmp/err"
+	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/messages"
+	equal "$arch: doctor finds no mistake in the trace of the demo kernel" 0 $?
 	grep -o '"mark":"[a-z]*","about":"[^"]*"' "$tmp/json" | sort >"$tmp/again"
 	grep -o '"mark":"ok","about":"lit"' "$tmp/again" >"$tmp/lit"
-	equal "$arch: in JSON, too" 1 "$(wc -l <"$tmp/lit")"
+	equal "$arch: doctor --json reports lit views" 1 "$(wc -l <"$tmp/lit")"
 done
 
 "$ktrace" doctor --elf build/demo/aarch64/kernel.elf "$out" >"$tmp/report" 2>"$tmp/err"
-equal "a file of another kernel is wrong" 10 $?
+equal "a kernel file of another architecture is reported as wrong" 10 $?
 reported wrong 'build id' 'another build'
 reported wrong symbols .
 
@@ -60,28 +60,28 @@ virt="qemu-system-riscv64 -M virt -bios none -smp 4 -nographic -kernel"
 cp -r examples/minimal "$tmp/sound"
 check "the smallest integration builds" build sound
 doctor --out "$tmp/sound.ktrx" -- sh -c "exec $virt '$tmp/sound/build/kernel.elf'"
-equal "nothing is wrong with it" 0 "$status"
-reported ok 'linked in' 0x # by the file that QEMU was given, which the command does not tell
+equal "doctor finds no mistake in the smallest integration" 0 "$status"
+reported ok 'linked in' 0x # found in the file given to QEMU, although a shell hides QEMU's arguments
 reported dark switch 'CPU tracks'
 reported dark space 'which address space'
-check "with the line" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
+check "a dark view is reported with the line that adds it" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 
 # A trace may name any path as its kernel.
 mv "$tmp/sound/build/kernel.elf" "$tmp/sound.elf"
 mkfifo "$tmp/sound/build/kernel.elf"
 doctor "$tmp/sound.ktrx"
-equal "a pipe in place of the kernel is not waited for" 0 "$status"
+equal "doctor does not wait for a pipe in place of the kernel file" 0 "$status"
 
 # Neither build has a build id, but the added array moves ktrace_root.
 cp -r examples/minimal "$tmp/changed"
 echo 'char added[4096] = { 1 };' >>"$tmp/changed/kernel.c"
 check "a changed kernel builds" build changed
 doctor --elf "$tmp/changed/build/kernel.elf" "$tmp/sound.ktrx"
-equal "the file of another build is wrong" 10 "$status"
+equal "the kernel file of another build is reported as wrong" 10 "$status"
 reported wrong symbols 'is NOT the kernel that was traced'
 doctor --elf "$tmp/sound.elf" "$tmp/sound.ktrx"
-equal "the file of that build is not" 0 "$status"
+equal "the kernel file of the same build is accepted" 0 "$status"
 
 # Without a CPU number from the port, all CPUs record as CPU 0.
 cp -r examples/minimal "$tmp/one"
@@ -89,19 +89,19 @@ echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/o
 check "a port without CPU numbers builds" make -s -C "$tmp/one" KTRACE="$PWD" OUT="$tmp/one/build"
 doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
-check "with the line" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
+check "a missing CPU number is reported with the line that adds it" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
 
 # The event descriptors are after the symbol from which the kernel hands out memory.
-cp -r examples/minimal "$tmp/behind"
-sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/behind/kernel.ld"
-check "a linker script builds that ends too early" build behind
-doctor -- $virt "$tmp/behind/build/kernel.elf"
-equal "which is wrong" 10 "$status"
+cp -r examples/minimal "$tmp/after_end"
+sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/after_end/kernel.ld"
+check "a kernel whose linker script defines its end too early builds" build after_end
+doctor -- $virt "$tmp/after_end/build/kernel.elf"
+equal "a linker script that defines the end too early is reported as wrong" 10 "$status"
 reported wrong ktrace_events "after the image's end"
 
 # shellcheck disable=SC2086
 doctor --seconds 5 -- $no_ktrace
-equal "a guest without ktrace" 10 "$status"
+equal "a guest without ktrace is reported as wrong" 10 "$status"
 reported wrong root 'no ktrace_root'
-check "no file is left behind" sh -c "! ls -d '$tmp'/ktrace-doctor.*"
+check "doctor leaves no temporary files" sh -c "! ls -d '$tmp'/ktrace-doctor.*"
 done_testing

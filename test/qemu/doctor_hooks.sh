@@ -51,17 +51,17 @@ END
 # to change.
 wrong() {
 	kernel "$1" "$2"
-	equal "$1: something is wrong" 10 "$status"
-	check "$1: named: $3 … $4" grep -qE "^wrong +$3 .*$4" "$tmp/report"
-	check "$1: with the line: $5" grep -qF "$5" "$tmp/report"
-	check "$1: no clock is blamed" sh -c "! grep -qE '^wrong +(clock|order|skew)' '$tmp/report'"
+	equal "$1: doctor finds a mistake" 10 "$status"
+	check "$1: doctor names the mistake: $3 … $4" grep -qE "^wrong +$3 .*$4" "$tmp/report"
+	check "$1: doctor prints the line to change: $5" grep -qF "$5" "$tmp/report"
+	check "$1: doctor does not report a wrong clock" sh -c "! grep -qE '^wrong +(clock|order|skew)' '$tmp/report'"
 }
 
 sleep_and_wake='KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 1); KTRACE(sched, wake, a);
 	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 1); KTRACE(sched, wake, b);'
 
 kernel sound "$sleep_and_wake"' KTRACE(irq, enter, 5); KTRACE(irq, exit, 5); KTRACE(syscall, enter, n); KTRACE(syscall, exit, n);'
-equal "sound: nothing is wrong" 0 "$status"
+equal "sound: doctor finds no mistake" 0 "$status"
 check "sound: rules were checked" grep -qE '^ok +rules +none of' "$tmp/report"
 
 wrong minus-one 'KTRACE(sched, switch, a, (uint32_t)-1, 1); KTRACE(sched, switch, (uint32_t)-1, a, 0);' \

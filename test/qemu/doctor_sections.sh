@@ -34,7 +34,7 @@ doctor() {
 
 # reported MARK ABOUT TEXT: checks that the report has such a line.
 reported() {
-	check "$name: it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
+	check "$name: the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
 
 bss='.bss : { *(.bss .bss.* .sbss .sbss.*) }'
@@ -43,20 +43,20 @@ settings='ktrace_settings : { KEEP(*(ktrace_settings)) }'
 
 kernel sound "$events $settings bss_start = .; $bss bss_end = .; end = .;"
 doctor sound -- $virt "$tmp/sound/build/kernel.elf"
-equal "sound: nothing is wrong" 0 "$status"
+equal "sound: doctor finds no mistake" 0 "$status"
 reported ok ktrace_events 'as in the file'
 reported ok ktrace_settings 'as in the file'
 
 kernel cleared "bss_start = .; $events $settings $bss bss_end = .;"
 doctor cleared -- $virt "$tmp/cleared/build/kernel.elf"
-equal "cleared: that is wrong" 10 "$status"
+equal "cleared: doctor finds a mistake" 10 "$status"
 reported wrong ktrace_events '([0-9]+) of \1 events .* lost in .* start code clears, from bss_start \(0x[0-9a-f]*\) to bss_end'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
-check "cleared: with the line that repairs it" \
+check "cleared: doctor prints the line that repairs it" \
 	grep -qF 'the linker script: ktrace_events : { KEEP(*(ktrace_events)) } before bss_start' "$tmp/report"
 "$ktrace" doctor --json "$tmp/cleared.ktrx" >"$tmp/json" 2>>"$tmp/err"
-equal "cleared: the trace alone says so, too" 10 $?
-check "cleared: in JSON with the line" grep -q '"line":"ktrace_settings : { KEEP.*"where":"the linker script"' "$tmp/json"
+equal "cleared: doctor finds the mistake in the trace alone" 10 $?
+check "cleared: doctor --json has the line that repairs it" grep -q '"line":"ktrace_settings : { KEEP.*"where":"the linker script"' "$tmp/json"
 
 kernel settings "$events bss_start = .; $settings $bss bss_end = .;"
 doctor settings -- $virt "$tmp/settings/build/kernel.elf"
@@ -67,28 +67,28 @@ reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 # Only the last events are cleared, as when a loader or a script is off by a page.
 kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
 doctor partly -- $virt "$tmp/partly/build/kernel.elf"
-equal "partly: so are some" 10 "$status"
+equal "partly: doctor reports lost events if only some are lost" 10 "$status"
 reported wrong ktrace_events '[1-9][0-9]* of [1-9][0-9]* events .* lost .* the first is [a-z]+\.[a-z]+'
-check "partly: others are there" sh -c "! grep -qE '([0-9]+) of \1 events' '$tmp/report'"
+check "partly: doctor does not report all events as lost" sh -c "! grep -qE '([0-9]+) of \1 events' '$tmp/report'"
 
 # The booted image is a flat binary that lacks the section.
 kernel flat "$events bss_start = .; $bss bss_end = .; $settings"
 riscv64-linux-gnu-objcopy -O binary -R ktrace_settings "$tmp/flat/build/kernel.elf" "$tmp/flat/build/kernel.bin"
 doctor flat --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/flat/build/kernel.bin"
-equal "flat: what was not loaded is wrong" 10 "$status"
+equal "flat: doctor reports a section that was not loaded" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings 'lost in .* not loaded'
 
 # The file of another kernel.
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
-equal "other: the file of another kernel is wrong" 10 "$status"
+equal "other: the file of another kernel is reported as wrong" 10 "$status"
 
 # Events and settings in another section, between bounds that the script defines itself, are as good as
 # sections of their own.
 kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
 	. = ALIGN(16); __start_ktrace_settings = .; KEEP(*(ktrace_settings)) __stop_ktrace_settings = .; }'" bss_start = .; $bss bss_end = .;"
 doctor data -- $virt "$tmp/data/build/kernel.elf"
-equal "data: nothing is wrong" 0 "$status"
+equal "data: doctor finds no mistake" 0 "$status"
 reported ok ktrace_events 'as in the file'
 reported ok ktrace_settings 'as in the file'
 
@@ -98,7 +98,7 @@ kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
 sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
 check "silent: it builds" minimal_kernel "$tmp/silent" "$library"
 doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
-equal "silent: that is wrong" 10 "$status"
+equal "silent: doctor finds a mistake without a trace" 10 "$status"
 reported wrong ktrace_events 'start code clears'
 
 # Start code clears the library's own data. There is no trace: the file alone shows the mistake.
@@ -106,8 +106,8 @@ kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .
 sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
 check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"
 doctor root --seconds 2 -- $virt "$tmp/root/build/kernel.elf"
-equal "root: that is wrong" 10 "$status"
+equal "root: doctor finds a mistake without a trace" 10 "$status"
 reported wrong 'ktrace_root' 'is in memory that start code clears, from bss_start \(0x[0-9a-f]*\) to bss_end'
-check "root: with the line that repairs it" grep -qF '.data : { *(.data .data.*) } before bss_start' "$tmp/report"
+check "root: doctor prints the line that repairs it" grep -qF '.data : { *(.data .data.*) } before bss_start' "$tmp/report"
 
 done_testing

@@ -13,16 +13,16 @@ run() {
 		- "OUT=$tmp/$name" "$@"
 	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
 		-nographic -kernel "$tmp/$name/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
-	equal "$name: it ends well" 0 $?
+	equal "$name: the kernel ends with status 0" 0 $?
 	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | sed 's/^.*CPU\([01]\) *PID=0 *[^ ]* */\1 /' |
 		LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/shown"
 	for hart in 0 1; do
-		equal "$name: of a class of hart $hart" 8 "$(grep -c "^1 $hart [0-7] of priority 1\$" "$tmp/shown")"
-		equal "$name: of an instance for small elements" "1 $hart full: 8 elements of 4 bytes" \
+		equal "$name: events in a class are recorded by hart $hart" 8 "$(grep -c "^1 $hart [0-7] of priority 1\$" "$tmp/shown")"
+		equal "$name: an event in a template's instance for small elements is recorded by hart $hart" "1 $hart full: 8 elements of 4 bytes" \
 			"$(grep "^[0-9]* $hart full: 8" "$tmp/shown")"
-		equal "$name: of one for large elements, in another file" "1 $hart full: 4 elements of 8 bytes" \
+		equal "$name: an event in an instance for large elements in another file is recorded by hart $hart" "1 $hart full: 4 elements of 8 bytes" \
 			"$(grep "^[0-9]* $hart full: 4" "$tmp/shown")"
-		equal "$name: of an inline function in either file" "1 $hart jobs counted 28 1 $hart words counted $((6 + 4 * hart))" \
+		equal "$name: an event in an inline function that two files use is recorded by hart $hart" "1 $hart jobs counted 28 1 $hart words counted $((6 + 4 * hart))" \
 			"$(grep "^[0-9]* $hart .* counted" "$tmp/shown" | xargs)"
 	done
 }
@@ -45,7 +45,7 @@ blocks() {
 } >"$tmp/porting.cc"
 blocks doc/cplusplus.md '#include "ktrace/ktrace.h"' >"$tmp/page.cc"
 for file in porting page; do
-	check "doc: there is C++ to compile ($file)" grep -q ktrace "$tmp/$file.cc"
+	check "doc: the code blocks to compile are found ($file)" grep -q ktrace "$tmp/$file.cc"
 	for compiler in g++ clang++; do
 		command -v $compiler >/dev/null || { skip "doc: $file, $compiler" "not installed"; continue; }
 		for standard in c++20 c++2b; do

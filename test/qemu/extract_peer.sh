@@ -35,17 +35,19 @@ has_stacks() {
 	return 1
 }
 
+# extract NAME OPTION…: extracts a trace into $out; checks its registers and stacks, and that the guest
+# continues.
 extract() {
 	what=$1
 	shift
 	rm -f "$out"
-	check "$what: extracted" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout $limit "$@"
-	said "paused for"
-	check "$what: registers of both CPUs" sh -c \
+	check "$what: extract succeeds" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout $limit "$@"
+	message_has "paused for"
+	check "$what: the trace has registers of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
-	check "$what: stacks of both CPUs" eventually has_stacks "$@"
+	check "$what: the trace has stacks of both CPUs" eventually has_stacks "$@"
 	before=$(last "$out")
-	check "$what: the guest goes on" eventually has_gone_on "$@"
+	check "$what: the guest continues" eventually has_gone_on "$@"
 }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -53,9 +55,9 @@ for arch in x86_64 aarch64 riscv64; do
 	extract "$arch, QMP, search" --qmp "$tmp/qmp"
 	extract "$arch, QMP, symbol" --qmp "unix:$tmp/qmp" --elf "$(elf "$arch")"
 	extract "$arch, gdb, symbol" --gdb "$tmp/gdb" --elf "$(elf "$arch")"
-	check "$arch: registers by name" sh -c \
+	check "$arch: show --registers names the function of a program counter" sh -c \
 		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE 'pc=[0-9a-f]+ [a-z_]+'"
-	check "$arch: callers by name and line" sh -c \
+	check "$arch: show --registers names functions and lines of callers" sh -c \
 		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE '^    [0-9a-f]+ (first_frame|kmain).*[.]c:'"
 	extract "$arch, QMP, at last" --qmp "$tmp/qmp" --elf "$(elf "$arch")"
 	shut_down
@@ -77,8 +79,8 @@ if [ -w /dev/kvm ]; then
 	patience=$usual
 	if [ -s "$out" ]; then
 		"$ktrace" extract -o "$out" --timeout $limit --qmp "$tmp/qmp" --elf "$(elf x86_64)" 2>"$tmp/err"
-		said "paused for"
-		check "KVM: registers" sh -c "'$ktrace' show --registers '$out' | grep -qE '^cpu 0 .*pc=[0-9a-f]+'"
+		message_has "paused for"
+		check "KVM: the trace has registers" sh -c "'$ktrace' show --registers '$out' | grep -qE '^cpu 0 .*pc=[0-9a-f]+'"
 	else
 		skip "x86_64, QMP under KVM" "too slow: no trace after 10 s"
 	fi
@@ -97,22 +99,22 @@ refused() {
 	status=0
 	timeout $kill_limit "$ktrace" extract -o "$tmp/no.ktrx" "$@" 2>"$tmp/err" || status=$?
 	equal "$what: exit status" "$expected" "$status"
-	check "$what: no trace" test ! -e "$tmp/no.ktrx"
+	check "$what: no trace is written" test ! -e "$tmp/no.ktrx"
 }
 refused 1 "kernel of another machine" --qmp "$tmp/qmp" --elf "$(elf riscv64)"
-said "another architecture"
+message_has "another architecture"
 refused 1 "gdb, kernel of another machine" --gdb "$tmp/gdb" --elf "$(elf riscv64)"
-said "another build"
+message_has "another build"
 refused 2 "gdb without a place" --gdb "$tmp/gdb"
-said "--range START:SIZE"
+message_has "--range START:SIZE"
 refused 1 "gdb's socket taken for QMP" --qmp "$tmp/gdb" --timeout 1
-said "not a QMP socket"
+message_has "not a QMP socket"
 refused 1 "QMP taken for gdb's" --gdb "$tmp/qmp" --timeout 1
-said "no answer in gdb's remote protocol"
-refused 1 "nobody there" --qmp "$tmp/nobody"
-said "No such file"
-refused 1 "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
-said "boot 1 not found"
+message_has "no answer in gdb's remote protocol"
+refused 1 "a socket that does not exist" --qmp "$tmp/missing"
+message_has "No such file"
+refused 1 "an earlier boot that does not exist" --qmp "$tmp/qmp" --previous
+message_has "boot 1 not found"
 # Searching this much memory over gdb's protocol takes far longer than the test waits.
 "$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
 reader=$!
@@ -121,7 +123,7 @@ kill -TERM "$reader"
 status=0
 wait "$reader" || status=$?
 equal "interrupted: exit status" 143 "$status"
-check "interrupted: no trace" test ! -e "$tmp/no.ktrx"
+check "interrupted: no trace is written" test ! -e "$tmp/no.ktrx"
 extract "after all that" --gdb "$tmp/gdb" --elf "$(elf x86_64)"
 shut_down
 

@@ -6,48 +6,48 @@
 # groups FILE: prints the groups in a kernel's event table. The section ktrace_events has descriptors, which
 # begin with the group.
 groups() {
-	objcopy -O binary -j ktrace_events "$1" "$tmp/rows"
+	objcopy -O binary -j ktrace_events "$1" "$tmp/descriptors"
 	for group in sched irq mm lock ipi; do
-		tr '\0' '\n' <"$tmp/rows" | grep -qxa "$group" && echo "$group"
+		tr '\0' '\n' <"$tmp/descriptors" | grep -qxa "$group" && echo "$group"
 	done
 }
 
 check "a kernel with two groups and without hooks of hardware trace builds" make -s build FEATURES=ktrace-sched,ktrace-irq \
 	DEMO_CC_x86_64='gcc -DKTRACE_HWT_HOOKS=0' DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo
-equal "its table has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
+equal "the event table of a kernel with two groups has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/two/x86_64/kernel.elf
 export KERNEL
 build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 2) \
 	-append "debug=ktrace" >"$tmp/console" 2>"$tmp/err" </dev/null
-equal "it boots and ends" 0 $?
+equal "the kernel with two groups boots and ends" 0 $?
 build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
-check "what is in is recorded" grep -q 'sched.switch' "$tmp/summary"
-check "what is out is not" sh -c "! grep -q 'mm\.' '$tmp/summary'"
+check "events of a group that is compiled in are recorded" grep -q 'sched.switch' "$tmp/summary"
+check "events of a group that is left out are not recorded" sh -c "! grep -q 'mm\.' '$tmp/summary'"
 build/bin/ktrace run -q --trace-unit --timeout $limit --out "$tmp/two.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
 	-append "run=hwt:recursion,hwt:-s:0:recursion" >"$tmp/console" 2>"$tmp/err" </dev/null
-equal "it refuses to trace branches, and says why" 2 \
+equal "a kernel without hooks of hardware trace refuses to trace branches and prints the reason" 2 \
 	"$(tr -d '\r' <"$tmp/console" | grep -cx 'hwt: this kernel was compiled without the hooks of hardware trace (KTRACE_HWT_HOOKS=0)')"
-equal "and goes on" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: status 1')"
+equal "after it refused to trace branches the kernel continues" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: status 1')"
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
 check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo
-equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
+equal "the kernel without any event has no event table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
 timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
-equal "but traces processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
+equal "the kernel without any event can trace processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
 unset KERNEL
-make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
-check "a name that is no group is refused" test $? -ne 0
-check "with a suggestion" grep -q 'ktrace-shed: no such group of events; did you mean ktrace-sched' "$tmp/said"
-check "and those that are" grep -q 'There are .*ktrace-sched' "$tmp/said"
-make -s build FEATURES=ktrace-mm,vfs DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
-check "the prefix is not optional: status" test $? -ne 0
-check "the prefix is suggested" grep -q ' vfs: no such group of events; did you mean ktrace-vfs?' "$tmp/said"
+make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/messages" 2>&1
+check "FEATURES with an unknown group is refused" test $? -ne 0
+check "FEATURES with an unknown group: the message suggests a name" grep -q 'ktrace-shed: no such group of events; did you mean ktrace-sched' "$tmp/messages"
+check "FEATURES with an unknown group: the message lists the groups" grep -q 'There are .*ktrace-sched' "$tmp/messages"
+make -s build FEATURES=ktrace-mm,vfs DEMO_OUT="$tmp/none" >"$tmp/messages" 2>&1
+check "FEATURES without the prefix ktrace- is refused" test $? -ne 0
+check "FEATURES without the prefix: the message suggests the name with the prefix" grep -q ' vfs: no such group of events; did you mean ktrace-vfs?' "$tmp/messages"
 for features in ktrace ktrace-all ktrace,ktrace-all; do
 	equal "FEATURES=$features compiles as the default does" "$(make -pn -f demo/demo.mk 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 		"$(make -pn -f demo/demo.mk FEATURES=$features 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 done
-equal "beside groups, ktrace changes nothing" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
+equal "FEATURES=ktrace,GROUP compiles as FEATURES=GROUP does" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 
 # Boot arguments: sets of events add up. An unknown name is reported, and the kernel continues to boot.
@@ -57,10 +57,10 @@ events_of() {
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | grep -oE ' (sched|syscall|vfs)\.' | sort -u | xargs
 }
-equal "debug=ktrace debug=syscall is everything" "sched. syscall. vfs." "$(events_of "debug=ktrace debug=syscall")"
-equal "debug=syscall debug=vfs is both" "syscall. vfs." "$(events_of "debug=syscall debug=vfs")"
-equal "debug=ktrace,syscall is one group" "syscall." "$(events_of "debug=ktrace,syscall")"
-equal "an unknown group does not keep others out" "syscall." "$(events_of "debug=shed,syscall")"
-check "is reported with a suggestion" grep -q 'boot arguments: shed: no such event; did you mean .*sched' "$tmp/console"
-check "and the kernel boots on" grep -q 'init: ls: status 0' "$tmp/console"
+equal "debug=ktrace debug=syscall records all groups" "sched. syscall. vfs." "$(events_of "debug=ktrace debug=syscall")"
+equal "debug=syscall debug=vfs records both groups" "syscall. vfs." "$(events_of "debug=syscall debug=vfs")"
+equal "debug=ktrace,syscall records one group" "syscall." "$(events_of "debug=ktrace,syscall")"
+equal "debug=shed,syscall records the known group" "syscall." "$(events_of "debug=shed,syscall")"
+check "debug=shed,syscall: a message suggests a name for the unknown group" grep -q 'boot arguments: shed: no such event; did you mean .*sched' "$tmp/console"
+check "debug=shed,syscall: the kernel continues to boot" grep -q 'init: ls: status 0' "$tmp/console"
 done_testing

@@ -8,7 +8,7 @@ timeout -k 5 $kill_limit sh scripts/first_hour.sh "$folder" >"$tmp/out" 2>"$tmp/
 equal "all commands of the page succeed" 0 $?
 check "two events of the first boot are shown" \
 	test "$(build/bin/ktrace show "$folder/hello.ktrx" 2>/dev/null | grep -c 'boot.hello *from hart [01]')" -eq 2
-check "the doctor names the port header" grep -q 'ktrace_port.h: #define ktrace_arch_cpu' "$tmp/out"
+check "doctor names the port header" grep -q 'ktrace_port.h: #define ktrace_arch_cpu' "$tmp/out"
 check "without the bug the kernel ends well" sh -c "build/bin/ktrace summary '$folder/bank.ktrx' 2>/dev/null | grep -qx 'guest  *exited with status 0'"
 check "each hart has its ring" sh -c "build/bin/ktrace summary '$folder/bank.ktrx' 2>/dev/null | grep -q '^CPU1  *[0-9]* *[1-9]'"
 check "how long locks were held is shown" sh -c "build/bin/ktrace stats '$folder/bank.ktrx' 2>/dev/null | grep -q '^lock held'"

@@ -13,7 +13,7 @@ start() {
 		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp"
-	await sh -c '"$0" show --event example.hello --limit 1 "$1" >"$2/hello" 2>"$2/said"' "$ktrace" "$ram" "$tmp"
+	await sh -c '"$0" show --event example.hello --limit 1 "$1" >"$2/hello" 2>"$2/messages"' "$ktrace" "$ram" "$tmp"
 }
 
 finish() {
@@ -34,27 +34,27 @@ done
 
 # measured COMMAND…: leaves the command's output in $tmp/out; succeeds if the command measured the frequency.
 # On a busy host the guest may not have run meanwhile.
-measured() { "$@" >"$tmp/out" 2>"$tmp/said"; grep -q 'measured while the guest runs' "$tmp/said"; }
+measured() { "$@" >"$tmp/out" 2>"$tmp/messages"; grep -q 'measured while the guest runs' "$tmp/messages"; }
 
 start busy
-check "summary measures it" eventually measured "$ktrace" summary --json "$ram"
+check "summary measures the frequency" eventually measured "$ktrace" summary --json "$ram"
 hz=$(grep -o '"frequency":[0-9]*' "$tmp/out" | grep -o '[0-9]*')
 check "the counter of QEMU's riscv64 machine runs at 10 MHz: $hz" test "$hz" -gt 9000000 -a "$hz" -lt 11000000
-check "why measures it" eventually measured "$ktrace" why "$ram"
-check "why has seconds" grep -q 'last event [0-9.]* [mu]*s ago' "$tmp/out"
-check "and no ticks" sh -c "! grep -q ' ticks' '$tmp/out'"
+check "why measures the frequency" eventually measured "$ktrace" why "$ram"
+check "why prints seconds" grep -q 'last event [0-9.]* [mu]*s ago' "$tmp/out"
+check "why prints no ticks" sh -c "! grep -q ' ticks' '$tmp/out'"
 followed_has_seconds() { "$ktrace" show --follow --limit 5 "$ram" | grep -q '^\[ *[0-9]*\.[0-9]*\] CPU0'; }
-check "what is followed has seconds" eventually followed_has_seconds
+check "show --follow prints seconds" eventually followed_has_seconds
 "$ktrace" summary --json --frequency 1000 "$ram" >"$tmp/json" 2>&1
-check "a frequency that is given counts" grep -q '"frequency":1000,' "$tmp/json"
+check "--frequency replaces the measured frequency" grep -q '"frequency":1000,' "$tmp/json"
 live_has_seconds() {
 	"$ktrace" live --lines --tail 3 --interval 500ms --count 6 "$ram" | grep -q '^ *[0-9]*\.[0-9]\{6\} CPU0'
 }
-check "live has seconds" eventually live_has_seconds
+check "live prints seconds" eventually live_has_seconds
 finish
 
 start quiet
-"$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/said"
-check "of a guest that does nothing it is not known" grep -q "clock frequency is unknown" "$tmp/said"
+"$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/messages"
+check "summary reports that the frequency of a guest that records nothing is unknown" grep -q "clock frequency is unknown" "$tmp/messages"
 finish
 done_testing

@@ -5,7 +5,7 @@
 # of which share pages.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
-user='0x1000000000 0x2000000000' # where the demo's programs lie
+user='0x1000000000 0x2000000000' # addresses of the demo's programs
 
 # boot ARCH CPUS APPEND PREFIX [OPTIONS]: runs the demo kernel in QEMU with its log in $tmp/log. PREFIX: a
 # command that runs QEMU, or empty. OPTIONS: more options for QEMU.
@@ -24,16 +24,16 @@ equals() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff,0x8000000..0xffffffffffffffff'
 	boot "$1" "$2" "run=$3" '' "$filter -plugin build/lib/ktrace-pt.so,out=$tmp/rings,size=64M${4:-}"
-	check "$1, $2 CPUs, $3${4:-}: what is decoded is what was run" build/test/hwt_blocks "$tmp/rings" "$tmp/log"
+	check "$1, $2 CPUs, $3${4:-}: the decoded blocks are those that QEMU ran" build/test/hwt_blocks "$tmp/rings" "$tmp/log"
 }
 
 # programs ARCH CPUS WORKLOAD: compares what the programs ran, each in its own address space.
 programs() {
 	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout $limit --branches=$tmp/rings --out $tmp/out.ktrx --" \
 		'-dfilter 0x1000000000+0x1000000000'
-	check "$1, $2 CPUs, $3: it ended well" grep -q "^init: $3: status 0" "$tmp/console"
+	check "$1, $2 CPUs, $3: the workload ended with status 0" grep -q "^init: $3: status 0" "$tmp/console"
 	# shellcheck disable=SC2086
-	check "$1, $2 CPUs, programs of $3: what is decoded is what was run" \
+	check "$1, $2 CPUs, programs of $3: the decoded blocks are those that QEMU ran" \
 		build/test/hwt_blocks "$tmp/rings" "$tmp/log" $user
 }
 
@@ -49,7 +49,7 @@ done
 
 # The comparison must be able to fail.
 head -c -200000 "$tmp/log" >"$tmp/short"
-build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/said"
-check "a log without its end: status" test $? -ne 0
-check "a log without its end: said" grep -q ' stray [1-9]' "$tmp/said"
+build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/messages"
+check "a log without its end: the comparison fails" test $? -ne 0
+check "a log without its end: the comparison reports stray blocks" grep -q ' stray [1-9]' "$tmp/messages"
 done_testing

@@ -25,57 +25,57 @@ boot() {
 	boot_any "$arch" hwt -w /tmp/trace "$@"
 }
 
-hwt() { "$ktrace" hwt -R "build/demo/$arch/root" "$@" "$tmp/trace" 2>"$tmp/said"; }
+hwt() { "$ktrace" hwt -R "build/demo/$arch/root" "$@" "$tmp/trace" 2>"$tmp/messages"; }
 
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	boot "$arch" -f collatz mapped
-	equal "$arch: one function" "mapped collatz" "$(hwt --functions | tr '\n' ' ' | sed 's/ $//')"
+	equal "$arch: hwt -f records only this function" "mapped collatz" "$(hwt --functions | tr '\n' ' ' | sed 's/ $//')"
 	hwt -o pc,symbol >"$tmp/steps"
-	check "$arch: in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
-	check "$arch: and in the copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
+	check "$arch: the function is recorded in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
+	check "$arch: the function is recorded in its mapped copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
 	# The function takes 111 steps from 27 to 1, one for each turn of its loop. The program calls it once,
 	# and its copy ten times.
 	hwt --durations >"$tmp/durations"
-	equal "$arch: nothing is missing, though it was told anew what is traced" "" "$(cat "$tmp/said")"
-	check "$arch: eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
+	equal "$arch: no code is missing, though the set of traced code changed during the run" "" "$(cat "$tmp/messages")"
+	check "$arch: hwt --durations counts eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
 
 	# Each type of record, in the order in which hwt wrote them.
 	"$ktrace" kdump -f "$tmp/trace" >"$tmp/records"
-	equal "$arch: what it became, mapped, was called and unmapped" "HEXE HMAP HNAM HUNM" \
+	equal "$arch: records of exec, mapping, naming and unmapping are in order" "HEXE HMAP HNAM HUNM" \
 		"$(awk '$2 ~ /^H(EXE|MAP|NAM|UNM)$/ && !/"\/bin\/hwt"/ { print $2 }' "$tmp/records" | tr '\n' ' ' | sed 's/ $//')"
-	check "$arch: by which name" grep -q 'HNAM.*copied' "$tmp/records"
-	check "$arch: and that its thread was there, what was traced, and how much it was" awk '
+	check "$arch: the record of naming has the name of the mapping" grep -q 'HNAM.*copied' "$tmp/records"
+	check "$arch: the file has records of the thread, the context, the buffer and the data" awk '
 		{ seen[$2] = 1 } END { exit !(seen["HTHR"] && seen["HCTX"] && seen["HBUF"] && seen["HDAT"]) }' "$tmp/records"
 
 	boot "$arch" recursion
 	hwt --calls >"$tmp/calls"
-	check "$arch: calls as a tree" awk '
+	check "$arch: hwt --calls shows nested calls deeper than main" awk '
 		/main/ { depth = match($0, /main/) } /place_queens/ && match($0, /place_queens/) > depth { deeper = 1 }
 		END { exit !depth || !deeper }' "$tmp/calls"
 	# Six queens: there are 153 ways to place none to six of them row by row.
 	hwt --durations >"$tmp/durations"
-	check "$arch: each call is there" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
+	check "$arch: hwt --durations counts every call" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
 		"$tmp/durations"
 	sed -n '/place_queens/s/^/# /p' "$tmp/durations"
 	all=$(awk '$NF == "sort" { print $1 }' "$tmp/durations")
-	check "$arch: kdump passes over it" "$ktrace" kdump -f "$tmp/trace"
+	check "$arch: kdump reads a file of hardware trace" "$ktrace" kdump -f "$tmp/trace"
 	hwt --functions >"$tmp/functions"
-	equal "$arch: nothing from before the command was there" "" "$(grep -v '^recursion ' "$tmp/functions")"
-	check "$arch: all from its start on" grep -qx 'recursion _start' "$tmp/functions"
+	equal "$arch: no function from before the program's start is recorded" "" "$(grep -v '^recursion ' "$tmp/functions")"
+	check "$arch: the program's first function is recorded" grep -qx 'recursion _start' "$tmp/functions"
 
 	# A process that runs already, in code that it mapped before it was traced.
 	boot_any "$arch" mapped late -w /tmp/trace
-	check "$arch: it was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
+	check "$arch: a running process was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
 	hwt -o pc,symbol >"$tmp/steps"
-	equal "$arch: traced late, nothing is missing" "" "$(cat "$tmp/said")"
-	check "$arch: traced late, in code mapped before" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
+	equal "$arch: traced late, no code is missing" "" "$(cat "$tmp/messages")"
+	check "$arch: traced late, code mapped before is recorded" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
 	equal "$arch: traced late, all code has a name" "" "$(awk '$1 != "-" && $2 == "-"' "$tmp/steps" | head -n 3)"
 
 	# sort() calls itself, and other functions by a pointer: it is left and entered again within calls.
 	boot "$arch" -f sort recursion
 	hwt --durations >"$tmp/durations"
-	equal "$arch: one function that calls others: as often as among all" "${all:-no calls}" \
+	equal "$arch: hwt -f of a function that calls others counts its calls as hwt without -f does" "${all:-no calls}" \
 		"$(awk '$NF == "sort" { print $1 }' "$tmp/durations")"
-	sed 's/^/# /' "$tmp/said"
+	sed 's/^/# /' "$tmp/messages"
 done
 done_testing

@@ -15,57 +15,58 @@ boot() {
 	grep 'failed' "$tmp/console" | sed 's/^/# /'
 }
 
-said() { check "$1" grep -qxF -- "$2" "$tmp/console"; }
+# console_has NAME LINE: checks that the console has this line.
+console_has() { check "$1" grep -qxF -- "$2" "$tmp/console"; }
 
 has_unit() { [ "$1" != riscv64 ]; }
 
 for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	boot "" "$arch" 2 hwtest,hwt:recursion
-	said "$arch, no unit: refusals" "init: hwtest: status 0"
-	said "$arch, no unit: hwt ends" "init: hwt: status 1"
+	console_has "$arch, no trace unit: all checks of hwtest pass" "init: hwtest: status 0"
+	console_has "$arch, no trace unit: hwt fails with status 1" "init: hwt: status 1"
 	if has_unit "$arch"; then
-		said "$arch: why there is none" \
+		console_has "$arch, no trace unit: hwt prints the reason" \
 			"hwt: qemu: absent: no answer: QEMU does not run with ktrace's plugin and its option ram="
 	else
-		said "$arch: why there is none" \
+		console_has "$arch, no trace unit: hwt prints the reason" \
 			"hwt: qemu: absent: there is no trace unit in software for this architecture"
 		continue
 	fi
 	for cpus in 1 4; do
 		boot --trace-unit "$arch" "$cpus" hwtest
-		said "$arch, $cpus CPUs: the unit is there" "hwtest: qemu: there"
-		said "$arch, $cpus CPUs: contexts" "init: hwtest: status 0"
+		console_has "$arch, $cpus CPUs: the kernel finds the trace unit" "hwtest: qemu: there"
+		console_has "$arch, $cpus CPUs: all checks of hwtest pass" "init: hwtest: status 0"
 	done
 	boot --trace-unit "$arch" 2 \
 		hwt:-f:collatz:mapped,hwt:-f:nothing:mapped,hwt:-f:0x3000-0x4000:mapped,hwt:-f:main:-f:sort:-f:grow:-f:fell:-f:check:recursion
-	said "$arch: a function that is not there" "hwt: /bin/mapped: no function is called nothing"
-	said "$arch: more functions than ranges" \
+	console_has "$arch: hwt -f refuses a function that the program does not have" "hwt: /bin/mapped: no function is called nothing"
+	console_has "$arch: hwt warns if there are more functions than ranges" \
 		"hwt: warning: the trace unit has too few ranges: 1 of 5 are not traced"
-	equal "$arch: the others run" 3 "$(grep -cx 'init: hwt: status 0' "$tmp/console")"
+	equal "$arch: hwt runs the program in the three other cases" 3 "$(grep -cx 'init: hwt: status 0' "$tmp/console")"
 
 	boot --trace-unit "$arch" 2 \
 		hwt:-f:nothing:mapped,hwt:nosuch,hwt:-s:9:recursion,hwt:-b:100:recursion,hwt:-t:x:recursion,hwt:-s:x:recursion,hwt:-P:4711,hwt:-c:none:recursion,ls:/,ls:/tmp
-	equal "$arch: what does not run leaves no file and says so" "4, no file" \
+	equal "$arch: when hwt does not run the command, it leaves no file and prints a message" "4, no file" \
 		"$(grep -cx 'hwt: the command was not run' "$tmp/console"), $(grep 'hwt.out' "$tmp/console" || echo no file)"
-	said "$arch: no such CPU" "hwt: -s 9: not all of these CPUs are there"
-	check "$arch: and nothing of trace units, which are there" awk '/-s 9: not all/ { exit last ~ /: (there|absent)/ } { last = $0 }' \
+	console_has "$arch: hwt -s refuses a CPU that does not exist" "hwt: -s 9: not all of these CPUs are there"
+	check "$arch: the message about an unknown CPU lists no trace units" awk '/-s 9: not all/ { exit last ~ /: (there|absent)/ } { last = $0 }' \
 		"$tmp/console"
-	said "$arch: -b by name" "hwt: -b 100: a multiple of 4096 is wanted"
-	said "$arch: -t by name" "hwt: -t x: milliseconds are wanted"
-	said "$arch: -s by name" "hwt: -s x: numbers of CPUs below 64, with commas between them, are wanted"
-	said "$arch: -P by name" "hwt: -P 4711: No such process"
-	said "$arch: -c by name" "hwt: -c none: No such device"
+	console_has "$arch: hwt -b names the value that it refuses" "hwt: -b 100: a multiple of 4096 is wanted"
+	console_has "$arch: hwt -t names the value that it refuses" "hwt: -t x: milliseconds are wanted"
+	console_has "$arch: hwt -s names the value that it refuses" "hwt: -s x: numbers of CPUs below 64, with commas between them, are wanted"
+	console_has "$arch: hwt -P names the process that does not exist" "hwt: -P 4711: No such process"
+	console_has "$arch: hwt -c names the unit that does not exist" "hwt: -c none: No such device"
 
 	# The guest's kdump does not know records of hardware trace. It prints their types, sizes and bytes.
 	boot --trace-unit "$arch" 2 hwt:-w:/tmp/trace:mapped,kdump:-m:4:-f:/tmp/trace
 	check "$arch: kdump shows a record of an unknown type" grep -qE '^ *[0-9]+ .* UNKNOWN\([0-9]+\)  [0-9]+ bytes$' "$tmp/console"
-	equal "$arch: and a row of bytes below each" "$(grep -c UNKNOWN "$tmp/console")" \
+	equal "$arch: kdump shows the bytes of each record of an unknown type" "$(grep -c UNKNOWN "$tmp/console")" \
 		"$(grep -A1 UNKNOWN "$tmp/console" | grep -cE '^       0x0000 [0-9a-f]{4} [0-9a-f]{4} ')"
-	said "$arch: and their number" "kdump: /tmp/trace: records of types that are not known: $(grep -c UNKNOWN "$tmp/console")"
+	console_has "$arch: kdump counts the records of unknown types" "kdump: /tmp/trace: records of types that are not known: $(grep -c UNKNOWN "$tmp/console")"
 
 	boot --trace-unit "$arch" 2 hwt:-s:1:hwt:recursion,hwt:-s:0:hwt:-s:0:recursion,hwt:hwt:-s:0:recursion
-	said "$arch: CPUs are traced, no process then" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"
-	equal "$arch: a CPU is traced already, or a process" 2 "$(grep -cxF \
+	console_has "$arch: while CPUs are traced, hwt refuses to trace a process" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"
+	equal "$arch: hwt -s refuses a CPU while it or a process is traced" 2 "$(grep -cxF \
 		'hwt: -s 0: another context (/dev/hwt_*) traces one of these CPUs already, or a process by the same trace unit' \
 		"$tmp/console")"
 done
@@ -76,17 +77,17 @@ refused() {
 	shift 2
 	"$@" </dev/null >"$tmp/out" 2>"$tmp/err"
 	equal "$name: status" 2 "$?"
-	check "$name: is said" grep -qF -- "$what" "$tmp/err"
+	check "$name: the message has the reason" grep -qF -- "$what" "$tmp/err"
 }
-refused "RISC-V has no trace unit" "riscv64: no trace unit for this architecture" \
+refused "run --trace-unit for RISC-V" "riscv64: no trace unit for this architecture" \
 	"$ktrace" run --trace-unit --out "$tmp/x" -- $(sh scripts/qemu.sh riscv64 1)
-refused "nor has KVM" "the trace unit needs code that QEMU itself runs" \
+refused "run --branches with KVM" "the trace unit needs code that QEMU itself runs" \
 	"$ktrace" run --branches="$tmp/b" --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1) -accel kvm:tcg
 mkdir "$tmp/bin"
 cp "$ktrace" "$tmp/bin"
-refused "without the plugin" "the trace unit is missing" \
+refused "run --branches without the plugin" "the trace unit is missing" \
 	"$tmp/bin/ktrace" run --branches --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1)
 refused "qemu-args for RISC-V" "riscv64: no trace unit for this architecture" "$ktrace" qemu-args riscv64 --trace-unit
-equal "qemu-args" "-plugin,ram=$PWD/r,out=$PWD/b,,c" \
+equal "qemu-args --branches prints the options of the plugin" "-plugin,ram=$PWD/r,out=$PWD/b,,c" \
 	"$("$ktrace" qemu-args x86_64 --ram r --branches=b,c | sed 's/.*\(-plugin\) [^,]*\(,[^ ]*\).*/\1\2/')"
 done_testing

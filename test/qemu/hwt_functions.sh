@@ -7,18 +7,18 @@
 
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	HWT_PROGRAMS="interrupted recursion" sh scripts/demo_hwt.sh "$arch" >"$tmp/out" 2>"$tmp/err"
-	equal "$arch: status" 0 "$?"
+	equal "$arch: demo_hwt.sh succeeds" 0 "$?"
 	sed 's/^/# /' "$tmp/err"
 	for program in interrupted recursion; do
-		check "$arch: $program" grep -qE "^$arch $program: functions equal: [0-9]{2,}\$" "$tmp/out"
+		check "$arch: decoded functions of $program are those that ran" grep -qE "^$arch $program: functions equal: [0-9]{2,}\$" "$tmp/out"
 	done
-	check "$arch: kernel code of a CPU" grep -qE "^$arch CPU 1: functions equal: [0-9]{3,}\$" "$tmp/out"
+	check "$arch: decoded functions of the kernel on a CPU are those that ran" grep -qE "^$arch CPU 1: functions equal: [0-9]{3,}\$" "$tmp/out"
 done
 
 printf '#!/bin/sh\n%s "$@" | grep -v " main$"\n' "$PWD/build/bin/ktrace" >"$tmp/ktrace"
 chmod +x "$tmp/ktrace"
 HWT_KTRACE=$tmp/ktrace HWT_PROGRAMS=indirect HWT_KERNEL=no sh scripts/demo_hwt.sh x86_64 >"$tmp/out" 2>"$tmp/err"
-equal "a function that is missing: status" 1 "$?"
-check "a function that is missing: said" grep -q '^x86_64 indirect: functions differ: ' "$tmp/out"
-check "a function that is missing: named" grep -qx '    < main' "$tmp/err"
+equal "a missing function: demo_hwt.sh fails" 1 "$?"
+check "a missing function: demo_hwt.sh reports that functions differ" grep -q '^x86_64 indirect: functions differ: ' "$tmp/out"
+check "a missing function: demo_hwt.sh names it" grep -qx '    < main' "$tmp/err"
 done_testing

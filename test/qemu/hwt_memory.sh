@@ -11,7 +11,7 @@ ktrace=build/bin/ktrace
 # branches OPTION…: prints the address and the type of each branch. Leaves out runs, which decoders cut in
 # different places.
 branches() {
-	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/said" |
+	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/messages" |
 		awk 'NR > 1 && $2 != "run" { print (match($0, /, at 0x[0-9a-f]+/) ? substr($0, RSTART + 5, RLENGTH - 5) : $1), $2 }'
 }
 
@@ -22,14 +22,14 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		$(sh scripts/qemu.sh "$arch" 2) -append run=hwt:-s:1:-w:/tmp/trace:recursion,give:/tmp/trace </dev/null 2>"$tmp/err" |
 		tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
-	check "$arch: a CPU's kernel code is recorded" test -s "$tmp/trace"
+	check "$arch: hwt records kernel code of a CPU" test -s "$tmp/trace"
 	branches --elf "build/demo/$arch/kernel.elf" >"$tmp/by-file"
 	branches --memory "$(echo "$tmp"/ram/*.ram)" >"$tmp/by-memory"
-	check "$arch: there are thousands of branches" test "$(wc -l <"$tmp/by-file")" -gt 2000
-	check "$arch: memory gives the same" cmp -s "$tmp/by-file" "$tmp/by-memory"
+	check "$arch: the ELF file gives thousands of branches" test "$(wc -l <"$tmp/by-file")" -gt 2000
+	check "$arch: memory gives the same branches as the ELF file" cmp -s "$tmp/by-file" "$tmp/by-memory"
 	branches >"$tmp/by-nothing"
-	check "$arch: without it their code is missing, which is said" grep -q 'places whose code is unknown: ' "$tmp/said"
-	"$ktrace" hwt --memory "$tmp/console" "$tmp/trace" >/dev/null 2>"$tmp/said"
-	equal "$arch: a file that is no memory: status" 1 "$?"
+	check "$arch: without file and memory, hwt reports that code is unknown" grep -q 'places whose code is unknown: ' "$tmp/messages"
+	"$ktrace" hwt --memory "$tmp/console" "$tmp/trace" >/dev/null 2>"$tmp/messages"
+	equal "$arch: --memory refuses a file that is not a guest's memory" 1 "$?"
 done
 done_testing

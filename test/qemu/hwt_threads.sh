@@ -27,33 +27,33 @@ functions() {
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	for cpus in 1 4; do
 		boot "$arch" "$cpus" hwtthreads
-		check "$arch, $cpus CPUs: threads that are there, and one that comes" \
+		check "$arch, $cpus CPUs: existing threads and a new one are traced" \
 			grep -qx 'init: hwtthreads: status 0' "$tmp/console"
-		check "$arch, $cpus CPUs: by a trace unit" sh -c '! grep -q "there is no trace unit" "$1"' sh "$tmp/console"
+		check "$arch, $cpus CPUs: the kernel finds a trace unit" sh -c '! grep -q "there is no trace unit" "$1"' sh "$tmp/console"
 	done
 
 	boot "$arch" 2 hwt:-w:/tmp/crew.trace:crew,give:/tmp/crew.trace
-	check "$arch: nothing is lost" grep -q 'lost: 0 bytes in 0 rounds of the buffer, 0 packets, 0 records' "$tmp/console"
-	check "$arch: no thread is left out" sh -c '! grep -q "a thread is not traced" "$1"' sh "$tmp/console"
+	check "$arch: hwt reports that nothing is lost" grep -q 'lost: 0 bytes in 0 rounds of the buffer, 0 packets, 0 records' "$tmp/console"
+	check "$arch: hwt traces every thread" sh -c '! grep -q "a thread is not traced" "$1"' sh "$tmp/console"
 	build/bin/kdump -f "$tmp/crew.trace" -H >"$tmp/text"
-	equal "$arch: a unit for each thread" "0 1 2 3 4 5" "$(awk '$3 == "HTHR" { print $5 }' "$tmp/text" | sort -nu | paste -sd ' ')"
-	equal "$arch: each of another thread" 6 "$(awk '$3 == "HTHR" { print $2 }' "$tmp/text" | sort -u | wc -l)"
-	equal "$arch: their names" '1 "carpenter" 2 "painter" 3 "sweeper" 4 "sweeper" 5 "sweeper"' \
+	equal "$arch: the file has six units" "0 1 2 3 4 5" "$(awk '$3 == "HTHR" { print $5 }' "$tmp/text" | sort -nu | paste -sd ' ')"
+	equal "$arch: each unit belongs to another thread" 6 "$(awk '$3 == "HTHR" { print $2 }' "$tmp/text" | sort -u | wc -l)"
+	equal "$arch: the file has the threads' names" '1 "carpenter" 2 "painter" 3 "sweeper" 4 "sweeper" 5 "sweeper"' \
 		"$(awk '$3 == "HNAM" { print $5, $NF }' "$tmp/text" | sort -n | paste -sd ' ')"
-	check "$arch: what a unit wrote bears its thread's id" awk '
+	check "$arch: the data of a unit has its thread's id" awk '
 		$3 == "HTHR" { thread[$5] = $2 }
 		$3 == "HDAT" { n++; bad += thread[$5] != $2 }
 		END { exit n < 6 || bad }' "$tmp/text"
 	equal "$arch: the first thread's functions" "main" "$(functions 0)"
-	equal "$arch: the carpenter's" "saw saw_beam saw_plank" "$(functions 1)"
-	equal "$arch: the painter's" "paint paint_door paint_wall" "$(functions 2)"
+	equal "$arch: the carpenter's functions" "saw saw_beam saw_plank" "$(functions 1)"
+	equal "$arch: the painter's functions" "paint paint_door paint_wall" "$(functions 2)"
 	for index in 3 4 5; do
-		equal "$arch: a sweeper's" "sweep" "$(functions $index)"
+		equal "$arch: a sweeper's functions" "sweep" "$(functions $index)"
 	done
 
 	HWT_PROGRAMS=crew HWT_KERNEL=no sh scripts/demo_hwt.sh "$arch" >"$tmp/out" 2>"$tmp/err"
-	equal "$arch: as QEMU's log: status" 0 "$?"
-	check "$arch: as QEMU's log" grep -qE "^$arch crew: functions equal: [0-9]{2,}\$" "$tmp/out"
+	equal "$arch: the comparison with QEMU's log succeeds" 0 "$?"
+	check "$arch: decoded functions of all threads match QEMU's log" grep -qE "^$arch crew: functions equal: [0-9]{2,}\$" "$tmp/out"
 	sed 's/^/# /' "$tmp/err"
 done
 done_testing

@@ -17,29 +17,29 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	rm -f "$tmp"/out.*
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
-	equal "$arch: the guest has run, and panics" 10 "$?"
-	show() { "$ktrace" hwt --elf "$kernel" "$@" "$tmp/out.branches" 2>"$tmp/said"; }
+	equal "$arch: the guest panics" 10 "$?"
+	show() { "$ktrace" hwt --elf "$kernel" "$@" "$tmp/out.branches" 2>"$tmp/messages"; }
 
 	show --functions >"$tmp/list"
-	check "$arch: functions of all of the kernel" test "$(wc -l <"$tmp/list")" -gt 100
-	check "$arch: sorted" sh -c 'LC_ALL=C sort -c "$1"' - "$tmp/list"
+	check "$arch: --functions lists many functions of the kernel" test "$(wc -l <"$tmp/list")" -gt 100
+	check "$arch: --functions sorts the list" sh -c 'LC_ALL=C sort -c "$1"' - "$tmp/list"
 	show --calls >"$tmp/calls"
 	functions "$tmp/calls" >"$tmp/entered"
-	check "$arch: the scheduler is called, and returns" grep -qE '\[[^]]*\] +[0-9.]+ us .*schedule' "$tmp/calls"
+	check "$arch: --calls shows the scheduler with its duration" grep -qE '\[[^]]*\] +[0-9.]+ us .*schedule' "$tmp/calls"
 	awk '{ print $2 }' "$tmp/list" | LC_ALL=C sort -u >"$tmp/names"
 	LC_ALL=C sort -u "$tmp/entered" | LC_ALL=C comm -23 - "$tmp/names" >"$tmp/odd"
-	equal "$arch: what is entered is what was run" "" "$(head -n 3 "$tmp/odd")"
+	equal "$arch: --calls enters only functions that --functions lists" "" "$(head -n 3 "$tmp/odd")"
 	show --durations --json >"$tmp/durations"
-	check "$arch: durations" grep -q '"function":"schedule",.*"calls":[0-9]*,"timed":[1-9]' "$tmp/durations"
+	check "$arch: --durations --json has timed calls of the scheduler" grep -q '"function":"schedule",.*"calls":[0-9]*,"timed":[1-9]' "$tmp/durations"
 	show --folded >"$tmp/folded"
-	check "$arch: stacks end in functions that were run" awk '
+	check "$arch: --folded: stacks end in functions that were run" awk '
 		NR == FNR { run[$2] = 1; next } { n = split($1, path, ";"); if (!(path[n] in run)) exit 1; lines++ }
 		END { exit lines < 100 }' "$tmp/list" "$tmp/folded"
 	show --coverage >"$tmp/info"
-	check "$arch: coverage: lines of the program that ran, and of none that did not" awk -F: '
+	check "$arch: --coverage has only files of which a line ran" awk -F: '
 		$1 == "SF" { file = $2; any = 0 } $1 == "DA" { split($2, da, ","); any += da[2] }
 		$1 == "end_of_record" { if (any == 0) exit 1; if (file ~ /sched\.c$/) seen = 1 } END { exit !seen }' "$tmp/info"
-	check "$arch: coverage: as lcov writes it" awk -F'[:,]' '
+	check "$arch: --coverage has the totals that lcov expects" awk -F'[:,]' '
 		$1 == "SF" { n["FN"] = n["FNDA"] = n["FNH"] = n["DA"] = n["LH"] = 0 }
 		$1 == "FN" { line[$3] = $2 } $1 == "FNDA" { if (!($3 in line)) exit 1; n["FNH"] += $2 > 0 }
 		$1 == "DA" { n["LH"] += $3 > 0 } $1 == "FN" || $1 == "FNDA" || $1 == "DA" { n[$1]++ }
@@ -48,7 +48,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		END { exit all < 100 }' "$tmp/info"
 	sed -n 's/^FNDA:[1-9][0-9]*,//p' "$tmp/info" | LC_ALL=C sort -u >"$tmp/entered"
 	sed 's/\..*//' "$tmp/names" | LC_ALL=C sort -u | LC_ALL=C comm -23 "$tmp/entered" - >"$tmp/odd"
-	equal "$arch: coverage: functions that were entered were run" "" "$(head -n 3 "$tmp/odd")"
+	equal "$arch: --coverage: functions that were entered are in the list of --functions" "" "$(head -n 3 "$tmp/odd")"
 
 	# An input file is never overwritten, also if it is given with a base.
 	cp "$kernel" "$tmp/copy.elf"
@@ -56,71 +56,71 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	for file in elf map; do
 		option=$([ $file = elf ] && echo elf || echo symbols)
 		cp "$tmp/copy.$file" "$tmp/before"
-		"$ktrace" hwt --functions -w "$tmp/copy.$file" --$option "$tmp/copy.$file@0" "$tmp/out.branches" 2>"$tmp/said"
-		check "$arch: --$option with a base: read, so not written" test $? -ne 0
-		check "$arch: --$option with a base: is as it was" cmp -s "$tmp/before" "$tmp/copy.$file"
+		"$ktrace" hwt --functions -w "$tmp/copy.$file" --$option "$tmp/copy.$file@0" "$tmp/out.branches" 2>"$tmp/messages"
+		check "$arch: -w refuses to overwrite the file of --$option with a base" test $? -ne 0
+		check "$arch: -w leaves the file of --$option with a base unchanged" cmp -s "$tmp/before" "$tmp/copy.$file"
 	done
 
 	# A list of symbols gives the same names as the ELF file, also if the kernel was moved.
 	nm -n "$kernel" >"$tmp/System.map"
-	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/said"; }
+	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/messages"; }
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"
-	equal "$arch: names of a System.map: status" 0 "$?"
-	equal "$arch: names of a System.map: nothing to say" "" "$(cat "$tmp/said")"
+	equal "$arch: --symbols System.map succeeds" 0 "$?"
+	equal "$arch: --symbols System.map prints no message" "" "$(cat "$tmp/messages")"
 	sed 's/^kernel\.elf /kernel /' "$tmp/list" >"$tmp/by_elf"
-	same "$arch: names of a System.map" "$tmp/by_elf" "$tmp/by_map"
+	same "$arch: --symbols System.map gives the same names as the ELF file" "$tmp/by_elf" "$tmp/by_map"
 	sed 's/^00000000/00000001/' "$tmp/System.map" >"$tmp/moved.map"
 	symbols "$tmp/moved.map" --functions >"$tmp/by_map"
-	same "$arch: names of a kernel that was moved" "$tmp/by_elf" "$tmp/by_map"
-	check "$arch: how far it was moved" grep -q 'moved.map: the kernel ran 0x100000000 lower than listed: of [0-9]' "$tmp/said"
+	same "$arch: --symbols of a kernel that was moved gives the same names" "$tmp/by_elf" "$tmp/by_map"
+	check "$arch: --symbols reports how far the kernel was moved" grep -q 'moved.map: the kernel ran 0x100000000 lower than listed: of [0-9]' "$tmp/messages"
 	for view in --calls --folded --durations "-o pc,symbol,event_payload" "-o pc,symbol -i kernel -f schedule"; do
 		show --last 20000 --before panic $view >"$tmp/by_elf"
 		symbols "$tmp/moved.map@0xffffffff00000000" --last 20000 --before panic $view >"$tmp/by_map"
-		same "$arch: the same by $view" "$tmp/by_elf" "$tmp/by_map"
+		same "$arch: --symbols with a base gives the same output of $view as the ELF file" "$tmp/by_elf" "$tmp/by_map"
 	done
 	awk '{ last = substr($1, 16); $1 = substr($1, 1, 15) (NR % 2 ? last : last == "4" ? "8" : "4"); print }' \
 		"$tmp/System.map" >"$tmp/changed.map"
 	symbols "$tmp/changed.map" --functions >"$tmp/by_map"
 	check "$arch: a System.map of another build is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
-	check "$arch: with the counts" grep -qE \
-		'changed.map: not the symbols of the kernel that ran: of [0-9]{3,} addresses .* calls, [0-9]+ are' "$tmp/said"
+	check "$arch: the message about another build counts addresses that match" grep -qE \
+		'changed.map: not the symbols of the kernel that ran: of [0-9]{3,} addresses .* calls, [0-9]+ are' "$tmp/messages"
 	nm -n "build/demo/$(case $arch in x86_64) echo aarch64 ;; *) echo x86_64 ;; esac)/kernel.elf" >"$tmp/System.map"
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"
-	check "$arch: a System.map of another CPU's kernel is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
-	"$ktrace" hwt --elf "$kernel" --last 1000 -o id,event_type "$tmp/out.branches" >"$tmp/last" 2>"$tmp/said"
-	equal "$arch: the last branches of both CPUs" 2 "$(grep -c '^CPU [01]$' "$tmp/last")"
+	check "$arch: a System.map of a kernel for another architecture is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
+	"$ktrace" hwt --elf "$kernel" --last 1000 -o id,event_type "$tmp/out.branches" >"$tmp/last" 2>"$tmp/messages"
+	equal "$arch: --last shows branches of both CPUs" 2 "$(grep -c '^CPU [01]$' "$tmp/last")"
 	show -s 1 -o id,event_type | grep -v ' run$' | tail -n 500 >"$tmp/all"
 	awk '/^CPU/ { cpu = $2; next } cpu == 1 && $2 != "run"' "$tmp/last" | tail -n 500 >"$tmp/of_cpu"
-	same "$arch: which are the last of all" "$tmp/all" "$tmp/of_cpu"
+	same "$arch: --last shows the same last branches as the whole list" "$tmp/all" "$tmp/of_cpu"
 
 	# An event is recorded by a function that was entered on the same CPU shortly before.
-	"$ktrace" show --with "$tmp/out.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
-	equal "$arch: beside the kernel's events: status" 0 "$?"
-	check "$arch: functions between events" awk '
+	"$ktrace" show --with "$tmp/out.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/messages"
+	equal "$arch: show --with branches succeeds" 0 "$?"
+	check "$arch: show --with branches has calls between events" awk '
 		/hwt\.call/ { calls++ } /sched\.switch/ { switches++; if (calls) between++; calls = 0 }
 		END { exit between < switches / 4 || switches < 4 }' "$tmp/shown"
 	cp "$tmp/out.branches" "$tmp/other.branches"
 	printf 'another.' | dd of="$tmp/other.branches" bs=1 seek=144 conv=notrunc 2>/dev/null # its nonce
-	"$ktrace" show --with "$tmp/other.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
-	check "$arch: beside the events of another boot: refused" test $? -ne 0 -a ! -s "$tmp/shown"
-	check "$arch: with the reason" grep -q 'from another boot than the trace' "$tmp/said"
+	"$ktrace" show --with "$tmp/other.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/messages"
+	check "$arch: show --with refuses branches of another boot" test $? -ne 0 -a ! -s "$tmp/shown"
+	check "$arch: show --with branches of another boot: the message has the reason" grep -q 'from another boot than the trace' "$tmp/messages"
 	cp "$kernel" "$tmp/copy.elf"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$tmp/copy.elf@0" "$tmp/out.ktrx" \
-		-o "$tmp/copy.elf" 2>"$tmp/said"
-	check "$arch: an export is not written over what it reads" cmp -s "$kernel" "$tmp/copy.elf"
-	check "$arch: with the reason" grep -q 'copy.elf is an input file' "$tmp/said"
+		-o "$tmp/copy.elf" 2>"$tmp/messages"
+	check "$arch: export does not overwrite its input" cmp -s "$kernel" "$tmp/copy.elf"
+	check "$arch: export over its input: the message has the reason" grep -q 'copy.elf is an input file' "$tmp/messages"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$kernel" "$tmp/out.ktrx" \
-		-o "$tmp/exported" 2>"$tmp/said"
+		-o "$tmp/exported" 2>"$tmp/messages"
 	build/test/perfetto-text "$tmp/exported" >"$tmp/text"
 	for cpu in 0 1; do
-		check "$arch: a track of CPU $cpu's functions" grep -q "name=\"CPU $cpu functions" "$tmp/text"
+		check "$arch: the export has a track of CPU $cpu's functions" grep -q "name=\"CPU $cpu functions" "$tmp/text"
 	done
-	check "$arch: with spans" grep -q 'track_event{type=1 .*categories="hwt" name="schedule"' "$tmp/text"
+	check "$arch: the export has spans of functions" grep -q 'track_event{type=1 .*categories="hwt" name="schedule"' "$tmp/text"
 
 	# ktrace hwt runs the guest itself and records only one function.
 	timeout -k 5 $kill_limit "$ktrace" hwt -c qemu -w "$tmp/one.rings" -b 64K -i kernel -f schedule -- \
 		$(sh scripts/qemu.sh "$arch" 2) -append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
-	"$ktrace" hwt --elf "$kernel" --functions "$tmp/one.rings" >"$tmp/list" 2>"$tmp/said"
-	equal "$arch: only the function was recorded" "kernel.elf schedule" "$(cat "$tmp/list")"
+	"$ktrace" hwt --elf "$kernel" --functions "$tmp/one.rings" >"$tmp/list" 2>"$tmp/messages"
+	equal "$arch: hwt -f records only this function" "kernel.elf schedule" "$(cat "$tmp/list")"
 done
 done_testing

@@ -18,10 +18,10 @@ counted() { "$ktrace" show --event boot.countdown "$1" 2>/dev/null | sed -n 's/.
 first_boot() {
 	counted "$previous" >"$tmp/counted"
 	seq 999 -1 0 >"$tmp/expected"
-	same "$1: the boot before, up to the reset" "$tmp/expected" "$tmp/counted"
-	check "$1: nothing is overwritten" grep -q '"overwritten":0,' "$tmp/json"
-	check "$1: from its first event on" sh -c "'$ktrace' show '$previous' 2>/dev/null | head -n 1 | grep -q 'boot.phase *entry'"
-	check "$1: it says what it is" sh -c "'$ktrace' summary '$previous' | grep -q 'reset'"
+	same "$1: the trace of the previous boot has every event up to the reset" "$tmp/expected" "$tmp/counted"
+	check "$1: no slot of the previous boot is overwritten" grep -q '"overwritten":0,' "$tmp/json"
+	check "$1: the trace of the previous boot begins with its first event" sh -c "'$ktrace' show '$previous' 2>/dev/null | head -n 1 | grep -q 'boot.phase *entry'"
+	check "$1: summary reports that the trace is of a boot before a reset" sh -c "'$ktrace' summary '$previous' | grep -q 'reset'"
 }
 
 # extract_previous NAME OPTION…: extracts the trace of the previous boot and checks it.
@@ -39,23 +39,23 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: the second boot ends well" 0 "$status"
 	ram=$(ls "$tmp"/*.ram)
 	check "$arch: the second boot has a trace" sh -c "'$ktrace' show '$out' 2>/dev/null | grep -q ipi"
-	equal "$arch: with nothing of the first" "" "$(counted "$out")"
+	equal "$arch: the trace of the second boot has no event of the first" "" "$(counted "$out")"
 	extract_previous "$arch" "$ram"
 	status=0
 	"$ktrace" why "$previous" >"$tmp/why" 2>&1 || status=$?
-	case $arch in x86_64) equal "$arch: why" "10 triple-fault" "$status $(sed -n '1s/ .*//p' "$tmp/why")" ;; esac
-	check "$arch: extract" "$ktrace" extract -o "$out" "$ram"
-	equal "$arch: this is the second boot" "" "$(counted "$out")"
+	case $arch in x86_64) equal "$arch: why reports the triple fault of the first boot" "10 triple-fault" "$status $(sed -n '1s/ .*//p' "$tmp/why")" ;; esac
+	check "$arch: extract succeeds" "$ktrace" extract -o "$out" "$ram"
+	equal "$arch: extract without --previous gives the second boot" "" "$(counted "$out")"
 	status=0
 	"$ktrace" extract --boot 2 -o "$out" "$ram" 2>"$tmp/err" || status=$?
-	equal "$arch: there is no third" 15 "$status"
-	said "boot 2 not found: there are 2"
+	equal "$arch: extract --boot 2 fails if there are two boots" 15 "$status"
+	message_has "boot 2 not found: there are 2"
 	rm -f "$ram"
 done
 
 run -- $(demo x86_64 1) -append "keep=4294967295 seconds=0"
-equal "more boots than can be kept: it boots and ends" 0 "$status"
-check "and says so" grep -q 'keep=4294967295: .*at most 7 ' "$tmp/console"
+equal "keep= with more boots than possible: the kernel boots and ends" 0 "$status"
+check "keep= with more boots than possible: a message states the maximum" grep -q 'keep=4294967295: .*at most 7 ' "$tmp/console"
 
 has_both() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err"; }
 
@@ -65,11 +65,11 @@ for arch in x86_64 aarch64 riscv64; do
 	boot_open "$arch" "keep=1 debug=ktrace run=reset,forever"
 	await has_both
 	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
-	check "$arch, QMP: the registers are not that boot's" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
+	check "$arch, QMP: the trace of the previous boot has no registers" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
 	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac
 	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout $limit --range "$((base + (60 << 20))):0x800000"
-	check "$arch, QMP: and the boot that runs" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
-	equal "$arch, QMP: has nothing of it" "" "$(counted "$out")"
+	check "$arch, QMP: extract of the running boot succeeds" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
+	equal "$arch, QMP: the trace of the running boot has no event of the previous one" "" "$(counted "$out")"
 	shut_down
 done
 

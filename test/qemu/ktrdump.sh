@@ -16,8 +16,8 @@ follow() {
 	timeout -k 5 $kill_limit "$ktrdump" -ls -tcip -M "$ram" -o "$tmp/live" 2>"$tmp/live.err" || followed=$?
 	status=0
 	wait "$guest" || status=$?
-	equal "$1 $2: the guest" 0 "$status"
-	equal "$1 $2: ktrdump ends with it" 0 "$followed"
+	equal "$1 $2: the guest ends with status 0" 0 "$status"
+	equal "$1 $2: ktrdump ends with the guest" 0 "$followed"
 }
 
 # rows FILE: prints the rows without their numbers; omits notes and headers.
@@ -26,23 +26,24 @@ rows() { grep -v '^---\|^index\|^TSC' "$1" | cut -c9-; }
 # summed SED-EXPRESSION: prints a number from the totals that ktrdump printed at its end.
 summed() { sed -n "$1" "$tmp/live.err"; }
 
+# compare NAME: compares what ktrdump printed while the guest ran with the final trace.
 compare() {
 	"$ktrdump" -s -tcip -M "$out" >"$tmp/final"
 	rows "$tmp/live" >"$tmp/live.rows"
 	rows "$tmp/final" | sort >"$tmp/final.sorted"
 	sort "$tmp/live.rows" >"$tmp/live.sorted"
 	comm -13 "$tmp/live.sorted" "$tmp/final.sorted" >"$tmp/missing"
-	check "$1: nothing of the final trace is missing: $(head -n 1 "$tmp/missing")" test ! -s "$tmp/missing"
+	check "$1: every event of the final trace was printed: $(head -n 1 "$tmp/missing")" test ! -s "$tmp/missing"
 	uniq -d "$tmp/final.sorted" >"$tmp/twice.final"
 	uniq -d "$tmp/live.sorted" | comm -23 - "$tmp/twice.final" >"$tmp/twice"
-	check "$1: nothing comes twice: $(head -n 1 "$tmp/twice")" test ! -s "$tmp/twice"
+	check "$1: no event was printed twice: $(head -n 1 "$tmp/twice")" test ! -s "$tmp/twice"
 	grep -v '^\*\|^---\|^index\|^TSC' "$tmp/live" | awk '{ print $3 }' >"$tmp/stamps"
-	check "$1: in order of time, but for late ones" sort -n -c "$tmp/stamps"
-	equal "$1: late ones" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
-	equal "$1: losses are told" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
+	check "$1: events are in order of time, except late ones" sort -n -c "$tmp/stamps"
+	equal "$1: the totals count the late events" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
+	equal "$1: the totals count the overwritten slots" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
 		"$(summed 's/.* slots \([0-9]*\) were.*/\1/p')"
 	# Each ring of the final trace has the number of slots that the guest produced.
-	equal "$1: slots of the guest" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
+	equal "$1: the totals count the slots that the guest produced" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
 }
 
 # produced: reads a summary in JSON; prints the sum of the slots that the rings produced.
@@ -64,25 +65,25 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: lock_release is recorded in demo/kern/lock.c:${line%%:*}" \
 		grep -q "lock_release .*demo/kern/lock.c:${line%%:*} " "$tmp/places"
 	"$ktrdump" -ix -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
-	check "$arch: callers by name, the outer one first" \
+	check "$arch: ktrdump -x prints callers by name, the outer one first" \
 		grep -q ' member_main+[0-9]* *fighter+[0-9]* *lock_release' "$tmp/callers"
 	"$ktrdump" -xn -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
-	check "$arch: callers as numbers" grep -q ' 0x[0-9a-f]* *0x[0-9a-f]* *$' "$tmp/callers"
+	check "$arch: ktrdump -xn prints callers as numbers" grep -q ' 0x[0-9a-f]* *0x[0-9a-f]* *$' "$tmp/callers"
 	"$ktrdump" -x -N build/bin/ktrace -M "$out" >"$tmp/callers" 2>"$tmp/err"
-	check "$arch: a file that is not the kernel's is named: $(cat "$tmp/err")" grep -qv 'order between CPUs' "$tmp/err"
-	check "$arch: and all is shown all the same" test "$(wc -l <"$tmp/callers")" -gt 1000
+	check "$arch: -N with a file that is not the kernel's prints a message: $(cat "$tmp/err")" grep -qv 'order between CPUs' "$tmp/err"
+	check "$arch: -N with a file that is not the kernel's shows all events" test "$(wc -l <"$tmp/callers")" -gt 1000
 	"$ktrdump" -rs -A auto -M "$out" >"$tmp/less" 2>"$tmp/err"
-	check "$arch: the cost is known" sh -c "! grep -v 'order between CPUs' '$tmp/err'"
-	check "$arch: and subtracted" sh -c "! '$ktrdump' -rs -M '$out' | cmp -s - '$tmp/less'"
+	check "$arch: -A auto finds the cost in the trace" sh -c "! grep -v 'order between CPUs' '$tmp/err'"
+	check "$arch: -A auto subtracts the cost" sh -c "! '$ktrdump' -rs -M '$out' | cmp -s - '$tmp/less'"
 	rm -f "$out"
 done
 
 for arch in x86_64 aarch64 riscv64; do
 	boot_for_core "$arch"
 	kernel=build/demo/$arch/kernel.elf
-	check "$arch: the RAM of a guest that is gone, followed" "$ktrdump" -las -N "$kernel" -M "$tmp/guest" -o "$tmp/from.ram"
-	check "$arch: the core" "$ktrdump" -as -N "$kernel" -M "$tmp/core" -o "$tmp/from.core"
-	check "$arch: events" grep -q sched_switch "$tmp/from.core"
+	check "$arch: ktrdump -l reads the RAM of a guest that has ended" "$ktrdump" -las -N "$kernel" -M "$tmp/guest" -o "$tmp/from.ram"
+	check "$arch: ktrdump reads a core" "$ktrdump" -as -N "$kernel" -M "$tmp/core" -o "$tmp/from.core"
+	check "$arch: the core has events" grep -q sched_switch "$tmp/from.core"
 	rows "$tmp/from.ram" >"$tmp/rows.ram"
 	rows "$tmp/from.core" >"$tmp/rows.core"
 	same "$arch: RAM and core show the same" "$tmp/rows.ram" "$tmp/rows.core"

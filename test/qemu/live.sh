@@ -47,34 +47,34 @@ for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever
 	await_kernel
 	watch 4 --json --interval 500ms
-	equal "$arch: a guest was seen" 0 "$status"
-	equal "$arch: a line an interval" 4 "$(wc -l <"$tmp/live")"
-	check "$arch: events come: $(last events_per_second)" at_least "$(last events_per_second)" 100
-	equal "$arch: both CPUs are there" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
-	check "$arch: the kernel is at work: $(last kernel)" at_least "$(last kernel)" 0.001
-	check "$arch: the most frequent events have names" grep -q '"event":"lock.acquire"' "$tmp/live"
+	equal "$arch: live finds a running guest" 0 "$status"
+	equal "$arch: live prints one line for each interval" 4 "$(wc -l <"$tmp/live")"
+	check "$arch: live shows the rate of events: $(last events_per_second)" at_least "$(last events_per_second)" 100
+	equal "$arch: live shows both CPUs as online" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
+	check "$arch: live shows time in the kernel: $(last kernel)" at_least "$(last kernel)" 0.001
+	check "$arch: live names the most frequent events" grep -q '"event":"lock.acquire"' "$tmp/live"
 	watch 2 --interval 500ms --tail 3 --event sched.switch
-	check "$arch: lines for people" grep -q ' events/s, .* | 0: ' "$tmp/live"
-	equal "$arch: the tail has what is asked for" "sched.switch" \
+	check "$arch: live prints lines with rate and CPUs" grep -q ' events/s, .* | 0: ' "$tmp/live"
+	equal "$arch: live --tail --event shows only these events" "sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
 	watch 1 --interval 500ms --tail 3 --event shced
-	check "$arch: a pattern that no event fits is named" \
+	check "$arch: live --event with an unknown name suggests a name" \
 		grep -q "no event 'shced'; did you mean sched?" "$tmp/live.err"
 	finish
 
 	start "$arch" run=hang
 	await_kernel
 	watch 4 --json
-	check "$arch: a CPU without work idles: $(last idle 1)" at_least "$(last idle 1)" 0.8
-	check "$arch: one with interrupts off is stuck: $(last stuck 2)" at_least "$(last stuck 2)" 0.9
-	equal "$arch: and nobody else: $(last stuck 1)" 0.000 "$(last stuck 1)"
-	check "$arch: its thread is named" grep -q '"name":"hang"' "$tmp/live"
+	check "$arch: a CPU without work is reported as idle: $(last idle 1)" at_least "$(last idle 1)" 0.8
+	check "$arch: a CPU with interrupts off is reported as stuck: $(last stuck 2)" at_least "$(last stuck 2)" 0.9
+	equal "$arch: an idle CPU is not reported as stuck: $(last stuck 1)" 0.000 "$(last stuck 1)"
+	check "$arch: live names the thread on a stuck CPU" grep -q '"name":"hang"' "$tmp/live"
 	finish
 
 	start "$arch" run=abba-spin
 	await_kernel
 	watch 3
-	check "$arch: of CPUs that wait for each other's locks it is said" \
+	check "$arch: live shows which locks of each other two CPUs wait for" \
 		grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"
 	finish
 done
@@ -84,6 +84,7 @@ done
 # for the 100 ms or more for which live waits for an unfinished slot. That is less than 5 MB; 4 MB are
 # libraries and tables. A busy host reaches peaks that a quiet one does not, so growth between two moments
 # proves nothing.
+# memory: prints the resident memory of live in kB.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
 # shown COUNT: waits until live has printed so many lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
@@ -96,15 +97,15 @@ shown 64
 after=$(memory)
 # In one interval the guest may not have run at all.
 rate=$(grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | tail -n 1)
-check "events by the million: $rate" at_least "$rate" 10000
-check "take a bounded amount of memory: $after kB" test "$after" -le 9216
-check "those not looked at are counted: $(last slots_not_looked_at)" at_least "$(last slots_not_looked_at)" 1
+check "live reads a guest with a high rate of events: $rate/s" at_least "$rate" 10000
+check "live takes a bounded amount of memory: $after kB" test "$after" -le 9216
+check "live counts slots that it did not read: $(last slots_not_looked_at)" at_least "$(last slots_not_looked_at)" 1
 kill -TERM "$watcher"
 wait "$watcher"
 finish
 
 # QEMU ends and another QEMU is started.
-: >"$tmp/live" # an earlier watcher's lines are not this one's
+: >"$tmp/live" # removes the lines of an earlier watcher
 (cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
 for boot in 1 2; do
@@ -116,8 +117,8 @@ await_line '"state":"ended","boot":2'
 kill -TERM "$watcher"
 status=0
 wait "$watcher" || status=$?
-equal "a signal ends it" 0 "$status"
-check "the second guest was shown, too, and its end" sh -c "tail -n 1 '$tmp/live' | grep -q '\"state\":\"ended\",\"boot\":2'"
+equal "a signal ends live with status 0" 0 "$status"
+check "live shows a second guest, and its end" sh -c "tail -n 1 '$tmp/live' | grep -q '\"state\":\"ended\",\"boot\":2'"
 
 # A guest that is reset boots again in the same memory.
 for arch in x86_64 aarch64 riscv64; do
@@ -137,18 +138,18 @@ for arch in x86_64 aarch64 riscv64; do
 	wait "$guest"
 	kill -TERM "$watcher"
 	wait "$watcher"
-	check "$arch: the guest that was reset is shown again, with events" \
+	check "$arch: live shows a guest that was reset again, with events" \
 		grep -q '"state":"running","boot":2,"events_per_second":[1-9]' "$tmp/live"
 	rm -f "$tmp/reset.ram"
 done
 
 watch 1 --lines "$tmp/none.ram"
-equal "no guest was seen" 1 "$status"
-check "which is said" grep -q 'no guest was seen' "$tmp/live.err"
-check "and that one is waited for" grep -q 'waiting for a guest' "$tmp/live"
+equal "live on a missing file fails" 1 "$status"
+check "live on a missing file: a message says that no guest was seen" grep -q 'no guest was seen' "$tmp/live.err"
+check "live on a missing file waits for a guest" grep -q 'waiting for a guest' "$tmp/live"
 watch 1 "$tmp/ktrace.ktrx"
-equal "a trace is no guest" 1 "$status"
-check "which is said, too" grep -q 'not the memory of a running guest, but a trace or a core' "$tmp/live.err"
+equal "live refuses a trace" 1 "$status"
+check "live on a trace: a message says that it is not a running guest's memory" grep -q 'not the memory of a running guest, but a trace or a core' "$tmp/live.err"
 
 # painted ROWS FILE: copies the screen to FILE; succeeds if it shows the stuck CPU, and the keys in row ROWS.
 painted() {
@@ -179,12 +180,12 @@ if command -v tmux >/dev/null; then
 		# shellcheck disable=SC2086
 		screen $size
 		finish
-		check "$size: the idle CPU's bar: $(sed -n 3p "$tmp/screen")" grep -q '^CPU0 *\[.*\.\.\.' "$tmp/screen"
-		check "$size: the stuck CPU's bar: $(sed -n 4p "$tmp/screen")" grep -q '^CPU1 *\[.*!!!.* STUCK' "$tmp/screen"
-		check "$size: the keys" grep -q '^q quit' "$tmp/screen"
-		check "$size: the bars after other sizes" grep -q '^CPU1 *\[!!!' "$tmp/resized"
-		equal "$size: q ends it" 0 "$(cat "$tmp/status")"
-		check "$size: the terminal echoes again" grep -q ' echo ' "$tmp/stty"
+		check "$size: the idle CPU has an idle bar: $(sed -n 3p "$tmp/screen")" grep -q '^CPU0 *\[.*\.\.\.' "$tmp/screen"
+		check "$size: the stuck CPU has a stuck bar: $(sed -n 4p "$tmp/screen")" grep -q '^CPU1 *\[.*!!!.* STUCK' "$tmp/screen"
+		check "$size: the screen shows the keys" grep -q '^q quit' "$tmp/screen"
+		check "$size: the bars are right after changes of size" grep -q '^CPU1 *\[!!!' "$tmp/resized"
+		equal "$size: q ends live with status 0" 0 "$(cat "$tmp/status")"
+		check "$size: the terminal echoes again after live" grep -q ' echo ' "$tmp/stty"
 	done
 else
 	skip "the screen" "tmux is absent"

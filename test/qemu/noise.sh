@@ -10,7 +10,7 @@ boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 2) -append "$2"
 	equal "$1 $2: the kernel ran to its end" 0 "$status"
-	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/said"
+	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/messages"
 }
 
 # of EVENT KEY: prints a number from the event's line in the summary.
@@ -23,32 +23,32 @@ early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 
 for arch in x86_64 aarch64 riscv64; do
 	boot $arch 'run=spin ktrace=lock.acquire=both+fold,lock.release=both+fold'
 	for event in lock.acquire lock.release; do
-		check "$arch: $event folds: $(of $event folded)" test "$(of $event folded)" -gt 0
+		check "$arch: $event is folded: $(of $event folded)" test "$(of $event folded)" -gt 0
 		counted=$(($(of $event fired) + $(early $event)))
-		if grep -q 'were being changed' "$tmp/said"; then # the other CPU was stopped right there
-			check "$arch: $event: no more than were counted" test "$(of $event occurred)" -le "$counted"
+		if grep -q 'were being changed' "$tmp/messages"; then # the other CPU was stopped during the change
+			check "$arch: $event: recorded and folded events are no more than were counted" test "$(of $event occurred)" -le "$counted"
 		else
 			# Events are counted first, then recorded. The CPU that does not switch the machine
 			# off may be between the two.
 			missing=$((counted - $(of $event occurred)))
-			check "$arch: $event: recorded and folded are all that were counted, or one less: $missing" \
+			check "$arch: $event: recorded and folded events are all that were counted, or one less: $missing" \
 				test "$missing" -ge 0 -a "$missing" -le 1
 		fi
 	done
-	check "$arch: a repetition is told in words" sh -c "$ktrace show $out 2>/dev/null |
+	check "$arch: show prints how often an event was repeated, and in what time" sh -c "$ktrace show $out 2>/dev/null |
 		grep -qE 'ktrace\.repeat +lock\.(acquire|release): [0-9]+ more in 0\.[0-9]{6} s$'"
 
 	boot $arch 'run=stress slots=512 ktrace=sched.create=rare'
 	laps=$(sed -n 's/.*"cpu":0,"slots":512,"produced":\([0-9]*\),.*/\1/p' "$tmp/summary")
-	check "$arch: CPU 0's ring went round a hundred times: $laps slots" test "$((laps / 512))" -gt 100
-	check "$arch: init's first breath is still there" sh -c "$ktrace show --event sched.create $out 2>/dev/null |
+	check "$arch: CPU 0's ring was overwritten a hundred times: $laps slots" test "$((laps / 512))" -gt 100
+	check "$arch: the creation of init is still in the ring for rare events" sh -c "$ktrace show --event sched.create $out 2>/dev/null |
 		grep -q 'CPU0 .*sched\.create .* init$'"
-	check "$arch: and nothing of the rare ring is lost" \
+	check "$arch: no slot of the ring for rare events is overwritten" \
 		grep -qE '"cpu":null,"slots":512,"produced":[0-9]+,"overwritten":0,' "$tmp/summary"
 done
 
 # The starts and ends of programs remain in the trace although system calls have overwritten the other ring.
 boot x86_64 'run=echo slots=512'
-equal "x86_64: the start of a program, and the ends of all five processes" 6 \
+equal "x86_64: the trace has the start of a program and the ends of all five processes" 6 \
 	"$($ktrace show "$out" 2>/dev/null | grep -cE 'process\.(exec .* runs /bin/echo$|exit .* with status 0$)')"
 done_testing

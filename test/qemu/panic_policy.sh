@@ -15,17 +15,17 @@ boot() {
 
 for arch in x86_64 aarch64 riscv64; do
 	boot "$arch" 0
-	equal "$arch: a panic" 10 "$status"
-	check "$arch: what came before is kept" grep -q 'sched\.switch' "$tmp/shown"
-	check "$arch: and the panic is the last there is" sh -c "tail -n 1 '$tmp/shown' | grep -q 'ktrace\.panic'"
-	check "$arch: recording has stopped" grep -q '^recording stopped' "$tmp/settings"
-	check "$arch: though events are still wanted" grep -q 'sched.switch *off *on' "$tmp/settings"
+	equal "$arch, panic_goes_on=0: the guest panics" 10 "$status"
+	check "$arch, panic_goes_on=0: the trace has events before the panic" grep -q 'sched\.switch' "$tmp/shown"
+	check "$arch, panic_goes_on=0: the panic is the last event" sh -c "tail -n 1 '$tmp/shown' | grep -q 'ktrace\.panic'"
+	check "$arch, panic_goes_on=0: recording has stopped" grep -q '^recording stopped' "$tmp/settings"
+	check "$arch, panic_goes_on=0: the settings of events are unchanged" grep -q 'sched.switch *off *on' "$tmp/settings"
 
 	boot "$arch" 1
-	equal "$arch, going on: a panic" 10 "$status"
-	check "$arch, going on: what came after is there" \
+	equal "$arch, panic_goes_on=1: the guest panics" 10 "$status"
+	check "$arch, panic_goes_on=1: the trace has events after the panic" \
 		sh -c "sed -n '/ktrace\.panic/,\$p' '$tmp/shown' | grep -q 'panic\.exit'"
-	check "$arch, going on: the setting says so" grep -qx 'debug.ktr.panic_goes_on: 1' "$tmp/settings"
-	check "$arch, going on: recording has not stopped" grep -q '^recording started' "$tmp/settings"
+	check "$arch, panic_goes_on=1: the trace has the setting" grep -qx 'debug.ktr.panic_goes_on: 1' "$tmp/settings"
+	check "$arch, panic_goes_on=1: recording has not stopped" grep -q '^recording started' "$tmp/settings"
 done
 done_testing

@@ -14,15 +14,15 @@ kill -KILL "$qemu"
 wait "$qemu" 2>/dev/null
 build/test/hwt_blocks "$tmp/rings" >"$tmp/killed"
 sed 's/^/# /' "$tmp/killed"
-check "killed: no error in what two CPUs have left" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
+check "killed: the records of two CPUs have no gaps" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
 
 # refused NAME ARGUMENTS TEXT: checks that QEMU does not start with these arguments of the plugin, and prints
 # the text.
 refused() {
-	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/said" 2>&1
+	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/messages" 2>&1
 	status=$?
-	check "$1: it does not start" test "$status" -ne 0 -a "$status" -ne 124
-	check "$1: and says why: $(head -n 1 "$tmp/said")" grep -q -- "$3" "$tmp/said"
+	check "$1: QEMU does not start" test "$status" -ne 0 -a "$status" -ne 124
+	check "$1: a message has the reason: $(head -n 1 "$tmp/messages")" grep -q -- "$3" "$tmp/messages"
 }
 
 refused "an unknown argument" "out=$tmp/x,colour=red" 'colour=red: unknown argument'

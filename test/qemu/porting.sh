@@ -16,7 +16,7 @@ for level in -O0 -O1 -O2 -Os; do
 	mkdir -p "$tmp/port$level"
 	cp examples/minimal/Makefile examples/minimal/kernel.ld examples/minimal/ktrace_port.h test/qemu/porting/kernel.c \
 		"$tmp/port$level"
-	check "$level: it builds" make -s -C "$tmp/port$level" KTRACE="$PWD" \
+	check "$level: the kernel builds" make -s -C "$tmp/port$level" KTRACE="$PWD" \
 		CC="riscv64-linux-gnu-gcc -Wall -Wextra -Werror -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1" \
 		CFLAGS="$level -g -ffreestanding -fno-pic -mcmodel=medany -march=rv64imac_zicsr_zifencei -mabi=lp64 -I. \
 			-I$PWD/include -I$PWD/kernel/arch/riscv64"
@@ -31,9 +31,9 @@ for level in -O0 -O1 -O2 -Os; do
 	ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
 	await is_measured
 	await sets_level
-	equal "$level: the host sets what the command line set" 'debug.level: 2 -> 0' "$(cat "$tmp/changed")"
+	equal "$level: the host changes a setting that the command line has set" 'debug.level: 2 -> 0' "$(cat "$tmp/changed")"
 	wait $guest
-	equal "$level: it ends well" 0 $?
+	equal "$level: the kernel ends with status 0" 0 $?
 
 	# Names of the kernel's functions for the addresses on the console.
 	riscv64-linux-gnu-nm -n "$elf" | awk '$3 ~ /^(port_|_start)/ { print $1, $3 }' >"$tmp/names"
@@ -41,13 +41,13 @@ for level in -O0 -O1 -O2 -Os; do
 		while read -r address; do
 			awk -v address="$address" '$1 < address { name = $2 } END { print name }' "$tmp/names"
 		done >"$tmp/callers"
-	equal "$level: the console tells the callers" 'port_run port_main _start' "$(xargs <"$tmp/callers")"
-	equal "$level: and shows the records" 50 "$(grep -c '^cpu0 [0-9]*: port_step' "$tmp/console")"
+	equal "$level: the backtrace on the console has the callers" 'port_run port_main _start' "$(xargs <"$tmp/callers")"
+	equal "$level: the console shows the records" 50 "$(grep -c '^cpu0 [0-9]*: port_step' "$tmp/console")"
 	build/bin/ktrace show --json --event port.step "$tmp/trace" 2>/dev/null | grep port.step >"$tmp/shown"
-	equal "$level: as the host does, with two callers and the site" 50 \
+	equal "$level: the host shows the records with two callers and the site" 50 \
 		"$(grep -c '"callers":\[{[^]]*},{[^]]*}\],"site":{' "$tmp/shown")"
 	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>/dev/null
 	check "$level: clocks are measured" grep -q '^clocks *of [0-9]* CPUs corrected' "$tmp/summary"
-	check "$level: and what an event costs" grep -q '^cost ' "$tmp/summary"
+	check "$level: the cost of an event is measured" grep -q '^cost ' "$tmp/summary"
 done
 done_testing

@@ -15,14 +15,14 @@ calls() {
 		sed -n '/^open("\/tmp\/same", O_RDWR/,$p' | grep -vE '^(exit|exit_group|\+\+\+)'
 }
 
-check "it compiles for Linux" cc -O1 -Wall -Wextra -Werror -o "$tmp/same" demo/user/programs/same.c
+check "the program compiles for Linux" cc -O1 -Wall -Wextra -Werror -o "$tmp/same" demo/user/programs/same.c
 "$ktrace" record -f "$tmp/linux" "$tmp/same"
-equal "Linux: it ends well" 0 $?
+equal "Linux: the program ends with status 0" 0 $?
 calls "$tmp/linux" >"$tmp/on-linux"
-check "there is something to compare: $(wc -l <"$tmp/on-linux") calls" test "$(wc -l <"$tmp/on-linux")" -ge 15
+check "Linux: there are enough calls to compare: $(wc -l <"$tmp/on-linux") calls" test "$(wc -l <"$tmp/on-linux")" -ge 15
 for arch in $arches; do
 	boot "$arch" 2 ktrace:-f:/tmp/trace:same give:/tmp/trace
 	calls "$tmp/given/trace" >"$tmp/on-demo"
-	same "$arch: the demo kernel answers as Linux does" "$tmp/on-linux" "$tmp/on-demo"
+	same "$arch: calls on the demo kernel have the same results as on Linux" "$tmp/on-linux" "$tmp/on-demo"
 done
 done_testing

@@ -17,7 +17,7 @@ boot() {
 		-append "$boot_events run=$(echo "$*" | tr ' ' ,)" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp/given" "$tmp/console" 2>"$tmp/took"
 }
-boot_events=debug=process # what goes into the rings
+boot_events=debug=process # boot argument: the events to record in the rings
 
 # words FILE [OPTION…]: prints a trace that the guest sent. Replaces addresses and pids, which differ between
 # machines.

@@ -21,10 +21,10 @@ calls_in_rings() {
 boot_events=debug=syscall,process,sched
 for arch in $arches; do
 	boot "$arch" 2 ktrace:-i:-f:/tmp/threads:threads give:/tmp/threads
-	equal "$arch: the program finds nothing wrong" 1 "$(grep -c '^init: ktrace: status 0' "$tmp/console")"
+	equal "$arch: the program's own checks pass" 1 "$(grep -c '^init: ktrace: status 0' "$tmp/console")"
 	"$kdump" -f "$tmp/given/threads" -H >"$tmp/text"
 	pid=$(awk '$4 == "SET" { print $1; exit }' "$tmp/text")
-	check "$arch: a call that asks for the thread's id gets that of its record" awk '
+	check "$arch: thread_self returns the thread id of its record" awk '
 		$4 == "RET" && $5 == "thread_self" { n++; bad += $6 + 0 != $2 }
 		END { exit n < 15 || bad }' "$tmp/text"
 	check "$arch: a thread's calls and returns alternate" awk '
@@ -33,23 +33,23 @@ for arch in $arches; do
 		END { exit bad }' "$tmp/text"
 	calls_in_trace "$pid" >"$tmp/one"
 	calls_in_rings "$pid" >"$tmp/other"
-	check "$arch: the trace has the threads' calls" [ "$(wc -l <"$tmp/one")" -ge 14 ]
-	same "$arch: as many of each as the rings" "$tmp/one" "$tmp/other"
-	equal "$arch: a process ends once, whatever its threads do" "1" "$(grep -c " EXIT " "$tmp/text" |
+	check "$arch: the trace has calls of at least 14 threads" [ "$(wc -l <"$tmp/one")" -ge 14 ]
+	same "$arch: trace and rings have the same number of calls of each thread" "$tmp/one" "$tmp/other"
+	equal "$arch: each process has one EXIT record, however many threads end" "1" "$(grep -c " EXIT " "$tmp/text" |
 		awk -v processes="$(awk '$1 + 0 { print $1 }' "$tmp/text" | sort -u | wc -l)" '{ print $1 == processes }')"
-	check "$arch: a thread that is not the first becomes another program" awk '
+	check "$arch: after exec by a thread that is not the first, all records have its thread id" awk '
 		$1 != $2 && $4 == "EXEC" { pid = $1; thread = $2; next }
 		pid == $1 { n++; bad += $2 != thread }
 		END { exit !n || bad }' "$tmp/text"
-	check "$arch: a thread's new name is not the process's" awk '
+	check "$arch: a thread's new name does not change the name of the process" awk '
 		$4 == "CALL" && $5 ~ /^setname/ { n++; thread = $2 }
 		n && $1 == pid { bad += $3 != "threads"; names += $2 == thread }
 		END { exit n != 1 || !names || bad }' "pid=$pid" "$tmp/text"
 	"$ktrace" show --event syscall.enter,sched.create "$tmp/rings" >"$tmp/rings.text" 2>/dev/null
 	for name in adder waiter taker counter parent; do
-		check "$arch: the rings call a thread $name" grep -qE "sched\.create +[0-9]+ of process $pid, $name" "$tmp/rings.text"
+		check "$arch: the rings have the creation of thread $name" grep -qE "sched\.create +[0-9]+ of process $pid, $name" "$tmp/rings.text"
 	done
-	check "$arch: a thread gets another name" grep -qE '=[0-9]+\(counting\) +syscall.enter +thread_exit' "$tmp/rings.text"
-	check "$arch: and its events" grep -qE '=[0-9]+\(adder\) +syscall.enter +thread_exit' "$tmp/rings.text"
+	check "$arch: events of a renamed thread have the new name" grep -qE '=[0-9]+\(counting\) +syscall.enter +thread_exit' "$tmp/rings.text"
+	check "$arch: events of a thread have its name" grep -qE '=[0-9]+\(adder\) +syscall.enter +thread_exit' "$tmp/rings.text"
 done
 done_testing

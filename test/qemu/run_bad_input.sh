@@ -12,7 +12,7 @@ fails() {
 	shift 3
 	run "$@"
 	equal "$name: status" "$wanted" "$status"
-	said "$words"
+	message_has "$words"
 }
 
 fails "no command" 2 "no command" --
@@ -21,7 +21,7 @@ fails "unknown transport" 2 "invalid value for --transport: 'pigeon' (ram|" --tr
 fails "timeout is no number" 2 "not a number" --timeout soon -- true
 fails "command not found" 1 "No such file" -- ./does-not-exist
 fails "QEMU not found" 1 "not found" -- qemu-system-pdp7
-fails "path of no QEMU" 1 "no such program" -- ./qemu-system-x86_64
+fails "path to a QEMU that does not exist" 1 "no such program" -- ./qemu-system-x86_64
 fails "command without QEMU" 1 "never started a QEMU" -- sh -c 'exit 3'
 fails "QEMU refuses its line" 14 "invalid option" -- qemu-system-x86_64 -nonsense
 fails "-daemonize" 2 "-daemonize" -- qemu-system-x86_64 -daemonize
@@ -31,13 +31,13 @@ fails "other memory backend" 2 "share=on" -- $no_ktrace -m 64 -object memory-bac
 fails "refused inside a script" 2 "-mem-path" -- sh -c 'qemu-system-x86_64 -mem-path /tmp'
 fails "--events without -kernel" 2 "-kernel" --events sched -- $no_ktrace
 fails "--events names no group" 2 "has no group or event 'shed'; did you mean sched?" --events mm,shed -- $(demo x86_64 1)
-fails "nor does ktrace-GROUP" 2 "has no group or event 'shed'; did you mean sched?" --events ktrace-shed -- $(demo x86_64 1)
-fails "nor an event" 2 "'sched.swich'; did you mean sched.switch?" --events sched.swich -- $(demo x86_64 1)
-fails "nothing is near" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
-fails "inside a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
+fails "--events names no group with the prefix ktrace-" 2 "has no group or event 'shed'; did you mean sched?" --events ktrace-shed -- $(demo x86_64 1)
+fails "--events names no event" 2 "'sched.swich'; did you mean sched.switch?" --events sched.swich -- $(demo x86_64 1)
+fails "--events names nothing similar to a group" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
+fails "--events names no group, QEMU in a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
 fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
 fails "--events without a group of the kernel, by force" 0 "" --force --events shed -- $(demo x86_64 1) -append seconds=0
-check "which the guest reports" grep -q 'shed: no such event; did you mean .*sched' "$tmp/console"
+check "--events without a group of the kernel, by force: the guest suggests a name" grep -q 'shed: no such event; did you mean .*sched' "$tmp/console"
 fails "--elf is no ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
 fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktrace -- $(demo x86_64 1) -append "seconds=0 debug=ktrace"
 fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace
@@ -49,8 +49,8 @@ fails "output is a folder" 1 "Is a directory" -- $no_ktrace
 out=$tmp/out.ktrx
 
 run_until 'grep -q "booted again" "$tmp/err"' --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
-equal "a guest that reboots for ever, as allowed" 12 "$status"
-said "booted again"
+equal "--allow-reboot: a guest that reboots for ever runs until the timeout" 12 "$status"
+message_has "booted again"
 
 mkdir "$tmp/full"
 if mount -t tmpfs -o size=24M ktrace-test "$tmp/full" 2>/dev/null; then
@@ -74,7 +74,7 @@ extract() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" extract -o "$out" "$@" 2>"$tmp/err" || status=$?
 	equal "extract, $name: status" "$wanted" "$status"
-	said "$words"
+	message_has "$words"
 }
 
 : >"$tmp/empty"
@@ -91,9 +91,9 @@ run -- $(demo x86_64 1) -append "seconds=0"
 mv "$out" "$tmp/trace"
 extract "a trace" 1 "a trace already" "$tmp/trace"
 
-equal "qemu-args" "-m 64M -object memory-backend-file,id=ktrace-ram,size=67108864,mem-path=r,share=on -machine memory-backend=ktrace-ram -no-reboot" \
+equal "qemu-args prints the options for a RAM file" "-m 64M -object memory-backend-file,id=ktrace-ram,size=67108864,mem-path=r,share=on -machine memory-backend=ktrace-ram -no-reboot" \
 	"$("$ktrace" qemu-args arm64 --memory 64M --ram r)"
 status=0
 "$ktrace" qemu-args vax 2>"$tmp/err" || status=$?
-equal "qemu-args of an unknown architecture" 2 "$status"
+equal "qemu-args refuses an unknown architecture" 2 "$status"
 done_testing

@@ -8,15 +8,16 @@
 line="$(demo x86_64 2) -append debug=ktrace"
 real=$(command -v qemu-system-x86_64)
 
+# traced NAME: checks that the run succeeded and left a trace; removes the trace.
 traced() {
 	equal "$1: status" 0 "$status"
-	check "$1: a trace" test -s "$out"
+	check "$1: there is a trace" test -s "$out"
 	rm -f "$out"
 }
 
 printf 'qemu:\n\t@qemu-system-x86_64 -version >/dev/null\n\t@%s seconds=0\n' "$line" | sed 's/debug=ktrace/"&/; s/=0$/&"/' >"$tmp/Makefile"
 run -- make -f "$tmp/Makefile" qemu
-said "the guest runs, its RAM is $out."
+message_has "the guest runs, its RAM is $out."
 traced "make qemu"
 
 printf '#!/bin/sh\ncd "%s" && %s "$@"\n' "$PWD" "$line" >"$tmp/boot"
@@ -32,7 +33,7 @@ traced "a path"
 
 run -- sh -c "$line; $line -m 64"
 traced "two QEMUs"
-said "1 more QEMU ran untraced"
+message_has "1 more QEMU ran untraced"
 
 run --events sched -- ${line% -append*} -append "seconds=0"
 traced "--events"
@@ -42,31 +43,31 @@ check "--events leaves the others off" sh -c "! '$ktrace' show '$out' | grep -q 
 
 size=$((64 << 20))
 run -- $line -m 64 -object memory-backend-file,id=mine,size=$size,mem-path="$tmp/mine",share=on -machine memory-backend=mine
-traced "RAM of the user's own"
-check "RAM of the user's own stays" test -s "$tmp/mine"
+traced "a memory backend of the user's"
+check "the RAM file of the user's memory backend is not removed" test -s "$tmp/mine"
 
 run --ram-dir "$tmp/nowhere" -- $line
 equal "--ram-dir must exist" 1 "$status"
 mkdir "$tmp/ram"
 run --keep-ram --ram-dir "$tmp/ram" -- $line
 traced "--keep-ram"
-check "the RAM file is there" ls "$tmp"/ram/out.ktrx.*.ram
-equal "its mode" 600 "$(stat -c %a "$tmp"/ram/*.ram)"
-check "it is sparse" test "$(stat -c %b "$tmp"/ram/*.ram)" -lt $((128 * 2048))
+check "--keep-ram keeps the RAM file" ls "$tmp"/ram/out.ktrx.*.ram
+equal "--keep-ram: the RAM file has mode 600" 600 "$(stat -c %a "$tmp"/ram/*.ram)"
+check "--keep-ram: the RAM file is sparse" test "$(stat -c %b "$tmp"/ram/*.ram)" -lt $((128 * 2048))
 "$ktrace" extract -o "$tmp/again.ktrx" "$tmp"/ram/*.ram 2>"$tmp/err" || :
-check "ktrace extract reads it" sh -c "'$ktrace' show '$tmp/again.ktrx' | grep -q sched.switch"
+check "--keep-ram: extract reads the RAM file" sh -c "'$ktrace' show '$tmp/again.ktrx' | grep -q sched.switch"
 
 run -q -- $line
 traced "--quiet"
-check "--quiet says nothing of the RAM" sh -c "! grep -q 'its RAM is' '$tmp/err'"
+check "--quiet prints no message about the RAM file" sh -c "! grep -q 'its RAM is' '$tmp/err'"
 
 run -- $line -m 5G
 traced "RAM above the PCI hole"
 
 if [ -w /dev/kvm ]; then
 	run --timeout 8 -- ${line% -append*} -enable-kvm -append "debug=ktrace seconds=0"
-	check "KVM: a trace or an honest timeout: $status" sh -c "case $status in 0 | 12 | 15) ;; *) exit 1 ;; esac"
+	check "KVM: the run succeeds, times out, or finds no ktrace: $status" sh -c "case $status in 0 | 12 | 15) ;; *) exit 1 ;; esac"
 else
-	skip "KVM" "/dev/kvm is not there or not ours"
+	skip "KVM" "/dev/kvm cannot be used"
 fi
 done_testing

@@ -9,27 +9,27 @@ word="demo: 2 CPUs,"
 for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
 	run --expect "$word" -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
-	equal "$arch: seen ends a guest that would hang" 0 "$status"
-	said "the expected text was seen"
-	check "$arch: it is on the console" grep -qF -- "$word" "$tmp/console"
-	check "$arch: a trace" test -s "$out"
+	equal "$arch: the expected text ends a guest that would hang" 0 "$status"
+	message_has "the expected text was seen"
+	check "$arch: the expected text is on the console" grep -qF -- "$word" "$tmp/console"
+	check "$arch: after the expected text there is a trace" test -s "$out"
 	# shellcheck disable=SC2046
 	run --expect "never to be seen" -- $(demo "$arch" 2) -append "debug=ktrace seconds=0"
-	equal "$arch: not seen by the end" 16 "$status"
+	equal "$arch: status 16 if the guest ends without the expected text" 16 "$status"
 	# shellcheck disable=SC2046
 	run --expect "$word" --expect-continue -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 exit=3"
-	equal "$arch: seen, and the guest's own end counts" 1 "$status"
+	equal "$arch: with --expect-continue the guest's own status counts" 1 "$status"
 	# shellcheck disable=SC2046
 	run_until '[ $status = 11 ]' --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
-	equal "$arch: a stalled guest that is kept until the timeout" 11 "$status"
-	said "is paused"
-	check "$arch: registers and stacks of one that is kept" sh -c \
+	equal "$arch: --on-stall keep: status 11 for a guest that stalls" 11 "$status"
+	message_has "is paused"
+	check "$arch: --on-stall keep: the trace has registers and stacks" sh -c \
 		"'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 done
 
 # shellcheck disable=SC2046
 run --timeout 2 --expect "never to be seen" -- $(demo aarch64 2) -append "debug=ktrace run=hang"
-equal "not seen in time" 16 "$status"
+equal "status 16 if the expected text is missing at the timeout" 16 "$status"
 
 # --on-stall report writes a trace at once, and the guest continues.
 for seconds in 10 40 $limit; do
@@ -42,12 +42,12 @@ for seconds in 10 40 $limit; do
 	await sh -c 'grep -q "it is left running; to see why: ktrace why" "$0/err" || test -e "$0/status"' "$tmp"
 	test -e "$tmp/status" || break
 done
-check "a stall's own trace" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: .*CPU 1'"
-check "with registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
+check "--on-stall report: there is a trace of the stall" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: .*CPU 1'"
+check "--on-stall report: the trace has registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 wait
-equal "the stall is the run's status" 12 "$(cat "$tmp/status")"
-equal "it is said once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
-check "is replaced by that of the end" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
+equal "--on-stall report: the run ends at the timeout with status 12" 12 "$(cat "$tmp/status")"
+equal "--on-stall report: the stall is reported once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
+check "--on-stall report: the trace of the end replaces that of the stall" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
 # The console is passed on byte by byte. The expected text arrives in several writes and with other ends of
 # lines.
@@ -56,8 +56,8 @@ run --expect "o
 ne two" -- sh -c "cat '$tmp/bytes'; printf 'on o'; sleep 0.1; printf '\r\nne '; sleep 0.1; printf two; exec $no_ktrace"
 head -c 300000 "$tmp/console" >"$tmp/first"
 same "the console is passed on unchanged" "$tmp/bytes" "$tmp/first"
-check "to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
-equal "no ktrace in the guest counts as ever" 15 "$status"
+check "the console is passed on to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
+equal "--expect: status 15 if there is no ktrace in the guest" 15 "$status"
 
 # If the reader of the console does not read, the guest waits, but ktrace run does not.
 mkfifo "$tmp/full"
@@ -67,13 +67,13 @@ timeout -k 5 $kill_limit "$ktrace" run --timeout 4 --expect "never to be seen" -
 	sh -c "yes & exec $(demo x86_64 1 | sed 's/-nographic/-display none/') -append run=hang" </dev/null >&4 2>"$tmp/err" ||
 	status=$?
 exec 4>&-
-equal "nobody reads: the timeout holds" 16 "$status"
+equal "the timeout works if the console is not read" 16 "$status"
 
 run --expect "" -- $no_ktrace
-equal "an empty text" 2 "$status"
+equal "--expect refuses an empty text" 2 "$status"
 run --expect-continue -- $no_ktrace
-equal "nothing to expect" 2 "$status"
+equal "--expect-continue without --expect is refused" 2 "$status"
 run --on-stall wait -- $no_ktrace
-equal "an unknown word" 2 "$status"
+equal "--on-stall refuses an unknown word" 2 "$status"
 
 done_testing

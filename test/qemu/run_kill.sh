@@ -24,38 +24,38 @@ begin $line "debug=ktrace run=mix seconds=60"
 kill -KILL "$guest"
 finish
 equal "SIGKILL of QEMU: status" 14 "$status"
-said "signal 9"
-check "SIGKILL of QEMU: a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+message_has "signal 9"
+check "SIGKILL of QEMU: there is a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
 
 begin sh -c "$line 'debug=ktrace run=mix seconds=60'; true"
 kill -KILL "$guest"
 finish
 equal "SIGKILL of a script's QEMU: status" 14 "$status"
-check "SIGKILL of a script's QEMU: a trace" test -s "$out"
+check "SIGKILL of a script's QEMU: there is a trace" test -s "$out"
 
 begin $line "debug=ktrace run=mix seconds=60"
 kill -INT "$pid"
 finish
 equal "SIGINT: status" 130 "$status"
-check "SIGINT: a trace" test -s "$out"
-check "SIGINT: QEMU is gone" sh -c "! kill -0 $guest"
+check "SIGINT: there is a trace" test -s "$out"
+check "SIGINT: QEMU has ended" sh -c "! kill -0 $guest"
 
 begin $line "debug=ktrace run=mix seconds=60"
 kill -STOP "$guest"
 kill -TERM "$pid"
 finish
-equal "SIGTERM with a QEMU that does not listen: status" 143 "$status"
-check "SIGTERM with a QEMU that does not listen: a trace" test -s "$out"
+equal "SIGTERM while QEMU is stopped: status" 143 "$status"
+check "SIGTERM while QEMU is stopped: there is a trace" test -s "$out"
 
 begin $line "debug=ktrace run=mix seconds=60"
 "$ktrace" extract -o "$tmp/live.ktrx" "$tmp"/*.ram 2>/dev/null || :
-check "a running guest is read by ktrace extract" sh -c "'$ktrace' show '$tmp/live.ktrx' | grep -q sched.switch"
+check "extract reads the RAM file of a running guest" sh -c "'$ktrace' show '$tmp/live.ktrx' | grep -q sched.switch"
 kill -KILL "$pid"
 kill -KILL "$guest"
 finish
-check "ktrace killed: the RAM file stays" ls "$tmp"/out.ktrx.*.ram
+check "ktrace killed: the RAM file is kept" ls "$tmp"/out.ktrx.*.ram
 "$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
-check "ktrace killed: ktrace extract reads it" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
+check "ktrace killed: extract reads the RAM file" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
 
 # typed KEYS QEMU-ARGUMENT…: starts a run in a terminal of its own, and types KEYS there when the guest
 # records.
@@ -73,22 +73,22 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	line="$(demo x86_64 2 | sed 's/-nographic//') -append"
 	typed '\003' -display none -serial stdio
 	equal "Ctrl-C: status" 130 "$status"
-	check "it is said that it records" grep -qE 'recording from (1 CPU|2 CPUs)' "$tmp/err" # it is told once, maybe before the other one is up
-	check "Ctrl-C: a trace" test -s "$out"
+	check "Ctrl-C: a message says that the guest records" grep -qE 'recording from (1 CPU|2 CPUs)' "$tmp/err" # printed once, maybe before the second CPU runs
+	check "Ctrl-C: there is a trace" test -s "$out"
 	printf '"$@"\nexit $?\n' >"$tmp/between"
 	line="sh '$tmp/between' $line"
 	typed '\003' -display none -serial stdio
 	equal "Ctrl-C, a script between: status" 130 "$status"
-	check "Ctrl-C, a script between: a trace" test -s "$out"
+	check "Ctrl-C, a script between: there is a trace" test -s "$out"
 	typed '\001x' -nographic
 	equal "Ctrl-A X, a script between: status" 0 "$status"
-	said "QEMU was asked to quit"
-	check "Ctrl-A X, a script between: a trace" test -s "$out"
+	message_has "QEMU was asked to quit"
+	check "Ctrl-A X, a script between: there is a trace" test -s "$out"
 	script -qec "stty cols 20; '$ktrace' run --timeout 2 --out '$out' -- $(demo x86_64 2 | sed 's/-nographic/-display none/') \
 		-append run=hang" /dev/null </dev/null >"$tmp/err"
-	said "ktrace run: "
+	message_has "ktrace run: "
 	tr '\r' '\n' <"$tmp/err" | sed 's/\x1b\[K//' | grep ' s, ' | grep -v guest >"$tmp/painted"
-	check "progress is cut to the terminal's width" sh -c "test -s '$tmp/painted' && ! grep '.\{20\}' '$tmp/painted'"
+	check "lines of progress are cut to the terminal's width" sh -c "test -s '$tmp/painted' && ! grep '.\{20\}' '$tmp/painted'"
 else
 	skip "keys in a terminal" "script cannot make a terminal here"
 fi

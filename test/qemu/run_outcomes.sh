@@ -16,7 +16,7 @@ outcome() {
 	$ending "$@" -- $(demo "$arch" 2) -append "debug=ktrace $arguments"
 	equal "$arch, $arguments: status" "$wanted" "$status"
 	events=$("$ktrace" show "$out" 2>/dev/null | wc -l)
-	check "$arch, $arguments: a trace with events" test "$events" -gt 10
+	check "$arch, $arguments: the trace has events" test "$events" -gt 10
 }
 
 # is_captured: succeeds if the trace has a stack of the kernel: the guest had booted far enough to hang.
@@ -28,16 +28,16 @@ is_captured() {
 # stack with this caller.
 captured() {
 	"$ktrace" show --registers --elf "build/demo/$1/kernel.elf" "$out" >"$tmp/registers" 2>/dev/null
-	equal "$1, $2: registers of both CPUs" 2 "$(grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' "$tmp/registers")"
-	check "$1, $2: a caller is $3" grep -qE "^    [0-9a-f]+ $3[+]0x[0-9a-f]+ .*[.][cS]:" "$tmp/registers"
-	check "$1, $2: it is in the note" grep -qa "^$2: yes$" "$out"
-	check "$1, $2: the summary tells of them" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
+	equal "$1, $2: the trace has registers of both CPUs" 2 "$(grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' "$tmp/registers")"
+	check "$1, $2: $3 is a caller in a stack" grep -qE "^    [0-9a-f]+ $3[+]0x[0-9a-f]+ .*[.][cS]:" "$tmp/registers"
+	check "$1, $2: the trace's note has '$2: yes'" grep -qa "^$2: yes$" "$out"
+	check "$1, $2: summary reports registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 }
 
 for arch in x86_64 aarch64 riscv64; do
 	outcome "$arch" 0 "seconds=0"
 	outcome "$arch" 1 "seconds=0 exit=3"
-	said "status 3"
+	message_has "status 3"
 	outcome "$arch" 10 "run=panic"
 	outcome "$arch" 13 "run=triple"
 	captured "$arch" reset work_triple
@@ -45,7 +45,7 @@ for arch in x86_64 aarch64 riscv64; do
 	captured "$arch" timeout kmain
 	outcome "$arch" 11 "run=hang cpus=1" --stall 1
 	outcome "$arch" 11 "run=hang" --stall 1
-	said "no heartbeat of CPU"
+	message_has "no heartbeat of CPU"
 	captured "$arch" stalled kmain
 done
 
@@ -55,16 +55,16 @@ run --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 for cpu in 0 1; do
 	"$ktrace" show --json --cpu $cpu "$out" 2>/dev/null | sed -n '$s/^{"time":\([0-9.]*\).*/\1/p'
 done >"$tmp/last"
-check "the last event is of the CPU that ticks: $(xargs <"$tmp/last")" \
+check "the last event is from the CPU that still ticks: $(xargs <"$tmp/last")" \
 	awk '{ last[NR] = $1 } END { exit NR != 2 || last[1] <= last[2] }' "$tmp/last"
 
 run -- $no_ktrace
-equal "a guest without ktrace" 15 "$status"
+equal "a guest without ktrace: status 15" 15 "$status"
 echo "another run's" >"$out"
 run -- $no_ktrace
-said "this file is from an earlier run: $out"
-equal "it is left as it is" "another run's" "$(cat "$out")"
+message_has "this file is from an earlier run: $out"
+equal "a guest without ktrace: the file of an earlier run is unchanged" "another run's" "$(cat "$out")"
 rm -f "$out"
-said "no ktrace in the guest"
+message_has "no ktrace in the guest"
 
 done_testing

@@ -11,20 +11,21 @@ guest() {
 	mkdir "$tmp/$1"
 	cp examples/minimal/kernel.ld examples/minimal/ktrace_port.h "$tmp/$1"
 	sed "/ktrace_exit/d; s/0x5555;/$2;/" examples/minimal/kernel.c >"$tmp/$1/kernel.c"
-	check "it builds" make -s -C "$tmp/$1" -f "$PWD/examples/minimal/Makefile" KTRACE="$PWD" OUT=.
+	check "the kernel '$1' builds" make -s -C "$tmp/$1" -f "$PWD/examples/minimal/Makefile" KTRACE="$PWD" OUT=.
 }
 
 guest off 0x5555
 guest failing 0x73333
 qemu="qemu-system-riscv64 -M virt -bios none -smp 4 -display none -serial null -kernel"
 
-ended() { # NAME STATUS
+# ended NAME STATUS: checks that run succeeded, and that its messages and the trace have the guest's status.
+ended() {
 	equal "$1: status" 0 "$status"
-	said "the guest ended QEMU with status $2"
-	check "$1: a trace" test -s "$out"
-	check "$1: its summary says so" \
+	message_has "the guest ended QEMU with status $2"
+	check "$1: there is a trace" test -s "$out"
+	check "$1: summary has the guest's status" \
 		sh -c "'$ktrace' summary '$out' | grep -qx 'ended     the guest ended QEMU with status $2'"
-	check "$1: its summary in JSON, too" \
+	check "$1: summary --json has the guest's status" \
 		sh -c "'$ktrace' summary --json '$out' | grep -q '\"ended\":\"the guest ended QEMU with status $2\"'"
 	rm -f "$out"
 }
@@ -42,7 +43,7 @@ run -- timeout $kill_limit $qemu "$tmp/off/kernel.elf"
 ended "timeout" 0
 run -- sh -c "$qemu $tmp/failing/kernel.elf; echo status \$?"
 ended "a status" 7
-check "the script sees it" grep -qx "status 7" "$tmp/console"
+check "a script receives the status of its QEMU" grep -qx "status 7" "$tmp/console"
 run -- sh -c "cat | $qemu $tmp/off/kernel.elf | cat"
 ended "a pipe" 0
 
@@ -51,11 +52,11 @@ line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here
 booted="until grep -q 'demo: 1 CPU' '$tmp/console'; do sleep 0.1; done"
 run -- sh -c "$line & $booted; kill \$!; wait \$!; echo status \$?"
 equal "kill by a script: status" 14 "$status"
-said "QEMU was ended by a signal"
-check "kill by a script: QEMU ends as ever" grep -qx "status 0" "$tmp/console"
+message_has "QEMU was ended by a signal"
+check "kill by a script: QEMU ends with status 0" grep -qx "status 0" "$tmp/console"
 run -- sh -c "$line & $booted; kill -KILL \$!; wait \$!; echo status \$?"
-said "signal 9"
-check "kill -KILL by a script: it is seen" grep -qx "status 137" "$tmp/console"
-check "kill -KILL by a script: QEMU is gone" sh -c "! grep -l 'name.*only-[h]ere-$$' /proc/[0-9]*/cmdline 2>/dev/null"
+message_has "signal 9"
+check "kill -KILL by a script: the script receives status 137" grep -qx "status 137" "$tmp/console"
+check "kill -KILL by a script: QEMU has ended" sh -c "! grep -l 'name.*only-[h]ere-$$' /proc/[0-9]*/cmdline 2>/dev/null"
 
 done_testing

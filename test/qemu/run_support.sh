@@ -5,7 +5,7 @@
 
 ktrace=build/bin/ktrace
 out=$tmp/out.ktrx
-export TMPDIR="$tmp" # what a killed run leaves behind goes with it
+export TMPDIR="$tmp" # files that a killed run leaves are removed with $tmp
 
 # A boot sector without ktrace that switches the machine off.
 printf '\272\004\006\270\000\040\357\364\353\375' >"$tmp/off.img"
@@ -34,7 +34,8 @@ run_until() {
 # demo ARCH [CPUS]: prints the command line that boots the demo kernel, without boot arguments.
 demo() { sh scripts/qemu.sh "$@"; }
 
-said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
+# message_has TEXT: checks that the messages of the last command have the text.
+message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 
 # qemu_of PID: prints the pid of the QEMU below this process; a shell or make may be between them. Processes
 # may end while this reads their files: cat continues then, but awk would stop.

@@ -4,15 +4,16 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
+# sent ARCH TRANSPORT: checks a run whose kernel dumps its trace over the transport.
 sent() {
 	arch=$1 transport=$2
 	rm -f "$out"
 	# shellcheck disable=SC2046
 	run --transport "$transport" -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 slots=1024 transport=$transport file="
 	equal "$arch over $transport: status" 0 "$status"
-	check "$arch over $transport: a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
-	check "$arch over $transport: its loss is that of a dump" grep -qE "(lost|overwritten|unreadable|refused) in a dump that covers [0-9.]+ s, taken " "$tmp/err"
-	check "$arch over $transport: the trace says so" sh -c "'$ktrace' summary '$out' | grep -qE '^dumped +by the guest, .*; covers [0-9.]+ s; later events'"
+	check "$arch over $transport: there is a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+	check "$arch over $transport: the message reports the loss for the time that the dump covers" grep -qE "(lost|overwritten|unreadable|refused) in a dump that covers [0-9.]+ s, taken " "$tmp/err"
+	check "$arch over $transport: summary reports a dump by the guest" sh -c "'$ktrace' summary '$out' | grep -qE '^dumped +by the guest, .*; covers [0-9.]+ s; later events'"
 }
 
 sent x86_64 debugcon
@@ -29,23 +30,23 @@ rm -f "$out"
 run_until 'grep -q "nothing lost in a dump" "$tmp/err"' --transport debugcon --stall 0 -- $(demo x86_64 2) \
 	-append "debug=ktrace run=sh slots=1024 transport=debugcon dump=start file="
 equal "a dump at the start: status" 12 "$status"
-check "a dump at the start: when it was taken is said" grep -qE "nothing lost in a dump that covers 0\.[0-9]+ s, taken [0-9.]+ s before the end" "$tmp/err"
+check "a dump at the start: the message has the time of the dump" grep -qE "nothing lost in a dump that covers 0\.[0-9]+ s, taken [0-9.]+ s before the end" "$tmp/err"
 $ktrace summary "$out" >"$tmp/summary"
-check "a dump at the start: nothing is claimed of the rest" grep -qx "loss      none in what the dump covers" "$tmp/summary"
-check "a dump at the start: how long before the end" awk '/^dumped/ { seen = $4 > 0 } END { exit !seen }' "$tmp/summary"
-check "a dump at the start: JSON" sh -c "'$ktrace' summary --json '$out' | grep -q '\"dumped\":true,\"taken_before_end\":[0-9]'"
-check "a dump at the start: why" sh -c "'$ktrace' why '$out' | grep -q 'the guest dumped this [0-9.]* s before the end'"
+check "a dump at the start: summary limits the loss to the time that the dump covers" grep -qx "loss      none in what the dump covers" "$tmp/summary"
+check "a dump at the start: summary has the time from the dump to the end" awk '/^dumped/ { seen = $4 > 0 } END { exit !seen }' "$tmp/summary"
+check "a dump at the start: summary --json has the time from the dump to the end" sh -c "'$ktrace' summary --json '$out' | grep -q '\"dumped\":true,\"taken_before_end\":[0-9]'"
+check "a dump at the start: why has the time from the dump to the end" sh -c "'$ktrace' why '$out' | grep -q 'the guest dumped this [0-9.]* s before the end'"
 rm -f "$out"
 # shellcheck disable=SC2046
 run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=sh transport=debugcon file="
-equal "nothing is dumped: status" 15 "$status"
-said "the guest dumped nothing over debugcon"
-check "nothing is dumped: nothing is said of what is in the guest" sh -c '! grep "no ktrace" "$0"' "$tmp/err"
+equal "no dump: status" 15 "$status"
+message_has "the guest dumped nothing over debugcon"
+check "no dump: no message says that the guest has no ktrace" sh -c '! grep "no ktrace" "$0"' "$tmp/err"
 
 rm -f "$out"
 run --transport debugcon -- $no_ktrace
 equal "a guest that sends nothing: status" 15 "$status"
 check "a guest that sends nothing: no file" test ! -e "$out"
-check "nothing else is left" sh -c "! ls '$tmp'/*.part"
+check "a guest that sends nothing: no temporary file is left" sh -c "! ls '$tmp'/*.part"
 
 done_testing

@@ -20,28 +20,28 @@ plain() { grep -v '^---' "$1" | sed 's/^\(\[[^]]*\] CPU[0-9]*\) PID=\([0-9]*\)[^
 for arch in x86_64 aarch64 riscv64; do
 	follow "$arch" --event 'process,sched.switch' --cpu 1
 	wait "$guest"
-	equal "$arch: it ends with the guest" 0 "$status"
+	equal "$arch: show --follow ends with the guest" 0 "$status"
 	"$ktrace" show --event 'process,sched.switch' --cpu 1 "$out" >"$tmp/final" 2>/dev/null
 	plain "$tmp/live" >"$tmp/live.plain"
 	plain "$tmp/final" >"$tmp/final.plain"
-	check "$arch: there is something to compare" test -s "$tmp/final.plain"
-	same "$arch: as the finished trace has it" "$tmp/final.plain" "$tmp/live.plain"
-	check "$arch: it is summed up" grep -q 'slots 0 were overwritten' "$tmp/live.err"
-	check "$arch: threads have names" grep -q 'PID=[0-9]*(' "$tmp/live"
+	check "$arch: the finished trace has events that match the filter" test -s "$tmp/final.plain"
+	same "$arch: show --follow prints the same events as the finished trace" "$tmp/final.plain" "$tmp/live.plain"
+	check "$arch: show --follow prints totals at its end" grep -q 'slots 0 were overwritten' "$tmp/live.err"
+	check "$arch: show --follow prints names of threads" grep -q 'PID=[0-9]*(' "$tmp/live"
 done
 
 follow x86_64 --event 'sched.swtich'
 kill "$guest"
 wait "$guest"
-equal "an unknown event is an error" 2 "$status"
-check "which names the one that is near" grep -q "did you mean sched.switch?" "$tmp/live.err"
+equal "show --follow refuses an unknown event" 2 "$status"
+check "show --follow suggests a name for an unknown event" grep -q "did you mean sched.switch?" "$tmp/live.err"
 follow x86_64 --limit 3
 kill "$guest"
 wait "$guest"
-equal "so many events are enough" 3 "$(grep -vc '^---' "$tmp/live")"
+equal "show --follow --limit prints so many events" 3 "$(grep -vc '^---' "$tmp/live")"
 "$ktrace" show --follow "$out" >"$tmp/live" 2>"$tmp/live.err"
-equal "a finished trace is shown once" 0 $?
-check "which is said" grep -q 'contents once' "$tmp/live.err"
+equal "show --follow of a finished trace succeeds" 0 $?
+check "show --follow of a finished trace: a message says that it is shown once" grep -q 'contents once' "$tmp/live.err"
 "$ktrace" show --follow --since 1 "$out" 2>"$tmp/live.err"
-equal "times do not go with it" 2 $?
+equal "show --follow refuses --since" 2 $?
 done_testing

@@ -29,8 +29,8 @@ for arch in x86_64 aarch64 riscv64; do
 		clang) level=-O2 ;;
 		esac
 		# shellcheck disable=SC2086
-		check "$arch $compiler $level: it compiles" compiles $compiler $arch $level
-		equal "$arch $compiler: it needs nothing else" "$bounds" "$(nm -u "$tmp/ktrace.o" | awk '{ print $2 }' | sort | xargs)"
+		check "$arch $compiler $level: ktrace.c compiles without a warning" compiles $compiler $arch $level
+		equal "$arch $compiler: ktrace.c needs only the bounds of its sections" "$bounds" "$(nm -u "$tmp/ktrace.o" | awk '{ print $2 }' | sort | xargs)"
 	done
 done
 
@@ -39,18 +39,18 @@ cat >"$tmp/event.cc" <<'E'
 KTRACE_EVENT(sample, event, "%u", (uint32_t, number));
 void sample(uint32_t number) { KTRACE(sample, event, number); }
 E
-check "the header is good for C++" g++ -std=c++17 -ffreestanding $warnings $(flags_of x86_64) -I$single -c "$tmp/event.cc" -o "$tmp/event.o"
+check "ktrace.h compiles as C++" g++ -std=c++17 -ffreestanding $warnings $(flags_of x86_64) -I$single -c "$tmp/event.cc" -o "$tmp/event.o"
 
 # A kernel needs only two files, one line of a makefile and one include.
 cp examples/minimal/kernel.c examples/minimal/kernel.ld examples/minimal/ktrace_port.h $single/ktrace.c $single/ktrace.h "$tmp"
 sed -i 's|"ktrace/ktrace.h"|"ktrace.h"|' "$tmp/kernel.c"
-check "examples/minimal builds with it" riscv64-linux-gnu-gcc -O2 -g -ffreestanding -fno-pic -mcmodel=medany \
+check "examples/minimal builds with the two files" riscv64-linux-gnu-gcc -O2 -g -ffreestanding -fno-pic -mcmodel=medany \
 	-march=rv64imac_zicsr_zifencei -mabi=lp64 -nostdlib -static -no-pie -Wl,-n -Wl,--build-id=none -Wl,--no-warn-rwx-segments \
 	-T "$tmp/kernel.ld" -o "$tmp/kernel.elf" "$tmp/kernel.c" "$tmp/ktrace.c"
 build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
 	-nographic -kernel "$tmp/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
-equal "it ends well" 0 $?
+equal "examples/minimal ends with status 0" 0 $?
 build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
 equal "every count of every hart is shown" 4000 "$(grep -c 'example.count' "$tmp/shown")"
-equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
+equal "the event that every hart recorded before it had a ring is shown" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
 done_testing

@@ -13,14 +13,14 @@ for arch in x86_64 aarch64 riscv64; do
 	timeout -k 5 $kill_limit $(demo $arch 2 | sed 's/-nographic/-display none/; s/-m 128M//') \
 		$("$ktrace" qemu-args $arch --ram "$tmp/ram") -append "run=abba" >/dev/null 2>&1 &
 	guest=$!
-	check "$arch: two that are stuck" eventually stuck
+	check "$arch: the state shows two threads that wait for each other" eventually stuck
 	kill $guest
 	wait $guest 2>/dev/null
 	rm -f "$tmp/ram"
 
 	# shellcheck disable=SC2046
 	run -- $(demo $arch 4) -append "run=mix,busy"
-	check "$arch: sound work breaks no rule" sh -c "'$ktrace' summary '$out' >/dev/null &&
+	check "$arch: correct work breaks no rule" sh -c "'$ktrace' summary '$out' >/dev/null &&
 		build/test/state_check --sound '$out'"
 done
 

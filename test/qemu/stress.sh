@@ -9,8 +9,9 @@
 
 seconds=${STRESS_SECONDS:-4}
 
-# How many samples of the running guest were taken, and whether all of them were right.
-sample() { # RAM file, architecture, pid of the run
+# sample RAM-FILE ARCH PID: takes samples of the guest while the run with this pid exists. Leaves their number
+# in $samples, the number of samples with a wrong record in $bad.
+sample() {
 	samples=0 bad=0
 	while kill -0 "$3" 2>/dev/null; do
 		sleep 0.1
@@ -32,10 +33,10 @@ for arch in ${STRESS_ARCHES:-x86_64 aarch64 riscv64}; do
 	sample "$(find "$tmp/ram" -type f | head -n 1)" "$arch" "$run"
 	wait "$run"
 	equal "$arch: the guest ends by itself" 0 $?
-	check "$arch: live samples taken: $samples" test "$samples" -gt 0
-	equal "$arch: live samples with a wrong record: $(tail -n 1 "$tmp/live.out" 2>/dev/null)" 0 "$bad"
+	check "$arch: samples of the running guest were taken: $samples" test "$samples" -gt 0
+	equal "$arch: no sample of the running guest has a wrong record: $(tail -n 1 "$tmp/live.out" 2>/dev/null)" 0 "$bad"
 	build/test/stress_check "$tmp/trace" >"$tmp/out" 2>&1
-	equal "$arch: after the end: $(tail -n 1 "$tmp/out")" 0 $?
+	equal "$arch: the trace after the end has no wrong record: $(tail -n 1 "$tmp/out")" 0 $?
 	grep -q 'stress:' "$tmp/console" || sed 's/^/# /' "$tmp/err"
 done
 done_testing

@@ -8,7 +8,7 @@
 
 # control CHANGE…: changes events in the guest whose RAM is $ram, as soon as it answers.
 control() {
-	eventually sh -c '"$@" 2>"$0/said" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
+	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
 
 # ids EVENT: prints the ids of events whose names begin so. moments EVENT: prints "seconds state" for each
@@ -16,16 +16,17 @@ control() {
 ids() { "$ktrace" summary --json "$out" | grep -o "{\"id\":[0-9]*,\"event\":\"$1" | grep -o '[0-9]*' | sort -n; }
 moments() {
 	id=$(ids "$1" | head -n 1)
-	"$ktrace" show --json --event ktrace.switched "$out" 2>>"$tmp/said" |
+	"$ktrace" show --json --event ktrace.switched "$out" 2>>"$tmp/messages" |
 		sed -n 's/.*"time":\([0-9.]*\).*"first":\([0-9]*\),"last":\([0-9]*\),"state":\([0-9]*\).*/\1 \2 \3 \4/p' |
 		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
 }
 
 # recorded EVENT: prints how many such events the guest has recorded.
 recorded() {
-	"$ktrace" summary --json "$ram" 2>>"$tmp/said" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
+	"$ktrace" summary --json "$ram" 2>>"$tmp/messages" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
 }
 
+# has_more EVENT COUNT: succeeds if the guest has recorded a hundred events more than COUNT.
 has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
 
 # await_more EVENT: waits until the guest has recorded a hundred more such events.
@@ -38,28 +39,28 @@ for arch in x86_64 aarch64 riscv64; do
 	boot_beside "$arch" "slots=131072 run=forever"
 	check "$arch: the guest answers" control 'lock.*=on'
 	await_more lock.acquire
-	check "$arch: locks are off" control 'lock.*=off'
-	check "$arch: everything else goes on" await_more sched.switch
-	check "$arch: locks are on" control 'lock.*=on'
+	check "$arch: events of locks are switched off" control 'lock.*=off'
+	check "$arch: other events are recorded while events of locks are off" await_more sched.switch
+	check "$arch: events of locks are switched on again" control 'lock.*=on'
 	await_more lock.release
-	check "$arch: releases are off to the end" control 'lock.release=off'
-	check "$arch: everything else goes on" await_more lock.acquire
+	check "$arch: lock.release is switched off until the end" control 'lock.release=off'
+	check "$arch: lock.acquire is recorded while lock.release is off" await_more lock.acquire
 	kill -INT "$guest"
 	wait "$guest"
 
 	moments lock.acquire >"$tmp/moments"
-	equal "$arch: the trace tells that locks were off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
+	equal "$arch: the trace records that events of locks were switched off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
 	off=$(awk '$2 == 0 { print $1 }' "$tmp/moments" | tail -n 1)
 	on=$(awk '$2 == 1 { print $1 }' "$tmp/moments" | tail -n 1)
-	"$ktrace" stats --json "$out" >"$tmp/stats" 2>"$tmp/said"
+	"$ktrace" stats --json "$out" >"$tmp/stats" 2>"$tmp/messages"
 	sed -n 's/.*"kind":"lock [a-z]*".*"longest":{"begin":\([0-9.]*\),"end":\([0-9.]*\).*/\1 \2/p' "$tmp/stats" >"$tmp/longest"
-	check "$arch: locks were held" test -s "$tmp/longest"
-	check "$arch: no time reaches from before $off to after $on: $(xargs <"$tmp/longest")" \
+	check "$arch: stats has durations of locks" test -s "$tmp/longest"
+	check "$arch: no duration spans the time from $off to $on, in which events were off: $(xargs <"$tmp/longest")" \
 		awk -v off="$off" -v on="$on" '$1 < off && $2 > off || $1 < on && $2 > on { bad = 1 } END { exit bad }' "$tmp/longest"
-	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/said"
+	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/messages"
 	equal "$arch: no rule is violated" 0 $?
 	grep VIOLATED "$tmp/rules"
-	equal "$arch: what was recorded for a while is checked" 0 "$(grep -c 'lock.*was not recorded' "$tmp/rules")"
+	equal "$arch: rules are checked for events that were on for a part of the run" 0 "$(grep -c 'lock.*was not recorded' "$tmp/rules")"
 	grep -E '^(exit|return)-with-lock' "$tmp/rules" | sed 's/^/# /'
 done
 

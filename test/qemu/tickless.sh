@@ -16,14 +16,14 @@ ticks() {
 
 for arch in x86_64 aarch64 riscv64; do
 	ticks "$arch" "run=spread,busy,busy,spread"
-	equal "$arch: those that rest take what waits elsewhere; work begins anew each time" 0 "$status"
+	equal "$arch: idle CPUs take threads that wait on other CPUs" 0 "$status"
 	ticks "$arch" "run=idle seconds=1"
-	equal "$arch: a machine with little to do" 0 "$status"
-	check "$arch: one CPU ticks, another hardly: $(xargs <"$tmp/ticks")" \
+	equal "$arch: a machine with little work ends with status 0" 0 "$status"
+	check "$arch: an idle CPU ticks far less often than a busy one: $(xargs <"$tmp/ticks")" \
 		awk 'NR == 1 { first = least = $1 } $1 < least { least = $1 } END { exit NR != 4 || 4 * least > first }' "$tmp/ticks"
 	ticks "$arch" "run=sleepers,pingpong,mix"
-	equal "$arch: all CPUs have something to do now and then" 0 "$status"
-	check "$arch: all tick then: $(xargs <"$tmp/ticks")" awk '$1 == 0 { missing = 1 } END { exit missing || NR != 4 }' \
+	equal "$arch: a machine with work for all CPUs ends with status 0" 0 "$status"
+	check "$arch: every CPU ticks if all have work: $(xargs <"$tmp/ticks")" awk '$1 == 0 { missing = 1 } END { exit missing || NR != 4 }' \
 		"$tmp/ticks"
 done
 

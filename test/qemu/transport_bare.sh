@@ -11,16 +11,16 @@ bare() {
 	rm -f "$tmp/file"
 	timeout -k 2 $kill_limit "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/on" \
 		-semihosting-config "enable=on,target=native,arg=ktrace-file=$tmp/file" </dev/null >"$tmp/qemu" 2>&1
-	equal "$name: ends" 0 $?
-	check "$name: the UART works at once" grep -q '^uart: before anybody set it up' "$tmp/on"
-	check "$name: semihosting is found" grep -q '^semihosting: still there' "$tmp/on"
+	equal "$name: the program ends with status 0" 0 $?
+	check "$name: the UART works without initialization" grep -q '^uart: before anybody set it up' "$tmp/on"
+	check "$name: the probe finds semihosting" grep -q '^semihosting: still there' "$tmp/on"
 	build/bin/ktrace show --form bare --frequency 1000000 --calls linux "$tmp/file" >"$tmp/shown" 2>"$tmp/err"
-	same "$name: the records that it streamed are shown" "$tmp/expected" "$tmp/shown"
+	same "$name: show prints the streamed records" "$tmp/expected" "$tmp/shown"
 
 	timeout -k 2 $kill_limit "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/off" \
 		</dev/null >"$tmp/qemu" 2>&1
-	equal "$name, no semihosting: ends" 0 $?
-	check "$name, no semihosting: found absent" grep -q '^semihosting: absent' "$tmp/off"
+	equal "$name, no semihosting: the program ends with status 0" 0 $?
+	check "$name, no semihosting: the probe reports its absence" grep -q '^semihosting: absent' "$tmp/off"
 }
 
 cat >"$tmp/expected" <<'END'

@@ -65,57 +65,57 @@ exit_status() {
 # dumps_at_the_end ARCH TRANSPORT: checks a dump at exit and a dump at panic.
 dumps_at_the_end() {
 	boot "$1" "$2" "run=dump exit=7"
-	equal "$1 $2: the kernel ends as it was told" "$(exit_status "$1" "$2" 7)" "$status"
-	check "$1 $2: the dump at exit says how the kernel ended" summary '^guest *exited with status 7$'
-	check "$1 $2: it holds events" summary '^sched.switch '
-	check "$1 $2: it came after the one on request" summary '^dumps *2 in the file'
+	equal "$1 $2: the kernel ends with the status of its boot argument" "$(exit_status "$1" "$2" 7)" "$status"
+	check "$1 $2: the dump at exit has the kernel's exit status" summary '^guest *exited with status 7$'
+	check "$1 $2: the dump at exit has events" summary '^sched.switch '
+	check "$1 $2: the file has the dump on request and the dump at exit" summary '^dumps *2 in the file'
 
 	boot "$1" "$2" "run=pingpong,panic"
 	equal "$1 $2: the kernel panics" "$(exit_status "$1" "$2" 101)" "$status"
-	check "$1 $2: the dump at panic says so" summary '^guest *panicked$'
-	check "$1 $2: only what the other CPU was at when it was stopped is missing" \
+	check "$1 $2: the dump at panic reports the panic" summary '^guest *panicked$'
+	check "$1 $2: the dump at panic lacks at most the record that the stopped CPU was writing" \
 		summary '^loss .* [0-9] unreadable\|^loss *none'
-	check "$1 $2: it holds the panic" summary '^ktrace.panic '
+	check "$1 $2: the dump at panic has the event of the panic" summary '^ktrace.panic '
 }
 
 # dumps_of_version_1 ARCH TRANSPORT: checks three dumps as KTRX version 1: when the transport is enabled, on
 # request, and at exit.
 dumps_of_version_1() {
 	boot "$1" "$2" "dump=v1 dump=start run=dump"
-	check "$1 $2: version 1 is read" summary 'KTRX version 1$'
-	check "$1 $2: three dumps, of enabling, request and exit" summary '^dumps *3 in the file'
-	check "$1 $2: it holds events of the well-known ids" summary '^CTX_SWITCH '
-	check "$1 $2: ktrace-decode takes it" build/bin/ktrace-decode --summary "$trace"
+	check "$1 $2: the dumps are KTRX version 1" summary 'KTRX version 1$'
+	check "$1 $2: the file has three dumps: at the start, on request and at exit" summary '^dumps *3 in the file'
+	check "$1 $2: the dumps of version 1 have events with well-known ids" summary '^CTX_SWITCH '
+	check "$1 $2: ktrace-decode reads dumps of version 1" build/bin/ktrace-decode --summary "$trace"
 }
 
 # without_the_device ARCH TRANSPORT: checks a kernel that shall use a transport whose device is absent.
 without_the_device() {
 	boot "$1" none "transport=$2 run=ipi exit=3"
-	check "$1 without $2: the kernel is told that it is absent" \
+	check "$1 without $2: enabling the transport returns an error" \
 		grep -q "^transport=$2: error -1" "$console"
-	equal "$1 without $2: and goes on" "$(exit_status "$1" none 3)" "$status"
+	equal "$1 without $2: the kernel continues" "$(exit_status "$1" none 3)" "$status"
 }
 
 # the_console_as_fallback ARCH: checks a dump by semihosting if the host cannot open the file for the guest.
 the_console_as_fallback() {
 	boot "$1" none "transport=semihosting file=/nowhere/to/be/found run=ipi" -chardev "file,id=k,path=$trace" \
 		-semihosting-config enable=on,target=native,chardev=k
-	check "$1 semihosting console: the dump arrives" summary '^guest *exited with status 0$'
+	check "$1 semihosting without a file: the dump arrives on the semihosting console" summary '^guest *exited with status 0$'
 }
 
 # a_full_disk ARCH: checks that the kernel gives up the dump and continues if the host cannot write.
 a_full_disk() {
 	boot "$1" none "transport=semihosting file=/dev/full run=dump,ipi exit=3" \
 		-semihosting-config enable=on,target=native
-	equal "$1 semihosting to a full disk: the kernel goes on" 3 "$status"
+	equal "$1 semihosting to a full disk: the kernel continues" 3 "$status"
 }
 
 # one_uart_for_both ARCH: checks that console and trace can share a UART: the dump does not change the UART's
 # state.
 one_uart_for_both() {
 	boot "$1" uart "dump=start run=ipi"
-	check "$1 uart: the dump of before the console's text is whole" summary '^dumps *2 in the file'
-	check "$1 uart: the text behind it, too" grep -aq '^ipi: [0-9]* calls' "$trace"
+	check "$1 uart: a dump before text of the console is complete" summary '^dumps *2 in the file'
+	check "$1 uart: text of the console after a dump is complete" grep -aq '^ipi: [0-9]* calls' "$trace"
 }
 
 # a_machine_that_is_killed ARCH: checks that memory shared with the host keeps the dump of a machine that
@@ -125,7 +125,7 @@ a_machine_that_is_killed() {
 	boot "$1" ivshmem "run=pingpong,dump,hang"
 	BOOT_TIMEOUT=
 	check "$1 ivshmem: the machine hung until it was killed" test "$status" -ge 124
-	check "$1 ivshmem: its last dump is whole" summary '^sched.switch '
+	check "$1 ivshmem: the last dump before the hang is complete" summary '^sched.switch '
 }
 
 # a_machine_that_resets ARCH: checks that memory shared with the host keeps the dump of a machine that resets
@@ -133,5 +133,5 @@ a_machine_that_is_killed() {
 a_machine_that_resets() {
 	boot "$1" ivshmem "run=pingpong,dump,triple"
 	equal "$1 ivshmem: the machine reset" 0 "$status"
-	check "$1 ivshmem: the last dump before that is whole" summary '^sched.switch '
+	check "$1 ivshmem: the last dump before the reset is complete" summary '^sched.switch '
 }

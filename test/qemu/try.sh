@@ -9,7 +9,7 @@ export ACCEL=tcg
 awk '/^```/ { block = !block } !block && sub(/^    /, "")' "$page" >"$tmp/shown"
 sed -n 's/^<!-- output: \(.*\) -->$/\1/p' "$page" >"$tmp/run"
 same "commands for the reader are those that print the output" "$tmp/shown" "$tmp/run"
-equal "commands" 6 "$(wc -l <"$tmp/run")"
+equal "number of commands in the page" 6 "$(wc -l <"$tmp/run")"
 sed "s|build/try|$tmp/try|g; s|\$PWD/$tmp|$tmp|g" "$tmp/run" >"$tmp/here"
 
 # output N: runs the N-th command, leaves its output in $tmp/out, and checks that it succeeds.
@@ -25,14 +25,14 @@ for side in include/ktrace kernel/core host/ktread; do
 done
 output 2
 awk '/^<!-- output: / { count++ } /^```/ { block = !block; next } block && count == 2' "$page" >"$tmp/block"
-same "a field that is wider is refused as the page has it" "$tmp/block" "$tmp/out"
+same "the compiler's error about a wider field is that of the page" "$tmp/block" "$tmp/out"
 output 3
 check "stress: threads, interrupts and NMIs record" grep -qE '^stress: [1-9][0-9]* records from threads, [1-9][0-9]* from interrupts, [1-9][0-9]* from NMIs' "$tmp/out"
-check "stress: nothing is wrong or missing" grep -qE '^checked=[1-9][0-9]+ wrong=0 jumps=0 produced=[1-9][0-9]+ invalid=[0-9]+$' "$tmp/out"
+check "stress: no record is wrong or missing" grep -qE '^checked=[1-9][0-9]+ wrong=0 jumps=0 produced=[1-9][0-9]+ invalid=[0-9]+$' "$tmp/out"
 output 4
-check "an NMI's record is among others" awk '/ nmi stress/ { nmi++ } END { exit !(nmi && NR > 2) }' "$tmp/out"
+check "a record of an NMI is shown among others" awk '/ nmi stress/ { nmi++ } END { exit !(nmi && NR > 2) }' "$tmp/out"
 output 5
 check "the clock's frequency is in the trace" grep -qE '^clock +[1-9][0-9]+ Hz' "$tmp/out"
 output 6
-check "a coarse clock says so" grep -qE '^clock +100 Hz: coarse' "$tmp/out"
+check "a coarse clock is reported as coarse" grep -qE '^clock +100 Hz: coarse' "$tmp/out"
 done_testing

@@ -46,7 +46,8 @@ edit_in_shell() {
 	printf 'exit 4\n'
 }
 
-said() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
+# console_has NAME LINE: checks that the console has this line.
+console_has() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
 # numbers ARCH: prints the numbers of CPUs to test.
 numbers() {
@@ -61,32 +62,32 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	for cpus in ${UNIX_CPUS:-$(numbers $arch)}; do
 		boot "$arch" "$cpus" "run=$(echo $programs | tr ' ' ,)" </dev/null
 		for program in $programs; do
-			said "$arch, $cpus CPUs: ${program%:*}" "init: ${program%:*}: status 0"
+			console_has "$arch, $cpus CPUs: ${program%:*} ends with status 0" "init: ${program%:*}: status 0"
 		done
 		equal "$arch, $cpus CPUs: the machine ends by itself" 0 "$status"
-		check "$arch, $cpus CPUs: and leaves a trace" build/bin/ktrace summary "$tmp/trace"
+		check "$arch, $cpus CPUs: the machine leaves a trace" build/bin/ktrace summary "$tmp/trace"
 		[ "$status" -eq 0 ] || grep -v '^account' "$tmp/lines" | tail -n 40 | sed 's/^/# /'
 	done
 
 	: >"$tmp/console"
 	type_to_shell 'echo typed | cat > /tmp/typed' 'cat /tmp/typed' 'exit 3' | boot "$arch" 2 run=sh
-	said "$arch: the shell runs what is typed" "typed"
-	said "$arch: and leaves with its status" "init: sh: status 3"
+	console_has "$arch: the shell runs what is typed" "typed"
+	console_has "$arch: the shell ends with the status that was typed" "init: sh: status 3"
 
 	: >"$tmp/console"
 	edit_in_shell | boot "$arch" 2 run=sh
-	said "$arch: letters typed can be erased" "erased"
-	said "$arch: and lines" "kept"
-	equal "$arch: Ctrl-D ends what is typed to a program" "first last" \
+	console_has "$arch: typed letters can be erased" "erased"
+	console_has "$arch: a typed line can be erased" "kept"
+	equal "$arch: Ctrl-D ends the input of a program" "first last" \
 		"$(sed -n '/cat \/tmp\/lines$/,$p' "$tmp/lines" | grep -xE 'first|last' | paste -sd ' ')"
-	said "$arch: Ctrl-C ends the program" "sh: ended by signal 2"
-	said "$arch: but not the shell" "init: sh: status 4"
+	console_has "$arch: Ctrl-C ends the program" "sh: ended by signal 2"
+	console_has "$arch: Ctrl-C does not end the shell" "init: sh: status 4"
 
 	: >"$tmp/console"
 	type_to_shell 'sysctl thread.last_id=4194302' 'ktrace -f /tmp/last -p 1' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
-	said "$arch: ids of threads are used up" "ktrace: /tmp/last: Cannot allocate memory"
-	said "$arch: then there are no new ones" "sh: no new process: error 12"
-	said "$arch: and the others go on" "init: sh: status 5"
+	console_has "$arch: a system call fails if no thread id is left" "ktrace: /tmp/last: Cannot allocate memory"
+	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: no new process: error 12"
+	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"
 
 	# The kernel keeps freed memory for later use, as much as it ever needed at once. That amount may grow
 	# now and then, depending on how CPUs interleave; a leak grows in each of four rounds. Sockets linger

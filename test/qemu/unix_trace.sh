@@ -26,7 +26,7 @@ compare() {
 	build/bin/ktrace show --json --event "$3" "$2" >"$tmp/events"
 	facts console >"$tmp/account"
 	facts trace "$tmp/events" >"$tmp/decoded"
-	same "$1: the trace says the same of each: $(awk '{ split($2, c, "="); split($3, b, "=")
+	same "$1: trace and programs report the same numbers for each process: $(awk '{ split($2, c, "="); split($3, b, "=")
 		calls += c[2]; bytes += b[2] } END { print calls " calls, " bytes " bytes" }' "$tmp/account")" \
 		"$tmp/account" "$tmp/decoded"
 }
@@ -34,9 +34,9 @@ compare() {
 for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	boot "$arch" "$tmp/trace" "debug=syscall,process,mm,net ktrace=sched.create slots=131072 run=$programs"
 	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
-	check "$arch: nothing is lost" nothing_lost "$tmp/summary" 4
+	check "$arch: no slots are lost" nothing_lost "$tmp/summary" 4
 	compare "$arch" "$tmp/trace" syscall,net.tx,mm.fault_enter,sched.create
-	check "$arch: $(wc -l <"$tmp/account") processes gave an account" test "$(wc -l <"$tmp/account")" -ge 40
+	check "$arch: at least 40 processes printed their numbers: $(wc -l <"$tmp/account")" test "$(wc -l <"$tmp/account")" -ge 40
 
 	boot "$arch" "$tmp/$arch" "debug=ktrace slots=262144 run=$programs"
 	build/bin/ktrace summary "$tmp/$arch" >"$tmp/$arch.summary" 2>>"$tmp/err"
@@ -55,5 +55,5 @@ for event in $events; do
 	done
 	echo
 done
-equal "every event on every architecture" "" "$missing"
+equal "every event is recorded on every architecture" "" "$missing"
 done_testing

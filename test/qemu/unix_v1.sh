@@ -38,6 +38,7 @@ same_times() {
 	}'
 }
 
+# v1_counts: prints the number of events of each type in the version 1 dump.
 v1_counts() {
 	build/bin/ktrace-decode --summary "$v1" | awk '/^Events by type/ { on = 1; next } !NF { on = 0 } on { print $1, $2 }'
 }
@@ -56,7 +57,7 @@ omitted_fits() {
 for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: the machine ends by itself" run_once "$arch"
 	$ktrace summary "$v2" >"$tmp/summary" 2>>"$tmp/err"
-	check "$arch: nothing is lost" nothing_lost "$tmp/summary" 2
+	check "$arch: no slots are lost" nothing_lost "$tmp/summary" 2
 	facts 1 "$v1" >"$tmp/v1.facts"
 	facts 2 "$v2" >"$tmp/v2.all"
 	as_many "$tmp/v1.facts" "$tmp/v2.all" >"$tmp/v2.facts"
@@ -65,11 +66,11 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	awk '{ n[$4]++ } END { for (event in n) print event, n[event] }' "$tmp/v2.facts" | sort >"$tmp/v2.counts"
 	v1_counts | sort >"$tmp/v1.counts"
 
-	check "$arch: all 15 kinds of events are there" test "$(wc -l <"$tmp/v1.counts")" -eq 15
-	same "$arch: ktrace-decode counts the same of each" "$tmp/v2.counts" "$tmp/v1.counts"
-	same "$arch: $(wc -l <"$tmp/v1.facts") facts are the same" "$tmp/v2.words" "$tmp/v1.words"
-	check "$arch: and their times" same_times "$tmp/v1.facts" "$tmp/v2.facts"
-	check "$arch: what is left out is what version 1 cannot carry" omitted_fits
+	check "$arch: the version 1 dump has all 15 types of events" test "$(wc -l <"$tmp/v1.counts")" -eq 15
+	same "$arch: ktrace-decode counts as many events of each type as version 2 has" "$tmp/v2.counts" "$tmp/v1.counts"
+	same "$arch: both versions have the same $(wc -l <"$tmp/v1.facts") facts" "$tmp/v2.words" "$tmp/v1.words"
+	check "$arch: both versions have the same times" same_times "$tmp/v1.facts" "$tmp/v2.facts"
+	check "$arch: the version 1 dump omits only events that version 1 cannot represent" omitted_fits
 	sed 's/^/# /' "$tmp/.check"
 	echo "# recorded after the dump: $(($(wc -l <"$tmp/v2.all") - $(wc -l <"$tmp/v2.facts"))) facts"
 done

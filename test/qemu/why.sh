@@ -5,15 +5,16 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# why NAME STATUS OPTION…: checks the exit status; leaves the output in $tmp/said, the messages in $tmp/err.
+# why NAME STATUS OPTION…: checks the exit status; leaves the output in $tmp/report, the messages in $tmp/err.
 why() {
 	what=$1 expected=$2
 	shift 2
-	"$ktrace" why "$@" >"$tmp/said" 2>"$tmp/err"
+	"$ktrace" why "$@" >"$tmp/report" 2>"$tmp/err"
 	equal "$what: exit status" "$expected" $?
 }
 
-says() { check "$what: says $1" grep -qE -- "$1" "$tmp/said"; }
+# report_has PATTERN: checks that a line of the last output matches.
+report_has() { check "$what: the report has $1" grep -qE -- "$1" "$tmp/report"; }
 
 is_found() { "$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -qE '^(self-)?deadlock'; }
 
@@ -25,25 +26,25 @@ boot() {
 
 boot run=abba
 why "QMP" 10 --qmp "$tmp/qmp" --elf build/demo/x86_64/kernel.elf
-says '^deadlock \(certain\).*abba/[01].*abba/[01]'
-says 'transfer\.c:[0-9]+'
-says '^ +at [a-z_]+\+0x[0-9a-f]+ \(.*:[0-9]+\)$'
+report_has '^deadlock \(certain\).*abba/[01].*abba/[01]'
+report_has 'transfer\.c:[0-9]+'
+report_has '^ +at [a-z_]+\+0x[0-9a-f]+ \(.*:[0-9]+\)$'
 why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
-says '^deadlock \(certain\)'
+report_has '^deadlock \(certain\)'
 why "JSON" 10 --json --qmp "$tmp/qmp"
-says '^\{"version":1,"verdict":"deadlock",'
+report_has '^\{"version":1,"verdict":"deadlock",'
 # extract reports that it paused the machine: so the machine was running.
-check "the machine goes on" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
-check "nothing is left behind" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
+check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
+check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down
 
 # No CPU records anything. Only a command that watches the machine can know how much time has passed.
 boot run=self-irq
 for how in qmp gdb; do
 	why "a machine that hangs as a whole, by $how" 10 --$how "$tmp/$how" --elf build/demo/x86_64/kernel.elf
-	says '^self-deadlock \(certain\)'
-	says 'has waited [1-9]\.[0-9]+ s'
-	says 'it may have been stopped for longer'
+	report_has '^self-deadlock \(certain\)'
+	report_has 'has waited [1-9]\.[0-9]+ s'
+	report_has 'it may have been stopped for longer'
 done
 shut_down
 
@@ -51,16 +52,16 @@ shut_down
 # reports the same.
 boot_beside x86_64 run=self-irq
 hangs() {
-	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
-	grep -q 'may have been stopped for longer' "$tmp/said" && grep -q '^self-deadlock (certain)' "$tmp/said"
+	"$ktrace" why "$ram" >"$tmp/report" 2>/dev/null
+	grep -q 'may have been stopped for longer' "$tmp/report" && grep -q '^self-deadlock (certain)' "$tmp/report"
 }
 await hangs
 why "the RAM of a machine that hangs as a whole" 10 "$ram"
-says '^self-deadlock \(certain\).* has waited [1-9]\.[0-9]+ s'
-says 'it may have been stopped for longer'
+report_has '^self-deadlock \(certain\).* has waited [1-9]\.[0-9]+ s'
+report_has 'it may have been stopped for longer'
 "$ktrace" live --lines "$ram" >"$tmp/live" 2>/dev/null &
 watcher=$!
-check "live says that it is stuck, too" eventually grep -q 'STUCK for [1-9]' "$tmp/live"
+check "live reports the CPU of a machine that hangs as a whole as stuck" eventually grep -q 'STUCK for [1-9]' "$tmp/live"
 kill "$watcher"
 wait "$watcher" 2>/dev/null
 cp --sparse=always "$ram" "$tmp/dead.ram"
@@ -68,9 +69,9 @@ kill $guest
 wait $guest 2>/dev/null
 # The certainty depends on how much later than the wait the newest timestamp is: the wait itself may be the
 # newest event.
-"$ktrace" why "$tmp/dead.ram" >"$tmp/said" 2>"$tmp/err"
-check "the RAM of a machine that is gone" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/said"
-check "nobody watched that one" sh -c '! grep -q "may have been stopped for longer" "$0"' "$tmp/said"
+"$ktrace" why "$tmp/dead.ram" >"$tmp/report" 2>"$tmp/err"
+check "the RAM of a machine that has ended: why reports the deadlock" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/report"
+check "the RAM of a machine that has ended: why does not report a longer stop" sh -c '! grep -q "may have been stopped for longer" "$0"' "$tmp/report"
 
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf
@@ -78,26 +79,26 @@ export KERNEL
 # shellcheck disable=SC2046
 run_until 'grep -q "deadlock (certain)" "$tmp/err"' --why --stall 1 -- $(demo x86_64 2) -append run=abba-spin
 check "run --why: a deadlock" grep -qE '^(self-)?deadlock \(certain\)' "$tmp/err"
-check "run --why: where" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
+check "run --why: the message has the place" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
 
 why "the kernel that was booted" 10 "$out"
-says 'balance\.c:[0-9]+'
+report_has 'balance\.c:[0-9]+'
 id=$("$ktrace" summary "$out" | sed -n 's/^build id *//p')
 digits=$(od -An -v -tx1 "$tmp/kernel.elf" | tr -d ' \n' | grep -obF "$id" | cut -d : -f 1)
 printf 'other' | dd of="$tmp/kernel.elf" conv=notrunc bs=1 seek=$((digits / 2)) 2>/dev/null
 why "the kernel that was booted, built anew" 10 "$out"
-said "is of another build than the traced kernel: addresses are shown without names"
-check "no names are shown" sh -c '! grep -q "balance\.c" "$0"' "$tmp/said"
+message_has "is of another build than the traced kernel: addresses are shown without names"
+check "the kernel that was booted, built anew: the report has no names" sh -c '! grep -q "balance\.c" "$0"' "$tmp/report"
 rm "$tmp/kernel.elf"
 mkfifo "$tmp/kernel.elf"
 why "a pipe in place of the kernel" 10 "$out"
 rm "$tmp/kernel.elf"
-why "the kernel that was booted, gone" 10 "$out"
-equal "nothing is said of that" "" "$(cat "$tmp/err")"
+why "the kernel that was booted, removed" 10 "$out"
+equal "the kernel that was booted, removed: no message is printed" "" "$(cat "$tmp/err")"
 unset KERNEL
 
 # shellcheck disable=SC2046
 run --why -- $(demo x86_64 2) -append run=mix
-equal "a run that ends well" 0 "$status"
-check "is not explained" sh -c '! grep -q "^[a-z-]* (" "$0"' "$tmp/err"
+equal "run --why: a run that ends well has status 0" 0 "$status"
+check "run --why: no verdict is printed for a run that ends well" sh -c '! grep -q "^[a-z-]* (" "$0"' "$tmp/err"
 done_testing
