@@ -109,16 +109,20 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 	return 0;
 }
 
-char *masks_put_enable(const struct masks *masks, uint32_t first, char *at)
+/* Writes "0x…": a mask of events of a group. `name`: those with this name; NULL: those that are wanted. */
+static char *put_mask(const struct masks *masks, uint32_t first, const char *name, char *at)
 {
 	static const char hex[] = "0123456789abcdef";
 	uint8_t digits[KTRX_EVENT_MAX / 4 + 1] = { 0 };
 	uint32_t end = masks_end(masks, first), count = 1;
 
 	for (uint32_t n = first; n < end; n++) {
+		const struct ktread_type *type = masks->type[n];
 		uint32_t digit = masks->bit[n] / 4;
 
-		if (masks->type[n]->wanted == KTRX_STATE_OFF || digit >= sizeof(digits))
+		if (name ? strcmp(type->name, name) != 0 : type->wanted == KTRX_STATE_OFF)
+			continue;
+		if (digit >= sizeof(digits))
 			continue;
 		digits[digit] |= (uint8_t)(1u << masks->bit[n] % 4);
 		if (count < digit + 1)
@@ -131,13 +135,21 @@ char *masks_put_enable(const struct masks *masks, uint32_t first, char *at)
 	return at;
 }
 
-char *masks_put_bit(uint32_t bit, char *at)
+char *masks_put_enable(const struct masks *masks, uint32_t first, char *at)
 {
-	*at++ = '0';
-	*at++ = 'x';
-	*at++ = "1248"[bit % 4];
-	memset(at, '0', bit / 4);
-	return at + bit / 4;
+	return put_mask(masks, first, NULL, at);
+}
+
+char *masks_put_bits(const struct masks *masks, uint32_t first, uint32_t n, char *at)
+{
+	return put_mask(masks, first, masks->type[n]->name, at);
+}
+
+int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n)
+{
+	while (first < n && strcmp(masks->type[first]->name, masks->type[n]->name) != 0)
+		first++;
+	return first == n;
 }
 
 /* ---- Requests ---- */

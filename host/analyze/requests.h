@@ -35,12 +35,14 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
 /*
- * Write "0x…": a mask of all wanted events of the group, or of one bit. At most MASKS_TEXT bytes. Return the
- * end.
+ * Write "0x…": a mask of all wanted events of the group that begins with event `first`, or of all events of
+ * this group that have the name of event `n`. At most MASKS_TEXT bytes. Return the end.
  */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
-char *masks_put_bit(uint32_t bit, char *at);
+char *masks_put_bits(const struct masks *masks, uint32_t first, uint32_t n, char *at);
+/* Returns whether no event from `first` to before `n` has the name of event `n`. */
+int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n);
 
 /* ---- Requests ---- */
 

@@ -83,11 +83,13 @@ static void write_group(const struct masks *masks, uint32_t first, uint32_t end,
 	*at++ = '\n';
 	base_output_done(out, at);
 	for (uint32_t n = first; n < end; n++) {
+		if (!masks_leads_name(masks, first, n))
+			continue;
 		at = put_escaped(base_put_literal(base_output_line(out), "debug.ktr."),
 				 masks->type[n]->group);
 		*at++ = '.';
 		at = put_escaped(at, masks->type[n]->name);
-		at = masks_put_bit(masks->bit[n], base_put_literal(at, "_mask: "));
+		at = masks_put_bits(masks, first, n, base_put_literal(at, "_mask: "));
 		*at++ = '\n';
 		base_output_done(out, at);
 	}

@@ -12,7 +12,8 @@
  *                                    sets all bits. An event declared with ktr.h has the bit of its
  *                                    declaration. The other events get the free bits, ordered by file
  *                                    and line.
- *   debug.ktr.<group>.<event>_mask   the bit of one event in that mask, read only
+ *   debug.ktr.<group>.<event>_mask   the bits of one event in that mask, one for each of its declarations,
+ *                                    read only
  *
  * Any context, no lock. Requires: two calls that change the same thing do not run at the same time. Setting
  * anything updates the states of all events. A variable on which these states depend therefore needs only a

@@ -2,7 +2,7 @@
 /*
  * Settings made from the event table. "debug.ktr.<group>_enable" is the mask of a group, with a bit for each
  * event: the bit it was declared with, or one in the order of declaration. "debug.ktr.<group>.<event>_mask"
- * is the bit of one event.
+ * is the bit of one event; if the event has several declarations, all their bits.
  *
  * A group's mask has as many bits as the group has events. So it is never stored as a number, but written and
  * read digit by digit. Compilers and linkers may reorder event descriptors. Bits follow the order of
@@ -132,15 +132,17 @@ static int enable_get(struct ktrace_span group, char *buffer, size_t size)
 	return length;
 }
 
-/* Returns the descriptor of event "<group>.<event>"; NULL if there is none. */
-static struct ktrx_event *event_named(struct ktrace_span full)
+/*
+ * Returns the next descriptor of event "<group>.<event>" after `event` (NULL: the first); NULL if there is
+ * none.
+ */
+static struct ktrx_event *event_named(struct ktrace_span full, struct ktrx_event *event)
 {
 	struct ktrace_span group, name;
-	struct ktrx_event *event;
 
 	if (!ktrace_span_split(full, '.', &group, &name))
 		return KTRACE_NULL;
-	event = ktrace_group_next(group, KTRACE_NULL);
+	event = ktrace_group_next(group, event);
 	while (event && !ktrace_span_is(name, ktrace_event_name(event)))
 		event = ktrace_group_next(group, event);
 	return event;
@@ -148,16 +150,24 @@ static struct ktrx_event *event_named(struct ktrace_span full)
 
 static int bit_get(struct ktrace_span full, char *buffer, size_t size)
 {
-	struct ktrx_event *event = event_named(full);
-	uint32_t bit;
+	uint32_t digits = 0;
 	int length;
 
-	if (!event)
+	for (struct ktrx_event *event = event_named(full, KTRACE_NULL); event;
+	     event = event_named(full, event)) {
+		uint32_t needed = bit_of(event) / 4 + 1;
+
+		if (digits < needed)
+			digits = needed;
+	}
+	if (digits == 0)
 		return KTRACE_ERROR_NO_SETTING;
-	bit = bit_of(event);
-	length = zeros_write(buffer, size, bit / 4 + 1);
-	if (length > 0)
-		bit_write(buffer, length, bit);
+	length = zeros_write(buffer, size, digits);
+	if (length < 0)
+		return length;
+	for (struct ktrx_event *event = event_named(full, KTRACE_NULL); event;
+	     event = event_named(full, event))
+		bit_write(buffer, length, bit_of(event));
 	return length;
 }
 
@@ -263,13 +273,25 @@ int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value)
 		return KTRACE_ERROR_NO_SETTING;
 	if (ktrace_span_cut(&name, KTRACE_ENABLE))
 		return enable_set(name, value);
-	return ktrace_span_cut(&name, KTRACE_MASK) && event_named(name) ? KTRACE_ERROR_READ_ONLY
-									: KTRACE_ERROR_NO_SETTING;
+	return ktrace_span_cut(&name, KTRACE_MASK) && event_named(name, KTRACE_NULL)
+		       ? KTRACE_ERROR_READ_ONLY
+		       : KTRACE_ERROR_NO_SETTING;
 }
 
 static int visit_name(const struct ktrace_name *name, ktrace_setting_visit *visit, void *cookie)
 {
 	return ktrace_name_fits(name) ? visit(cookie, name->text) : 0;
+}
+
+/* Is this the first descriptor of its event? */
+static int leads_event(struct ktrace_span group, const struct ktrx_event *event)
+{
+	struct ktrace_span name = ktrace_span_of(ktrace_event_name(event));
+	struct ktrx_event *first = ktrace_group_next(group, KTRACE_NULL);
+
+	while (first != event && !ktrace_span_is(name, ktrace_event_name(first)))
+		first = ktrace_group_next(group, first);
+	return first == event;
 }
 
 static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, void *cookie)
@@ -284,6 +306,8 @@ static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, vo
 	ktrace_name_add(&name, KTRACE_ENABLE);
 	answer = visit_name(&name, visit, cookie);
 	for (struct ktrx_event *event = first; event && !answer; event = ktrace_group_next(group, event)) {
+		if (!leads_event(group, event))
+			continue;
 		name.length = 0;
 		ktrace_name_add(&name, KTRACE_PREFIX);
 		ktrace_name_add(&name, group.text);

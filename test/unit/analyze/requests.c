@@ -173,6 +173,27 @@ static void declared_mask_bits_come_first(void **state)
 	types[0].mask_bit = types[5].mask_bit = 0;
 }
 
+static void mask_of_a_name_has_the_bits_of_all_its_declarations(void **state)
+{
+	struct requests requests;
+	char text[MASKS_TEXT];
+	uint32_t first;
+
+	(void)state;
+	types[5].name = "wake"; /* sched: bit 0 wake in a.c, bit 1 switch, bit 2 wake in sched.c */
+	assert_int_equal(requests_open(&requests, NULL), 0);
+	first = masks_group(&requests.masks, "sched", 5);
+	*masks_put_bits(&requests.masks, first, first, text) = '\0';
+	assert_string_equal(text, "0x5");
+	*masks_put_bits(&requests.masks, first, first + 1, text) = '\0';
+	assert_string_equal(text, "0x2");
+	assert_true(masks_leads_name(&requests.masks, first, first));
+	assert_true(masks_leads_name(&requests.masks, first, first + 1));
+	assert_false(masks_leads_name(&requests.masks, first, first + 2));
+	requests_close(&requests);
+	types[5].name = "exit";
+}
+
 static void unknown_names_get_suggestions(void **state)
 {
 	(void)state;
@@ -231,6 +252,7 @@ int main(void)
 		cmocka_unit_test(settings_are_looked_up_and_bounded),
 		cmocka_unit_test(mask_bits_follow_file_and_line),
 		cmocka_unit_test(declared_mask_bits_come_first),
+		cmocka_unit_test(mask_of_a_name_has_the_bits_of_all_its_declarations),
 		cmocka_unit_test(unknown_names_get_suggestions),
 		cmocka_unit_test(invalid_requests_are_reported),
 		cmocka_unit_test(suggested_names_are_escaped),

@@ -190,9 +190,15 @@ static void a_mask_may_be_wider_than_any_number(void **state)
 	expect("debug.ktr.many_enable", "0x10");
 }
 
+static void a_mask_has_the_bits_of_all_declarations_of_an_event(void **state)
+{
+	(void)state;
+	expect("debug.ktr.many.row_mask", "0x3fffffffffffffffff");
+}
+
 /* Counts the names, and notes some of them. */
 struct seen {
-	uint32_t names, words, masks, bits;
+	uint32_t names, words, masks, bits, rows;
 };
 
 static int see(void *cookie, const char *name)
@@ -203,6 +209,7 @@ static int see(void *cookie, const char *name)
 	seen->names++;
 	seen->words += strcmp(name, "test.b64_63") == 0;
 	seen->masks += strcmp(name, "debug.ktr.few_enable") == 0;
+	seen->rows += strcmp(name, "debug.ktr.many.row_mask") == 0;
 	seen->bits += strcmp(name, "debug.ktr.few.three_mask") == 0;
 	assert_true(ktrace_setting_get(name, value, sizeof(value)) > 0);
 	return 0;
@@ -225,7 +232,8 @@ static void every_setting_is_visited_once(void **state)
 	assert_int_equal(seen.words, 1);
 	assert_int_equal(seen.masks, 1);
 	assert_int_equal(seen.bits, 1);
-	assert_true(seen.names >= 10 + 2 + 3 + MANY);
+	assert_int_equal(seen.rows, 1);
+	assert_true(seen.names >= 10 + 2 + 3 + 1);
 	assert_int_equal(ktrace_setting_each(see_none, &visits), 5);
 	assert_int_equal(visits, 1);
 }
@@ -255,6 +263,7 @@ int main(void)
 		cmocka_unit_test_setup(a_mask_has_a_bit_for_each_event_of_its_group, reset),
 		cmocka_unit_test_setup(a_mask_does_not_stop_counting, reset),
 		cmocka_unit_test_setup(a_mask_may_be_wider_than_any_number, reset),
+		cmocka_unit_test_setup(a_mask_has_the_bits_of_all_declarations_of_an_event, reset),
 		cmocka_unit_test_setup(every_setting_is_visited_once, reset),
 		cmocka_unit_test_setup(the_root_leads_to_the_setting_descriptors, reset),
 	};
