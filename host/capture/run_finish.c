@@ -18,6 +18,7 @@
 /* With less free space the disk is full: QEMU could not store another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
 #define SILENCE	  0.2	      /* s; shorter silence shows in the newest stamps as well */
+#define STUCK	  5.0	      /* s without a heartbeat of a CPU that is not idle */
 #define ICOUNT_HZ 1000000000u /* with -icount, x86 counters count virtual nanoseconds */
 
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
@@ -307,6 +308,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 		return explain_absence(run, result);
 	if (run->started > 0)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
+	result->stalled = run->stalling || run->stuck >= STUCK;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
 		/* This file is the only copy of the events. */

@@ -345,8 +345,11 @@ static void decide(struct capture_run *run)
 		run->ended = run->ended == 0 ? now : run->ended;
 		return;
 	}
-	if (run->end == CAPTURE_END_NONE && run->machine.running)
+	if (run->end == CAPTURE_END_NONE && run->machine.running) {
 		run->silence = capture_watch_still(&run->view.watch, now);
+		run->stuck =
+			run->view.watch.last.quiet_stamp ? capture_watch_stuck(&run->view.watch, now) : 0;
+	}
 	if (run->end != CAPTURE_END_NONE) {
 		stop_guest(run);
 	} else if (run->machine.shutdown != CAPTURE_SHUTDOWN_NONE || run->machine.stopped_for_good) {

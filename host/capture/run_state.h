@@ -167,6 +167,8 @@ struct capture_run {
 	double end_requested;  /* when it was asked last */
 	/* seconds for which the guest had recorded nothing, when it was last seen running */
 	double silence;
+	/* seconds for which a CPU had been stuck then; 0 if the kernel has no heartbeats */
+	double stuck;
 	double next_progress;
 	bool stalling;		     /* a stall was reported and continues */
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */

@@ -128,14 +128,14 @@ static void print_branches(const struct talk *talk, const struct capture_run_opt
 			options->branches);
 }
 
-/* Returns the command to try next: "why" if something went wrong and --why was not given, else "show". */
-static const char *next_command(const struct talk *talk, const struct capture_result *result)
+/* Returns the command to try next: "why" if something went wrong, else "show". */
+static const char *next_command(const struct capture_result *result)
 {
-	const bool wrong = result->status == CAPTURE_PANIC || result->status == CAPTURE_STALL ||
-			   result->status == CAPTURE_TIMEOUT || result->status == CAPTURE_RESET ||
-			   result->status == CAPTURE_NOT_SEEN;
+	const bool wrong = result->stalled || result->status == CAPTURE_PANIC ||
+			   result->status == CAPTURE_STALL || result->status == CAPTURE_TIMEOUT ||
+			   result->status == CAPTURE_RESET || result->status == CAPTURE_NOT_SEEN;
 
-	return wrong && !talk->why ? "why" : "show";
+	return wrong ? "why" : "show";
 }
 
 /* Describes what a dump covers: " in a dump that covers 0.012 s, taken 4.90 s before the end". */
@@ -185,7 +185,7 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		talk->name,
 		"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s, %s%s: %s; next: ktrace %s %s",
 		result->text, result->seconds, summary->events, summary->cpus, summary->cpus == 1 ? "" : "s",
-		loss, dump, options->out, next_command(talk, result), options->out);
+		loss, dump, options->out, next_command(result), options->out);
 }
 
 /* Ends this process in the same way as QEMU ended, so that the parent sees the same status. */

@@ -49,6 +49,19 @@ equal "--on-stall report: the run ends at the timeout with status 12" 12 "$(cat 
 equal "--on-stall report: the stall is reported once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
 check "--on-stall report: the trace of the end replaces that of the stall" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
+# After a stall, the next command is why, also if the user ends the run, or has asked for the cause.
+# shellcheck disable=SC2046
+"$ktrace" run --timeout $limit --stall 1 --on-stall report -o "$out" -- $(demo x86_64 2) -append "debug=ktrace run=hang" \
+	</dev/null >"$tmp/console" 2>"$tmp/err" &
+await grep -q "it is left running" "$tmp/err"
+kill -TERM $!
+wait
+message_has "stopped by signal 15"
+message_has "next: ktrace why $out"
+# shellcheck disable=SC2046
+run --why --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
+message_has "next: ktrace why $out"
+
 # The console is passed on byte by byte. The expected text arrives in several writes and with other ends of
 # lines.
 head -c 300000 /dev/urandom >"$tmp/bytes"
