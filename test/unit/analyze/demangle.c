@@ -13,7 +13,7 @@
 static void becomes(const char *mangled, const char *readable)
 {
 	assert_string_equal(demangled(mangled), readable);
-	assert_string_equal(demangled(mangled), readable); /* the second time from the table */
+	assert_string_equal(demangled(mangled), readable); /* now from the table of known names */
 }
 
 static void cplusplus_names_are_demangled(void **state)

@@ -74,10 +74,7 @@ static void expect_nothing(uint64_t address)
 	assert_false(symbols_has(symbols, address));
 }
 
-/*
- * Linked at 1 MiB, with so much memory of its own that it covers addresses of programs. One segment for
- * everything.
- */
+/* A kernel linked at 1 MiB. Its data is so large that it also covers addresses of programs. */
 static const struct elf_file_section low_sections[] = {
 	{ ".text", 0x100000, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
 	{ ".bss", 0x120000, 0x800000, ELF_FILE_DATA | ELF_FILE_BOTH },

@@ -50,8 +50,8 @@ static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, 
 	bytes_append(&writer->clocks, clocks, cpus * sizeof(clocks[0]));
 }
 
-static void expect_order(struct ktread *trace, enum order_state state, uint64_t doubt, const char *text,
-			 const char *json)
+static void expect(struct ktread *trace, enum order_state state, uint64_t doubt, const char *text,
+		   const char *json)
 {
 	const struct order order = order_between_cpus(trace);
 	char printed[ORDER_TEXT];
@@ -71,7 +71,7 @@ static void one_cpu_is_certain(void **state)
 
 	(void)state;
 	begin(&writer, 2);
-	expect_order(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
+	expect(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
 }
 
 static void unmeasured_clocks_are_uncertain(void **state)
@@ -80,9 +80,9 @@ static void unmeasured_clocks_are_uncertain(void **state)
 
 	(void)state;
 	begin(&writer, 3);
-	expect_order(trace_of(&writer, 1000, 0, NULL), ORDER_UNMEASURED, 0,
-		     "order between CPUs: uncertain, clocks were not measured",
-		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect(trace_of(&writer, 1000, 0, NULL), ORDER_UNMEASURED, 0,
+	       "order between CPUs: uncertain, clocks were not measured",
+	       "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void clocks_shown_as_recorded_are_uncertain(void **state)
@@ -93,9 +93,9 @@ static void clocks_shown_as_recorded_are_uncertain(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
-	expect_order(trace_of(&writer, EVERY, EVERY, &raw), ORDER_UNMEASURED, 0,
-		     "order between CPUs: uncertain, clocks were not measured",
-		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect(trace_of(&writer, EVERY, EVERY, &raw), ORDER_UNMEASURED, 0,
+	       "order between CPUs: uncertain, clocks were not measured",
+	       "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void unmeasured_cpu_is_uncertain(void **state)
@@ -105,9 +105,9 @@ static void unmeasured_cpu_is_uncertain(void **state)
 	(void)state;
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
-	expect_order(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
-		     "order between CPUs: uncertain, clocks of 1 of them were not measured",
-		     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	expect(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
+	       "order between CPUs: uncertain, clocks of 1 of them were not measured",
+	       "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
 static void measured_clocks_have_their_error(void **state)
@@ -117,17 +117,15 @@ static void measured_clocks_have_their_error(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
-	expect_order(
-		trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
-		"order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
-		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
+	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
+	       "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
+	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
 	/* Two clocks, each with its error against a third. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
-	expect_order(
-		trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
-		"order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
-		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
+	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
+	       "order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
+	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
 }
 
 /*
@@ -141,17 +139,15 @@ static void error_grows_after_the_last_measurement(void **state)
 	(void)state;
 	begin(&writer, 3);
 	put_samples(&writer, 2, 1, 20);
-	expect_order(
-		trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
-		"order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
-		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
+	expect(trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
+	       "order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
+	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
 	/* (20 + 20) × 2 in 7 × EVERY: 114 billionths, for 100 × EVERY */
-	expect_order(
-		trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
-		"order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
-		"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
+	expect(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
+	       "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
+	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
 }
 
 static void error_depends_on_the_time(void **state)
@@ -190,10 +186,9 @@ static void aligned_clocks_order_causes_and_effects(void **state)
 	begin(&writer, 3);
 	trace = trace_of(&writer, 1000, 0, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	expect_order(
-		trace, ORDER_ALIGNED, 0,
-		"order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
-		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+	expect(trace, ORDER_ALIGNED, 0,
+	       "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
+	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
 /* Each of two clocks is moved by at most its error, and may have been wrong by that much. */
@@ -208,21 +203,18 @@ static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 	put_samples(&writer, 3, 8, 20);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	expect_order(
-		trace, ORDER_ALIGNED, 80,
-		"order between CPUs: uncertain for events less than 0.080 us apart except for causes and effects, "
-		"as "
-		"clocks were measured and aligned",
-		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
+	expect(trace, ORDER_ALIGNED, 80,
+	       "order between CPUs: uncertain for events less than 0.080 us apart "
+	       "except for causes and effects, as clocks were measured and aligned",
+	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
 	/* One of them was not measured. */
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
-	expect_order(
-		trace, ORDER_ALIGNED, 0,
-		"order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
-		"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+	expect(trace, ORDER_ALIGNED, 0,
+	       "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
+	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
 int main(void)

@@ -158,8 +158,8 @@ static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 	assert_int_equal(checking_result[0].first.stamp, 70);
 }
 
-/* Uses the CPU descriptors, but only if the kernel calls the hooks that fill them in. */
-static void rows_of_state(void **unused)
+/* Rules use the CPU descriptors only if the kernel calls the hooks that fill them in. */
+static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 {
 	struct ktrx_cpu *cpu = script_cpu(2);
 
@@ -228,7 +228,7 @@ static void hooks_that_were_not_called_are_named(void **unused)
 }
 
 /* Reads the default rules. */
-static char *shipped(void)
+static char *default_rules_text(void)
 {
 	FILE *file = fopen("share/default.rules", "r");
 	char *text = calloc(1, 65536);
@@ -240,7 +240,7 @@ static char *shipped(void)
 }
 
 /* Each default rule can be violated, and only the intended ones are. */
-static void each_default_rule(void **state)
+static void each_default_rule_can_be_violated(void **state)
 {
 	static const char *const wanted[] = {
 		"switch-in-interrupt",
@@ -263,7 +263,7 @@ static void each_default_rule(void **state)
 		"unlock-unheld",
 		"lock-held",
 	};
-	char *text = shipped();
+	char *text = default_rules_text();
 	uint32_t found = 0;
 
 	(void)state;
@@ -319,10 +319,10 @@ int main(void)
 		TEST(depth_rules_are_checked),
 		TEST(events_without_the_key_are_left_out),
 		TEST(switch_before_the_end_of_an_interrupt_is_found),
-		TEST(rows_of_state),
+		TEST(cpu_descriptors_count_if_their_hooks_are_called),
 		TEST(state_that_is_off_decides_nothing),
 		TEST(hooks_that_were_not_called_are_named),
-		TEST(each_default_rule),
+		TEST(each_default_rule_can_be_violated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

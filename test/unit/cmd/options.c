@@ -85,7 +85,7 @@ static int parse(const struct options_syntax *syntax, const char *text)
 	return options_parse(&line, count, words);
 }
 
-static void rows_set_what_they_name(void **state)
+static void options_store_their_values(void **state)
 {
 	(void)state;
 	assert_true(parse(&permuted, "-f --text a word --record=b -n 3 --time 1us --seconds 0.5 --animal dog "
@@ -160,7 +160,7 @@ static char *printed(void (*print)(const struct options_syntax *syntax, FILE *to
 	return text;
 }
 
-static void help_lists_rows_in_columns(void **state)
+static void help_lists_options_in_columns(void **state)
 {
 	char *text = printed(options_print_help);
 
@@ -242,7 +242,7 @@ static int parse_permuted(const void *text)
 	return parse(&permuted, text);
 }
 
-static void messages_name_the_option_the_value_and_what_is_allowed(void **state)
+static void messages_name_option_value_and_allowed_values(void **state)
 {
 	static const struct {
 		const char *words, *message;
@@ -367,13 +367,13 @@ static void lists_refuse_words_beyond_their_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_set_what_they_name),
+		cmocka_unit_test(options_store_their_values),
 		cmocka_unit_test(invalid_values_and_options_are_refused),
 		cmocka_unit_test(words_end_options_in_order),
 		cmocka_unit_test(given_options_are_known_by_name_and_letter),
-		cmocka_unit_test(help_lists_rows_in_columns),
+		cmocka_unit_test(help_lists_options_in_columns),
 		cmocka_unit_test(synopsis_has_all_options_once),
-		cmocka_unit_test(messages_name_the_option_the_value_and_what_is_allowed),
+		cmocka_unit_test(messages_name_option_value_and_allowed_values),
 		cmocka_unit_test(refusals_give_a_reason_and_a_hint),
 		cmocka_unit_test(help_is_printed_and_ends_the_command),
 		cmocka_unit_test(one_option_is_read_at_a_time),

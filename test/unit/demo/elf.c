@@ -88,7 +88,7 @@ static uint8_t byte_at(struct vm *vm, uintptr_t address)
 	return byte;
 }
 
-static void a_good_program_is_loaded(void **state)
+static void a_valid_program_is_loaded(void **state)
 {
 	uintptr_t entry;
 	struct vm vm;
@@ -119,7 +119,7 @@ static void a_short_file_is_refused(void **state)
 	}
 }
 
-static void a_bad_field_is_refused(void **state)
+static void an_invalid_field_is_refused(void **state)
 {
 	(void)state;
 #define REFUSED(field, value)    \
@@ -150,7 +150,7 @@ static void a_bad_field_is_refused(void **state)
 #undef REFUSED
 }
 
-static void whatever_a_byte_is_nothing_breaks(void **state)
+static void any_changed_byte_is_harmless(void **state)
 {
 	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
 
@@ -171,10 +171,10 @@ static void whatever_a_byte_is_nothing_breaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_good_program_is_loaded),
+		TEST(a_valid_program_is_loaded),
 		TEST(a_short_file_is_refused),
-		TEST(a_bad_field_is_refused),
-		TEST(whatever_a_byte_is_nothing_breaks),
+		TEST(an_invalid_field_is_refused),
+		TEST(any_changed_byte_is_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void poke(struct vm *vm, uintptr_t address, uint64_t value)
 	assert_int_equal(vm_copy_out(vm, address, &value, sizeof(value)), 0);
 }
 
-static void pages_come_on_first_touch(void **state)
+static void pages_are_allocated_at_the_first_access(void **state)
 {
 	struct vm vm;
 
@@ -81,7 +81,7 @@ static void pages_come_on_first_touch(void **state)
 	assert_all_memory_is_freed();
 }
 
-static void what_is_shared_is_copied_by_the_first_writer(void **state)
+static void shared_pages_are_copied_by_the_first_writer(void **state)
 {
 	struct vm parent, child;
 
@@ -130,7 +130,7 @@ static void the_stack_stops_at_an_area(void **state)
 	assert_all_memory_is_freed();
 }
 
-static void areas_are_cut(void **state)
+static void parts_of_an_area_can_be_unmapped(void **state)
 {
 	struct vm vm;
 
@@ -170,7 +170,7 @@ static void the_heap_grows_and_shrinks(void **state)
 	assert_all_memory_is_freed();
 }
 
-static void fresh_memory_finds_its_place(void **state)
+static void mmap_chooses_a_free_address(void **state)
 {
 	struct vm vm;
 	int64_t first, second;
@@ -189,7 +189,7 @@ static void fresh_memory_finds_its_place(void **state)
 	assert_all_memory_is_freed();
 }
 
-static void bad_addresses_are_errors(void **state)
+static void invalid_addresses_are_errors(void **state)
 {
 	char text[8];
 	struct vm vm;
@@ -207,8 +207,8 @@ static void bad_addresses_are_errors(void **state)
 	assert_all_memory_is_freed();
 }
 
-/* A process with pages forks and the child writes, while only the first n allocations succeed, for each n. */
-static void memory_may_run_out_anywhere(void **state)
+/* A process forks and its child writes, while only the first `allocations` allocations succeed. */
+static void a_failed_allocation_leaks_nothing(void **state)
 {
 	bool whole = false;
 
@@ -241,15 +241,15 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(pages_come_on_first_touch),
-		TEST(what_is_shared_is_copied_by_the_first_writer),
+		TEST(pages_are_allocated_at_the_first_access),
+		TEST(shared_pages_are_copied_by_the_first_writer),
 		TEST(the_stack_grows_to_its_limit),
 		TEST(the_stack_stops_at_an_area),
-		TEST(areas_are_cut),
+		TEST(parts_of_an_area_can_be_unmapped),
 		TEST(the_heap_grows_and_shrinks),
-		TEST(fresh_memory_finds_its_place),
-		TEST(bad_addresses_are_errors),
-		TEST(memory_may_run_out_anywhere),
+		TEST(mmap_chooses_a_free_address),
+		TEST(invalid_addresses_are_errors),
+		TEST(a_failed_allocation_leaks_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "export/calls.h"
 #include "ktrx/v2.h"
 
-/* Stands for the reader and the table of names. */
+/* System calls that the functions below return instead of the reader. */
 static const struct call {
 	const char *name, *types;
 } table[] = {
@@ -70,7 +70,7 @@ static int end(void **state)
 
 #define FIELDS 8
 
-/* Fields of one type after a number of 16 bits. */
+/* Returns the text of an event whose payload is a 16-bit number and fields of one type; "-" if there is none. */
 static const char *put(uint8_t kind, uint32_t number, uint8_t type, uint32_t width, uint32_t count,
 		       const uint64_t *values)
 {

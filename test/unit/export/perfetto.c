@@ -49,7 +49,7 @@ static void scheduling_is_exported(void **state)
 	perfetto_expect(STATE("1600", "0", "8", "8"));
 }
 
-static void wakes_from_interrupts(void **state)
+static void wakeups_by_interrupts_have_no_waker(void **state)
 {
 	(void)state;
 	script_event(BLOCK, 1000, 0, 7, V(1));
@@ -198,7 +198,7 @@ static void clocks_and_system_are_exported(void **state)
 	perfetto_expect("timestamp=3000000100 system_info{utsname{sysname=\"demo\" version=\"demo 1.2\" "
 			"machine=\"riscv64\"} "
 			"num_cpus=4}");
-	/* The same stamp, but in order. */
+	/* Two events with the same stamp keep their order. */
 	perfetto_expect_end("3000000100",
 			    "debug_annotations{name_iid=82 uint_value=0} "
 			    "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
@@ -358,7 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(scheduling_is_exported),
-		TEST(wakes_from_interrupts),
+		TEST(wakeups_by_interrupts_have_no_waker),
 		TEST(calls_survive_migration),
 		TEST(interrupts_and_locks_are_spans),
 		TEST(locks_keep_their_names),

@@ -29,7 +29,7 @@ static void spans_do_not_cross_gaps(void **state)
 			"debug_annotations{name=\"slots\" uint_value=12}}");
 	perfetto_expect("timestamp=1899 track_event{type=2 track_uuid=24}");
 	perfetto_expect("timestamp=1100 track_event{type=2 track_uuid=16}");
-	/* Interned data is invalid; the return stands for itself. */
+	/* Names must be sent again after a loss. The unpaired return is an instant. */
 	perfetto_expect_end(
 		"1900",
 		"interned_data{event_categories{iid=7 name=\"syscall\"} event_names{iid=7 name=\"exit\"} "
@@ -51,7 +51,7 @@ static void overwritten_beginnings_are_no_error(void **state)
 		"debug_annotations{name=\"slots\" uint_value=77}}");
 }
 
-/* What the boot ring has of a CPU, then nothing until its own ring begins. */
+/* Events of a CPU in the boot ring, then a gap until its own ring begins. */
 static void boot_ring_is_cut_off(void **state)
 {
 	(void)state;

@@ -36,7 +36,7 @@ static int compare(const struct phrase *phrase, const struct ktread_event *event
 	return 1;
 }
 
-static void every_conversion_of_every_type(void **state)
+static void every_conversion_formats_every_type(void **state)
 {
 	static const char *const conversions[] = { "%d", "%i", "%u",   "%x",  "%c",
 						   "%s", "%p", "%lld", "%zu", "%lx" };
@@ -72,7 +72,7 @@ static void every_conversion_of_every_type(void **state)
 	}
 }
 
-static void short_payloads_are_left_alone(void **state)
+static void short_payloads_are_left_to_ktread_format(void **state)
 {
 	const struct ktread_field field[2] = { { "a", "", KTRX_TYPE_U32 }, { "b", "", KTRX_TYPE_STRING } };
 	struct ktread_type type = { .fields = 2, .group = "g", .name = "n", .text = "%u %s", .field = field };
@@ -104,7 +104,7 @@ static void unusual_texts_are_not_split(void **state)
 	}
 }
 
-static void texts_without_values_and_full_of_them(void **state)
+static void texts_with_no_and_with_most_values_are_formatted(void **state)
 {
 	struct ktread_field field[KTRX_EVENT_FIELDS];
 	struct ktread_type type = { .group = "g", .name = "n", .text = "only words", .field = field };
@@ -130,10 +130,10 @@ static void texts_without_values_and_full_of_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_conversion_of_every_type),
-		cmocka_unit_test(short_payloads_are_left_alone),
+		cmocka_unit_test(every_conversion_formats_every_type),
+		cmocka_unit_test(short_payloads_are_left_to_ktread_format),
 		cmocka_unit_test(unusual_texts_are_not_split),
-		cmocka_unit_test(texts_without_values_and_full_of_them),
+		cmocka_unit_test(texts_with_no_and_with_most_values_are_formatted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,11 +108,11 @@ static void texts_are_utf8(void **state)
 	text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
 	text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	text("\xc3", 1, 100, "\\xc3"); /* cut off */
-	/* not cut in the middle at the limit: left out */
+	/* a character that does not fit as a whole is left out */
 	text("\xc3\xa9", 2, 1, "");
 	text("\x80", 1, 100, "\\x80");				  /* continuation without a start */
 	text("\xc0\x80", 2, 100, "\\xc0\\x80");			  /* overlong encoding */
-	text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");	  /* the same */
+	text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");	  /* overlong encoding */
 	text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");	  /* half a surrogate pair */
 	text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
 	text("\xc2\x9b", 2, 100, "\\xc2\\x9b");			  /* a control character of a terminal */
@@ -120,7 +120,7 @@ static void texts_are_utf8(void **state)
 }
 
 /* A message that is cut off at every length: it is reported, and no byte beyond the limit is touched. */
-static void limits_hold(void **state)
+static void no_byte_beyond_the_limit_is_written(void **state)
 {
 	(void)state;
 	for (size_t room = 0; room < 400; room++) {
@@ -151,7 +151,7 @@ int main(void)
 		cmocka_unit_test_setup(nested_messages_are_encoded, begin),
 		cmocka_unit_test_setup(long_messages_are_encoded, begin),
 		cmocka_unit_test_setup(texts_are_utf8, begin),
-		cmocka_unit_test_setup(limits_hold, begin),
+		cmocka_unit_test_setup(no_byte_beyond_the_limit_is_written, begin),
 	};
 
 	return cmocka_run_group_tests_name("perfetto_protobuf", tests, NULL, NULL);

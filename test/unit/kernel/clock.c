@@ -266,7 +266,7 @@ static uint32_t count_disorder(int raw)
 	return wrong;
 }
 
-static void clocks_are_measured(int64_t ahead, int64_t ppm)
+static void expect_measured_offsets(int64_t ahead, int64_t ppm)
 {
 	set_up(KTRACE_CLOCKS_ASKED);
 	skew[1].ahead = ahead;
@@ -284,28 +284,28 @@ static void clocks_are_measured(int64_t ahead, int64_t ppm)
 		assert_true(count_disorder(1) > 0);
 }
 
-static void clocks_in_step(void **state)
+static void clocks_that_agree_are_measured(void **state)
 {
 	(void)state;
-	clocks_are_measured(0, 0);
+	expect_measured_offsets(0, 0);
 }
 
-static void off_by_a_microsecond(void **state)
+static void an_offset_of_1_us_is_measured(void **state)
 {
 	(void)state;
-	clocks_are_measured(1000, 0);
+	expect_measured_offsets(1000, 0);
 }
 
-static void off_by_100_microseconds(void **state)
+static void an_offset_of_100_us_is_measured(void **state)
 {
 	(void)state;
-	clocks_are_measured(100000, 0);
+	expect_measured_offsets(100000, 0);
 }
 
-static void off_by_10_milliseconds_and_drifting(void **state)
+static void an_offset_of_10_ms_with_drift_is_measured(void **state)
 {
 	(void)state;
-	clocks_are_measured(10000000, 100);
+	expect_measured_offsets(10000000, 100);
 }
 
 static void *serve_in_pieces(void *unused)
@@ -484,10 +484,10 @@ static void heartbeat_measures_while_resynchronize_is_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clocks_in_step),
-		cmocka_unit_test(off_by_a_microsecond),
-		cmocka_unit_test(off_by_100_microseconds),
-		cmocka_unit_test(off_by_10_milliseconds_and_drifting),
+		cmocka_unit_test(clocks_that_agree_are_measured),
+		cmocka_unit_test(an_offset_of_1_us_is_measured),
+		cmocka_unit_test(an_offset_of_100_us_is_measured),
+		cmocka_unit_test(an_offset_of_10_ms_with_drift_is_measured),
 		cmocka_unit_test(answered_round_trips_count_if_cpu_0_goes_away),
 		cmocka_unit_test(measuring_does_not_wait_for_a_spinlock_holder),
 		cmocka_unit_test(serve_without_a_request_returns_at_once),

@@ -41,7 +41,7 @@ static uint64_t wall_ns(uint64_t stamp)
 }
 
 /* Compares the whole file with the documented bytes, for all types of records. */
-static void dragonfly_byte_for_byte(void **state)
+static void dragonfly_records_have_the_documented_bytes(void **state)
 {
 	static const uint64_t mask[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
 	static uint8_t expected[1024];
@@ -149,7 +149,7 @@ static void dragonfly_names_are_cut(void **state)
  * Without a callback: from the given wall time, or since the clock's start; a clock of unknown frequency
  * counts nanoseconds.
  */
-static void dragonfly_time_from_the_clock(void **state)
+static void dragonfly_times_come_from_the_clock(void **state)
 {
 	static const struct {
 		uint64_t frequency, wall_stamp, wall_ns, sec, usec;
@@ -187,9 +187,9 @@ static void dragonfly_time_from_the_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(dragonfly_byte_for_byte),
+		TEST(dragonfly_records_have_the_documented_bytes),
 		TEST(dragonfly_names_are_cut),
-		TEST(dragonfly_time_from_the_clock),
+		TEST(dragonfly_times_come_from_the_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

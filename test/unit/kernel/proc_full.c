@@ -217,7 +217,7 @@ static void full_at_every_byte(const struct way *way)
 
 #define AT_THE_END PROC_BUFFER
 
-static void ktrx_full_at_every_byte(void **state)
+static void a_ktrx_file_is_readable_if_the_disk_fills_at_any_byte(void **state)
 {
 	static const struct way ways[] = {
 		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations, 0, 0, false, true },
@@ -232,7 +232,7 @@ static void ktrx_full_at_every_byte(void **state)
 		full_at_every_byte(&ways[i]);
 }
 
-static void dragonfly_full_at_every_byte(void **state)
+static void a_dragonfly_file_is_readable_if_the_disk_fills_at_any_byte(void **state)
 {
 	static const struct way ways[] = {
 		{ KTRACE_PROC_FORMAT_DRAGONFLY, &proc_operations, 0, 0, false, false },
@@ -516,8 +516,8 @@ static void retry_counts_losses_while_the_disk_is_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ktrx_full_at_every_byte),
-		TEST(dragonfly_full_at_every_byte),
+		TEST(a_ktrx_file_is_readable_if_the_disk_fills_at_any_byte),
+		TEST(a_dragonfly_file_is_readable_if_the_disk_fills_at_any_byte),
 		TEST(only_the_affected_sink_stops),
 		TEST(open_without_room_is_an_error),
 		TEST(a_sink_being_opened_is_not_used),

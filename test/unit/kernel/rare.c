@@ -126,7 +126,7 @@ static void full_stamps_are_kept(void **state)
 		assert_int_equal(checked->record[i].stamp >> 37, (begun + ((uint64_t)i << 37)) >> 37);
 }
 
-static void without_a_rare_ring_they_go_into_the_other_rings(void **state)
+static void without_a_rare_ring_rare_events_use_the_other_rings(void **state)
 {
 	(void)state;
 	KTRACE(process, exit, 1);
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test_setup(the_root_knows_the_largest_ring, fake_reset),
 		cmocka_unit_test_setup(the_rare_ring_laps_like_any_other, fake_reset),
 		cmocka_unit_test_setup(full_stamps_are_kept, fake_reset),
-		cmocka_unit_test_setup(without_a_rare_ring_they_go_into_the_other_rings, fake_reset),
+		cmocka_unit_test_setup(without_a_rare_ring_rare_events_use_the_other_rings, fake_reset),
 		cmocka_unit_test_setup(early_events_are_in_the_boot_ring, fake_reset),
 		cmocka_unit_test_setup(words_turn_the_rare_flag_on_and_off, fake_reset),
 		cmocka_unit_test_setup(panics_are_rare, fake_reset),

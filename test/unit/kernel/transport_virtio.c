@@ -149,7 +149,7 @@ static struct ktrace_transport *plug(uint32_t version)
 	return transport;
 }
 
-static void legacy_layout_over_mmio(void **state)
+static void mmio_devices_may_have_the_legacy_layout(void **state)
 {
 	struct ktrace_transport *transport = plug(1);
 
@@ -166,7 +166,7 @@ static void legacy_layout_over_mmio(void **state)
 	assert_int_equal(device.notifications, 2);
 }
 
-static void present_layout_over_mmio(void **state)
+static void mmio_devices_may_have_the_current_layout(void **state)
 {
 	struct ktrace_transport *transport = plug(2);
 
@@ -246,7 +246,7 @@ static void a_used_index_out_of_range_is_an_error(void **state)
 	assert_int_equal(transport->send(transport, "odd", 3), KTRACE_OUTPUT_STALLED);
 }
 
-static void the_index_wraps(void **state)
+static void the_queue_index_wraps(void **state)
 {
 	static uint32_t i;
 	struct ktrace_transport *transport = plug(1);
@@ -357,7 +357,7 @@ static void port_write(uint64_t port, unsigned bits, uint32_t value)
 		device.status = value;
 }
 
-static void legacy_registers_over_pci(void **state)
+static void pci_devices_may_have_legacy_registers(void **state)
 {
 	const struct ktrace_pci pci = { .read = pci_read, .write = pci_write };
 	struct ktrace_transport *transport = ktrace_virtio_pci_init(&console, &low_bus, &pci);
@@ -376,18 +376,18 @@ static void legacy_registers_over_pci(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(legacy_layout_over_mmio),
-		cmocka_unit_test(present_layout_over_mmio),
+		cmocka_unit_test(mmio_devices_may_have_the_legacy_layout),
+		cmocka_unit_test(mmio_devices_may_have_the_current_layout),
 		cmocka_unit_test(a_console_used_by_the_kernel_is_skipped),
 		cmocka_unit_test(other_devices_are_skipped),
 		cmocka_unit_test(refused_features_are_an_error),
 		cmocka_unit_test(impossible_queue_sizes_are_an_error),
 		cmocka_unit_test(a_device_that_never_returns_a_chain_is_an_error),
 		cmocka_unit_test(a_used_index_out_of_range_is_an_error),
-		cmocka_unit_test(the_index_wraps),
+		cmocka_unit_test(the_queue_index_wraps),
 		cmocka_unit_test(a_queue_too_high_for_a_legacy_device_is_an_error),
 		cmocka_unit_test(contiguous_memory_becomes_one_descriptor),
-		cmocka_unit_test(legacy_registers_over_pci),
+		cmocka_unit_test(pci_devices_may_have_legacy_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
