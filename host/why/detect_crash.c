@@ -179,7 +179,8 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 				 why_say_call(evidence, evidence->panic.caller[n], place, sizeof(place)));
 	if (!finding->base.advice[0])
 		finding_say(finding->base.advice,
-			    "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
+			    "capture the stack of CPU %" PRIu32
+			    " with ktrace run, which reads it if QEMU does not exit with the guest",
 			    cpu->number);
 }
 
