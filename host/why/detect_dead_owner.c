@@ -19,22 +19,23 @@
 
 struct waiter {
 	const struct why_thread *thread;
-	uint64_t lock, since, pc; /* stamp, where; 0 unknown */
-	uint32_t owner;		  /* when the wait began, as struct ktrx_holder names it; 0 unknown */
-	bool by_table;		  /* the row shows the wait, rather than events */
-	bool polls;		  /* it is running or runnable: `owner` may be of any of its tries */
+	uint64_t lock, since, pc; /* lock, stamp and place of the wait; since, pc: 0 unknown */
+	uint32_t owner;		  /* owner when the wait began, id as in struct ktrx_holder; 0 unknown */
+	bool by_table;		  /* the row shows the wait; otherwise events do */
+	bool polls;		  /* it is running or runnable: `owner` may be from any of its tries */
 };
 
-/* A lock that is waited for. */
+/* A lock that threads wait for. */
 struct orphan {
 	const struct waiter *waiter; /* the longest first */
 	uint32_t waiters;
-	uint32_t holder;	     /* whose row has it as held, as struct ktrx_holder names it; 0: none */
+	/* id (struct ktrx_holder) of the row that holds the lock; 0: none */
+	uint32_t holder;
 	const struct why_hold *hold; /* events show that it was taken and not released; NULL: they do not */
-	uint32_t owner;		     /* thread + 1 that had it last, as far as is known; 0 unknown */
-	uint64_t ended;		     /* stamp of the owner's end; 0: its row is gone, and when is not known */
+	uint32_t owner;		     /* thread + 1 that held it last; 0 unknown */
+	uint64_t ended;		     /* stamp of the owner's end; 0: it has no row, and the time is unknown */
 	bool is_orphan;		     /* its owner has ended */
-	enum finding_certainty certain; /* how certain that is */
+	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
 
 struct orphans {
@@ -182,7 +183,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
-	if (lock->owner == 1) /* thread 0 is no thread in particular */
+	if (lock->owner == 1) /* id 0 is not a single thread */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
 		return evidence->exits_recorded &&

@@ -415,7 +415,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	error = threads_event(reader->model, event, known, reader->time);
 	if (error || reader->error)
 		return error ? error : reader->error;
-	/* The model's changes may have made new threads, and so have moved this one. */
+	/* threads_event() may have added threads, which may have moved the array of threads. */
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
 	why_unseen_event(reader, event);
@@ -425,7 +425,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
-	/* What an event means may have made new threads as well. */
+	/* evaluate_kind() may have added threads, too. */
 	if (thread)
 		note_actions(reader, why_thread_touch(reader, event->thread), event, known);
 	why_wakes_event(reader, event, known);

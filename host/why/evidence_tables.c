@@ -48,7 +48,7 @@ void why_note(struct why_evidence *evidence)
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */
 
-#define ROWS 64u /* read at once */
+#define ROWS 64u /* rows that are read at once */
 
 /* The return to user mode enables interrupts, and no hook can be called there. So "off" is out of date. */
 static void doubt_interrupts(struct ktrx_cpu *row)
@@ -255,7 +255,7 @@ static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, u
 int why_registers(struct why_evidence *evidence)
 {
 	const char *at = evidence->info->registers;
-	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* registers, by CPU */
+	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* link registers, by CPU */
 
 	if (!link)
 		return KTREAD_E_MEMORY;

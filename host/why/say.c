@@ -9,7 +9,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define NAME_MOST 64u /* bytes of a name that are shown, escaped */
+#define NAME_MOST 64u /* bytes of an escaped name that are shown */
 
 /* Escapes a name from the trace or the kernel's file. */
 static const char *safe(const char *name, char buffer[NAME_MOST + 1])

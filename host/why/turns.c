@@ -4,9 +4,9 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* wakeups */
+#define LEAST	   20u /* wakeups that make a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* in tenths */
+#define ALIKE_PART 8u /* tenths of the wakeups that must come at about the usual time */
 
 /* Returns whether the row's counts are consistent. They may not be if the row changed while it was copied. */
 static bool is_possible(const struct why_evidence *evidence, const struct why_untimed *untimed)
