@@ -42,7 +42,7 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 }
 
 /* Returns whether the thread entered or left a system call after its wait began: then the wait has ended. */
-static bool has_left(const struct waits *waits, const struct ktrx_holder *row)
+static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
 	const struct keyed_entry *syscall =
@@ -55,7 +55,7 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 {
 	if (!row->id || !row->object || (row->wait != KTRX_WAIT_SPIN && row->wait != KTRX_WAIT_LOCK))
 		return;
-	if (has_left(waits, row))
+	if (wait_has_ended(waits, row))
 		note(waits, MISTAKE_WAIT_LEFT, row);
 	if ((row->owner == KTRX_HOLDER_CPU || row->owner == 1) && waits->count < WAITS)
 		waits->wait[waits->count++] = *row;

@@ -28,7 +28,7 @@ static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 	return panic->stamp && panic->cpu < evidence->cpus ? &evidence->cpu[panic->cpu] : NULL;
 }
 
-static bool says(const char *message, const char *word)
+static bool mentions(const char *message, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -44,17 +44,17 @@ static bool says(const char *message, const char *word)
 }
 
 /* Returns whether the message is about a stack overflow, by words that kernels use. */
-static bool says_overflow(const char *message)
+static bool mentions_overflow(const char *message)
 {
 	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
 
-	for (size_t n = 0; says(message, "stack") && n < sizeof(words) / sizeof(words[0]); n++)
-		if (says(message, words[n]))
+	for (size_t n = 0; mentions(message, "stack") && n < sizeof(words) / sizeof(words[0]); n++)
+		if (mentions(message, words[n]))
 			return true;
 	return false;
 }
 
-static bool called_nothing(const struct why_evidence *evidence, const struct why_thread *thread)
+static bool called_null_pointer(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->faults.count && thread->faults.last <= evidence->panic.stamp &&
 	       thread->fault_address < NULL_PAGE && thread->fault_ip == thread->fault_address &&
@@ -86,7 +86,7 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 	const uint64_t pc = fault_pc(evidence, cpu, thread);
 	char place[WHY_WORDS];
 
-	if (called_nothing(evidence, thread))
+	if (called_null_pointer(evidence, thread))
 		finding_evidence(&finding->base, "the last fault was the call itself, to address 0x%" PRIx64,
 				 thread->fault_address);
 	else if (was_in_fault(evidence, thread) && pc)
@@ -131,7 +131,7 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 }
 
 /* Returns whether the address is in a panic function, by its name. */
-static bool gives_up(const struct why_evidence *evidence, uint64_t address)
+static bool is_panic_function(const struct why_evidence *evidence, uint64_t address)
 {
 	static const char *const names[] = { "panic", "kpanic", "vpanic", "kernel_panic", "do_panic" };
 	struct symbol symbol;
@@ -157,7 +157,7 @@ static uint32_t first_frame(const struct why_evidence *evidence, const struct wh
 	uint32_t first = 0;
 
 	for (uint32_t n = 0; n < cpu->frames && first == 0; n++)
-		for (uint32_t at = n; at < cpu->frames && gives_up(evidence, cpu->frame[at]); at++)
+		for (uint32_t at = n; at < cpu->frames && is_panic_function(evidence, cpu->frame[at]); at++)
 			first = at + 1;
 	return first < cpu->frames ? first : 0;
 }
@@ -193,10 +193,10 @@ static void say_head(const struct why_evidence *evidence, const struct why_threa
 {
 	const struct why_panic *panic = &evidence->panic;
 	const bool found = finding->verdict == WHY_STACK_OVERFLOW && !left;
-	const char *what = found			      ? "the kernel found a stack overflow"
-			   : left			      ? "the kernel stack overflowed"
-			   : called_nothing(evidence, thread) ? "a null function pointer was called"
-							      : "the kernel panicked";
+	const char *what = found				   ? "the kernel found a stack overflow"
+			   : left				   ? "the kernel stack overflowed"
+			   : called_null_pointer(evidence, thread) ? "a null function pointer was called"
+								   : "the kernel panicked";
 	char actor[WHY_WORDS];
 
 	if (panic->stamp)
@@ -228,7 +228,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
 	const bool left = why_left_stack(evidence, cpu, thread);
-	const bool stack = left || says_overflow(panic->message);
+	const bool stack = left || mentions_overflow(panic->message);
 	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;
 

@@ -194,7 +194,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 }
 
 /* Returns whether the trace has every lock event of the owner. Then it holds no lock without events. */
-static bool is_all_told(const struct why_evidence *evidence, const struct orphan *lock)
+static bool has_all_lock_events(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
@@ -223,7 +223,7 @@ static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool
 		return false;
 	if (lock->ended && (lock->hold || is_kept(lock)))
 		lock->certain = lock->waiter->by_table ? FINDING_CERTAIN : FINDING_LIKELY;
-	else if (full || is_all_told(evidence, lock))
+	else if (full || has_all_lock_events(evidence, lock))
 		return false;
 	else
 		lock->certain = named_after_end(evidence, lock) ? FINDING_LIKELY : FINDING_POSSIBLE;

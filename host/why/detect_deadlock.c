@@ -46,7 +46,7 @@ static const char *say_party(const struct context *context, uint32_t node, char 
  * Returns whether the lock was taken before the last switch on the CPU that holds it. Then the running
  * thread is not the one that took it.
  */
-static bool is_from_before(const struct context *context, const struct why_edge *edge)
+static bool was_taken_before_switch(const struct context *context, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
 
@@ -58,7 +58,7 @@ static bool is_from_before(const struct context *context, const struct why_edge 
 static const char *say_owner(const struct context *context, const struct why_edge *edge, char *buffer,
 			     size_t size)
 {
-	if (is_from_before(context, edge))
+	if (was_taken_before_switch(context, edge))
 		return why_say_actor(context->evidence,
 				     why_node_id(context->graph, context->evidence, edge->to), buffer, size);
 	return say_party(context, edge->to, buffer, size);
@@ -78,7 +78,8 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 	finding_evidence(&finding->base, "  held by %s%s%s%s", say_owner(context, edge, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
 			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
-			 is_from_before(context, edge) ? ", not released by the thread that took it" : "");
+			 was_taken_before_switch(context, edge) ? ", not released by the thread that took it"
+								: "");
 }
 
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
@@ -210,7 +211,7 @@ static bool is_lossy(const struct why_evidence *evidence)
 }
 
 /* Returns whether another thread than the running one went to sleep on the CPU while it held the spinlock. */
-static bool is_left_behind(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
+static bool slept_with_spinlock(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
 {
 	const struct ktrx_cpu *row = &evidence->cpu[cpu].row;
 
@@ -236,13 +237,13 @@ static void say_self(const struct context *context, struct why_finding *finding,
 			    "CPU %" PRIu32 " %s for lock %s in the handler of interrupt %" PRIu32
 			    ", which interrupted the holder of the lock",
 			    cpu, waits, lock, evidence->cpu[cpu].row.irq);
-	else if (cpu < evidence->cpus && is_left_behind(evidence, cpu, edge->object))
+	else if (cpu < evidence->cpus && slept_with_spinlock(evidence, cpu, edge->object))
 		finding_say(finding->base.what,
 			    "%s %s for lock %s, which %s held when it went to sleep there", party, waits,
 			    lock,
 			    why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
 					  sizeof(other)));
-	else if (is_from_before(context, edge))
+	else if (was_taken_before_switch(context, edge))
 		finding_say(finding->base.what,
 			    "%s %s for lock %s, which that CPU took before it switched to this thread", party,
 			    waits, lock);

@@ -117,7 +117,7 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
  * Returns whether an idle CPU is busy in a way that its ring does not show, for example with endless
  * interrupts: it has no heartbeat, yet its ring overflows. Ticks alone may be stopped on a CPU that idles.
  */
-static bool is_restless(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool hides_activity(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const bool never = cpu->row.heartbeats == 0 && evidence->most_beats > 0;
 
@@ -135,7 +135,7 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->reach = reach_of(evidence, cpu);
 	if (spins_on(evidence, cpu))
 		health->silent++;
-	else if (why_idles(evidence, cpu) && is_restless(evidence, cpu))
+	else if (why_idles(evidence, cpu) && hides_activity(evidence, cpu))
 		health->unknown++;
 	else if (why_idles(evidence, cpu))
 		health->idle++;
@@ -362,8 +362,8 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /* Adds a line if a thread ran but recorded nothing for long: running alone is no progress. */
-static void say_calm(const struct why_evidence *evidence, struct why_finding *finding,
-		     const struct why_thread *thread)
+static void say_no_events(const struct why_evidence *evidence, struct why_finding *finding,
+			  const struct why_thread *thread)
 {
 	const uint64_t known[] = { thread->last_own_event, thread->first, evidence->gap, evidence->first };
 	char who[WHY_WORDS], ticks[WHY_WORDS];
@@ -407,7 +407,7 @@ static void say_users(const struct why_evidence *evidence, struct why_finding *f
 	if (most[0])
 		finding_evidence(&finding->base, "most CPU time: %s", line);
 	for (uint32_t n = 0; n < USERS && most[n]; n++)
-		say_calm(evidence, finding, most[n]);
+		say_no_events(evidence, finding, most[n]);
 }
 
 static int report_busy(const struct why_evidence *evidence, struct why_findings *findings,

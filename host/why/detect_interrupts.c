@@ -152,7 +152,7 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
  */
 
 /* Returns the counts of that interrupt without the newest one. */
-static struct why_irq_kind before(const struct why_interrupts *interrupts)
+static struct why_irq_kind counts_before_newest(const struct why_interrupts *interrupts)
 {
 	const struct why_irq_kind *newest = why_newest_kind(interrupts);
 	struct why_irq_kind kind = newest ? *newest : (struct why_irq_kind){ 0 };
@@ -168,7 +168,7 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 	const bool by_events = interrupts->entered > 0;
 	const uint64_t stamp = by_events ? interrupts->stamp : cpu->row.irq_stamp;
 	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
-	struct why_irq_kind earlier = before(interrupts);
+	struct why_irq_kind earlier = counts_before_newest(interrupts);
 
 	why_say_irq(by_events ? interrupts->number : cpu->row.irq, by_events ? interrupts->name : "", irq,
 		    sizeof(irq));
@@ -197,7 +197,7 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
 		   const struct why_cpu *cpu)
 {
-	struct why_irq_kind earlier = before(&cpu->interrupts);
+	struct why_irq_kind earlier = counts_before_newest(&cpu->interrupts);
 	enum finding_certainty certain =
 		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
@@ -269,7 +269,7 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 }
 
 /* Returns whether a tick is overdue: the CPU ran on without one, or was silent for HOST_MS. */
-static bool had_time(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
 	       why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS);
@@ -355,7 +355,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
 		if (why_has_stopped(evidence, cpu) && !why_lacks_eoi(cpu) &&
-		    !has_another_reason(evidence, cpu) && had_time(evidence, cpu) &&
+		    !has_another_reason(evidence, cpu) && is_tick_overdue(evidence, cpu) &&
 		    late_sleepers(evidence, cpu) > 0)
 			error = found(evidence, findings, cpu);
 	}

@@ -144,7 +144,7 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
  * others. If other CPUs tick, they must have ticked in the period: if all timers were late at once, the host
  * was the cause.
  */
-static bool is_worth_a_look(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_quiet *quiet = &cpu->interrupts.quiet;
 	const uint64_t length = quiet->to - quiet->from, ran = length - quiet->unseen;
@@ -239,7 +239,7 @@ int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings
 		    !why_spins_for_something(cpu))
 			error = found_off(evidence, findings, cpu);
 		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet) &&
-		    is_worth_a_look(evidence, cpu))
+		    may_be_the_guest(evidence, cpu))
 			error = was_off(evidence, findings, cpu);
 	}
 	return error;

@@ -84,7 +84,7 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 }
 
 /* Returns the longest time that the thread can have existed before it began to wait. */
-static uint64_t before(const struct why_untimed *untimed)
+static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
 }
@@ -99,7 +99,7 @@ static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const s
 	const uint32_t wakes = untimed->by_table ? untimed->thread->holder.wakes : 0;
 
 	return wakes >= KNOWN_WAITS && untimed->waiters_ticks >= why_ms(evidence, STUCK_MS) &&
-	       one->ticks >= at_least(evidence, UNKNOWN_MS, before(untimed) / wakes, TIMES_BLOCKS);
+	       one->ticks >= at_least(evidence, UNKNOWN_MS, time_before_wait(untimed) / wakes, TIMES_BLOCKS);
 }
 
 static void judge_blocks(const struct why_evidence *evidence, struct overdue_wait *one)
@@ -392,7 +392,7 @@ static void say_counted(const struct why_evidence *evidence, struct why_finding 
 
 	finding_evidence(&finding->base, "it was woken %" PRIu32 " times in the %s before this wait",
 			 untimed->thread->holder.wakes,
-			 why_say_ticks(evidence, before(untimed), ticks, sizeof(ticks)));
+			 why_say_ticks(evidence, time_before_wait(untimed), ticks, sizeof(ticks)));
 }
 
 static void say_waiter(const struct why_evidence *evidence, struct why_finding *finding,
@@ -470,7 +470,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 /*
  * Returns whether detect_wakeup.c reports the thread: it is in a group that waits for each other's wakeups.
  */
-static bool is_left_asleep(const struct why_sleepers *sleepers, const struct why_thread *thread)
+static bool is_lost_wakeup(const struct why_sleepers *sleepers, const struct why_thread *thread)
 {
 	for (uint32_t n = 0; n < sleepers->count; n++)
 		if (sleepers->sleeper[n].thread == thread)
@@ -496,7 +496,7 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 	for (uint32_t n = 0; n < list->count && count < MOST && !error; n++) {
 		struct overdue_wait one = judge(evidence, list, &list->untimed[n]);
 
-		if (one.reason == NONE || is_left_asleep(sleepers, one.untimed->thread) ||
+		if (one.reason == NONE || is_lost_wakeup(sleepers, one.untimed->thread) ||
 		    (one.reason == RHYTHM && !is_first_on_queue(list, n)))
 			continue;
 		count++;

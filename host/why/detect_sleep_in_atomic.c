@@ -24,7 +24,7 @@ static const char *say_state(const struct why_evidence *evidence, const struct k
 		       why_say_object(evidence, row->broken_object, lock, sizeof(lock)));
 }
 
-static bool has_or_wants(const struct ktrx_holder *holder, uint64_t lock)
+static bool holds_or_spins_for(const struct ktrx_holder *holder, uint64_t lock)
 {
 	return why_holds_lock(holder, lock) || (holder->wait == KTRX_WAIT_SPIN && holder->object == lock);
 }
@@ -33,7 +33,7 @@ static bool has_or_wants(const struct ktrx_holder *holder, uint64_t lock)
 static bool is_in_use(const struct why_evidence *evidence, uint64_t lock)
 {
 	for (uint32_t n = 0; lock && n < evidence->cpus; n++)
-		if (evidence->cpu[n].has_holder && has_or_wants(&evidence->cpu[n].holder, lock))
+		if (evidence->cpu[n].has_holder && holds_or_spins_for(&evidence->cpu[n].holder, lock))
 			return true;
 	return false;
 }
@@ -95,7 +95,7 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
  * Returns whether the CPU has taken that lock again since. Then it was released in between; the same code
  * may have slept with it again.
  */
-static bool is_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool was_taken_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return held_since(cpu, cpu->row.broken_object) > cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
 }
@@ -104,7 +104,7 @@ static bool is_again(const struct why_evidence *evidence, const struct why_cpu *
  * Returns whether another CPU or thread holds a lock at that address now. Then the lock was released or its
  * memory reused, and the waiters do not wait for the lock that was held at the switch.
  */
-static bool is_another(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t lock = cpu->row.broken_object;
 	const uint64_t later = cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
@@ -158,10 +158,10 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 {
 	const uint64_t lock = cpu->row.broken_object;
 
-	if (lock && is_another(evidence, cpu))
+	if (lock && has_other_holder(evidence, cpu))
 		return FINDING_POSSIBLE;
 	if (is_waited_for(evidence, lock))
-		return is_again(evidence, cpu) ? FINDING_LIKELY : FINDING_CERTAIN;
+		return was_taken_again(evidence, cpu) ? FINDING_LIKELY : FINDING_CERTAIN;
 	if (ran_on(evidence, cpu) || (!is_in_use(evidence, lock) && any_cpu_stopped(evidence)))
 		return FINDING_POSSIBLE;
 	return FINDING_LIKELY;
@@ -201,10 +201,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	finding_evidence(&finding->base, "this was about %s ago, at %s",
 			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
 			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
-	if (row->broken_object && is_another(evidence, cpu))
+	if (row->broken_object && has_other_holder(evidence, cpu))
 		finding_evidence(&finding->base, "a lock at that address has been taken since: "
 						 "the first was released, or its memory was reused");
-	else if (is_again(evidence, cpu))
+	else if (was_taken_again(evidence, cpu))
 		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " has taken that lock again since, and still holds it",
 				 cpu->number);

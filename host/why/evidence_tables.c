@@ -13,7 +13,7 @@
 #define SILENCE_MOST 1e6    /* s */
 #define TICKS_MOST   0x1p62 /* more ticks are not a valid time */
 
-static bool says_yes(const char *text, const char *key)
+static bool is_yes(const char *text, const char *key)
 {
 	size_t length;
 	const char *value = note_find(text, key, &length);
@@ -41,8 +41,8 @@ void why_note(struct why_evidence *evidence)
 			length = sizeof(evidence->ended) - 1;
 		memcpy(evidence->ended, ended, length);
 	}
-	evidence->stalled = says_yes(note, "stalled");
-	evidence->reset = says_yes(note, "reset");
+	evidence->stalled = is_yes(note, "stalled");
+	evidence->reset = is_yes(note, "reset");
 	evidence->made_progress = note_silence(note, &evidence->silence_is_longer) == 0;
 }
 

@@ -223,7 +223,7 @@ static bool ticks_always(const struct why_cpu *cpu)
  * tick is stopped while it idles. And if devices answered many other waits during the longest wait, an idle
  * CPU that the host did not run is not its cause.
  */
-static bool is_odd(const struct why_evidence *evidence, const struct why_unseen *unseen)
+static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
 	const struct why_thread *thread = why_thread_find(evidence, unseen->thread);
 
@@ -248,7 +248,7 @@ static void sum_unseen(struct why_reader *reader, uint64_t begin)
 		const struct why_unseen *unseen = &reader->unseen[n];
 		uint64_t *sum = &reader->open[unseen->cpu].sum;
 
-		if (unseen->to <= begin || !is_odd(reader->evidence, unseen))
+		if (unseen->to <= begin || !should_have_recorded(reader->evidence, unseen))
 			continue;
 		*sum += unseen->to - (unseen->from > begin ? unseen->from : begin);
 		if (*sum <= waits->worst_unseen)

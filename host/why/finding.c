@@ -282,7 +282,7 @@ static bool is_empty(const struct why_evidence *evidence)
 }
 
 /* Returns the first CPU that is still starting on the thread that becomes its idle thread, NULL if none. */
-static const struct why_cpu *one_that_starts(const struct why_evidence *evidence)
+static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_thread *thread = why_runs(evidence, &evidence->cpu[n]);
@@ -295,7 +295,7 @@ static const struct why_cpu *one_that_starts(const struct why_evidence *evidence
 
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
-	const struct why_cpu *starts = one_that_starts(evidence);
+	const struct why_cpu *starts = starting_cpu(evidence);
 	char silence[WHY_WORDS];
 
 	if (evidence->info->unusable)

@@ -44,7 +44,7 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /* Returns whether the CPU should have heartbeats: it had one, or another CPU had MANY_BEATS. */
-static bool has_heart(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool should_have_heartbeats(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->has_row &&
 	       (cpu->row.heartbeats > 0 || (cpu->row.online && evidence->most_beats >= MANY_BEATS));
@@ -63,14 +63,15 @@ void why_pulse_settle(struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (has_heart(evidence, cpu) && why_silence(evidence, cpu) > evidence->longest_silence)
+		if (should_have_heartbeats(evidence, cpu) &&
+		    why_silence(evidence, cpu) > evidence->longest_silence)
 			evidence->longest_silence = why_silence(evidence, cpu);
 	}
 }
 
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (!has_heart(evidence, cpu) || evidence->info->frequency == 0 || evidence->reset ||
+	if (!should_have_heartbeats(evidence, cpu) || evidence->info->frequency == 0 || evidence->reset ||
 	    evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return false;
 	return cpu->row.heartbeats == 0 || why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||

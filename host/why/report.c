@@ -299,7 +299,7 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 }
 
 /* Returns whether the finding makes a healthy verdict only possible; it is then shown at length. */
-static bool opens(const struct why_findings *findings, uint32_t n)
+static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);
 
@@ -315,7 +315,7 @@ void why_report(struct base_output *out, const struct why_evidence *evidence,
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
 			base_output_text(out, "\nalso:\n");
-		put_finding(out, why_findings_at(findings, n), all || opens(findings, n));
+		put_finding(out, why_findings_at(findings, n), all || makes_only_possible(findings, n));
 	}
 	put_evidence(out, evidence, all);
 	if (order_say(evidence->trace, order) > 0)

@@ -12,7 +12,7 @@
 #define NAME_MOST 64u /* bytes of an escaped name that are shown */
 
 /* Escapes a name from the trace or the kernel's file. */
-static const char *safe(const char *name, char buffer[NAME_MOST + 1])
+static const char *escape_name(const char *name, char buffer[NAME_MOST + 1])
 {
 	*base_escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';
 	return buffer;
@@ -39,7 +39,7 @@ const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char
 	}
 	thread = why_thread_find(evidence, id - 1);
 	if (thread && thread->name[0])
-		why_say(buffer, size, "thread %" PRIu32 " (%s)", id - 1, safe(thread->name, name));
+		why_say(buffer, size, "thread %" PRIu32 " (%s)", id - 1, escape_name(thread->name, name));
 	else
 		why_say(buffer, size, "thread %" PRIu32, id - 1);
 	return buffer;
@@ -52,16 +52,16 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 	struct symbol symbol;
 
 	if (why_object_is_elsewhere(evidence, address))
-		why_say(buffer, size, "%s", safe(name, escaped));
+		why_say(buffer, size, "%s", escape_name(name, escaped));
 	else if (*name)
-		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
+		why_say(buffer, size, "%s (0x%" PRIx64 ")", escape_name(name, escaped), address);
 	else if (symbols_find_any(evidence->symbols, address, &symbol) != 0)
 		why_say(buffer, size, "0x%" PRIx64, address);
 	else if (symbol.offset)
-		why_say(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")", safe(symbol.function, escaped),
-			symbol.offset, address);
+		why_say(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")",
+			escape_name(symbol.function, escaped), symbol.offset, address);
 	else
-		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(symbol.function, escaped), address);
+		why_say(buffer, size, "%s (0x%" PRIx64 ")", escape_name(symbol.function, escaped), address);
 	return buffer;
 }
 
@@ -73,10 +73,12 @@ static const char *say_symbol(uint64_t address, int found, const struct symbol *
 	if (found != 0)
 		why_say(buffer, size, "0x%" PRIx64, address);
 	else if (symbol->file)
-		why_say(buffer, size, "%s+0x%" PRIx64 " (%s:%" PRIu32 ")", safe(symbol->function, function),
-			symbol->offset, safe(symbol->file, file), symbol->line);
+		why_say(buffer, size, "%s+0x%" PRIx64 " (%s:%" PRIu32 ")",
+			escape_name(symbol->function, function), symbol->offset,
+			escape_name(symbol->file, file), symbol->line);
 	else
-		why_say(buffer, size, "%s+0x%" PRIx64, safe(symbol->function, function), symbol->offset);
+		why_say(buffer, size, "%s+0x%" PRIx64, escape_name(symbol->function, function),
+			symbol->offset);
 	return buffer;
 }
 
@@ -123,7 +125,7 @@ const char *why_say_name(const char *name, const char *what, uint64_t number, ch
 	char escaped[NAME_MOST + 1];
 
 	if (name)
-		snprintf(buffer, size, "%s", safe(name, escaped));
+		snprintf(buffer, size, "%s", escape_name(name, escaped));
 	else
 		snprintf(buffer, size, "%s %" PRIu64, what, number);
 	return buffer;

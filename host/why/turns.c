@@ -9,7 +9,7 @@
 #define ALIKE_PART 8u /* tenths of the wakeups that must come at about the usual time */
 
 /* Returns whether the row's counts are consistent. They may not be if the row changed while it was copied. */
-static bool is_possible(const struct why_evidence *evidence, const struct why_untimed *untimed)
+static bool is_consistent(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
 	const struct ktrx_holder *row = &untimed->thread->holder;
 
@@ -24,7 +24,7 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed 
 	const struct ktrx_holder *row = &untimed->thread->holder;
 
 	if (!untimed->by_table || row->habit_wakes < LEAST || row->habit_object != untimed->object ||
-	    !is_possible(evidence, untimed) || why_ms(evidence, LEAST_MS) == 0 ||
+	    !is_consistent(evidence, untimed) || why_ms(evidence, LEAST_MS) == 0 ||
 	    row->habit_last - row->habit_first < why_ms(evidence, LEAST_MS))
 		return false;
 	*habit = (struct why_habit){
@@ -78,7 +78,7 @@ static bool is_worker(const struct why_thread *thread)
  * Returns whether events show reliably that a thread is runnable: by states in sched.switch, or by events
  * before each sleep and at the end of each thread. `since`: stamp of the switch away from the thread.
  */
-static bool events_mean_it(const struct why_evidence *evidence, uint64_t since)
+static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)
 {
 	if (evidence->odd_wakes >= ODD_WAKES && evidence->odd_wakes > evidence->wakes / ODD_PART)
 		return false;
@@ -94,7 +94,7 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 		return false;
 	if (!scheduling_covers(evidence->scheduling, WELLKNOWN_SWITCH, thread->since, evidence->end))
 		return false;
-	return thread->woken >= thread->since || events_mean_it(evidence, thread->since);
+	return thread->woken >= thread->since || states_are_reliable(evidence, thread->since);
 }
 
 /*
