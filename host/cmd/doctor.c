@@ -12,6 +12,7 @@
 #include "analyze/note.h"
 #include "capture/error.h"
 #include "capture/plan.h"
+#include "capture/ram_kernel.h"
 #include "capture/run.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
@@ -80,6 +81,14 @@ static void take_note(struct doctor *doctor, const char *note)
 	    note_word_after(command, length, "-smp", cpus, sizeof(cpus)) == 0)
 		doctor->subject.cpus = cpus_of(cpus);
 	if (!doctor->subject.elf && note_kernel(note, doctor->elf, sizeof(doctor->elf)))
+		doctor->subject.elf = doctor->elf;
+}
+
+/* Takes the kernel from the command line of the QEMU that runs the guest with this RAM file. */
+static void take_ram_kernel(struct doctor *doctor, const char *path)
+{
+	if (!doctor->subject.elf && doctor->facts.info->form == KTREAD_FORM_RAM &&
+	    capture_ram_kernel(path, doctor->elf, sizeof(doctor->elf)))
 		doctor->subject.elf = doctor->elf;
 }
 
@@ -196,6 +205,7 @@ static int examine(struct doctor *doctor, const char *path)
 	if (status == 0) {
 		doctor->subject.facts = &doctor->facts;
 		take_note(doctor, doctor->facts.info->note);
+		take_ram_kernel(doctor, path);
 		examine_kernel(&doctor->report, &doctor->subject);
 		examine_trace(&doctor->report, &doctor->subject);
 		examine_symbols(&doctor->report, &doctor->subject);

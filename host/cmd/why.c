@@ -10,6 +10,7 @@
 #include "capture/cpu_state.h"
 #include "capture/error.h"
 #include "capture/extract.h"
+#include "capture/ram_kernel.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
@@ -43,6 +44,9 @@ static int open_symbols(const struct explain_options *options, const struct ktre
 	*symbols = NULL;
 	if (!elf && note_kernel(ktread_info(trace)->note, found, sizeof(found)))
 		elf = found;
+	if (!elf && ktread_info(trace)->form == KTREAD_FORM_RAM)
+		command_message(options->name, "the kernel's file is unknown: addresses are shown without "
+					       "names (--elf KERNEL)");
 	if (!elf)
 		return 0;
 	status = symbols_open(symbols, elf, ktread_info(trace));
@@ -247,14 +251,21 @@ static double watch(const struct why *why)
 	return seconds;
 }
 
-static void note_silence_of(struct ktread *trace, double seconds)
+/* Notes what a RAM file itself does not have: for how long the guest has been silent, and its kernel. */
+static void note_machine(struct ktread *trace, const char *ram, double seconds)
 {
-	char note[64];
+	char note[PATH_MAX + 128], kernel[PATH_MAX];
+	int length = 0;
 
-	if (seconds < 0 || ktread_info(trace)->form != KTREAD_FORM_RAM)
+	if (ktread_info(trace)->form != KTREAD_FORM_RAM)
 		return;
-	snprintf(note, sizeof(note), "silent: %.1f s%s\n", seconds, seconds > 0 ? " or more" : "");
-	ktread_set_note(trace, note); /* if out of memory, `explain` fails as well */
+	if (seconds >= 0)
+		length = snprintf(note, sizeof(note), "silent: %.1f s%s\n", seconds,
+				  seconds > 0 ? " or more" : "");
+	if (capture_ram_kernel(ram, kernel, sizeof(kernel)))
+		length += snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n", kernel);
+	if (length)
+		ktread_set_note(trace, note); /* if out of memory, `explain` fails as well */
 }
 
 static int explain_trace(struct why *why)
@@ -269,7 +280,7 @@ static int explain_trace(struct why *why)
 		unlink(why->args.path);
 	if (status)
 		return status;
-	note_silence_of(trace, silence);
+	note_machine(trace, why->args.path, silence);
 	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;

@@ -59,6 +59,7 @@ await hangs
 why "the RAM of a machine that hangs as a whole" 10 "$ram"
 report_has '^self-deadlock \(certain\).* has waited [1-9]\.[0-9]+ s'
 report_has 'it may have been stopped for longer'
+report_has '\(demo/kern/bug/[a-z_]+\.c:[0-9]+\)' # the kernel is the one on QEMU's command line
 "$ktrace" live --lines "$ram" >"$tmp/live" 2>/dev/null &
 watcher=$!
 check "live reports the CPU of a machine that hangs as a whole as stuck" eventually grep -q 'STUCK for [1-9]' "$tmp/live"
@@ -71,6 +72,7 @@ wait $guest 2>/dev/null
 # newest event.
 "$ktrace" why "$tmp/dead.ram" >"$tmp/report" 2>"$tmp/err"
 check "the RAM of a machine that has ended: why reports the deadlock" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/report"
+check "the RAM of a machine that has ended: why suggests --elf" grep -qF -- '(--elf KERNEL)' "$tmp/err"
 check "the RAM of a machine that has ended: why does not report a longer stop" sh -c '! grep -q "may have been stopped for longer" "$0"' "$tmp/report"
 
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Finds the kernel that a running QEMU has booted, by the file that holds the guest's RAM. */
+#ifndef CAPTURE_RAM_KERNEL_H
+#define CAPTURE_RAM_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Writes the path after -kernel on the command line of a process that has the RAM file open, as an absolute
+ * path. Returns false if there is no such process, or none that this user may examine, or if the path does
+ * not fit.
+ */
+bool capture_ram_kernel(const char *ram, char *path, size_t size);
+
+#endif
