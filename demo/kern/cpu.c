@@ -13,7 +13,7 @@
 
 KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsigned long long, hardware));
 
-#define START_PATIENCE_NS (2 * NS_PER_S)
+#define START_TIMEOUT_NS (2 * NS_PER_S)
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
@@ -45,7 +45,7 @@ void cpu_init(void)
 
 static bool start(struct cpu *cpu)
 {
-	uint64_t end = clock_ns() + START_PATIENCE_NS;
+	uint64_t end = clock_ns() + START_TIMEOUT_NS;
 
 	if (!arch_cpu_start(cpu))
 		return false;

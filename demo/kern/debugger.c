@@ -13,7 +13,7 @@
 #include "probes.h"
 
 #define LINE_SIZE     80
-#define BEAT_NS	      (10 * NS_PER_MS)
+#define HEARTBEAT_NS  (10 * NS_PER_MS)
 #define BACKTRACE_MAX 1000 /* larger counts mean: all */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
@@ -27,16 +27,16 @@ static bool is_leaving;
  * Called while waiting for a key: answers IPIs, for which other CPUs wait, and updates the heartbeat, which
  * the host checks.
  */
-static void attend(void)
+static void handle_while_waiting(void)
 {
-	static uint64_t beaten_ns;
+	static uint64_t last_heartbeat_ns;
 
 	if (!has_panicked)
 		ipi_handle();
-	if (clock_ns() - beaten_ns < BEAT_NS)
+	if (clock_ns() - last_heartbeat_ns < HEARTBEAT_NS)
 		return;
-	beaten_ns = clock_ns();
-	ktrace_heartbeat((uintptr_t)attend);
+	last_heartbeat_ns = clock_ns();
+	ktrace_heartbeat((uintptr_t)handle_while_waiting);
 }
 
 static int wait_key(void)
@@ -44,7 +44,7 @@ static int wait_key(void)
 	int c;
 
 	while ((c = arch_console_getc()) < 0) {
-		attend();
+		handle_while_waiting();
 		arch_relax();
 	}
 	return c;
@@ -123,7 +123,7 @@ static void set(const char *text)
 		kprintf("set NAME=VALUE, set PATTERN=STATE, set PATTERN, set -PATTERN\n");
 	else
 		ktrace_console_refusal(&viewer, ktrace_control(text));
-	if (has_panicked && probes_wait())
+	if (has_panicked && probes_pending())
 		kprintf("probes need the machine to run, and it does not any more\n");
 }
 

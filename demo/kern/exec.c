@@ -93,7 +93,7 @@ static int find_program(const char *path, struct inode *cwd, const struct creden
 	else
 		error = -EACCES;
 	if (error)
-		inode_release(*program);
+		inode_put(*program);
 	return error;
 }
 
@@ -142,7 +142,7 @@ int exec_load(struct image *image, const char *path, char *const argv[], char *c
 		return error;
 	take_credentials(image, program, who);
 	error = load(image, program, argv, envp);
-	inode_release(program);
+	inode_put(program);
 	return error;
 }
 

@@ -48,13 +48,13 @@ struct file *file_new(const struct file_operations *operations, unsigned flags)
 	return file;
 }
 
-struct file *file_hold(struct file *file)
+struct file *file_get(struct file *file)
 {
 	__atomic_add_fetch(&file->references, 1, __ATOMIC_RELAXED);
 	return file;
 }
 
-void file_release(struct file *file)
+void file_put(struct file *file)
 {
 	bool irq_on;
 
@@ -65,8 +65,8 @@ void file_release(struct file *file)
 		if (file->operations->close)
 			file->operations->close(file);
 	}
-	inode_release(file->inode);
-	inode_release(file->parent);
+	inode_put(file->inode);
+	inode_put(file->parent);
 	irq_on = spin_lock(&lock);
 	file->next_free = free_files;
 	free_files = file;
@@ -116,7 +116,7 @@ struct file *files_get(struct files *files, int fd)
 	struct file *file = fd >= 0 && fd < FILES_MAX ? files->file[fd] : NULL;
 
 	if (file)
-		file_hold(file);
+		file_get(file);
 	spin_unlock(&files->lock, irq_on);
 	return file;
 }
@@ -143,7 +143,7 @@ int files_install(struct files *files, struct file *file, unsigned flags)
 	spin_unlock(&files->lock, irq_on);
 	if (fd >= 0)
 		return fd;
-	file_release(file);
+	file_put(file);
 	return -EMFILE;
 }
 
@@ -165,16 +165,16 @@ int files_close(struct files *files, int fd)
 
 	if (!file)
 		return -EBADF;
-	file_release(file);
+	file_put(file);
 	return 0;
 }
 
-void files_put(struct files *files, struct file *file, int fd)
+void files_replace(struct files *files, struct file *file, int fd)
 {
 	struct file *old = replace(files, file, fd);
 
 	if (old)
-		file_release(old);
+		file_put(old);
 }
 
 void files_fork(struct files *to, struct files *from)
@@ -184,7 +184,7 @@ void files_fork(struct files *to, struct files *from)
 	to->close_on_exec = from->close_on_exec;
 	for (int fd = 0; fd < FILES_MAX; fd++)
 		if (from->file[fd])
-			to->file[fd] = file_hold(from->file[fd]);
+			to->file[fd] = file_get(from->file[fd]);
 	spin_unlock(&from->lock, irq_on);
 }
 

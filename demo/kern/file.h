@@ -68,8 +68,8 @@ struct files {
 };
 
 struct file *file_new(const struct file_operations *operations, unsigned flags); /* NULL: table full */
-struct file *file_hold(struct file *file);
-void file_release(struct file *file);
+struct file *file_get(struct file *file);
+void file_put(struct file *file);
 
 /* Calls the operation after checking the access mode of the file. Traced. */
 int64_t file_read(struct file *file, uintptr_t to, size_t size);
@@ -81,7 +81,7 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size);
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
 /* Replaces the file of that descriptor. */
-void files_put(struct files *files, struct file *file, int fd);
+void files_replace(struct files *files, struct file *file, int fd);
 /* The caller owns a reference to the returned file; NULL: -EBADF. */
 struct file *files_get(struct files *files, int fd);
 int files_close(struct files *files, int fd);

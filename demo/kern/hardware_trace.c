@@ -16,7 +16,7 @@
 #include "process.h"
 #include "process_trace.h"
 #include "share.h"
-#include "short_lock.h"
+#include "untraced_lock.h"
 #include "string.h"
 #include "vfs.h"
 
@@ -24,14 +24,14 @@
 
 static uint32_t lock;
 
-static unsigned long lock_shortly(void)
+static unsigned long lock_untraced(void)
 {
-	return short_lock_take(&lock);
+	return untraced_lock_take(&lock);
 }
 
-static void unlock_shortly(unsigned long irq_on)
+static void unlock_untraced(unsigned long irq_on)
 {
-	short_lock_give(&lock, irq_on);
+	untraced_lock_release(&lock, irq_on);
 }
 
 static unsigned long lock_table(void)
@@ -104,12 +104,12 @@ static size_t pages_of(size_t size)
 	return (size + PAGE_SIZE - 1) / PAGE_SIZE;
 }
 
-static void *lend(size_t size)
+static void *alloc_memory(size_t size)
 {
 	return page_alloc(pages_of(size));
 }
 
-static void take_back(void *memory, size_t size)
+static void free_memory(void *memory, size_t size)
 {
 	page_free(memory, pages_of(size));
 }
@@ -121,7 +121,7 @@ static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		for (uint64_t at = 0; at < pieces[i].size; at += PAGE_SIZE)
-			share_release(pieces[i].physical + at);
+			share_put(pieces[i].physical + at);
 	page_free(pieces, 1);
 }
 
@@ -152,7 +152,7 @@ static int alloc_buffer(struct ktrace_hwt_buffer *buffer, uint64_t size)
 	size_t table_size = KTRACE_HWT_TABLE_SIZE(size);
 	struct ktrace_hwt_piece *pieces = page_alloc(1);
 	uint32_t count = pieces ? alloc_pieces(pieces, pages_of(size)) : 0;
-	void *table = count > 0 ? lend(table_size) : NULL;
+	void *table = count > 0 ? alloc_memory(table_size) : NULL;
 
 	if (!table) {
 		if (count > 0)
@@ -176,7 +176,7 @@ static int alloc_buffer(struct ktrace_hwt_buffer *buffer, uint64_t size)
 
 static void free_buffer(struct ktrace_hwt_buffer *buffer)
 {
-	take_back(buffer->table, buffer->table_size);
+	free_memory(buffer->table, buffer->table_size);
 	free_pieces(buffer->cookie, buffer->pieces);
 }
 
@@ -245,7 +245,7 @@ static bool has_software;
 /* Hardware trace units that ktrace has drivers for, up to NULL. */
 static struct ktrace_hwt_backend *hardware[ARCH_TRACE_UNITS_MAX + 1];
 
-static void tell_clock(void *unused)
+static void publish_clock(void *unused)
 {
 	(void)unused;
 	ktrace_hwt_qemu_clock(&qemu, this_cpu());
@@ -259,7 +259,7 @@ static void find_software(void)
 	qemu.cpus = cpu_count;
 	ktrace_hwt_qemu_make(&software, &qemu);
 	if (ktrace_hwt_add(&software) == KTRACE_OK) {
-		ipi_call_all(tell_clock, NULL);
+		ipi_call_all(publish_clock, NULL);
 		__atomic_store_n(&has_software, true, __ATOMIC_RELEASE);
 	} else {
 		page_free(qemu.page, cpu_count);
@@ -276,7 +276,7 @@ void hardware_trace_switch(const struct thread *next)
 }
 
 /* Starts tracing the thread that is running on this CPU, as if it had been switched out and in again. */
-static void take_up(void *unused)
+static void switch_running_in(void *unused)
 {
 	struct ktrace_hwt_thread *running = &arch_this_cpu()->current->hardware_trace;
 
@@ -290,7 +290,7 @@ int hardware_trace_start(struct ktrace_hwt_context *context)
 	int error = ktrace_hwt_start(context);
 
 	if (!error)
-		ipi_call_all(take_up, NULL);
+		ipi_call_all(switch_running_in, NULL);
 	return error;
 }
 
@@ -315,8 +315,8 @@ void hardware_trace_init(void)
 {
 	static struct ktrace_hwt_kernel kernel = {
 		.size = sizeof(kernel),
-		.lock = lock_shortly,
-		.unlock = unlock_shortly,
+		.lock = lock_untraced,
+		.unlock = unlock_untraced,
 		.table_lock = lock_table,
 		.table_unlock = unlock_table,
 		.process = find_process,
@@ -326,8 +326,8 @@ void hardware_trace_init(void)
 		.image = image_of,
 		.buffer_alloc = alloc_buffer,
 		.buffer_free = free_buffer,
-		.alloc = lend,
-		.free = take_back,
+		.alloc = alloc_memory,
+		.free = free_memory,
 		.copy_out = copy_out,
 		.on_cpu = call_cpu,
 		.sleep = sleep_on,

@@ -61,7 +61,7 @@ static uint32_t unit_of(const struct file *file)
  * A jail does not restrict the file system. But its superuser must not see kernel code, or processes outside
  * the jail. The process of a file may have ended: then a process in a jail cannot open the file.
  */
-static bool is_in_sight(uint64_t device_number)
+static bool is_visible(uint64_t device_number)
 {
 	const struct credentials *who = &process_self()->cred;
 	const struct process *target;
@@ -78,7 +78,7 @@ static bool is_in_sight(uint64_t device_number)
 
 static int context_open(struct file *file)
 {
-	if (!is_in_sight(file->inode->device_number))
+	if (!is_visible(file->inode->device_number))
 		return -EPERM;
 	file->object = ktrace_hwt_get((uint32_t)(file->inode->device_number >> 32));
 	return file->object ? 0 : -ENODEV;
@@ -128,13 +128,13 @@ static int get_records(struct ktrace_hwt_context *context, uintptr_t argument)
 static int get_place(struct ktrace_hwt_context *context, uint32_t unit, uintptr_t argument)
 {
 	struct ktrace_hwt_place place;
-	struct abi_hwt_place told;
+	struct abi_hwt_place output;
 	int error = process_trace_errno(ktrace_hwt_position(context, unit, &place));
 
 	if (error)
 		return error;
-	told = (struct abi_hwt_place){ place.position, place.wraps, place.lost, place.enabled, place.full };
-	return copy_out(argument, &told, sizeof(told));
+	output = (struct abi_hwt_place){ place.position, place.wraps, place.lost, place.enabled, place.full };
+	return copy_out(argument, &output, sizeof(output));
 }
 
 static int set_config(struct ktrace_hwt_context *context, uintptr_t argument)

@@ -45,20 +45,20 @@ static uintptr_t middle;  /* middle of the largest range of RAM */
 /* Shows whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
-#define TOLD_STEP 16 /* pages */
+#define RECORD_STEP 16 /* pages */
 
 /*
- * Records the number of free pages, but only after a change by TOLD_STEP: a counter track does not need each
+ * Records the number of free pages, but only after a change by RECORD_STEP: a counter track does not need each
  * page.
  */
-static void tell_free(void)
+static void record_free_pages(void)
 {
-	static size_t told;
-	size_t now = page_free_count(), then = __atomic_load_n(&told, __ATOMIC_RELAXED);
+	static size_t recorded;
+	size_t now = page_free_count(), then = __atomic_load_n(&recorded, __ATOMIC_RELAXED);
 
-	if (now + TOLD_STEP > then && now < then + TOLD_STEP)
+	if (now + RECORD_STEP > then && now < then + RECORD_STEP)
 		return;
-	__atomic_store_n(&told, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&recorded, now, __ATOMIC_RELAXED);
 	KTRACE(counter, memory, now);
 }
 
@@ -228,7 +228,7 @@ void *page_alloc(size_t count)
 	if (!pages)
 		return NULL;
 	__atomic_sub_fetch(&free_pages, count, __ATOMIC_RELAXED);
-	tell_free();
+	record_free_pages();
 	return memset(pages, 0, count * PAGE_SIZE);
 }
 
@@ -260,7 +260,7 @@ void page_free(void *pages, size_t count)
 	if (count != 1 || !stock_put(own_stock(), pages))
 		put_locked(pages, count);
 	KTRACE(mm, free, pages, (uint32_t)count);
-	tell_free();
+	record_free_pages();
 }
 
 size_t page_free_count(void)

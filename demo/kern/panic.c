@@ -14,7 +14,7 @@
 #include "print.h"
 #include "thread.h"
 
-#define STOP_PATIENCE_NS (50 * NS_PER_MS)
+#define STOP_TIMEOUT_NS (50 * NS_PER_MS)
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
@@ -36,7 +36,7 @@ static unsigned running_others(void)
 
 static void wait_for_others(void)
 {
-	uint64_t end = clock_ns() + STOP_PATIENCE_NS;
+	uint64_t end = clock_ns() + STOP_TIMEOUT_NS;
 
 	while (running_others() > 0 && clock_ns() < end)
 		arch_relax();

@@ -190,9 +190,9 @@ int pipe_open(struct file **read_end, struct file **write_end)
 	_Static_assert(sizeof(struct pipe) <= PAGE_SIZE, "one page is enough");
 	if (!pipe || !reader || !writer) {
 		if (reader)
-			file_release(reader);
+			file_put(reader);
 		if (writer)
-			file_release(writer);
+			file_put(writer);
 		if (pipe)
 			page_free(pipe, 1);
 		return pipe ? -ENFILE : -ENOMEM;

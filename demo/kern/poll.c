@@ -38,7 +38,7 @@ static unsigned look_at(struct files *files, const struct abi_pollfd *fd)
 		events = file->operations->poll(file) & ((unsigned)fd->events | POLLERR | POLLHUP);
 	else
 		events = (POLLIN | POLLOUT) & (unsigned)fd->events;
-	file_release(file);
+	file_put(file);
 	return events;
 }
 

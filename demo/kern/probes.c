@@ -10,7 +10,7 @@
 #include "ipi.h"
 #include "spinlock.h"
 
-#define MOST	   1000
+#define RUNS_MAX   1000
 #define ROW_EVENTS 6u
 
 KTRACE_EVENT(probe, log, "%u of run %u", (uint32_t, n), (uint32_t, run));
@@ -18,10 +18,10 @@ KTRACE_EVENT(probe, cost, "%s: %llu ps each, of %u", (const char *, test), (unsi
 	     (uint32_t, count));
 
 static uint32_t logs, ipis, stretches, spins;
-KTRACE_SETTING_RANGE("debug.ktr.testlogcnt", logs, 0, MOST);
-KTRACE_SETTING_RANGE("debug.ktr.testipicnt", ipis, 0, MOST);
-KTRACE_SETTING_RANGE("debug.ktr.testcritcnt", stretches, 0, MOST);
-KTRACE_SETTING_RANGE("debug.ktr.testspincnt", spins, 0, MOST);
+KTRACE_SETTING_RANGE("debug.ktr.testlogcnt", logs, 0, RUNS_MAX);
+KTRACE_SETTING_RANGE("debug.ktr.testipicnt", ipis, 0, RUNS_MAX);
+KTRACE_SETTING_RANGE("debug.ktr.testcritcnt", stretches, 0, RUNS_MAX);
+KTRACE_SETTING_RANGE("debug.ktr.testspincnt", spins, 0, RUNS_MAX);
 
 static struct spinlock lock = SPINLOCK("probe");
 
@@ -87,22 +87,22 @@ static void measure(const char *test, void (*once)(uint32_t run), uint32_t runs,
 	KTRACE(probe, cost, test, begin * 1000 / runs / parts, runs * parts);
 }
 
-static uint32_t asked(const uint32_t *word)
+static uint32_t requested(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
 static uint32_t take(uint32_t *word)
 {
-	return asked(word) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
+	return requested(word) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
 }
 
-bool probes_wait(void)
+bool probes_pending(void)
 {
-	return asked(&logs) || asked(&ipis) || asked(&stretches) || asked(&spins);
+	return requested(&logs) || requested(&ipis) || requested(&stretches) || requested(&spins);
 }
 
-void probes_attend(void)
+void probes_run(void)
 {
 	uint32_t runs;
 

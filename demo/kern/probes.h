@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 /* Runs the requested probes if this is the boot CPU. Requires: idle thread, interrupts off. */
-void probes_attend(void);
+void probes_run(void);
 
 /* Returns true if a requested probe has not run yet. */
-bool probes_wait(void);
+bool probes_pending(void);
 
 #endif

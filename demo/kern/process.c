@@ -182,8 +182,8 @@ static void open_console(struct process *process)
 	if (vfs_open("/dev/console", O_RDWR, 0, process->cwd, &process->cred, &console))
 		return;
 	files_install(&process->files, console, 0);
-	files_install(&process->files, file_hold(console), 0);
-	files_install(&process->files, file_hold(console), 0);
+	files_install(&process->files, file_get(console), 0);
+	files_install(&process->files, file_get(console), 0);
 }
 
 int process_start_init(const char *path, char *const argv[])
@@ -193,7 +193,7 @@ int process_start_init(const char *path, char *const argv[])
 	struct image image;
 	int error;
 
-	process->cwd = inode_hold(vfs_root);
+	process->cwd = inode_get(vfs_root);
 	error = exec_load(&image, path, argv, envp, process->cwd, &process->cred);
 	if (!error) {
 		process->vm = image.vm;
@@ -203,7 +203,7 @@ int process_start_init(const char *path, char *const argv[])
 		}
 	}
 	if (error) {
-		inode_release(process->cwd);
+		inode_put(process->cwd);
 		free_slot(process);
 		return error;
 	}
@@ -288,9 +288,9 @@ static void become_zombie(struct process *self, int status)
 	self->state = PROCESS_ZOMBIE;
 	signal_send(parent, SIGCHLD, SI_KERNEL);
 	process_unlock(irq_on);
-	process_ends_tell(&parent->children);
+	process_ends_wake(&parent->children);
 	if (zombies && parent != init)
-		process_ends_tell(&init->children);
+		process_ends_wake(&init->children);
 }
 
 /* Makes the process unfindable for new traces, and reports its end to existing ones. */
@@ -321,7 +321,7 @@ void process_exit(int status)
 	}
 	end_hardware_trace(self);
 	files_close_all(&self->files);
-	inode_release(self->cwd);
+	inode_put(self->cwd);
 	thread_set_space(NULL);
 	mapped_code_drop(self);
 	vm_free(&self->vm);

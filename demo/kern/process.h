@@ -115,7 +115,7 @@ void process_rename(struct process *self, const char *name);
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);
 /* Wakes the waiters, because one more has ended or the thread to wait for has changed. */
-void process_ends_tell(struct process_ends *ends);
+void process_ends_wake(struct process_ends *ends);
 
 /*
  * process_cwd returns the working directory; the caller owns the reference. process_set_cwd replaces it and

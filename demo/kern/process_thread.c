@@ -24,7 +24,7 @@ uint32_t process_ends_count(const struct process_ends *ends)
 	return __atomic_load_n(&ends->ended, __ATOMIC_ACQUIRE);
 }
 
-void process_ends_tell(struct process_ends *ends)
+void process_ends_wake(struct process_ends *ends)
 {
 	bool irq_on = spin_lock(&ends->queue.lock);
 
@@ -53,7 +53,7 @@ bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t threa
 }
 
 /* Like process_ends_wait, but no signal ends the wait. */
-static void wait_firmly(struct process_ends *ends, uint32_t ended, uint32_t thread)
+static void wait_uninterruptibly(struct process_ends *ends, uint32_t ended, uint32_t thread)
 {
 	bool irq_on = spin_lock(&ends->queue.lock);
 
@@ -135,7 +135,7 @@ int64_t process_thread_create(const struct thread_start *start)
 /* ---- End ----------------------------------------------------------------------------------------- */
 
 /* Returns false if all other threads have left or are leaving. */
-static bool stay_no_longer(struct process *process)
+static bool stop_staying(struct process *process)
 {
 	bool irq_on = process_lock(), others = process->staying > 1;
 
@@ -161,9 +161,9 @@ static void leave_list(struct process *process, struct thread *self)
 	}
 	self->process = NULL;
 	process_unlock(irq_on);
-	process_ends_tell(&process->thread_ends);
+	process_ends_wake(&process->thread_ends);
 	if (parent)
-		process_ends_tell(&parent->children);
+		process_ends_wake(&parent->children);
 }
 
 void process_thread_exit(void)
@@ -171,7 +171,7 @@ void process_thread_exit(void)
 	struct thread *self = thread_self();
 	struct process *process = self->process;
 
-	if (!stay_no_longer(process))
+	if (!stop_staying(process))
 		process_exit(0);
 	ktrace_hwt_thread_exit(&process->hardware_trace, &self->hardware_trace);
 	thread_set_space(NULL);
@@ -250,7 +250,7 @@ bool process_end_others(void)
 
 		if (!other)
 			break;
-		wait_firmly(&process->thread_ends, ended, other);
+		wait_uninterruptibly(&process->thread_ends, ended, other);
 	}
 	irq_on = process_lock();
 	process->ender = NULL;
@@ -274,7 +274,7 @@ void process_rename(struct process *self, const char *name)
 struct inode *process_cwd(struct process *process)
 {
 	bool irq_on = process_lock();
-	struct inode *cwd = inode_hold(process->cwd);
+	struct inode *cwd = inode_get(process->cwd);
 
 	process_unlock(irq_on);
 	return cwd;
@@ -287,5 +287,5 @@ void process_set_cwd(struct process *process, struct inode *cwd)
 
 	process->cwd = cwd;
 	process_unlock(irq_on);
-	inode_release(old);
+	inode_put(old);
 }

@@ -12,7 +12,7 @@
 #include "page.h"
 #include "print.h"
 #include "ramfs.h"
-#include "short_lock.h"
+#include "untraced_lock.h"
 #include "string.h"
 #include "syscall.h"
 #include "timer.h"
@@ -82,14 +82,14 @@ int process_trace_errno(int error)
 
 static uint32_t lock;
 
-static unsigned long lock_shortly(void)
+static unsigned long lock_untraced(void)
 {
-	return short_lock_take(&lock);
+	return untraced_lock_take(&lock);
 }
 
-static void unlock_shortly(unsigned long irq_on)
+static void unlock_untraced(unsigned long irq_on)
 {
-	short_lock_give(&lock, irq_on);
+	untraced_lock_release(&lock, irq_on);
 }
 
 static unsigned long lock_table(void)
@@ -206,7 +206,7 @@ static void count_files(int change)
 
 static void close_file(struct ktrace_proc_sink *sink)
 {
-	inode_release(file_of(sink)->inode);
+	inode_put(file_of(sink)->inode);
 	page_free(sink, 1 + BUFFER_PAGES);
 	count_files(-1);
 }
@@ -269,12 +269,12 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 	if (!file)
 		return -ENOMEM;
 	file->lock = (struct mutex)MUTEX("trace file");
-	file->inode = inode_hold(inode);
+	file->inode = inode_get(inode);
 	error = ktrace_proc_sink_open(&file->sink, &config, &thread_self()->trace);
 	if (error < 0) {
 		error = error == KTRACE_ERROR_DEVICE && file->sink.error > 0 ? -file->sink.error
 									     : process_trace_errno(error);
-		inode_release(inode);
+		inode_put(inode);
 		page_free(file, 1 + BUFFER_PAGES);
 		return error;
 	}
@@ -324,7 +324,7 @@ static int find_file(const char *path, struct inode **inode)
 			? vfs_may(*inode, &self->cred, MAY_READ | MAY_WRITE, path)
 			: -EACCES;
 	if (error)
-		inode_release(*inode);
+		inode_put(*inode);
 	return error;
 }
 
@@ -381,7 +381,7 @@ int process_trace_control(const char *path, uint32_t operation, uint32_t facilit
 	else
 		error = end(inode, operation, facilities, pid);
 	mutex_unlock(&files_lock);
-	inode_release(inode);
+	inode_put(inode);
 	if (error == -EPERM)
 		trace_denied(KTRX_PROC_DENIED_OWNER, 0, 0, NULL);
 	return error;
@@ -398,8 +398,8 @@ void process_trace_init(void)
 {
 	static const struct ktrace_proc_kernel kernel = {
 		.size = sizeof(kernel),
-		.lock = lock_shortly,
-		.unlock = unlock_shortly,
+		.lock = lock_untraced,
+		.unlock = unlock_untraced,
 		.table_lock = lock_table,
 		.table_unlock = unlock_table,
 		.next = next_process,

@@ -122,14 +122,14 @@ void ramfs_drop(struct inode *inode)
 	}
 }
 
-struct inode *inode_hold(struct inode *inode)
+struct inode *inode_get(struct inode *inode)
 {
 	if (inode)
 		__atomic_add_fetch(&inode->references, 1, __ATOMIC_RELAXED);
 	return inode;
 }
 
-void inode_release(struct inode *inode)
+void inode_put(struct inode *inode)
 {
 	uint32_t references;
 

@@ -115,7 +115,7 @@ static int unpack_file(const struct rootfs_entry *entry)
 	tree_lock();
 	written = ramfs_write(file->inode, entry->data, 0, entry->size);
 	tree_unlock();
-	file_release(file);
+	file_put(file);
 	return written == (int64_t)entry->size ? 0 : -ENOSPC;
 }
 

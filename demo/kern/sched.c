@@ -241,26 +241,26 @@ static bool may_be_moved_from(struct run_queue *queue)
 }
 
 /* Returns an idle CPU without a timer tick. Such a CPU does not look for threads on other CPUs by itself. */
-static struct cpu *find_resting(void)
+static struct cpu *find_paused(void)
 {
 	for (unsigned i = 0; i < cpu_count; i++)
-		if (is_idle(&cpus[i]) && timer_rests(&cpus[i]))
+		if (is_idle(&cpus[i]) && timer_is_paused(&cpus[i]))
 			return &cpus[i];
 	return NULL;
 }
 
 void sched_tick(void)
 {
-	struct cpu *self = arch_this_cpu(), *resting;
+	struct cpu *self = arch_this_cpu(), *paused;
 	bool idle = is_idle(self), waited_for = __atomic_load_n(&self->queue.length, __ATOMIC_RELAXED) > 0;
 
 	if (idle || waited_for)
 		self->need_resched = true;
 	if (idle || !waited_for)
 		return;
-	resting = find_resting();
-	if (resting && may_be_moved_from(&self->queue))
-		ipi_send(resting, IPI_RESCHEDULE);
+	paused = find_paused();
+	if (paused && may_be_moved_from(&self->queue))
+		ipi_send(paused, IPI_RESCHEDULE);
 }
 
 void sched_idle(void)
@@ -268,10 +268,10 @@ void sched_idle(void)
 	ktrace_mode(KTRX_MODE_IDLE);
 	for (;;) {
 		schedule();
-		probes_attend();
+		probes_run();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0) {
-			timer_rest();
+			timer_pause();
 			ktrace_interrupts(1);
 			arch_idle();
 			ktrace_interrupts(0);

@@ -32,12 +32,12 @@ static uint32_t *others_of(uintptr_t page)
 	return &others[(page - lowest) / PAGE_SIZE];
 }
 
-void share_hold(uintptr_t page)
+void share_get(uintptr_t page)
 {
 	__atomic_fetch_add(others_of(page), 1, __ATOMIC_RELAXED);
 }
 
-void share_release(uintptr_t page)
+void share_put(uintptr_t page)
 {
 	uint32_t *count = others_of(page);
 

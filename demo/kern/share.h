@@ -12,8 +12,8 @@
 /* Allocates the counters for all pages of RAM. Requires: after page_init. */
 void share_init(void);
 
-void share_hold(uintptr_t page);
-void share_release(uintptr_t page); /* the release by the last owner frees the page */
+void share_get(uintptr_t page);
+void share_put(uintptr_t page); /* the release by the last owner frees the page */
 bool share_is_shared(uintptr_t page);
 
 #endif

@@ -88,8 +88,8 @@ struct inode *call_cwd(void)
 static void release_held(struct thread *self)
 {
 	if (self->file)
-		file_release(self->file);
-	inode_release(self->cwd);
+		file_put(self->file);
+	inode_put(self->cwd);
 	self->file = NULL;
 	self->cwd = NULL;
 }

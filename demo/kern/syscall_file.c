@@ -88,7 +88,7 @@ int64_t sys_dup(const struct call *call)
 {
 	struct file *file = call_file(call, 0);
 
-	return file ? files_install(&process_self()->files, file_hold(file), 0) : -EBADF;
+	return file ? files_install(&process_self()->files, file_get(file), 0) : -EBADF;
 }
 
 int64_t sys_dup2(const struct call *call)
@@ -99,7 +99,7 @@ int64_t sys_dup2(const struct call *call)
 	if (!file || fd < 0 || fd >= FILES_MAX)
 		return -EBADF;
 	if (fd != (int)call->a[0])
-		files_put(&process_self()->files, file_hold(file), fd);
+		files_replace(&process_self()->files, file_get(file), fd);
 	return fd;
 }
 
@@ -226,7 +226,7 @@ int64_t sys_stat(const struct call *call)
 	if (error)
 		return error;
 	vfs_stat(inode, &stat);
-	inode_release(inode);
+	inode_put(inode);
 	trace_struct(stat, &stat);
 	return vm_copy_out(&process_self()->vm, call->a[1], &stat, sizeof(stat));
 }
@@ -259,7 +259,7 @@ int64_t sys_chdir(const struct call *call)
 		return error;
 	error = (inode->mode & S_IFMT) == S_IFDIR ? vfs_may(inode, &self->cred, MAY_EXECUTE, path) : -ENOTDIR;
 	if (error) {
-		inode_release(inode);
+		inode_put(inode);
 		return error;
 	}
 	process_set_cwd(self, inode);

@@ -33,7 +33,7 @@ static int64_t map_shared(struct process *self, const struct call *call)
 }
 
 /* Records newly mapped code, for present and future traces of the process. */
-static void tell_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
+static void record_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
 {
 	char path[PATH_MAX];
 
@@ -60,8 +60,8 @@ static int64_t map_file(struct process *self, const struct call *call)
 		return -ENOMEM;
 	at = vm_mmap(&self->vm, call->a[0], call->a[1], access, file->inode, call->a[5]);
 	if (at >= 0 && access & ACCESS_EXECUTE)
-		tell_mapped(self, file,
-			    &(struct ktrx_hwt_image){ (uint64_t)at, call->a[1], call->a[5], access, 0 });
+		record_mapped(self, file,
+			      &(struct ktrx_hwt_image){ (uint64_t)at, call->a[1], call->a[5], access, 0 });
 	return at;
 }
 

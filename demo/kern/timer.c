@@ -25,7 +25,7 @@ void timer_run(void)
 	arch_timer_start();
 }
 
-void timer_rest(void)
+void timer_pause(void)
 {
 	struct cpu *self = arch_this_cpu();
 
@@ -36,7 +36,7 @@ void timer_rest(void)
 	arch_timer_stop();
 }
 
-bool timer_rests(const struct cpu *cpu)
+bool timer_is_paused(const struct cpu *cpu)
 {
 	return !__atomic_load_n(&cpu->ticks, __ATOMIC_RELAXED);
 }

@@ -42,9 +42,9 @@ void timer_run(void);
  * timer_run. Does nothing if a timed sleep of this CPU must end, or on CPU 0, whose tick polls the console.
  * Requires: interrupts off.
  */
-void timer_rest(void);
+void timer_pause(void);
 
 /* Returns true if the ticks of that CPU are stopped. The answer may be outdated. */
-bool timer_rests(const struct cpu *cpu);
+bool timer_is_paused(const struct cpu *cpu);
 
 #endif

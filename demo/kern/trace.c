@@ -12,7 +12,7 @@
 
 #define DEFAULT_SLOTS 16384
 #define TABLE_BYTES   (192u << 10) /* table of threads and their states, counters, folds */
-#define KEPT_BYTES    (128u << 10) /* storage for copies that survive a reset */
+#define KEEP_BYTES    (128u << 10) /* storage for copies that survive a reset */
 #define THREADS	      256	   /* threads with an entry in the tables */
 #define RARE_LEAST    512
 #define RARE_PART     16 /* 1/16 of a ring's slots are for rare events */
@@ -44,7 +44,7 @@ static uint64_t rare_slots(uint64_t slots)
  * Allocates the memory for all rings and tables of this boot, and as much for each kept boot. Returns no
  * memory if it would take more than half of the free memory.
  */
-static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
+static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint32_t keep)
 {
 	struct ktrace_memory memory = { 0 };
 	size_t pages;
@@ -52,7 +52,7 @@ static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
 	if (slots > page_free_count() * PAGE_SIZE / 2 / KTRX_SLOT_SIZE / rings / (keep + 1))
 		return memory;
 	pages = ((rings * slots + rare_slots(slots)) * KTRX_SLOT_SIZE + TABLE_BYTES +
-		 (keep ? KEPT_BYTES : 0) + PAGE_SIZE - 1) /
+		 (keep ? KEEP_BYTES : 0) + PAGE_SIZE - 1) /
 		PAGE_SIZE * (keep + 1);
 	memory.base = keep ? page_reserve(pages) : page_alloc(pages);
 	memory.size = memory.base ? pages * PAGE_SIZE : 0;
@@ -75,7 +75,7 @@ static void interrupt_for_clock(uint32_t cpu)
 	ipi_send(&cpus[cpu], IPI_CLOCK);
 }
 
-static void echo_write(const struct ktrace_console *unused, const char *text, size_t bytes)
+static void console_sink_write(const struct ktrace_console *unused, const char *text, size_t bytes)
 {
 	(void)unused;
 	console_write_nested(text, bytes);
@@ -83,11 +83,11 @@ static void echo_write(const struct ktrace_console *unused, const char *text, si
 
 void trace_init(void)
 {
-	static const struct ktrace_console echo = { .write = echo_write };
+	static const struct ktrace_console console_sink = { .write = console_sink_write };
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
 	uint32_t keep = boots_to_keep();
-	struct ktrace_memory memory = lend(count, slots, keep);
+	struct ktrace_memory memory = allocate_memory(count, slots, keep);
 	const struct ktrace_config config = {
 		.size = sizeof(config),
 		.cpus = count,
@@ -110,13 +110,13 @@ void trace_init(void)
 	};
 	int error;
 
-	ktrace_console_set(&echo);
+	ktrace_console_set(&console_sink);
 	/* Lock events are ten times as frequent as all others together. */
 	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)
 		kprintf("boot arguments: ");
-	ktrace_console_refusal(&echo, error);
+	ktrace_console_refusal(&console_sink, error);
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)

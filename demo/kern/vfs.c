@@ -158,7 +158,7 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 
 	tree_lock();
 	error = walk_to(path, cwd, who, &place);
-	*found = error ? NULL : inode_hold(place.inode);
+	*found = error ? NULL : inode_get(place.inode);
 	tree_unlock();
 	return error;
 }
@@ -177,7 +177,7 @@ static int enter(struct place *place, struct inode *inode)
 		return error;
 	inode->links++;
 	if (is_directory(inode))
-		inode->parent = inode_hold(place->directory);
+		inode->parent = inode_get(place->directory);
 	return 0;
 }
 
@@ -369,15 +369,15 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 		if (!error)
 			error = open_place(&place, flags, mode, who);
 		if (!error) {
-			opened->inode = inode_hold(place.inode);
-			opened->parent = inode_hold(place.directory);
+			opened->inode = inode_get(place.inode);
+			opened->parent = inode_get(place.directory);
 		}
 		tree_unlock();
 	}
 	if (!error)
 		error = open_inode(opened);
 	if (error && opened) {
-		file_release(opened);
+		file_put(opened);
 		opened = NULL;
 	}
 	KTRACE(vfs, open, path, flags, mode, opened, opened ? opened->inode->number : 0, error);

@@ -77,8 +77,8 @@ unsigned vfs_rights(const struct inode *inode, const struct credentials *who);
  */
 int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want, const char *path);
 
-struct inode *inode_hold(struct inode *inode);
-void inode_release(struct inode *inode);
+struct inode *inode_get(struct inode *inode);
+void inode_put(struct inode *inode);
 
 /*
  * Reads contents into kernel memory, for the loader and page faults. Returns the bytes read, fewer than size

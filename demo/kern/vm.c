@@ -98,7 +98,7 @@ static void drop_pages(struct vm *vm, uintptr_t start, uintptr_t end)
 		if (!page)
 			continue;
 		vm_forget(vm, at);
-		share_release(page);
+		share_put(page);
 	}
 }
 
@@ -106,7 +106,7 @@ static void drop_area(struct vm *vm, struct vm_area *area)
 {
 	drop_pages(vm, area->start, area->end);
 	if (area->file)
-		inode_release(area->file);
+		inode_put(area->file);
 	memset(area, 0, sizeof(*area));
 }
 
@@ -129,7 +129,7 @@ int vm_map(struct vm *vm, const struct vm_area *area)
 		return -ENOMEM;
 	*unused = *area;
 	if (area->file)
-		inode_hold(area->file);
+		inode_get(area->file);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static int cut(struct vm *vm, struct vm_area *area, uintptr_t start, uintptr_t e
 			return -ENOMEM;
 		*rest = *area;
 		if (rest->file)
-			inode_hold(rest->file);
+			inode_get(rest->file);
 		cut_front(rest, to);
 		drop_pages(vm, from, to);
 		area->end = from;
@@ -292,7 +292,7 @@ static int map_pages(struct vm *vm, const struct vm_area *area, struct file *dev
 			return -EINVAL;
 		if (!arch_space_map(&vm->space, at, page, area->access))
 			return -ENOMEM;
-		share_hold(page);
+		share_get(page);
 	}
 	return 0;
 }

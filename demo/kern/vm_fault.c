@@ -72,11 +72,11 @@ static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintpt
 	/* The page tables exist already, so this cannot fail. */
 	arch_space_map(&vm->space, at, (uintptr_t)copy, area->access);
 	vm_forget(vm, at);
-	share_release(page);
+	share_put(page);
 	return VM_COPY;
 }
 
-static void tell_code(void *page)
+static void make_code_visible(void *page)
 {
 	arch_code_written((uintptr_t)page);
 }
@@ -88,9 +88,9 @@ static void tell_code(void *page)
 static void code_written(const struct vm *vm, void *page)
 {
 	if (vm->is_shared)
-		ipi_call_all(tell_code, page);
+		ipi_call_all(make_code_visible, page);
 	else
-		tell_code(page);
+		make_code_visible(page);
 }
 
 static enum vm_how fill(const struct vm *vm, const struct vm_area *area, uintptr_t at, void *page)
@@ -158,7 +158,7 @@ static bool fork_page(struct vm *child, struct vm *parent, uintptr_t at)
 		return true;
 	if (!arch_space_map(&child->space, at, page, access & ~(unsigned)ACCESS_WRITE))
 		return false;
-	share_hold(page);
+	share_get(page);
 	if (access & ACCESS_WRITE) {
 		arch_space_map(&parent->space, at, page, access & ~(unsigned)ACCESS_WRITE);
 		vm_forget(parent, at);
@@ -175,7 +175,7 @@ static bool fork_all(struct vm *child, struct vm *parent)
 
 		*area = parent->area[i];
 		if (area->file)
-			inode_hold(area->file);
+			inode_get(area->file);
 		for (uintptr_t at = area->start; at < area->end; at += PAGE_SIZE) {
 			if (fork_page(child, parent, at))
 				continue;

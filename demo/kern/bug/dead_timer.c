@@ -13,22 +13,22 @@
 #include "timer.h"
 #include "wait.h"
 
-#define SPAN_NS	    (2 * NS_PER_MS)
-#define PATIENCE_NS (SPAN_NS / 2)
-#define MEASURE_NS  (50 * NS_PER_MS)
-#define ROUNDS	    5
+#define SPAN_NS	       (2 * NS_PER_MS)
+#define SHORT_LIMIT_NS (SPAN_NS / 2)
+#define MEASURE_NS     (50 * NS_PER_MS)
+#define ROUNDS	       5
 
 static struct wait_queue errands = WAIT_QUEUE("errands");
 
 /* This early return is the mistake. */
-static void measure(uint64_t patience_ns)
+static void measure(uint64_t limit_ns)
 {
 	bool irq_on = arch_irq_save();
 	uint64_t begin = clock_ns();
 
 	arch_timer_stop();
 	while (clock_ns() - begin < SPAN_NS) {
-		if (clock_ns() - begin > patience_ns) {
+		if (clock_ns() - begin > limit_ns) {
 			arch_irq_restore(irq_on);
 			return;
 		}
@@ -42,7 +42,7 @@ static void meter(void *unused)
 {
 	(void)unused;
 	for (unsigned round = 0;; round++) {
-		measure(round < ROUNDS ? 2 * SPAN_NS : PATIENCE_NS);
+		measure(round < ROUNDS ? 2 * SPAN_NS : SHORT_LIMIT_NS);
 		timer_sleep(MEASURE_NS);
 	}
 }

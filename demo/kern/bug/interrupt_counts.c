@@ -12,7 +12,7 @@
 #include "spinlock.h"
 #include "bug/bug.h"
 
-#define TELL_EVERY 1000
+#define REPORT_EVERY 1000
 
 static struct count {
 	struct spinlock lock;
@@ -34,7 +34,7 @@ static void count_interrupt(enum irq irq)
 	spin_unlock(&count->lock, irq_on);
 }
 
-static uint64_t of_all_cpus(const struct count *count)
+static uint64_t sum_of_cpus(const struct count *count)
 {
 	uint64_t sum = 0;
 
@@ -47,25 +47,25 @@ static uint64_t add_up(void)
 {
 	struct count *ipis = &counts[IRQ_IPI], *ticks = &counts[IRQ_TIMER];
 	bool irq_on = spin_lock(&ipis->lock), irq_on_inside;
-	uint64_t sum = of_all_cpus(ipis);
+	uint64_t sum = sum_of_cpus(ipis);
 
 	irq_on_inside = spin_lock(&ticks->lock);
 	spin_unlock(&ipis->lock, irq_on);
-	sum += of_all_cpus(ticks);
+	sum += sum_of_cpus(ticks);
 	spin_unlock(&ticks->lock, irq_on_inside);
 	return sum;
 }
 
 static void reporter(unsigned n, uint64_t until_ns)
 {
-	uint64_t told = 0;
+	uint64_t reported = 0;
 
 	(void)n;
 	while (!work_over(until_ns)) {
 		uint64_t sum = add_up();
 
-		if (sum - told >= TELL_EVERY)
-			kprintf("%lu interrupts\n", told = sum);
+		if (sum - reported >= REPORT_EVERY)
+			kprintf("%lu interrupts\n", reported = sum);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A slow disk, and programs that read it. The disk serves the request nearest to its head first.
- * The mistake: a request that is far away waits while others arrive, up to PATIENCE_NS, which is too long.
+ * The mistake: a request that is far away waits while others arrive, up to MAX_WAIT_NS, which is too long.
  */
 #include <stddef.h>
 
@@ -15,7 +15,7 @@
 #define READERS	    4
 #define FAR	    1000000u
 #define SEEK_NS	    NS_PER_MS
-#define PATIENCE_NS (700 * NS_PER_MS)
+#define MAX_WAIT_NS (700 * NS_PER_MS)
 
 struct request {
 	struct wait_queue answered;
@@ -39,7 +39,7 @@ static unsigned distance(const struct request *request)
 
 static bool comes_before(const struct request *a, const struct request *b, uint64_t now_ns)
 {
-	return now_ns - a->since_ns >= PATIENCE_NS || distance(a) < distance(b);
+	return now_ns - a->since_ns >= MAX_WAIT_NS || distance(a) < distance(b);
 }
 
 static struct request *take_request(void)

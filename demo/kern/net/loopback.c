@@ -26,7 +26,7 @@ static struct packet_queue frames;
 static uint32_t transmitted;
 static uint64_t lose_every;
 
-static bool goes_astray(const struct packet *packet)
+static bool is_lost(const struct packet *packet)
 {
 	return lose_every && packet->number % lose_every == 0;
 }
@@ -38,7 +38,7 @@ void loopback_transmit(struct packet *packet)
 	packet->number = __atomic_add_fetch(&transmitted, 1, __ATOMIC_RELAXED);
 	KTRACE(net, tx, packet->length, ip_protocol(packet), ip_source_port(packet),
 	       ip_destination_port(packet), stream_flags(packet), packet->number);
-	if (goes_astray(packet)) {
+	if (is_lost(packet)) {
 		packet_drop(packet, "went astray");
 		return;
 	}

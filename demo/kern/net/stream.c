@@ -20,7 +20,7 @@ static int begin(struct socket *socket, const struct abi_sockaddr *address)
 	if (error)
 		return error;
 	packet = packet_alloc();
-	if (!packet || !stream_equip(socket)) {
+	if (!packet || !stream_prepare(socket)) {
 		if (packet)
 			packet_free(packet);
 		return -ENOBUFS;
@@ -177,7 +177,7 @@ static int64_t stream_send(struct socket *socket, uintptr_t from, size_t size, c
  * Advertises the free buffer space to the peer if it has grown by a full segment. Without memory for that
  * packet the peer would wait for ever, so the connection is aborted.
  */
-static void tell_window(struct socket *socket)
+static void advertise_window(struct socket *socket)
 {
 	struct stream *stream = &socket->stream;
 	uint32_t offer = stream->expected + (uint32_t)(STREAM_BUFFER_BYTES - stream->count);
@@ -246,7 +246,7 @@ static int64_t stream_receive(struct socket *socket, uintptr_t to, size_t size, 
 	if (from)
 		*from = (struct abi_sockaddr){ AF_INET, socket->peer_port, socket->peer_address };
 	result = receive_all(socket, to, size);
-	tell_window(socket);
+	advertise_window(socket);
 	return result;
 }
 
@@ -261,7 +261,7 @@ static int stream_shutdown(struct socket *socket, int how)
 	if (how != SHUT_WR) {
 		socket->reading_over = true;
 		stream->count = 0;
-		tell_window(socket);
+		advertise_window(socket);
 	}
 	if (how != SHUT_RD && stream_may_send(stream))
 		stream_transmit_fin(socket);
@@ -269,7 +269,7 @@ static int stream_shutdown(struct socket *socket, int how)
 	return 0;
 }
 
-static void refuse_all_waiting(const struct socket *listener)
+static void reset_all_waiting(const struct socket *listener)
 {
 	for (struct socket *s = sockets; s < sockets + SOCKETS_MAX; s++)
 		if (s->number != 0 && s->stream.listener == listener)
@@ -281,7 +281,7 @@ static void stream_close(struct socket *socket)
 	struct stream *stream = &socket->stream;
 
 	if (stream->state == STREAM_LISTEN)
-		refuse_all_waiting(socket);
+		reset_all_waiting(socket);
 	if (stream->state == STREAM_CLOSED || stream->state == STREAM_LISTEN ||
 	    stream->state == STREAM_SYN_SENT)
 		stream_fail(socket, 0);

@@ -58,7 +58,7 @@ static inline size_t stream_window(const struct stream *stream)
 void stream_input(struct packet *packet);
 
 /* Allocates what a connection needs and chooses the first sequence number. Returns false if out of memory. */
-bool stream_equip(struct socket *socket);
+bool stream_prepare(struct socket *socket);
 
 void stream_set_state(struct socket *socket, enum stream_state state);
 

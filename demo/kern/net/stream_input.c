@@ -71,7 +71,7 @@ static struct socket *new_connection(struct socket *listener, const struct packe
 	socket = socket_new(&stream_type);
 	if (!socket)
 		return NULL;
-	if (!stream_equip(socket)) {
+	if (!stream_prepare(socket)) {
 		socket_free(socket);
 		return NULL;
 	}

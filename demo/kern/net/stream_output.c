@@ -11,8 +11,8 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-#define PATIENCE_NS  (5 * NS_PER_S)    /* timeout of a silent peer */
-#define TIME_WAIT_NS (200 * NS_PER_MS) /* frames arrive much earlier */
+#define SILENCE_TIMEOUT_NS (5 * NS_PER_S)    /* timeout of a silent peer */
+#define TIME_WAIT_NS	   (200 * NS_PER_MS) /* frames arrive much earlier */
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)
 
@@ -47,7 +47,7 @@ bool stream_is_orphan(const struct socket *socket)
 	return !socket->file && !socket->stream.listener;
 }
 
-bool stream_equip(struct socket *socket)
+bool stream_prepare(struct socket *socket)
 {
 	struct stream *stream = &socket->stream;
 
@@ -62,11 +62,11 @@ bool stream_equip(struct socket *socket)
 
 /* ---- Deadlines --------------------------------------------------------------------------------- */
 
-static uint64_t patience(enum stream_state state)
+static uint64_t timeout_of(enum stream_state state)
 {
 	if (state == STREAM_CLOSED || state == STREAM_LISTEN)
 		return 0;
-	return state == STREAM_TIME_WAIT ? TIME_WAIT_NS : PATIENCE_NS;
+	return state == STREAM_TIME_WAIT ? TIME_WAIT_NS : SILENCE_TIMEOUT_NS;
 }
 
 static void note_deadline(uint64_t deadline_ns)
@@ -79,9 +79,9 @@ static void note_deadline(uint64_t deadline_ns)
 
 void stream_renew_deadline(struct socket *socket)
 {
-	uint64_t ns = patience(socket->stream.state);
+	uint64_t ns = timeout_of(socket->stream.state);
 
-	socket->stream.asked = false;
+	socket->stream.keep_alive_sent = false;
 	socket->stream.deadline_ns = ns ? clock_ns() + ns : 0;
 	note_deadline(socket->stream.deadline_ns);
 }
@@ -95,13 +95,13 @@ uint64_t stream_next_deadline(void)
  * Sends a keep-alive probe: a segment with an old sequence number, to which the peer replies with its current
  * state.
  */
-static void ask_for_life(struct socket *socket, struct packet *packet)
+static void send_keep_alive(struct socket *socket, struct packet *packet)
 {
 	socket->stream.next--;
 	stream_transmit(socket, packet, STREAM_ACK, 0);
 	socket->stream.next++;
 	stream_renew_deadline(socket);
-	socket->stream.asked = true;
+	socket->stream.keep_alive_sent = true;
 }
 
 /*
@@ -111,7 +111,8 @@ static void ask_for_life(struct socket *socket, struct packet *packet)
 static void expire(struct socket *socket)
 {
 	struct stream *stream = &socket->stream;
-	bool may_ask = stream->unacknowledged == stream->next && !stream->asked && !stream_is_orphan(socket);
+	bool may_ask = stream->unacknowledged == stream->next && !stream->keep_alive_sent &&
+		       !stream_is_orphan(socket);
 	struct packet *packet;
 
 	if (stream->state == STREAM_TIME_WAIT) {
@@ -120,7 +121,7 @@ static void expire(struct socket *socket)
 	}
 	packet = may_ask ? packet_alloc() : NULL;
 	if (packet)
-		ask_for_life(socket, packet);
+		send_keep_alive(socket, packet);
 	else
 		stream_abort(socket, ETIMEDOUT);
 }

@@ -37,7 +37,7 @@ struct stream {
 	struct packet *reserve; /* for a final FIN or RST without memory */
 	/* When the peer gets a keep-alive probe or is given up, or TIME_WAIT ends; 0: never. */
 	uint64_t deadline_ns;
-	bool asked;
+	bool keep_alive_sent;
 	struct socket *listener; /* listener of a connection that was not accepted yet */
 	unsigned backlog;	 /* of a listener: maximum number of such connections */
 };

@@ -14,26 +14,26 @@ KTRACE_EVENT(calls, short, "%u", (uint32_t, number));
 KTRACE_EVENT(calls, long, "%s %u", (const char *, text), (uint32_t, number));
 
 /* Prevents a tail call, with which the calling function would be missing from the chain. */
-#define COME_BACK() __asm__ volatile("")
+#define NO_TAIL_CALL() __asm__ volatile("")
 
 __attribute__((noinline)) static void calls_third(uint32_t number)
 {
 	KTRACE(calls, short, number);
 	KTRACE(calls, long, "third", number);
 	print_backtrace((int)arg_number("backtrace", 32));
-	COME_BACK();
+	NO_TAIL_CALL();
 }
 
 __attribute__((noinline)) static void calls_second(uint32_t number)
 {
 	calls_third(number + 1);
-	COME_BACK();
+	NO_TAIL_CALL();
 }
 
 __attribute__((noinline)) static void calls_first(uint32_t number)
 {
 	calls_second(number + 1);
-	COME_BACK();
+	NO_TAIL_CALL();
 }
 
 void work_calls(uint64_t until_ns)

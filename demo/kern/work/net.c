@@ -45,7 +45,7 @@ static void echo_until_end(struct file *connection)
 		if (got <= 0 || net_send_bytes(connection, buffer, (size_t)got) < 0)
 			break;
 	}
-	file_release(connection);
+	file_put(connection);
 }
 
 /* Serves until a connection is closed without data. */
@@ -63,9 +63,9 @@ static void echo_server(uint16_t port)
 		if (got == 1 && net_send_bytes(connection, &byte, 1) == 1)
 			echo_until_end(connection);
 		else
-			file_release(connection);
+			file_put(connection);
 	}
-	file_release(listener);
+	file_put(listener);
 }
 
 static char pattern(size_t n, unsigned seed)
@@ -115,7 +115,7 @@ static struct file *connect_at_last(uint16_t port)
 
 		if (result == 0)
 			return client;
-		file_release(client);
+		file_put(client);
 		if (result != -ECONNREFUSED)
 			is_broken("connect", result);
 		timer_sleep(NS_PER_MS);
@@ -131,10 +131,10 @@ static void echo_client(uint16_t port, uint64_t until_ns)
 		struct file *client = connect_at_last(port);
 
 		talk(client, buffers[port % CPU_MAX], seed++);
-		file_release(client);
+		file_put(client);
 		__atomic_add_fetch(&connections, 1, __ATOMIC_RELAXED);
 	} while (!work_over(until_ns));
-	file_release(connect_at_last(port));
+	file_put(connect_at_last(port));
 }
 
 /* ---- Names ------------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static void name_server(uint64_t until_ns)
 		net_expect("answer", socket_send(server, (uintptr_t)message, sizeof(message), &from),
 			   sizeof(message));
 	}
-	file_release(server);
+	file_put(server);
 }
 
 /* Asks repeatedly. If a datagram is lost, asks again. */
@@ -181,7 +181,7 @@ static void resolver(uint64_t until_ns)
 		net_expect("hear", net_receive_bytes(client, message, sizeof(message)), sizeof(message));
 		queries += memcmp(message, &id, sizeof(id)) == 0 && (message[2] & 0x80);
 	}
-	file_release(client);
+	file_put(client);
 }
 
 static void member(unsigned n, uint64_t until_ns)

@@ -16,9 +16,9 @@ static void check_ports(void)
 	net_expect("bind to a taken port", net_bind_to(other, PORT_DNS), -EADDRINUSE);
 	net_expect("bind to another machine", socket_bind(other, &far), -EADDRNOTAVAIL);
 	net_expect("send to nobody", net_send_bytes(other, "", 0), -EDESTADDRREQ);
-	file_release(one);
+	file_put(one);
 	net_expect("bind to a port given up", net_bind_to(other, PORT_DNS), 0);
-	file_release(other);
+	file_put(other);
 }
 
 static void check_refusals(void)
@@ -33,9 +33,9 @@ static void check_refusals(void)
 	net_expect("send", net_send_bytes(datagram, "?", 1), 1);
 	net_expect("receive what was refused", net_receive_bytes(datagram, &byte, 1), -ECONNREFUSED);
 	net_expect("receive without waiting", net_receive_bytes(impatient, &byte, 1), -EAGAIN);
-	file_release(stream);
-	file_release(datagram);
-	file_release(impatient);
+	file_put(stream);
+	file_put(datagram);
+	file_put(impatient);
 }
 
 /* Returns a connected client; *server is the other end. */
@@ -60,10 +60,10 @@ static void check_half_close(struct file *listener)
 	net_expect("receive", net_receive_bytes(server, text, sizeof(text)), 4);
 	net_expect("receive the end", net_receive_bytes(server, text, sizeof(text)), 0);
 	net_expect("send to a closed half", net_send_bytes(server, "rest", 4), 4);
-	file_release(server);
+	file_put(server);
 	net_expect("receive the rest", net_receive_bytes(client, text, sizeof(text)), 4);
 	net_expect("receive the end", net_receive_bytes(client, text, sizeof(text)), 0);
-	file_release(client);
+	file_put(client);
 }
 
 static void check_reset(struct file *listener)
@@ -73,10 +73,10 @@ static void check_reset(struct file *listener)
 
 	net_expect("send what stays unread", net_send_bytes(server, "rest", 4), 4);
 	net_expect("poll", net_wait_readable(client, 1000), 1);
-	file_release(client);
+	file_put(client);
 	net_expect("receive after a reset", net_receive_bytes(server, text, sizeof(text)), -ECONNRESET);
 	net_expect("send after a reset", net_send_bytes(server, text, sizeof(text)), -EPIPE);
-	file_release(server);
+	file_put(server);
 }
 
 static void check_ends(void)
@@ -85,7 +85,7 @@ static void check_ends(void)
 
 	check_half_close(listener);
 	check_reset(listener);
-	file_release(listener);
+	file_put(listener);
 }
 
 /* ---- Without memory ---------------------------------------------------------------------------- */
@@ -176,18 +176,18 @@ static void check_starved(void)
 	hoard_all(&hoard);
 	net_expect("connect without memory", net_connect_to(late, PORT_ECHO), -ENOBUFS);
 	send_until_starved(&hoard, client);
-	file_release(client);
+	file_put(client);
 	receive_until_end(server, false);
-	file_release(server);
+	file_put(server);
 	net_wait_readable(reader, 1000);
 	net_receive_bytes(reader, block, sizeof(block));
-	file_release(reader);
+	file_put(reader);
 	receive_until_end(writer, true);
 	give_back(&hoard);
-	file_release(writer);
+	file_put(writer);
 	net_expect("connect with memory again", net_connect_to(late, PORT_ECHO), 0);
-	file_release(late);
-	file_release(listener);
+	file_put(late);
+	file_put(listener);
 }
 
 void net_check_failures(void)

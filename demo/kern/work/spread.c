@@ -13,7 +13,7 @@
 #include "wait.h"
 #include "work.h"
 
-#define PATIENCE_NS (20 * NS_PER_S)
+#define TIMEOUT_NS (20 * NS_PER_S)
 
 static uint32_t reached; /* bit n: CPU n ran a thread; accessed atomically */
 
@@ -43,7 +43,7 @@ static void member(void *done)
 void work_spread(uint64_t until_ns)
 {
 	struct latch done = LATCH("spread", cpu_count);
-	uint64_t end = clock_ns() + PATIENCE_NS;
+	uint64_t end = clock_ns() + TIMEOUT_NS;
 
 	(void)until_ns;
 	reached = 0;

@@ -10,7 +10,7 @@
 static struct thread loader, saver;
 static int ends[2];
 
-static void wait_to_be_told(void)
+static void wait_for_request(void)
 {
 	char byte;
 
@@ -20,14 +20,14 @@ static void wait_to_be_told(void)
 static void load(void *unused)
 {
 	(void)unused;
-	wait_to_be_told();
+	wait_for_request();
 	thread_await(&saver);
 }
 
 static void save(void *unused)
 {
 	(void)unused;
-	wait_to_be_told();
+	wait_for_request();
 	thread_await(&loader);
 }
 

@@ -82,7 +82,7 @@ static void let_go(const struct target *target)
 	check_equal(1, write(target->gate, "g", 1), "the gate opens");
 }
 
-static bool says_something(const struct target *target, int timeout_ms)
+static bool target_reports(const struct target *target, int timeout_ms)
 {
 	struct abi_pollfd fds = { .fd = target->door, .events = POLLIN };
 
@@ -269,9 +269,9 @@ static void check_pause_with_listener(void)
 	let_go(&target);
 	check(await_record(&context, KTRX_HWT_EXECUTABLE), "where it is now");
 	check(await_record(&context, KTRX_HWT_EXECUTABLE), "a new program");
-	check(!says_something(&target, NOTHING_MS), "which does not run yet");
+	check(!target_reports(&target, NOTHING_MS), "which does not run yet");
 	check_equal(0, request(&context, HWT_IOC_WAKEUP), "it is let go");
-	check(says_something(&target, LONG_MS), "and runs");
+	check(target_reports(&target, LONG_MS), "and runs");
 	end_target(&target);
 	close_context(&context);
 }
@@ -285,7 +285,7 @@ static void check_pause_alone(void)
 		0, configure(&context, (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = 50 }),
 		"a short pause");
 	let_go(&target);
-	check(says_something(&target, LONG_MS), "it goes on by itself");
+	check(target_reports(&target, LONG_MS), "it goes on by itself");
 	end_target(&target);
 	close_context(&context);
 }
@@ -344,10 +344,10 @@ static void check_full(void)
 static void check_owner_killed(void)
 {
 	struct target target = start_target();
-	int tell[2], owner;
+	int report_pipe[2], owner;
 	char byte;
 
-	check_equal(0, pipe(tell), "a pipe");
+	check_equal(0, pipe(report_pipe), "a pipe");
 	owner = fork();
 	if (owner == 0) {
 		struct context context = open_context(target.pid);
@@ -357,17 +357,17 @@ static void check_owner_killed(void)
 		let_go(&target);
 		await_record(&context, KTRX_HWT_EXECUTABLE);
 		await_record(&context, KTRX_HWT_EXECUTABLE);
-		write(tell[1], "p", 1);
+		write(report_pipe[1], "p", 1);
 		pause();
 	}
-	check_equal(1, read(tell[0], &byte, 1), "the target waits");
-	check(!says_something(&target, NOTHING_MS), "and does not run");
+	check_equal(1, read(report_pipe[0], &byte, 1), "the target waits");
+	check(!target_reports(&target, NOTHING_MS), "and does not run");
 	check_equal(0, kill(owner, SIGKILL), "its owner is killed");
 	check_equal(SIGKILL, wait_for(owner), "and gone");
-	check(says_something(&target, LONG_MS / 2), "the target goes on");
+	check(target_reports(&target, LONG_MS / 2), "the target goes on");
 	end_target(&target);
-	close(tell[0]);
-	close(tell[1]);
+	close(report_pipe[0]);
+	close(report_pipe[1]);
 }
 
 /* A process that is already running is traced immediately, not only after its next context switch. */

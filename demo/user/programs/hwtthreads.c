@@ -12,12 +12,12 @@
 #include <thread.h>
 #include <unistd.h>
 
-#define PAGE	    4096u
-#define BUFFER	    (16 * PAGE)
-#define THREADS	    3 /* including the first one */
-#define LATE	    THREADS
-#define ATTEMPTS    1000
-#define PATIENCE_MS 10
+#define PAGE	 4096u
+#define BUFFER	 (16 * PAGE)
+#define THREADS	 3 /* including the first one */
+#define LATE	 THREADS
+#define ATTEMPTS 1000
+#define RETRY_MS 10
 
 static unsigned turns[THREADS];
 static unsigned stop;
@@ -110,7 +110,7 @@ static void check_written(uint32_t ident, uint32_t unit)
 	unsigned tries = 0;
 
 	while (written(ident, unit) < PAGE && tries++ < ATTEMPTS)
-		sleep_ms(PATIENCE_MS);
+		sleep_ms(RETRY_MS);
 	check(tries < ATTEMPTS, "a thread that computes is traced");
 }
 

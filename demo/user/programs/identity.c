@@ -109,16 +109,16 @@ static void set_id_programs(void)
 
 static void member(void)
 {
-	uint32_t groups[] = { 5, A_GROUP }, told[2] = { 0 };
+	uint32_t groups[] = { 5, A_GROUP }, result[2] = { 0 };
 
 	check_equal(-EINVAL, setgroups(GROUPS_MAX + 1, groups), "too many groups");
 	check_equal(-EFAULT, setgroups(2, (void *)8), "groups from nowhere");
 	check_equal(0, setgroups(2, groups), "two groups");
 	check_equal(0, setuid(SOMEBODY), "a user");
 	check_equal(2, getgroups(0, NULL), "how many");
-	check_equal(-EINVAL, getgroups(1, told), "no room");
-	check_equal(2, getgroups(2, told), "which");
-	check(told[0] == 5 && told[1] == A_GROUP, "the same");
+	check_equal(-EINVAL, getgroups(1, result), "no room");
+	check_equal(2, getgroups(2, result), "which");
+	check(result[0] == 5 && result[1] == A_GROUP, "the same");
 	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "a member of its group reads it");
 	check_equal(-EACCES, open(SECRET, O_WRONLY, 0), "and does not write it");
 }

@@ -83,7 +83,7 @@ static void await_ready(void)
 	check_equal(1, read(ready_end, &byte, 1), "it is there");
 }
 
-static void say_ready(void)
+static void report_ready(void)
 {
 	check_equal(1, write(READY, ".", 1), "it says so");
 }
@@ -98,7 +98,7 @@ static _Noreturn void run_itself(const char *path, char *word)
 
 static void wait_for_ever(void)
 {
-	say_ready();
+	report_ready();
 	for (;;)
 		pause();
 }
@@ -208,64 +208,64 @@ static void into_files_of_others(void)
 
 /* ---- How far it goes --------------------------------------------------------------------------- */
 
-static void say(void)
+static void record_token(void)
 {
 	utrace(TOKEN, sizeof(TOKEN) - 1);
 }
 
-static void say_and_have_said(void)
+static void record_with_child(void)
 {
-	say();
-	check_equal(0, wait_for(start_child(say)), "a grandchild");
+	record_token();
+	check_equal(0, wait_for(start_child(record_token)), "a grandchild");
 }
 
-static int said_by_children(int facilities, int operation)
+static int recorded_by_children(int facilities, int operation)
 {
 	int child;
 
 	make_file(FILE_OF, 0);
 	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, facilities, getpid()), "traced");
-	child = start_child(say_and_have_said);
+	child = start_child(record_with_child);
 	check_equal(0, wait_for(child), "a child");
-	say();
+	record_token();
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	say();
+	record_token();
 	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "said by oneself");
 	return (int)records_count(FILE_OF, KTRX_PROC_USER, 0) - 1;
 }
 
 static void inheritance(void)
 {
-	check_equal(0, said_by_children(KTRFAC_USER, 0), "children are not traced");
-	check_equal(2, said_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0), "unless they inherit it");
+	check_equal(0, recorded_by_children(KTRFAC_USER, 0), "children are not traced");
+	check_equal(2, recorded_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0), "unless they inherit it");
 	check_equal(2, records_count(FILE_OF, KTRX_PROC_USER, 0) - 1, "whole families");
-	check_equal(0, said_by_children(CALLS | KTRFAC_USER, 0), "none of them");
+	check_equal(0, recorded_by_children(CALLS | KTRFAC_USER, 0), "none of them");
 }
 
 static int pipe_ends[2];
 
 /* For each received byte, records the token and replies. */
-static void say_when_told(void)
+static void record_on_request(void)
 {
 	char byte;
 
 	close(pipe_ends[1]);
-	say_ready();
+	report_ready();
 	while (read(pipe_ends[0], &byte, 1) == 1) {
-		say();
-		say_ready();
+		record_token();
+		report_ready();
 	}
 }
 
 static void wait_with_a_child(void)
 {
-	int child = start_child(say_when_told);
+	int child = start_child(record_on_request);
 
-	say_when_told();
+	record_on_request();
 	wait_for(child);
 }
 
-static void tell(void)
+static void request_token(void)
 {
 	check_equal(1, write(pipe_ends[1], ".", 1), "told");
 	await_ready();
@@ -286,7 +286,7 @@ static void descendants_and_groups(void)
 
 	check_equal(0, pipe(pipe_ends), "a pipe");
 	first = start_child(wait_with_a_child);
-	second = start_child(say_when_told);
+	second = start_child(record_on_request);
 	await_ready(), await_ready(), await_ready();
 	check_equal(0, setpgid(first, first), "a group");
 	check_equal(0, setpgid(second, first), "with another in it");
@@ -304,19 +304,19 @@ static void changes(void)
 	int child;
 
 	check_equal(0, pipe(pipe_ends), "a pipe");
-	child = start_child(say_when_told);
+	child = start_child(record_on_request);
 	await_ready();
 	make_file(FILE_OF, 0);
 	make_file(OTHER, 0);
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, child), "traced");
-	tell();
+	request_token();
 	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, child), "into another file");
-	tell(), tell();
+	request_token(), request_token();
 	check_equal(0, ktrace(OTHER, KTROP_SET, CALLS, child), "more of it");
 	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, child), "and less");
-	tell();
+	request_token();
 	check_equal(0, ktrace(OTHER, KTROP_CLEAR, CALLS, child), "none of it");
-	tell();
+	request_token();
 	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "said into the first file");
 	check_equal(2, records_count(OTHER, KTRX_PROC_USER, child), "and into the other");
 	check(records_count(OTHER, KTRX_PROC_SYSRET, child) > 0, "with calls");
@@ -360,7 +360,7 @@ static void run_set_id(void)
 {
 	check_equal(0, setgid(SOMEBODY), "a group");
 	check_equal(0, setuid(ANOTHER), "a user");
-	run_itself(SET_ID, (char[]){ "say" });
+	run_itself(SET_ID, (char[]){ "record" });
 }
 
 static void run_plain_then_set_id(void)
@@ -378,8 +378,8 @@ static void trace_and_raise(void)
 {
 	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
 		    "traced");
-	say();
-	run_itself(SET_ID, (char[]){ "say" });
+	record_token();
+	run_itself(SET_ID, (char[]){ "record" });
 }
 
 /*
@@ -395,8 +395,8 @@ static void run_unreadable(void)
 static void trace_and_hide(void)
 {
 	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_INHERIT, getpid()), "traced");
-	say();
-	run_itself(HIDDEN, (char[]){ "say" });
+	record_token();
+	run_itself(HIDDEN, (char[]){ "record" });
 }
 
 static void unreadable(void)
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "trace-and-hide") == 0)
 		trace_and_hide();
 	if (argc == 2) {
-		say();
+		record_token();
 		finish();
 	}
 	make_ready();

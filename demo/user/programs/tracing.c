@@ -25,7 +25,7 @@ struct family {
 
 static struct family *starting; /* the family whose processes are being started */
 
-static void say_when_told(int told)
+static void record_on_request(int told)
 {
 	char byte;
 
@@ -40,7 +40,7 @@ static void say_when_told(int told)
 static void be_child(void)
 {
 	close(starting->tell[1]), close(starting->tell_child[1]);
-	say_when_told(starting->tell_child[0]);
+	record_on_request(starting->tell_child[0]);
 }
 
 static void be_parent(void)
@@ -51,12 +51,12 @@ static void be_parent(void)
 	setpgid(0, 0);
 	child = start_child(be_child);
 	write(starting->answer[1], ".", 1);
-	say_when_told(starting->tell[0]);
+	record_on_request(starting->tell[0]);
 	close(starting->tell_child[1]);
 	wait_for(child);
 }
 
-static void hear(const struct family *family, int times)
+static void await_replies(const struct family *family, int times)
 {
 	char byte;
 
@@ -71,7 +71,7 @@ static void start_family(struct family *family)
 	family->parent = start_child(be_parent);
 	close(family->tell_child[0]), close(family->tell_child[1]);
 	format(family->number, sizeof(family->number), "%d", family->parent);
-	hear(family, 1);
+	await_replies(family, 1);
 }
 
 static void end_family(struct family *family)
@@ -84,7 +84,7 @@ static void end_family(struct family *family)
 static void tell(const struct family *family)
 {
 	check_equal(1, write(family->tell[1], ".", 1), "told");
-	hear(family, 2);
+	await_replies(family, 2);
 }
 
 /* ---- The command ------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static int ktrace_command(char *a, char *b, char *c, char *d, char *e, char *f, 
 #define FAILED				 (1 << 8)
 #define MISUSED				 (2 << 8)
 
-static int said(const char *path, int pid)
+static int recorded(const char *path, int pid)
 {
 	return (int)records_count(path, KTRX_PROC_USER, pid);
 }
@@ -117,29 +117,29 @@ static void processes(void)
 	tell(&one);
 	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-c", "-p", one.number), "no more");
 	tell(&one);
-	check_equal(1, said(HOME "/p", one.parent), "what it said meanwhile");
-	check_equal(1, said(HOME "/p", 0), "and nobody else");
+	check_equal(1, recorded(HOME "/p", one.parent), "what it recorded meanwhile");
+	check_equal(1, recorded(HOME "/p", 0), "and nobody else");
 	check_equal(0, stat(HOME "/p", &about), "the file");
 	check_equal(S_IFREG | 0600, about.mode, "is nobody else's to read");
 	check_equal(0, RUN("-d", "-f", HOME "/d", "-t", "u", "-p", one.number), "with its child");
 	tell(&one);
 	check_equal(0, RUN("-dc", "-f", HOME "/d", "-t", "u", "-p", one.number), "no more");
 	tell(&one);
-	check_equal(2, said(HOME "/d", 0), "both said something");
+	check_equal(2, recorded(HOME "/d", 0), "both recorded something");
 	check_equal(0, RUN("-f", HOME "/g", "-t", "u", "-g", one.number), "a group");
 	tell(&one);
 	check_equal(0, RUN("-f", HOME "/g", "-c"), "nobody into that file any more");
 	tell(&one);
-	check_equal(2, said(HOME "/g", 0), "both said something");
+	check_equal(2, recorded(HOME "/g", 0), "both recorded something");
 	check_equal(0, RUN("-f", HOME "/x", "-t", "u", "-g", one.number), "a group again");
 	tell(&one);
 	check_equal(0, RUN("-C"), "nobody at all any more");
 	tell(&one);
-	check_equal(2, said(HOME "/x", 0), "both said something");
+	check_equal(2, recorded(HOME "/x", 0), "both recorded something");
 	check_equal(0, RUN("-a", "-f", HOME "/x", "-t", "u", "-p", one.number), "appended");
 	tell(&one);
 	check_equal(0, RUN("-C"), "no more");
-	check_equal(3, said(HOME "/x", 0), "both sessions");
+	check_equal(3, recorded(HOME "/x", 0), "both sessions");
 	end_family(&one);
 }
 
@@ -234,7 +234,7 @@ static void full_disk(void)
 	check(records_count(HOME "/full", 0, 0) > before, "which is appended");
 	tell(&quiet);
 	check_equal(0, RUN("-C"), "nobody any more");
-	check_equal(1, said(HOME "/quiet", quiet.parent), "the other file was not concerned");
+	check_equal(1, recorded(HOME "/quiet", quiet.parent), "the other file was not concerned");
 	end_family(&quiet);
 	close(filler);
 }

@@ -66,8 +66,8 @@ static void complain(const char *what, int64_t error)
 	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
 }
 
-/* Returns true if the kernel has such a trace unit. If `says`, prints the kernel's list of units. */
-static bool has_unit(const char *backend, bool says)
+/* Returns true if the kernel has such a trace unit. If `print_list`, prints the kernel's list of units. */
+static bool has_unit(const char *backend, bool print_list)
 {
 	int fd = open(HWT_PATH, O_RDONLY, 0);
 	bool is_there = false;
@@ -78,7 +78,7 @@ static bool has_unit(const char *backend, bool says)
 		line[n] = '\0';
 		is_there |= string_starts(line, backend) && strchr(line, ':') &&
 			    string_starts(strchr(line, ':'), ": there");
-		if (says)
+		if (print_list)
 			dprintf(STDERR, "hwt: %s", line);
 	}
 	close(fd);
@@ -347,7 +347,7 @@ static int follow(struct request *request)
 	return error;
 }
 
-static void tell(const struct request *request)
+static void print_summary(const struct request *request)
 {
 	uint64_t bytes = 0, missed = 0, wraps = 0, unit_lost = 0;
 
@@ -406,7 +406,7 @@ static int record(struct request *request)
 		complain(request->file, error);
 	if (!error && request->child && request->alloc.mode == KTRX_HWT_MODE_THREAD && !request->has_changed)
 		return give_up(request, -ENOENT);
-	tell(request);
+	print_summary(request);
 	if (recording.unit_error)
 		complain("a thread is not traced", recording.unit_error);
 	return error;

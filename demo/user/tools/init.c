@@ -14,8 +14,8 @@
 #define ARGUMENTS_MAX 16
 #define WORD_MAX      2048
 
-#define DEMO	    "pipeline,faultwalk,lock,echo,resolver,signals,make"
-#define PATIENCE_MS 1500 /* time for the user to ask for the shell */
+#define DEMO	  "pipeline,faultwalk,lock,echo,resolver,signals,make"
+#define ANSWER_MS 1500 /* time for the user to ask for the shell */
 
 static unsigned programs_run, programs_failed;
 
@@ -98,7 +98,7 @@ static bool somebody_is_there(void)
 
 	printf("init: Enter starts the shell, otherwise a short demo follows\n");
 	read(console.fd, line, sizeof(line)); /* opens the console: from now on it accepts input */
-	there = poll(&console, 1, PATIENCE_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
+	there = poll(&console, 1, ANSWER_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
 	close(console.fd);
 	return there;
 }

@@ -295,7 +295,7 @@ static bool is_text(void)
 	return payload_size > 0;
 }
 
-static void put_said(void)
+static void put_user(void)
 {
 	if (is_text()) {
 		words_quoted(&out, payload.bytes, payload_size);
@@ -306,13 +306,13 @@ static void put_said(void)
 		line_put(&out, " %02x", (unsigned char)payload.bytes[n]);
 }
 
-static void put_birth(void)
+static void put_creation(void)
 {
 	line_put(&out, "parent %d ", (int)payload.ctor.parent);
 	put_rest(sizeof(payload.ctor));
 }
 
-static void put_death(void)
+static void put_exit(void)
 {
 	if (payload.dtor.signaled)
 		words_signal(&out, &table, payload.dtor.status);
@@ -350,11 +350,11 @@ static const struct {
 	[KTRX_PROC_GENIO] = { "GIO ", sizeof(struct ktrx_proc_genio), put_data },
 	[KTRX_PROC_PSIG] = { "PSIG", sizeof(struct ktrx_proc_psig), put_delivery },
 	[KTRX_PROC_CSW] = { "CSW ", sizeof(struct ktrx_proc_csw), put_switch },
-	[KTRX_PROC_USER] = { "USER", 0, put_said },
+	[KTRX_PROC_USER] = { "USER", 0, put_user },
 	[KTRX_PROC_STRUCT] = { "STRU", 1, put_structure },
 	[KTRX_PROC_SYSCTL] = { "SCTL", 0, put_path },
-	[KTRX_PROC_PROCCTOR] = { "FORK", sizeof(struct ktrx_proc_ctor), put_birth },
-	[KTRX_PROC_PROCDTOR] = { "EXIT", sizeof(struct ktrx_proc_dtor), put_death },
+	[KTRX_PROC_PROCCTOR] = { "FORK", sizeof(struct ktrx_proc_ctor), put_creation },
+	[KTRX_PROC_PROCDTOR] = { "EXIT", sizeof(struct ktrx_proc_dtor), put_exit },
 	[KTRX_PROC_CAPFAIL] = { "CAP ", sizeof(struct ktrx_proc_capfail), put_denied },
 	[KTRX_PROC_FAULT] = { "PFLT", sizeof(struct ktrx_proc_fault), put_fault },
 	[KTRX_PROC_FAULTEND] = { "PRET", sizeof(struct ktrx_proc_faultend), put_fault_end },

@@ -45,18 +45,18 @@ static void run_all(int count)
 }
 
 /* Counts the processes that were forked, or that executed a program. */
-static int64_t births(const char *path, uint32_t how)
+static int64_t count_creations(const char *path, uint32_t how)
 {
 	struct records records;
-	struct ktrx_proc_ctor birth;
+	struct ktrx_proc_ctor creation;
 	int64_t found = 0;
 
 	if (!check_equal(0, records_open(&records, path), path))
 		return 0;
 	while (records_next(&records) > 0)
 		if (records.record.type == KTRX_PROC_PROCCTOR &&
-		    records_read(&records, &birth, sizeof(birth)) == sizeof(birth))
-			found += birth.flags == how;
+		    records_read(&records, &creation, sizeof(creation)) == sizeof(creation))
+			found += creation.flags == how;
 	records_close(&records);
 	return found;
 }
@@ -66,8 +66,8 @@ static void check_trace(const char *path, int count)
 {
 	int64_t all = records_count(path, 0, 0);
 
-	check_equal(count, births(path, KTRX_PROC_CTOR_FORK), "forks");
-	check_equal(count, births(path, KTRX_PROC_CTOR_EXEC), "programs");
+	check_equal(count, count_creations(path, KTRX_PROC_CTOR_FORK), "forks");
+	check_equal(count, count_creations(path, KTRX_PROC_CTOR_EXEC), "programs");
 	check_equal(count, records_count(path, KTRX_PROC_USER, 0), "words");
 	check_equal(count, records_count(path, KTRX_PROC_PROCDTOR, 0), "ends");
 	check_equal(records_count(path, KTRX_PROC_SYSCALL, 0) - count,

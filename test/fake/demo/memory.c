@@ -131,13 +131,13 @@ const uint16_t user_elf_machine = 62;
 
 /* ---- The file ---------------------------------------------------------------------------------- */
 
-struct inode *inode_hold(struct inode *inode)
+struct inode *inode_get(struct inode *inode)
 {
 	inode->references++;
 	return inode;
 }
 
-void inode_release(struct inode *inode)
+void inode_put(struct inode *inode)
 {
 	inode->references--;
 }

@@ -3,15 +3,15 @@
  * Locks for ktrace's libraries, which take one for each record. They do not use the kernel's spinlocks,
  * because these are traced themselves. Any context except NMI.
  */
-#ifndef DEMO_SHORT_LOCK_H
-#define DEMO_SHORT_LOCK_H
+#ifndef DEMO_UNTRACED_LOCK_H
+#define DEMO_UNTRACED_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "arch.h"
 
-static inline bool short_lock_take(uint32_t *lock)
+static inline bool untraced_lock_take(uint32_t *lock)
 {
 	bool irq_on = arch_irq_enabled();
 
@@ -22,7 +22,7 @@ static inline bool short_lock_take(uint32_t *lock)
 	return irq_on;
 }
 
-static inline void short_lock_give(uint32_t *lock, bool irq_on)
+static inline void untraced_lock_release(uint32_t *lock, bool irq_on)
 {
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 	if (irq_on)
