@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Input: Markdown pages. Prints "PAGE COMMAND OPTION" for each long option of a ktrace command in a block of code or in
-# backticks, and "PAGE COMMAND" for each command. What follows "--", "|", ";", "&" or "#" is not the command's.
+# Input: Markdown pages. Prints "PAGE COMMAND OPTION" for each long option of a ktrace command in a block of
+# code or in backticks, and "PAGE COMMAND" for each command. A command ends at "--", "|", ";", "&" or "#".
 function look(text, word, count, i, command)
 {
 	gsub(/\\\|/, "|", text)
@@ -20,7 +20,7 @@ function look(text, word, count, i, command)
 }
 
 FNR == 1 { block = output = 0 }
-# A block of output has no commands to type, but the comment before it has.
+# A block of output has no commands, but the comment before it has.
 /^<!-- output: / { look($0); output = 1; next }
 /^ *```/ { block = !block; if (!block) output = 0; next }
 block && output { next }

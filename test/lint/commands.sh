@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Commands and options of ktrace that README.md and doc/ name are those that ktrace has.
+# Every ktrace command and option that README.md and doc/ name exists.
 . test/tap.sh
 
 printf '```\nktrace show --svg x.svg --nothing=1 -- --other\nktrace absent | ktrace why --json\n```\n`ktrace run --why`\n' >"$tmp/sample.md"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Input: the paths of all files, then documents. Prints the document and the name of each file that it names and that is not
-# there. A name may be the end of a path; * stands for what is between two slashes; one in capitals stands for many files.
+# Input: the paths of all files, then documents. Prints the document and the name for each file that a
+# document names and that does not exist. A name may be the end of a path. * matches anything between two
+# slashes. Names in capitals stand for many files and are not checked.
 FNR == NR {
 	path[++paths] = $0
 	for (end = $0; ; end = substr(end, at + 1)) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Files that documents name, and files and headings to which they link, are there; a name in capitals stands for many files. The table of
-# sources and tests is up to date.
+# Files that documents name, and files and headings to which they link, exist. A name in capitals stands for
+# many files. The table of sources and tests is up to date.
 . test/tap.sh
 
 find . -name .git -prune -o -path ./build -prune -o -type f -print | sed 's|^\./||' >"$tmp/files"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel may put the objects of kernel/ into one folder, gives assembler to another rule than C, and has macros of its own.
+# A kernel may put the objects of kernel/ into one folder, may compile assembler by another rule than C, and
+# has its own macros. Therefore base names are unique, makefile lists hold one language, and macros have a
+# prefix.
 . test/tap.sh
 
-# repeated: base names that occur more than once among the paths on standard input
+# repeated: reads paths and prints the base names that occur more than once.
 repeated() { sed 's|.*/||; s/\.[cS]$//' | sort | uniq -d | xargs; }
 
 equal "a repeated base name would be found" 'same' "$(printf 'a/same.c\nb/other.c\nc/same.S\n' | repeated)"
@@ -11,7 +13,7 @@ find kernel -type f -name '*.[cS]' >"$tmp/sources"
 check "there are sources to look at" test "$(wc -l <"$tmp/sources")" -gt 30
 equal "base names in kernel/ are unique" '' "$(repeated <"$tmp/sources")"
 
-# Every list that ktrace.mk makes, and each source in one of them.
+# All lists that ktrace.mk defines; each source must be in one of them.
 cat >"$tmp/lists.mk" <<'END'
 KTRACE_ROOT := .
 before := $(.VARIABLES)
@@ -31,7 +33,7 @@ equal "each source is in a list" "$(sort "$tmp/sources" | xargs)" \
 equal "names that ktrace.mk defines begin with KTRACE_ or ktrace_" '' \
 	"$(sed -n 's/^made //p' "$tmp/lists" | xargs -n 1 | grep -vE '^(KTR[A-Z0-9]*(_|$)|ktrace_|USER_SYS_KTRACE_H$)' | xargs)"
 
-# A port header brings the kernel's macros into every source of ktrace (test/unit/kernel_build/macros.sh).
+# A port header includes the kernel's macros into every source of ktrace (test/unit/kernel_build/macros.sh).
 git ls-files kernel 'include/ktr*' include/compat include/user | grep '\.[chS]$' |
 	xargs grep -hoE '^[[:space:]]*#[[:space:]]*define[[:space:]]+[A-Za-z_0-9]+' | sed 's/.*[[:space:]]//' | sort -u >"$tmp/macros"
 check "there are macros to look at" test "$(wc -l <"$tmp/macros")" -gt 500

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Input: the paths of all files, then Markdown pages, each of them twice. Prints the page and the target of each link that leads to
-# no file or to no heading. A heading's name is made as GitHub makes it.
+# Input: the paths of all files, then all Markdown pages twice. Prints the page and the target of each link
+# whose file or heading does not exist. The anchor of a heading is formed as on GitHub.
 FNR == 1 { block = 0; if (++times[FILENAME] == 1) page++ }
 
 page == 1 {
@@ -25,7 +25,7 @@ times[FILENAME] == 1 {
 	next
 }
 
-# Returns the path of a link's target, seen from the page.
+# Returns the path of a link's target, which is relative to the page.
 function target_of(from, link, parts, count, i, path)
 {
 	if (link == "")

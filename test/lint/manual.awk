@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Input: pages of the manual, which end in a digit, then what --help prints, files named help-NAME, after an argument page=PAGE
-# each. Prints the page and the option for each option of --help that is not described in its page, nor in ktrace(1) or
-# ktrace-show(1) if the page refers to these. mdoc(7) has dashes as "Fl -json", "Fl \-\-json" or "Fl Fl json".
+# Input: pages of the manual, whose names end in a digit, then files help-NAME with the output of --help, each
+# after an argument page=PAGE. Prints the page and the option for each option of --help that is not described
+# in its page, nor in ktrace(1) or ktrace-show(1) if the page refers to these. Long options in mdoc(7) are "Fl
+# -json", "Fl \-\-json" or "Fl Fl json".
 FNR == 1 {
 	described_here = 0
 }
@@ -34,7 +35,7 @@ function check(option)
 	options[page]++
 }
 
-# "  -n, --limit N", "  -n", "      --limit N": blanks before the text are two, and four more without a letter.
+# Lines with options: "  -n, --limit N", "  -n", "      --limit N".
 /^  -/ {
 	check($1 ~ /,$/ ? substr($1, 1, length($1) - 1) : $1)
 	if ($1 ~ /,$/)

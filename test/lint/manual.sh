@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Checks the manual against the program. The SYNOPSIS of a command is what `--help=mdoc` prints; UPDATE=1 writes it anew. Each option of
-# --help is described in the page, or in ktrace(1) or ktrace-show(1) if the page refers to those. Each page has all sections, and its
-# EXIT STATUS has each status that --help names. Each format of export is described and tested where formats are listed by hand.
+# Compares the manual with the program. The SYNOPSIS of a command is what `--help=mdoc` prints; UPDATE=1
+# writes it anew. Each option of --help is described in the page, or in ktrace(1) or ktrace-show(1) if the
+# page refers to those. Each page has all sections, and its EXIT STATUS has each status that --help names.
+# Each format of export is described, and tested in the scripts that list formats by hand.
 . test/tap.sh
 
 printf '.Sh DESCRIPTION\n.It Fl a , Fl -all\n.Xr ktrace 1\n' >"$tmp/sample.1"
@@ -49,13 +50,13 @@ for page in man/*.[1-8]; do
 	equal "$page has all sections and exit statuses" '' "$(sed -n "s|^$page ||p" "$tmp/missing" | paste -sd ,)"
 done
 if command -v mandoc >/dev/null; then
-	# Whether a page that is referred to is installed depends on the machine.
+	# Pages that the manual refers to may not be installed on this machine.
 	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v 'STYLE: referenced manual not found' >"$tmp/style" || :
 	check "mandoc -T lint has no complaint: $(head -n 3 "$tmp/style")" test ! -s "$tmp/style"
 else
 	skip "mandoc -T lint has no complaint" "mandoc is not installed"
 fi
-# Formats of export are found by hand in these places.
+# These files list the formats of export by hand.
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
 	check "$format: ktrace(1), MEMORY has it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
@@ -65,7 +66,7 @@ for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 		check "$format: $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
 	done
 done
-# Verdicts of why: the manual has them in the order of the list, which is the order in which problems come first.
+# Verdicts of why: the manual has them in the order of the list, which is the order of precedence.
 sed -n 's/^		*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
 sed -n '/^\.Sh VERDICTS/,/^\.Sh JSON/s/^\.It Li //p' man/ktrace-why.1 | sed 's/ , Li /\n/g' >"$tmp/page"
 same "ktrace-why(1), VERDICTS has those of host/why/finding.h, in their order" "$tmp/verdicts" "$tmp/page"
@@ -76,7 +77,7 @@ for verdict in $(grep -vx unknown "$tmp/verdicts"); do
 		check "$verdict: a scenario ends so" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
 done
 
-# Every page is in the list of ktrace(1), and those that are not about a command in doc/commands.md.
+# Every page is in the list of ktrace(1). Pages that are not about a command are in doc/commands.md.
 for page in man/*.[1-9]; do
 	name=$(basename "$page")
 	[ "$name" != ktrace.1 ] || continue
@@ -87,7 +88,8 @@ for page in man/*.[1-9]; do
 		check "$page: doc/commands.md names it" grep -qF -- "$link" doc/commands.md
 done
 
-# in_kernel FOLDER: each setting that its sources declare, and what it takes where that is written as a number.
+# in_kernel FOLDER: prints each setting that the folder's sources declare, with its range of values if that is
+# a number in the source.
 in_kernel() {
 	find "$1" -name '*.[ch]' -exec cat {} + | sed -n 's/^KTRACE_SETTING_\([A-Z0-9]*\)("\([^"]*\)", \(.*\));$/\2 \1 \3/p' |
 		awk '/KTRX_SETTING_READ_ONLY$/ { print $1, "read only"; next }
@@ -95,7 +97,7 @@ in_kernel() {
 			$2 == "RANGE" && /, 0, [0-9]+$/ { print $1, "0 to", $NF; next }
 			{ print $1 }' | sort
 }
-# in_page SECTION: the same from ktr(4), of all settings.
+# in_page SECTION: prints each setting in this section of ktr(4) with its range of values.
 in_page() {
 	awk -v section="$1" '
 		/^\.S[hs] / { inside = $0 ~ section }
@@ -105,18 +107,18 @@ in_page() {
 for place in kernel:library demo/kern:demo; do
 	in_kernel "${place%:*}" >"$tmp/declared"
 	in_page "${place#*:}" >"$tmp/page"
-	# What a setting takes is compared where the sources have a number.
+	# Ranges are compared if the sources have a number.
 	awk 'NR == FNR { known[$1] = NF > 1; next } { print ($1 in known) && !known[$1] ? $1 : $0 }' "$tmp/declared" "$tmp/page" >"$tmp/described"
 	same "ktr(4) has the settings that ${place%:*} declares, and what they take" "$tmp/declared" "$tmp/described"
 	check "${place%:*}: there are settings" test "$(wc -l <"$tmp/declared")" -gt 8
 done
 
-# Constants of sys/ktrace.h, but for the kernel's own: ktrace(2) and utrace(2) have each, and no other.
+# ktrace(2) and utrace(2) have each constant of sys/ktrace.h, except those for the kernel, and no other.
 sed -n 's/^#define \(KTR[A-Z_]*\)[ 	].*/\1/p' include/user/sys/ktrace.h | grep -vxE 'KTRFAC_(ROOT|ACTIVE)|KTRACE_LINUX_.*' | sort >"$tmp/declared"
 cat man/ktrace.2 man/utrace.2 | grep -oE 'Dv KTR[A-Z_]+' | sed 's/Dv //' | sort -u >"$tmp/page"
 same "ktrace(2) and utrace(2) have the constants of sys/ktrace.h" "$tmp/declared" "$tmp/page"
 
-# hwt(8) has the options that the program in the demo kernel takes.
+# hwt(8) has the options of the demo kernel's program.
 sed -n 's/.*\.letters = "\([^"]*\)".*/\1/p' demo/user/tools/hwt.c | tr -d ':' | fold -w 1 | sort >"$tmp/declared"
 sed -n 's/^\.It Fl \([a-zA-Z]\).*/\1/p' man/hwt.8 | sort >"$tmp/page"
 same "hwt(8) has the options of demo/user/tools/hwt.c" "$tmp/declared" "$tmp/page"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Input: pages of the manual, which end in a digit, then what --help prints, files named help-NAME, after an argument page=PAGE
-# each. Prints the page and each section that it lacks, and each exit status that --help names and its EXIT STATUS does not.
-# EXAMPLES without a display counts as missing. --help names statuses from "status:" to the end of that paragraph.
+# Input: pages of the manual, whose names end in a digit, then files help-NAME with the output of --help, each
+# after an argument page=PAGE. Prints the page and each section that it lacks, and each exit status that
+# --help names and its EXIT STATUS does not. EXAMPLES without a display counts as missing. --help names exit
+# statuses from "status:" to the end of that paragraph.
 function names_of(text, words, count, i, found)
 {
 	found = ""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every exported symbol of the host library carries its room's prefix, ktread_ or, for what it takes from host/base, base_; test/unit/kernel_build looks at the kernel's.
+# Every exported symbol of the host library begins with ktread_, or with base_ if it is from host/base.
+# test/unit/kernel_build checks the kernel's symbols.
 . test/tap.sh
 
-# prefix "name" PATTERN FILE…: all defined global symbols match.
+# prefix NAME PATTERN FILE…: checks that all defined global symbols match.
 prefix() {
 	name=$1 pattern=$2
 	shift 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Which rooms include headers of which. Input: names of files, a line "--", then lines "FILE:#include …". Prints "ROOM ROOM FILE"
-# for each include from one room into another. A name is looked for as the compilers do, beside the file and in the folders that
-# are on their paths; ktrace_port.h and headers that a build makes are found nowhere.
+# Input: paths of files, a line "--", then lines "FILE:#include …". Prints "FROM TO FILE" for each include of
+# a header in another room. Looks for a header as compilers do: in the file's folder and in the folders of
+# their search path. Ignores headers that it does not find: ktrace_port.h and headers that a build generates.
 function room(path, part)
 {
 	split(path, part, "/")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The arrows of doc/architecture.md are those of the sources.
+# The arrows between rooms in doc/architecture.md match the includes of the sources.
 . test/tap.sh
 
 {
@@ -24,7 +24,8 @@ for room in $(find include kernel host -mindepth 1 -maxdepth 1 -type d | sort); 
 	check "the table of rooms says what $room holds" grep -qF "\`$room\`" "$tmp/rooms"
 done
 
-# customer FOLDER PREFIX…: it includes what any kernel may, and files of its own.
+# customer FOLDER PREFIX…: checks that the folder includes only headers with these prefixes: public headers of
+# ktrace and its own files.
 customer() {
 	folder=$1
 	shift
@@ -38,7 +39,7 @@ customer() {
 customer demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 customer examples ktrace/ ktrx/
 
-# No architecture is named by #if outside the rooms made for it.
+# Architecture macros are used in #if only in the folders for architectures.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
 	xargs grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*__(x86_64|amd64|aarch64|riscv|arm)' >"$tmp/arch" || :
 check "no #if on an architecture outside kernel/arch and demo/arch: $(head -n 3 "$tmp/arch")" test ! -s "$tmp/arch"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Reads "MODE PATH" lines of the tracked files first, then makefiles and shell scripts. Prints "FILE:LINE: PATH" for each
-# tracked file without the execute bit that a line runs directly. A file that an interpreter runs (sh PATH) needs no bit.
+# Reads "MODE PATH" lines of the tracked files first, then makefiles and shell scripts. Prints "FILE:LINE:
+# PATH" for each tracked file without the execute bit that a line runs directly. A file that an interpreter
+# runs (sh PATH) needs no bit.
 #
 #	awk -f runnable.awk MODES FILE…
 
@@ -21,7 +22,7 @@ function is_wrapper(word) {
 	return word ~ /^(exec|env|nohup|setsid|nice|time|timeout|if|then|else|elif|while|until|do|!|strace|xargs)$/
 }
 
-# Where a command begins: at the beginning of a script's line or a recipe's, and after what separates commands.
+# A command begins at the beginning of a line of a script or a recipe, and after a separator of commands.
 {
 	is_make = FILENAME ~ /(\.mk|Makefile)$/
 	runs = is_make && text ~ /^[A-Z_]*_RUNS[ \t]*[:+]?=/

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Whatever a makefile or a script runs can be run in a clean clone. The execute bits are those of the index, as a clone gets
-# them.
+# Every file that a makefile or a script runs directly has the execute bit in a clean clone. The test reads
+# the bits in the index, which a clone gets.
 . test/tap.sh
 
 git ls-files -s | awk '{ print $1, $4 }' >"$tmp/modes"
 check "the index lists files" test -s "$tmp/modes"
 
-# ---- The finder itself ----------------------------------------------------------------------------
+# ---- The check itself -----------------------------------------------------------------------------
 printf '100644 bench/plain.sh\n100755 bench/bit.sh\n' >"$tmp/sample-modes"
 cat >"$tmp/sample.mk" <<'..'
 BENCH_RUNS += bench/plain.sh
@@ -40,7 +40,7 @@ git ls-files Makefile '*.mk' '*.sh' .ci/run >"$tmp/files"
 xargs awk -f test/lint/runnable.awk "$tmp/modes" <"$tmp/files" >"$tmp/found"
 check "what is run directly has the execute bit: $(head -n 5 "$tmp/found")" test ! -s "$tmp/found"
 
-# A first line "#!" says that a file may be run directly.
+# A first line "#!" means that the file may be run directly.
 awk '{ print $2 }' "$tmp/modes" | xargs grep -lIm 1 '^#!' 2>>"$tmp/err" | xargs awk 'FNR == 1 && /^#!/ { print FILENAME } FNR > 1 { nextfile }' |
 	sort >"$tmp/begins"
 awk '$1 == "100755" { print $2 }' "$tmp/modes" | sort >"$tmp/bits"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints FILE:LINE of each line that is wider than 110 columns. A tab goes to the next multiple of 8 columns; of a character in
-# UTF-8 only the first byte counts. Run with LC_ALL=C.
+# Prints FILE:LINE of each line that is wider than 110 columns. A tab extends to the next multiple of 8
+# columns; a character in UTF-8 counts as one column. Run with LC_ALL=C.
 {
 	if (/[\200-\277]/)
 		gsub(/[\200-\277]/, "")

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Reads `ktrace show --json` and counts effects that come before their cause: a thread that runs though it sleeps and
-# nobody woke it, or while it runs elsewhere; an interrupt that arrives though nobody sent it. Shares nothing with
-# the tools' own analysis. Prints: switches, of these wrong; interrupts, of these wrong.
+# Reads `ktrace show --json` and counts effects that precede their cause: a thread that runs though it sleeps
+# and was not woken, or while it runs on another CPU; an interrupt that arrives though it was not sent. Shares
+# no code with the tools' own analysis. Prints four numbers: switches, wrong switches, interrupts, wrong
+# interrupts.
 #
-# doubt: seconds within which the order of two CPUs' events is stated to be uncertain; 0 if not given. An effect whose cause
+# doubt: the stated uncertainty of the order between CPUs in seconds; 0 if not given. An effect whose cause
 # follows within that time is not wrong.
 #
-# Of two interrupts sent before one arrives the second may still be on its way, so it counts as one that was sent.
+# If two interrupts were sent before one arrives, the second one may still be on its way: it counts as sent.
 
 function number(name) {
 	return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
 }
 
-# The cause of an effect that was shown already: true if it follows within the doubt.
+# Called for a cause. Returns 1 if its effect came earlier, by at most the doubt.
 function excuses(key) {
 	while (first[key] < last[key])
 		if (number("time") - early[key, first[key]++] <= doubt) {
@@ -25,7 +26,7 @@ function excuses(key) {
 
 function is_early(key) { early[key, last[key]++ + 0] = number("time"); seen[key]++ }
 
-# A thread that runs has used one wakeup. Others before that count only if they may belong to a later sleep.
+# A thread that runs has used one wakeup. Earlier wakeups count only if they may belong to a later sleep.
 function uses_wake(thread) {
 	if (used[thread] < wakes[thread]) used[thread]++
 	while (used[thread] < wakes[thread] && number("time") - woken[thread, used[thread] + 0] >= doubt) used[thread]++
@@ -39,7 +40,7 @@ function uses_wake(thread) {
 /"event":"sched.switch"/ {
 	cpu = number("cpu"); prev = number("prev"); next_ = number("next"); state = number("state")
 	switches++
-	# A thread that was already shown on another CPU leaves this one late.
+	# If the thread was already shown on another CPU, its switch away from this CPU comes late.
 	late = excuses("left " prev " " cpu)
 	if (!late) {
 		delete at[prev]; delete asleep[prev]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * clock_samples TRACE: of the CPUs whose clock was measured, how often the one was that was least: with one measurement it is
- * right at that moment, with several it is known how it drifts, too.
+ * clock_samples TRACE: prints the number of measurements of the clock that was measured least often. With one
+ * measurement a clock is right at that moment; with several its drift is known, too.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_blocks RINGS [LOG [START END]]: decodes what the trace unit in software has left (out=RINGS), and compares it with QEMU's own
- * log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run the same blocks, one after another. With START
- * and END only code at these addresses is compared, to which the log may have been kept (-dfilter); without LOG it is only
- * decoded. A line each:
+ * hwt_blocks RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
+ * compares it with QEMU's own log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run
+ * the same blocks in the same order. With START and END only code at these addresses is compared; the log may
+ * be restricted to them (-dfilter). Without LOG the record is only decoded. Prints a line for each CPU:
  *
  *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
- * unfinished: in the log alone: not one of its instructions was run, as far as the unit can tell, before an interrupt or exception
- * came, or QEMU stopped before it and the log does not say on which CPU; stray: runs that do not begin or go on where the log says;
- * left: of the log, behind all that was decoded. Ends with 1 if there are strays or gaps, nothing or too little was decoded, or if
- * more than one block in a hundred is unfinished.
+ * unfinished: blocks that only the log has: an interrupt or exception came before their first instruction
+ * ended, or QEMU stopped before the block and did not log on which CPU. stray: decoded runs that do not begin
+ * or continue where the log does. left: blocks of the log after all that was decoded. The exit status is 1 if
+ * there are strays or gaps, if nothing or too little was decoded, or if more than one block in a hundred is
+ * unfinished.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,8 +26,9 @@
 #define UNFINISHED_MOST 64u /* of a loop: they are only seen at its end */
 
 /*
- * The log may have a few blocks more than the trace: the last one, which did not reach its end; those that QEMU had logged and not
- * yet run; and those whose branches the unit had not yet written as a packet when QEMU ended.
+ * The log may have a few blocks more than the trace: the last block, which did not reach its end; blocks that
+ * QEMU had logged but not yet run; and blocks whose branches the unit had not yet written as a packet when
+ * QEMU ended.
  */
 #define LEFT_MOST      3u
 #define LEFT_MOST_PT   (LEFT_MOST + 47u) /* branches that a packet holds */
@@ -34,7 +36,7 @@
 
 static size_t left_most;
 
-/* ---- Which sizes blocks have ------------------------------------------------------------------- */
+/* ---- Sizes of blocks --------------------------------------------------------------------------- */
 
 struct size {
 	uint64_t address; /* plus 1; 0: free */
@@ -50,7 +52,7 @@ static size_t slot_of(uint64_t address)
 	return (size_t)((address + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 42);
 }
 
-/* x86: a string instruction with a repeat prefix, and nothing else. */
+/* Returns whether a block of x86 code is only a string instruction with a repeat prefix. */
 static bool is_repeated(uint32_t encoding, const unsigned char *bytes, uint32_t size)
 {
 	bool repeats = false;
@@ -134,9 +136,10 @@ static void add_block(struct log *log, uint64_t start)
 }
 
 /*
- * QEMU logs a block before it runs it; where something else asks for the CPU it stops before the block, says so without the CPU's
- * number, and logs the block again later. Of a busy host there are hundreds in one loop. Only one CPU is about to run the block?
- * Then it is that one's.
+ * Removes a block that QEMU logged but did not run. QEMU logs a block before it runs it. If QEMU must
+ * interrupt the CPU first, it stops before the block, logs this without the CPU's number, and logs the block
+ * again later. On a busy host this happens hundreds of times in one loop. The block is removed only if it is
+ * the last block of exactly one CPU.
  */
 static void take_back(struct log *logs, size_t cpus, uint64_t block)
 {
@@ -156,8 +159,8 @@ static void take_back(struct log *logs, size_t cpus, uint64_t block)
 }
 
 /*
- * Lines of all CPUs' blocks, "Trace 0: 0x7f… [cs_base/pc/flags/…] name", and "Stopped execution of TB chain before 0x7f… [pc]
- * name" (accel/tcg/cpu-exec.c).
+ * Reads the log: a line "Trace 0: 0x7f… [cs_base/pc/flags/…] name" for each block of a CPU, and lines
+ * "Stopped execution of TB chain before 0x7f… [pc] name" (accel/tcg/cpu-exec.c of QEMU).
  */
 static void read_log(const char *path, struct log *logs, size_t cpus)
 {
@@ -187,7 +190,7 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 	fclose(file);
 }
 
-/* ---- Side by side ------------------------------------------------------------------------------ */
+/* ---- Comparison -------------------------------------------------------------------------------- */
 
 struct comparison {
 	struct log log;
@@ -210,8 +213,8 @@ static bool repeats(uint64_t behind, uint64_t address)
 }
 
 /*
- * Behind the block that was run from `address` on, which is of several sizes where QEMU has translated it in several ways: where
- * the log goes on, or else the run's end.
+ * Returns the end of the block that was run from `address`. QEMU may have translated it several times with
+ * different sizes. The end is where the log continues; if there is no such size, the run's end.
  */
 static uint64_t block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
 {
@@ -234,7 +237,7 @@ static uint64_t block_end(struct comparison *comparison, uint64_t address, const
 	return best;
 }
 
-/* The log's next block has the address in its middle. */
+/* Returns whether the address is inside the log's next block, but not at its start. */
 static bool is_within_next(const struct log *log, uint64_t address)
 {
 	const uint64_t start = log->at < log->count ? log->start[log->at] : UINT64_MAX;
@@ -245,7 +248,10 @@ static bool is_within_next(const struct log *log, uint64_t address)
 	return false;
 }
 
-/* Blocks that were interrupted, or that QEMU stopped before and logged again when it ran them. False: it is not near. */
+/*
+ * Advances the log to the block at `address`. Skips blocks that were interrupted, or before which QEMU
+ * stopped. Returns false if the block is not among the next ones.
+ */
 static bool catch_up(struct comparison *comparison, uint64_t address)
 {
 	struct log *log = &comparison->log;
@@ -271,7 +277,10 @@ static void tell_stray(struct comparison *comparison, const struct hwt_step *run
 		       run->last, run->offset, log->at < log->count ? log->start[log->at] : 0);
 }
 
-/* The run that is decoded is one or more blocks of the log, or what was left of one where the unit has synchronised. */
+/*
+ * Compares a decoded run with the log: it is one or more blocks, or, after a synchronisation, may begin in
+ * the middle of a block.
+ */
 static void compare(struct comparison *comparison, const struct hwt_step *run)
 {
 	uint64_t at = run->address;
@@ -298,7 +307,7 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	comparison->synchronised = false;
 }
 
-/* Up to where the unit says that it begins. */
+/* Advances the log to the block at which the unit began to record. */
 static void begin(struct log *log, uint64_t address)
 {
 	while (log->at < log->count && log->start[log->at] != address)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Guests whose CPUs have clocks of their own: the test builds its kernels itself. And a guest whose clocks are hard to measure.
+# Guests whose CPUs have different clocks (the test builds its kernels itself), and a guest whose clocks are
+# hard to measure.
 SCRIPT_TESTS += test/qemu/clock.sh test/qemu/clock_stutter.sh
 CHECK_NEEDS += host build/test/clock_samples $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
@@ -8,7 +9,7 @@ build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a $(HOST
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-# The console of the demo kernel: show ktr at the debugger's prompt.
+# The console of the demo kernel: `show ktr` at the debugger's prompt, and console output.
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
 # Hardware trace in the demo kernel, with the trace unit in software.
@@ -35,7 +36,7 @@ SCRIPT_TESTS += test/qemu/ktrdump.sh
 
 SCRIPT_TESTS += test/qemu/live.sh
 
-# The trace unit in software: its arguments, and what it leaves when QEMU is killed.
+# The trace unit in software: its arguments, and its record when QEMU is killed.
 SCRIPT_TESTS += test/qemu/plugin.sh
 CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf
 
@@ -43,7 +44,7 @@ CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/ke
 SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh test/qemu/proc_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# doc/try.md and doc/first-hour.md do what they say.
+# The commands in doc/try.md and doc/first-hour.md.
 SCRIPT_TESTS += test/qemu/try.sh test/qemu/first_hour.sh
 CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf build/single/ktrace.c
 
@@ -64,7 +65,7 @@ CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarc
 SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
-# A guest without a kernel, for the modes that the demo kernel never runs in.
+# Bare-metal programs, for CPU modes in which the demo kernel never runs.
 SCRIPT_TESTS += test/qemu/transport_bare.sh
 CHECK_NEEDS += build/test/bare/aarch64.elf build/test/bare/riscv64.elf build/test/bare/riscv64_sbi.elf
 
@@ -85,7 +86,7 @@ $(eval $(call bare_rule,aarch64,aarch64,0x40080000))
 $(eval $(call bare_rule,riscv64,riscv64,0x80000000))
 $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 
-# The small Unix that the demo kernel is.
+# The demo kernel as a small Unix.
 SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh
 SOAK_TESTS += test/qemu/unix_soak.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)

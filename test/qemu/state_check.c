@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * state_check TRACE: do the tables of state say what is so in a guest that runs the demo's run=abba, in which two
- * threads wait for each other's mutex? state_check --sound TRACE: has no CPU broken a rule? Status 0: so it is; else
- * says what is not so.
+ * state_check TRACE: checks the tables of state of a guest that runs the demo's run=abba, in which two
+ * threads wait for each other's mutex. state_check --sound TRACE: checks only that no CPU has broken a rule.
+ * Prints the first expectation that does not hold and returns 1; returns 0 if all hold.
  */
 #include <stdio.h>
 #include <stdlib.h>

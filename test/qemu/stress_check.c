@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Holds a trace of the demo kernel's `stress` workload against what the records say of themselves
- * (demo/kern/work/ stress.c): no record that fails its own check is ever shown, each source's sequence has
- * holes only where the reader reports loss, and slots add up exactly. Prints one line of counts; exit status
- * 1 if anything is off.
+ * Checks a trace of the demo kernel's `stress` workload, whose records contain check words
+ * (demo/kern/work/stress.c): no record fails its own check, each source's sequence has gaps only where the
+ * reader reports loss, and the numbers of slots add up exactly. Prints one line of counts; the exit status is
+ * 1 if any check fails.
  *
  * usage: stress_check TRACE
  */
@@ -89,7 +89,7 @@ static void check_event(struct counts *counts, const struct ktread_event *event)
 		check_sequence(counts, event, cpu, context, sequence.number);
 }
 
-/* Do the slots of every ring add up? Only after the last event. */
+/* Returns whether the numbers of slots of every ring add up. Requires: all events were read. */
 static int rings_add_up(const struct ktread *trace, uint64_t *produced, uint64_t *invalid)
 {
 	int right = 1;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What each process did, from its account on the console (-v source=console) or from the trace (source=trace, the output of
-# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…". What threads did, their process did.
-# First file: the console, for both: it says who gave an account, and in which area faults count.
+# Prints what each process did: lines "PID calls=… bytes=… packets=… children=… faults=…". With -v
+# source=console the numbers are those that the process printed on the console, with source=trace those in the
+# output of `ktrace show --json`. Actions of threads count for their process. The first file is the console in
+# both cases: it has the pids of the processes, and for each the range of addresses in which faults count.
 
 function value(key, text) {
 	if (!match($0, "[ \"{]" key "(\":\"?|=)[^\", }]*"))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What a trace says, in the words of version 1, from the output of `ktrace show --json`: lines "CPU TIME THREAD EVENT WORD…"
-# of the events that version 1 can carry. -v version=1 or 2: of the trace. With -v rest=1 and version 2 instead: the
-# times of all the other events.
+# Reads `ktrace show --json` and prints the events that version 1 can represent, in the form of version 1:
+# lines "CPU TIME THREAD EVENT WORD…". -v version=1 or 2: the version of the trace. With -v rest=1 and
+# version=2, prints the times of all other events instead.
 
-# Words are fields by name; of a wide one name:low or name:high is that half, and name:whole is for those that are
-# hexadecimal in one version and decimal in the other. A number stands for itself.
+# carry: defines how an event of version 2 is represented in version 1. Words are names of fields. name:low
+# and name:high are the halves of a 64-bit field. name:whole is a field that is hexadecimal in one version and
+# decimal in the other. A number is a constant.
 function carry(event, words, v1_event, v1_words) {
 	name[version == 1 ? v1_event : event] = v1_event
 	fields[v1_event] = version == 1 ? v1_words : words
@@ -29,7 +30,7 @@ BEGIN {
 	carry("net.dns_query", "id", "NET_DNS_QUERY", "id")
 }
 
-# From a text in JSON.
+# Returns the value of a key in a JSON text.
 function value(text, key) {
 	if (!match(text, "\"" key "\":\"?[^\",}]*"))
 		return "absent"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# One scenario of each kind, from another directory; `make scenarios` runs them all.
+# Runs a few scenarios from another directory. `make scenarios` runs all.
 . test/tap.sh
 
 (cd test && sh scenarios/run.sh abba/x86_64 self-irq/aarch64 ipi-lock/x86_64 lock-order/aarch64) >"$tmp/table"

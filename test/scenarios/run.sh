@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Boots the demo kernel into each of its bugs and asks `ktrace why` what is wrong. A line each: scenario, architecture,
-# verdict, `ok` or `WRONG` and in which way; then "N passed, N failed". What each run left is in build/scenarios.
+# Boots the demo kernel with each of its bugs and runs `ktrace why`. Prints a line for each scenario: its
+# name, the architecture, the verdict, and `ok` or `WRONG` with the reason. The last line is "N passed, N
+# failed". The files of each run are in build/scenarios.
 #
 #	test/scenarios/run.sh [NAME[/ARCHITECTURE]]…
 #
-# Without names all of test/scenarios/list, which tells what is expected; one that is not there is refused. Two guests
-# run at a time.
+# test/scenarios/list defines the scenarios and what is expected. Without names, all scenarios run; an unknown
+# name is refused. Two guests run at a time.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=test/scenarios/run.sh
@@ -17,7 +18,8 @@ ktrace=build/bin/ktrace
 why_limit=120 # seconds, which only a hang takes
 patience=8    # times as long as a bug takes to show on a quiet host
 
-# wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: whether that is among the rest, which may be nothing at all.
+# wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: succeeds if the scenario is among the other arguments, or
+# if there are none.
 wanted() {
 	name=$1 arch=$2
 	shift 2
@@ -28,7 +30,8 @@ wanted() {
 	return 1
 }
 
-# each_run LINE-NUMBER NAME ARCHITECTURES VERDICT ARGUMENTS: "LINE-NUMBER NAME ARCHITECTURE SEED" for each run of a line.
+# each_run LINE-NUMBER NAME ARCHITECTURES VERDICT ARGUMENTS: prints "LINE-NUMBER NAME ARCHITECTURE SEED" for
+# each run of a line of the list. SEED is - if the line has no range of seeds.
 each_run() {
 	first=-	last=-
 	case " $5" in
@@ -60,13 +63,14 @@ runs() {
 	done <$list
 }
 
-# known NAME[/ARCHITECTURE]: whether there are runs of it.
+# known NAME[/ARCHITECTURE]: succeeds if the list has such a scenario.
 known() {
 	names=$1
 	[ -n "$(runs)" ]
 }
 
-# judge TRACE VERDICT [REGULAR EXPRESSION]…: asks why, and says the verdict and what is wrong with it.
+# judge TRACE VERDICT [REGULAR EXPRESSION]…: runs why on the trace. Prints the verdict, and `ok` or `WRONG`
+# with the reason.
 judge() {
 	trace=$1 expected=$2
 	shift 2
@@ -104,10 +108,11 @@ judge() {
 
 goes_on() { kill -0 $run 2>/dev/null; }
 
-# Waits for the guest's first line: a healthy one is watched from there on.
+# ready: waits for the first line of a healthy guest, from which the time is counted.
 ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! goes_on; do sleep 0.1; done; }
 
-# Has the bug shown in the guest that runs? On a busy host that takes longer. A healthy guest is looked at once, afterwards.
+# is_seen: succeeds if why finds the bug in the running guest. On a busy host that takes longer. For a healthy
+# guest it always succeeds: such a guest is examined only once, after it ended.
 is_seen() {
 	case $expected in
 	idle | busy) return 0 ;;
@@ -121,7 +126,7 @@ is_seen() {
 	return 1
 }
 
-# one LINE-NUMBER NAME ARCHITECTURE SEED
+# one LINE-NUMBER NAME ARCHITECTURE SEED: performs one run and prints its line.
 one() {
 	name=$2 arch=$3 seed=$4
 	eval "set -- $(sed -n "$1p" $list)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Real bugs in the demo kernel, and what `ktrace why` says of them.
+# Real bugs in the demo kernel, and what `ktrace why` reports for each.
 SCRIPT_TESTS += test/scenarios/check.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 

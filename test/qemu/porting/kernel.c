@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest kernel again, with each line that doc/porting.md has to offer: settings, a tick (harts look at the clock
- * in place of it), the mailbox, clocks, callers, the console. Compiled with frame pointers; its console is QEMU's UART.
+ * The smallest kernel with each line of code that doc/porting.md describes: settings, a tick (harts poll the
+ * clock instead), the mailbox, clocks, callers, the console. Compiled with frame pointers; its console is
+ * QEMU's UART.
  */
 #include "ktrace/console.h"
 #include "ktrace/ktrace.h"
@@ -52,7 +53,7 @@ __attribute__((noinline)) void port_run(void)
 	__asm__ volatile("");
 }
 
-/* Until the host has said by the mailbox that it has seen enough. */
+/* Ticks until the host sets debug.level to 0 through the mailbox. */
 static void tick_on(void)
 {
 	uint64_t due = 0;

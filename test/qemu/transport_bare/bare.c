@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest guest that uses transports: no kernel, no MMU, devices as reset left them, in whichever mode
- * the machine starts it. Says over the UART whether semihosting is there, and writes through it if so.
+ * The smallest guest that uses transports: no kernel, no MMU, devices in their state after reset, in the CPU
+ * mode in which the machine starts. Prints over the UART whether semihosting is present, and writes records
+ * through it if it is.
  */
 #include <ktrace/transport.h>
 
@@ -21,7 +22,7 @@ static void say(const char *text)
 	ktrace_transport_write(bare_uart(&uart), text, length);
 }
 
-/* A system call, a switch, and the call's end: a millisecond apart for a clock of 1 MHz. */
+/* Writes a system call, a context switch, and the end of the call, a millisecond apart with a clock of 1 MHz. */
 static void stream_records(void)
 {
 	static const uint32_t enter[5] = { 59, 0x1000 }, change[5] = { 6, 7 },
@@ -43,7 +44,7 @@ void bare_main(void)
 		say("semihosting: absent\n");
 		return;
 	}
-	/* The vector that probing took is back where it was: a second probe finds the same. */
+	/* The first probe replaced the trap vector and must have restored it: a second probe has the same result. */
 	if (transport->probe(transport) == 0)
 		say("semihosting: still there\n");
 	stream_records();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Runs at whatever exception level the machine starts in; ends it by the firmware's call for that. */
+/* Runs at the exception level in which the machine starts, and powers it off with a call to the firmware (PSCI). */
 #define PSCI_SYSTEM_OFF 0x84000008
 #define EL2		0x8
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Runs in machine mode, or in supervisor mode behind firmware; ends the machine through its test device. */
+/* Runs in machine mode, or in supervisor mode after firmware; ends the machine through its test device. */
 #define FINISHER 0x100000
 #define PASS	 0x5555
 
