@@ -4,11 +4,11 @@
 . test/tap.sh
 
 printf '```\nktrace show --svg x.svg --nothing=1 -- --other\nktrace absent | ktrace why --json\n```\n`ktrace run --why`\n' >"$tmp/sample.md"
-equal "an option that is named would be found" "show, show --svg, show --nothing, absent, why, why --json, run, run --why" \
+equal "commands and options in a document are found" "show, show --svg, show --nothing, absent, why, why --json, run, run --why" \
 	"$(awk -f test/lint/commands.awk "$tmp/sample.md" | sed 's/^[^ ]* //' | paste -sd , | sed 's/,/, /g')"
 
 awk -f test/lint/commands.awk ./*.md doc/*.md doc/howto/*.md kernel/*/README.md >"$tmp/named"
-check "there are commands: $(wc -l <"$tmp/named")" test "$(grep -c ' --' "$tmp/named")" -ge 50
+check "the documents name commands and options: $(wc -l <"$tmp/named")" test "$(grep -c ' --' "$tmp/named")" -ge 50
 build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands"
 while read -r command; do
 	build/bin/ktrace "$command" --help | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u | sed "s/^/$command /"
@@ -16,6 +16,6 @@ while read -r command; do
 done <"$tmp/commands" >"$tmp/known"
 for page in $(cut -d ' ' -f 1 "$tmp/named" | sort -u); do
 	grep -F "$page " "$tmp/named" | cut -d ' ' -f 2- | sort -u | grep -vxF -f "$tmp/known" >"$tmp/unknown" || :
-	equal "$page names what there is" '' "$(paste -sd , <"$tmp/unknown")"
+	equal "$page names only commands and options that exist" '' "$(paste -sd , <"$tmp/unknown")"
 done
 done_testing

@@ -9,23 +9,23 @@ pages=$(echo *.md doc/*.md doc/howto/*.md spec/*.md test/README.md kernel/transp
 
 printf 'a/b.c\na/bc.h\n' >"$tmp/sample-files"
 echo '`b.c` `a/b.c` `a/*.c` `NAME.c` `build/x.c`, but `c.h` `bc.c` `b/*.c` `/a/b.c`' >"$tmp/sample"
-equal "a file that is not there would be found" "c.h bc.c b/*.c /a/b.c" \
+equal "a missing file that a document names is found" "c.h bc.c b/*.c /a/b.c" \
 	"$(LC_ALL=C awk -f test/lint/docs.awk "$tmp/sample-files" "$tmp/sample" | sed 's/.* //' | paste -sd ' ')"
 # shellcheck disable=SC2086
 LC_ALL=C awk -f test/lint/docs.awk "$tmp/files" $pages >"$tmp/absent"
 for page in $pages; do
 	absent=$(sed -n "s|^$page ||p" "$tmp/absent" | paste -sd ' ')
-	equal "$page names files that are there" '' "$absent"
+	equal "$page names only files that exist" '' "$absent"
 done
 
 # Links between documents, and to headings in them.
 links=$(git ls-files '*.md')
 printf '# A `b`, c\n```\n# no\n```\n[x](#a-b-c) [x](#no) [x](y.md) [x](../z) [x](https://a.b)\n' >"$tmp/links.md"
-equal "a link to nothing would be found" "#no y.md ../z" \
+equal "a link without a target is found" "#no y.md ../z" \
 	"$(LC_ALL=C awk -f test/lint/links.awk "$tmp/files" "$tmp/links.md" "$tmp/links.md" | sed 's/.* //' | paste -sd ' ')"
 # shellcheck disable=SC2086
 LC_ALL=C awk -f test/lint/links.awk "$tmp/files" $links $links >"$tmp/broken"
-check "links lead somewhere: $(head -n 3 "$tmp/broken" | paste -sd ,)" test ! -s "$tmp/broken"
+check "every link has a target: $(head -n 3 "$tmp/broken" | paste -sd ,)" test ! -s "$tmp/broken"
 
 sh test/map.sh >"$tmp/map"
 same "the table of sources and tests is up to date: make map writes it" test/README.md "$tmp/map"

@@ -20,7 +20,7 @@ xargs wc -l <"$tmp/c" | awk '$2 != "total" && $1 > 800 { print $2 " " $1 }' >"$t
 check "no file is longer than 800 lines: $(head -n 3 "$tmp/long")" test ! -s "$tmp/long"
 
 printf '%0110d\n%0111d\n\t%0102d\n1234567\t%0102d\n\t%0103d\n%0109d\303\244\n%0110d\303\244\n' 0 0 0 0 0 0 0 >"$tmp/sample"
-equal "lines that are too wide would be found" "2 5 7" \
+equal "lines that are too wide are found" "2 5 7" \
 	"$(LC_ALL=C awk -f test/lint/wide.awk "$tmp/sample" | sed 's/.*://' | xargs)"
 grep -E '^(host|kernel|include)/' "$tmp/sources" | grep -E '\.[chS]$' | LC_ALL=C xargs awk -f test/lint/wide.awk >"$tmp/wide"
 check "no line of host, kernel and include is wider than 110 columns: $(head -n 3 "$tmp/wide")" test ! -s "$tmp/wide"

@@ -8,9 +8,9 @@
 # repeated: reads paths and prints the base names that occur more than once.
 repeated() { sed 's|.*/||; s/\.[cS]$//' | sort | uniq -d | xargs; }
 
-equal "a repeated base name would be found" 'same' "$(printf 'a/same.c\nb/other.c\nc/same.S\n' | repeated)"
+equal "a repeated base name is found" 'same' "$(printf 'a/same.c\nb/other.c\nc/same.S\n' | repeated)"
 find kernel -type f -name '*.[cS]' >"$tmp/sources"
-check "there are sources to look at" test "$(wc -l <"$tmp/sources")" -gt 30
+check "kernel/ has sources" test "$(wc -l <"$tmp/sources")" -gt 30
 equal "base names in kernel/ are unique" '' "$(repeated <"$tmp/sources")"
 
 # All lists that ktrace.mk defines; each source must be in one of them.
@@ -36,6 +36,6 @@ equal "names that ktrace.mk defines begin with KTRACE_ or ktrace_" '' \
 # A port header includes the kernel's macros into every source of ktrace (test/unit/kernel_build/macros.sh).
 git ls-files kernel 'include/ktr*' include/compat include/user | grep '\.[chS]$' |
 	xargs grep -hoE '^[[:space:]]*#[[:space:]]*define[[:space:]]+[A-Za-z_0-9]+' | sed 's/.*[[:space:]]//' | sort -u >"$tmp/macros"
-check "there are macros to look at" test "$(wc -l <"$tmp/macros")" -gt 500
+check "kernel/ and include/ have macros" test "$(wc -l <"$tmp/macros")" -gt 500
 equal "macros begin with KTR" '' "$(grep -vE '^(KTR[A-Z0-9]*(_|$)|ktrace_|USER_SYS_KTRACE_H$)' "$tmp/macros" | xargs)"
 done_testing

@@ -8,14 +8,14 @@
 
 printf '.Sh DESCRIPTION\n.It Fl a , Fl -all\n.Xr ktrace 1\n' >"$tmp/sample.1"
 printf '  -a, --all[=N]  all\n      --none\n  --json TEXT\n  -b             -x\n' >"$tmp/sample"
-equal "an option that is not described would be found" "sample.1 --json, sample.1 -b, options sample.1 4" \
+equal "an option without a description is found" "sample.1 --json, sample.1 -b, options sample.1 4" \
 	"$(awk -f test/lint/manual.awk "$tmp/sample.1" "page=$tmp/sample.1" "$tmp/sample" | sed "s|$tmp/||" | paste -sd , | sed 's/,/, /g')"
 
 printf '.Sh %s\n' NAME SYNOPSIS DESCRIPTION EXAMPLES 'EXIT STATUS' >"$tmp/bare.8"
 printf '.It 0\n.It 128+n\n.It 12\n.Sh ERRORS\n.It 1\n' >>"$tmp/bare.8"
 printf '.Sh EXAMPLES\n.Bd -literal\n.Ed\n.Sh SEE ALSO\n' >"$tmp/bare.2"
 printf 'Runs 7 things.\n\nExit status: 0 fine, 1 bad,\n12 late. 128+n: signal.\n\nIn 5 s\n' >"$tmp/help-bare"
-equal "a section or an exit status that is missing would be found" \
+equal "a missing section and a missing exit status are found" \
 	"bare.8 status 1, bare.8 EXAMPLES, bare.8 SEE ALSO, bare.2 NAME, bare.2 SYNOPSIS, bare.2 DESCRIPTION, bare.2 RETURN VALUES, bare.2 ERRORS" \
 	"$(awk -f test/lint/manual_sections.awk "$tmp/bare.8" "$tmp/bare.2" "page=$tmp/bare.8" "$tmp/help-bare" | sed "s|$tmp/||" |
 		paste -sd , | sed 's/,/, /g')"
@@ -27,7 +27,7 @@ while read -r command; do
 	ktrdump) page=man/ktrdump.8 ;;
 	*) page=man/ktrace-$command.1 ;;
 	esac
-	check "ktrace $command --help" sh -c "build/bin/ktrace $command --help >$tmp/help-$command"
+	check "ktrace $command --help succeeds" sh -c "build/bin/ktrace $command --help >$tmp/help-$command"
 	build/bin/ktrace "$command" --help=mdoc >"$tmp/synopsis"
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/{/^\.Sh/!p;}' "$page" >"$tmp/page"
 	if [ -n "${UPDATE-}" ]; then
@@ -42,7 +42,7 @@ done <"$tmp/commands"
 awk -f test/lint/manual.awk man/*.[1-8] $(cat "$tmp/help") >"$tmp/found"
 for page in $(sed 's/page=\([^ ]*\) .*/\1/' "$tmp/help"); do
 	equal "$page describes all options" '' "$(sed -n "s|^$page ||p" "$tmp/found" | paste -sd ' ')"
-	check "$page: there are options" grep -q "^options $page " "$tmp/found"
+	check "$page: --help has options" grep -q "^options $page " "$tmp/found"
 done
 # shellcheck disable=SC2046
 awk -f test/lint/manual_sections.awk man/*.[1-8] $(cat "$tmp/help") >"$tmp/missing"
@@ -52,29 +52,29 @@ done
 if command -v mandoc >/dev/null; then
 	# Pages that the manual refers to may not be installed on this machine.
 	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v 'STYLE: referenced manual not found' >"$tmp/style" || :
-	check "mandoc -T lint has no complaint: $(head -n 3 "$tmp/style")" test ! -s "$tmp/style"
+	check "mandoc -T lint reports nothing: $(head -n 3 "$tmp/style")" test ! -s "$tmp/style"
 else
-	skip "mandoc -T lint has no complaint" "mandoc is not installed"
+	skip "mandoc -T lint reports nothing" "mandoc is not installed"
 fi
 # These files list the formats of export by hand.
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
-	check "$format: ktrace(1), MEMORY has it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
-	check "$format: doc/commands.md has it" grep -qE "^\| .ktrace export --format [a-z\\|]*$format" doc/commands.md
+	check "$format: ktrace(1), MEMORY describes it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
+	check "$format: doc/commands.md lists it" grep -qE "^\| .ktrace export --format [a-z\\|]*$format" doc/commands.md
 	for tests in "test/golden/cmd.sh test/perfetto/golden.sh" test/golden/cmd_stream.sh test/golden/memory.sh; do
 		# shellcheck disable=SC2086
-		check "$format: $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
+		check "$format: it is tested in $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
 	done
 done
 # Verdicts of why: the manual has them in the order of the list, which is the order of precedence.
 sed -n 's/^		*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
 sed -n '/^\.Sh VERDICTS/,/^\.Sh JSON/s/^\.It Li //p' man/ktrace-why.1 | sed 's/ , Li /\n/g' >"$tmp/page"
-same "ktrace-why(1), VERDICTS has those of host/why/finding.h, in their order" "$tmp/verdicts" "$tmp/page"
-check "there are verdicts" test -s "$tmp/verdicts"
+same "ktrace-why(1), VERDICTS has the verdicts of host/why/finding.h in the same order" "$tmp/verdicts" "$tmp/page"
+check "host/why/finding.h has verdicts" test -s "$tmp/verdicts"
 for verdict in $(grep -vx unknown "$tmp/verdicts"); do
-	check "$verdict: doc/why.md says what it needs" sh -c "sed -n 's/^| \([a-z, -]*\) |.*/\1/p' doc/why.md | tr -d ' ' | tr , '\n' | grep -qx -e '$verdict'"
+	check "$verdict: doc/why.md lists what it needs" sh -c "sed -n 's/^| \([a-z, -]*\) |.*/\1/p' doc/why.md | tr -d ' ' | tr , '\n' | grep -qx -e '$verdict'"
 	[ "$verdict" = bookkeeping ] || # a mistake in the demo's scheduler
-		check "$verdict: a scenario ends so" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
+		check "$verdict: a scenario expects it" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
 done
 
 # Every page is in the list of ktrace(1). Pages that are not about a command are in doc/commands.md.
@@ -109,8 +109,8 @@ for place in kernel:library demo/kern:demo; do
 	in_page "${place#*:}" >"$tmp/page"
 	# Ranges are compared if the sources have a number.
 	awk 'NR == FNR { known[$1] = NF > 1; next } { print ($1 in known) && !known[$1] ? $1 : $0 }' "$tmp/declared" "$tmp/page" >"$tmp/described"
-	same "ktr(4) has the settings that ${place%:*} declares, and what they take" "$tmp/declared" "$tmp/described"
-	check "${place%:*}: there are settings" test "$(wc -l <"$tmp/declared")" -gt 8
+	same "ktr(4) has the settings that ${place%:*} declares, with their ranges" "$tmp/declared" "$tmp/described"
+	check "${place%:*} declares settings" test "$(wc -l <"$tmp/declared")" -gt 8
 done
 
 # ktrace(2) and utrace(2) have each constant of sys/ktrace.h, except those for the kernel, and no other.
@@ -122,5 +122,5 @@ same "ktrace(2) and utrace(2) have the constants of sys/ktrace.h" "$tmp/declared
 sed -n 's/.*\.letters = "\([^"]*\)".*/\1/p' demo/user/tools/hwt.c | tr -d ':' | fold -w 1 | sort >"$tmp/declared"
 sed -n 's/^\.It Fl \([a-zA-Z]\).*/\1/p' man/hwt.8 | sort >"$tmp/page"
 same "hwt(8) has the options of demo/user/tools/hwt.c" "$tmp/declared" "$tmp/page"
-equal "all commands" 18 "$(wc -l <"$tmp/commands")"
+equal "ktrace --help lists 18 commands" 18 "$(wc -l <"$tmp/commands")"
 done_testing

@@ -13,5 +13,5 @@ prefix() {
 	if [ -s "$tmp/odd" ]; then fail "$name" "$(head -n 20 "$tmp/odd")"; else pass "$name"; fi
 }
 
-prefix "the host library exports ktread_ and base_ only" '^(ktread|base)_' build/lib/libktread.a
+prefix "the host library exports only symbols with the prefix ktread_ or base_" '^(ktread|base)_' build/lib/libktread.a
 done_testing

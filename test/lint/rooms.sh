@@ -13,15 +13,15 @@ sed -n '/^```arrows$/,/^```$/p' doc/architecture.md | grep / | awk '{ for (i = 2
 
 for room in $(find include kernel host -mindepth 1 -maxdepth 1 -type d | sort); do
 	for arrow in $(grep "^$room " "$tmp/actual" | cut -d' ' -f 2); do
-		check "$room includes $arrow: $(grep "^$room $arrow " "$tmp/includes" | head -n 1 | cut -d' ' -f 3)" \
+		check "doc/architecture.md has the arrow from $room to $arrow, included by $(grep "^$room $arrow " "$tmp/includes" | head -n 1 | cut -d' ' -f 3)" \
 			grep -qx "$room $arrow" "$tmp/drawn"
 	done
 done
-check "no arrow is drawn that no source needs: $(comm -13 "$tmp/actual" "$tmp/drawn" | paste -sd ';')" \
+check "doc/architecture.md has no arrow without an include: $(comm -13 "$tmp/actual" "$tmp/drawn" | paste -sd ';')" \
 	test -z "$(comm -13 "$tmp/actual" "$tmp/drawn")"
 sed -n '/^## Rooms/,/^## Arrows/p' doc/architecture.md >"$tmp/rooms"
 for room in $(find include kernel host -mindepth 1 -maxdepth 1 -type d | sort); do
-	check "the table of rooms says what $room holds" grep -qF "\`$room\`" "$tmp/rooms"
+	check "the table of rooms has $room" grep -qF "\`$room\`" "$tmp/rooms"
 done
 
 # customer FOLDER PREFIX…: checks that the folder includes only headers with these prefixes: public headers of
@@ -34,7 +34,7 @@ customer() {
 		grep -v "^$prefix" "$tmp/seen" >"$tmp/rest" || :
 		mv "$tmp/rest" "$tmp/seen"
 	done
-	check "$folder includes ktrace as any kernel does: $(head -n 1 "$tmp/seen")" test ! -s "$tmp/seen"
+	check "$folder includes only public headers of ktrace: $(head -n 1 "$tmp/seen")" test ! -s "$tmp/seen"
 }
 customer demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 customer examples ktrace/ ktrx/

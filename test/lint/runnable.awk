@@ -32,7 +32,7 @@ function is_wrapper(word) {
 	command = !is_make || text ~ /^\t/ || runs
 	wrapped = 0
 	if (is_make && !command && !sub(/^.*\$\(shell /, "; ", line))
-		next # no command, only names of files
+		next # a list of file names, not a command
 	gsub(/"\$PWD"\/|\$PWD\/|\$\(CURDIR\)\//, "", line)
 	gsub(/&&|\|\||[;&|(){}`]/, " ; ", line)
 	gsub(/["']/, " ", line)

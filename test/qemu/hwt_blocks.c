@@ -23,7 +23,7 @@
 #include "ktrx/hwt_unit.h"
 
 #define SLOTS		(1u << 22)
-#define UNFINISHED_MOST 64u /* of a loop: they are only seen at its end */
+#define UNFINISHED_MOST 64u /* in a loop: they are only found at its end */
 
 /*
  * The log may have a few blocks more than the trace: the last block, which did not reach its end; blocks that
@@ -31,7 +31,7 @@
  * QEMU ended.
  */
 #define LEFT_MOST      3u
-#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* branches that a packet holds */
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the branches in a packet */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;
@@ -42,7 +42,7 @@ struct size {
 	uint64_t address; /* plus 1; 0: free */
 	uint64_t space;	  /* 0: any */
 	uint32_t size;
-	bool repeats; /* one instruction, which is a block of QEMU's each time that it repeats itself */
+	bool repeats; /* a single instruction that repeats itself; QEMU logs a block for each repetition */
 };
 
 static struct size *sizes;
@@ -121,7 +121,8 @@ struct log {
 	uint64_t *start;
 	size_t count, room;
 	size_t at;
-	uint64_t last; /* QEMU's own name of the last block: where its translation lies; 0: none */
+	uint64_t
+		last; /* address of the last block's translation in QEMU, which identifies the block; 0: none */
 };
 
 static void add_block(struct log *log, uint64_t start)
@@ -194,20 +195,20 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 
 struct comparison {
 	struct log log;
-	uint64_t start, end;	   /* addresses that are compared; end 0: all */
-	bool synchronised;	   /* the unit has said something else since the last run */
-	uint64_t behind;	   /* the last run */
-	uint64_t behind_block;	   /* the last block, as far as it was run */
-	uint64_t behind_all_of_it; /* … as QEMU has translated it */
+	uint64_t start, end;	  /* addresses that are compared; end 0: all */
+	bool synchronised;	  /* the decoder has returned a step other than a run since the last run */
+	uint64_t run_end;	  /* end of the last run */
+	uint64_t block_end;	  /* end of the last block, as far as it was run */
+	uint64_t block_whole_end; /* end of the last block as QEMU translated it */
 	uint64_t equal, unfinished, stray, gaps, branches, instructions;
 };
 
-/* The log's block is the last instruction before `behind` once more, or what is next there, and repeats itself. */
-static bool repeats(uint64_t behind, uint64_t address)
+/* Returns whether the block at `address` repeats itself, and is the instruction that ends or begins at `end`. */
+static bool repeats(uint64_t end, uint64_t address)
 {
 	for (size_t i = slot_of(address); sizes[i].address != 0; i = (i + 1) % SLOTS)
 		if (sizes[i].address == address + 1 && sizes[i].repeats &&
-		    (address == behind || address + sizes[i].size == behind))
+		    (address == end || address + sizes[i].size == end))
 			return true;
 	return false;
 }
@@ -216,23 +217,23 @@ static bool repeats(uint64_t behind, uint64_t address)
  * Returns the end of the block that was run from `address`. QEMU may have translated it several times with
  * different sizes. The end is where the log continues; if there is no such size, the run's end.
  */
-static uint64_t block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
+static uint64_t find_block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
 {
 	const struct log *log = &comparison->log;
 	const uint64_t next = log->at < log->count ? log->start[log->at] : 0;
 	uint64_t best = run->end;
 
-	comparison->behind_all_of_it = run->end;
+	comparison->block_whole_end = run->end;
 	for (size_t i = slot_of(address); sizes[i].address != 0; i = (i + 1) % SLOTS) {
-		const uint64_t behind = address + sizes[i].size;
+		const uint64_t end = address + sizes[i].size;
 
 		if (sizes[i].address != address + 1 || (sizes[i].space != 0 && sizes[i].space != run->space))
 			continue;
-		if (behind > comparison->behind_all_of_it)
-			comparison->behind_all_of_it = behind;
-		if (behind < run->end && ((behind == next && behind != run->to) ||
-					  (behind & 4095) + 15 > 4096 || repeats(behind, next)))
-			best = behind;
+		if (end > comparison->block_whole_end)
+			comparison->block_whole_end = end;
+		if (end < run->end &&
+		    ((end == next && end != run->to) || (end & 4095) + 15 > 4096 || repeats(end, next)))
+			best = end;
 	}
 	return best;
 }
@@ -263,12 +264,12 @@ static bool catch_up(struct comparison *comparison, uint64_t address)
 			log->at = at + 1;
 			return true;
 		}
-		unfinished += !repeats(comparison->behind_block, log->start[at]);
+		unfinished += !repeats(comparison->block_end, log->start[at]);
 	}
 	return false;
 }
 
-static void tell_stray(struct comparison *comparison, const struct hwt_step *run, uint64_t at)
+static void report_stray(struct comparison *comparison, const struct hwt_step *run, uint64_t at)
 {
 	const struct log *log = &comparison->log;
 
@@ -287,23 +288,26 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 
 	if (comparison->synchronised && is_within_next(&comparison->log, at)) {
 		comparison->equal++;
-		at = block_end(comparison, comparison->log.start[comparison->log.at++], run);
-	} else if (at == comparison->behind && at < comparison->behind_all_of_it) {
-		at = run->end < comparison->behind_all_of_it ? run->end : comparison->behind_all_of_it;
+		at = find_block_end(comparison, comparison->log.start[comparison->log.at++], run);
+	} else if (at == comparison->run_end && at < comparison->block_whole_end) {
+		at = run->end < comparison->block_whole_end ? run->end : comparison->block_whole_end;
 	}
-	for (; at < run->end; at = comparison->behind_block) {
-		/* To the unit what may reach into the next page is a block of its own; to QEMU only what does. */
-		const bool rest = at == comparison->behind_block && (at & 4095) + 15 > 4096;
+	for (; at < run->end; at = comparison->block_end) {
+		/*
+		 * An instruction that may reach into the next page is a separate block for the unit; for QEMU
+		 * only if it does reach.
+		 */
+		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 
 		if (catch_up(comparison, at)) {
 			comparison->equal++;
 		} else if (!rest) {
-			tell_stray(comparison, run, at);
+			report_stray(comparison, run, at);
 			break;
 		}
-		comparison->behind_block = block_end(comparison, at, run);
+		comparison->block_end = find_block_end(comparison, at, run);
 	}
-	comparison->behind = run->end;
+	comparison->run_end = run->end;
 	comparison->synchronised = false;
 }
 

@@ -20,16 +20,16 @@
 #define CONTEXTS     3
 
 struct source {
-	uint64_t next;	 /* sequence expected next; valid once seen */
-	uint64_t losses; /* of its ring, when last seen */
+	uint64_t next;	 /* next expected sequence number; valid if `seen` */
+	uint64_t losses; /* losses of the source's ring at its last record */
 	int seen;
 };
 
 struct counts {
 	uint64_t checked;
 	uint64_t wrong;			 /* records that fail their own check */
-	uint64_t jumps;			 /* holes in a sequence that no loss accounts for */
-	uint64_t losses[KTRX_MAX_RINGS]; /* gaps so far, by ring */
+	uint64_t jumps;			 /* gaps in a sequence without a reported loss */
+	uint64_t losses[KTRX_MAX_RINGS]; /* reported losses so far, by ring */
 	struct source source[CPUS][CONTEXTS];
 };
 
@@ -45,7 +45,7 @@ static void check_words(struct counts *counts, const struct ktread_event *event,
 
 	for (uint32_t n = 1; n <= 5; n++)
 		if (ktread_value(event, 2 + n, &value) != 0 || value.number != check + n)
-			wrong(counts, event, "a word of a long record is another's");
+			wrong(counts, event, "a word of a long record belongs to another record");
 }
 
 static void check_sequence(struct counts *counts, const struct ktread_event *event, uint32_t cpu,
@@ -84,7 +84,7 @@ static void check_event(struct counts *counts, const struct ktread_event *event)
 	cpu = (uint32_t)source.number & 0xffff;
 	context = (uint32_t)source.number >> 16;
 	if (cpu >= CPUS || context >= CONTEXTS || (event->ring != 0 && event->cpu != cpu))
-		wrong(counts, event, "stands in another CPU's ring");
+		wrong(counts, event, "is in the ring of another CPU");
 	else
 		check_sequence(counts, event, cpu, context, sequence.number);
 }

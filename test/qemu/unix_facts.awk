@@ -41,7 +41,7 @@ event == "syscall.exit" {
 	nr = value("nr"); result = value("result")
 	if (nr == 1 && result > 0) # fork
 		children[pid]++
-	if (nr == 2 && result == 0) # execve: what was done before is not in the account of what it is now
+	if (nr == 2 && result == 0) # execve: the new program does not print what the old one did
 		forget(pid)
 	if (result > 0 && (nr == 32 || nr == 33 || nr == 65 || nr == 66)) # read, write, sendto, recvfrom
 		bytes[pid] += result

@@ -8,12 +8,12 @@ grep -vE '^[0-9]+ passed' "$tmp/table" >"$tmp/runs"
 while read -r name arch verdict result; do
 	check "$name on $arch: $verdict $result" test "$result" = ok
 done <"$tmp/runs"
-equal "four were run" 4 "$(wc -l <"$tmp/runs")"
-equal "and counted" "4 passed, 0 failed" "$(tail -n 1 "$tmp/table")"
+equal "all four scenarios were run" 4 "$(wc -l <"$tmp/runs")"
+equal "the last line counts the scenarios" "4 passed, 0 failed" "$(tail -n 1 "$tmp/table")"
 
 sh test/scenarios/run.sh abba/x86_64 abba/vax >"$tmp/table" 2>"$tmp/err"
-equal "one that is not there: status" 2 $?
-equal "none is run" "" "$(cat "$tmp/table")"
-check "it is named" grep -q 'no scenario abba/vax' "$tmp/err"
+equal "an unknown scenario is refused" 2 $?
+equal "an unknown scenario: no other scenario is run" "" "$(cat "$tmp/table")"
+check "an unknown scenario: the message names it" grep -q 'no scenario abba/vax' "$tmp/err"
 
 done_testing

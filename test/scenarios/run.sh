@@ -15,8 +15,8 @@ self=test/scenarios/run.sh
 list=test/scenarios/list
 out=build/scenarios
 ktrace=build/bin/ktrace
-why_limit=120 # seconds, which only a hang takes
-patience=8    # times as long as a bug takes to show on a quiet host
+why_limit=120 # seconds; only a hang takes this long
+patience=8    # multiple of the time that a bug takes to show on a quiet host
 
 # wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: succeeds if the scenario is among the other arguments, or
 # if there are none.
@@ -51,6 +51,7 @@ each_run() {
 	done
 }
 
+# runs: prints the same for each wanted run of all lines.
 runs() {
 	number=0
 	while IFS= read -r line; do
@@ -92,24 +93,24 @@ judge() {
 		echo "$verdict WRONG: exit status $status"
 		return
 	fi
-	tr -s ' \n' ' ' <"$base.why" >"$base.joined" # a sentence may go over two lines
+	tr -s ' \n' ' ' <"$base.why" >"$base.joined" # a sentence may be broken into two lines
 	for pattern; do
 		if [ "${pattern#!}" != "$pattern" ]; then
 			grep -qE -e "${pattern#!}" "$base.why" "$base.joined" || continue
-			echo "$verdict WRONG: says ${pattern#!}"
+			echo "$verdict WRONG: the text matches ${pattern#!}"
 			return
 		fi
 		grep -qE -e "$pattern" "$base.why" "$base.joined" && continue
-		echo "$verdict WRONG: does not say $pattern"
+		echo "$verdict WRONG: the text does not match $pattern"
 		return
 	done
 	echo "$verdict ok"
 }
 
-goes_on() { kill -0 $run 2>/dev/null; }
+is_running() { kill -0 $run 2>/dev/null; }
 
 # ready: waits for the first line of a healthy guest, from which the time is counted.
-ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! goes_on; do sleep 0.1; done; }
+ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! is_running; do sleep 0.1; done; }
 
 # is_seen: succeeds if why finds the bug in the running guest. On a busy host that takes longer. For a healthy
 # guest it always succeeds: such a guest is examined only once, after it ended.
@@ -151,12 +152,12 @@ one() {
 	idle | busy) ready ;;
 	esac
 	seen=$(($(date +%s) + watch))
-	while goes_on && { [ "$(date +%s)" -lt $seen ] || ! is_seen; }; do sleep 0.2; done
+	while is_running && { [ "$(date +%s)" -lt $seen ] || ! is_seen; }; do sleep 0.2; done
 	kill $run 2>/dev/null
 	wait $run
 	rm -rf "$base.ram"
-	said=$(judge "$base.ktrx" "$expected" "$@")
-	printf '%-16s %-8s %-20s %s\n' "$name" "$arch" "${said%% *}" "${said#* }"
+	result=$(judge "$base.ktrx" "$expected" "$@")
+	printf '%-16s %-8s %-20s %s\n' "$name" "$arch" "${result%% *}" "${result#* }"
 }
 
 if [ "${1-}" = --one ]; then
@@ -165,7 +166,7 @@ if [ "${1-}" = --one ]; then
 	exit
 fi
 for one; do
-	known "$one" || { echo "run.sh: there is no scenario $one" >&2; exit 2; }
+	known "$one" || { echo "run.sh: no scenario $one in test/scenarios/list" >&2; exit 2; }
 done
 mkdir -p $out
 names=$*

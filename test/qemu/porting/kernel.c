@@ -8,7 +8,7 @@
 #include "ktrace/ktrace.h"
 
 #define HARTS  2
-#define TICK   100000u /* of the clock: 10 ms */
+#define TICK   100000u /* clock ticks: 10 ms */
 #define EVENTS 50u
 
 KTRACE_EVENT(port, step, "%u", (uint32_t, n));

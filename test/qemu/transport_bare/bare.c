@@ -13,7 +13,7 @@ static struct bare_uart uart;
 
 void bare_main(void);
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	size_t length = 0;
 
@@ -39,13 +39,13 @@ void bare_main(void)
 
 	if (ktrace_transport_set(bare_uart_init(&uart)) != 0)
 		return;
-	say("uart: before anybody set it up\n");
+	print("uart: works without initialization\n");
 	if (ktrace_transport_set(transport) != 0) {
-		say("semihosting: absent\n");
+		print("semihosting: absent\n");
 		return;
 	}
 	/* The first probe replaced the trap vector and must have restored it: a second probe has the same result. */
 	if (transport->probe(transport) == 0)
-		say("semihosting: still there\n");
+		print("semihosting: found again\n");
 	stream_records();
 }
