@@ -39,7 +39,7 @@ DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
 ifneq ($(DEMO_UNKNOWN),)
 # $(call demo_near,<name>): the nearest groups. $(call demo_mean,<names>): the question whether they were meant.
-demo_near = $(shell printf '%s\n' $(DEMO_GROUPS:%=ktrace-%) | awk -v wanted='$(1)' -v prefix=ktrace- -f scripts/near.awk)
+demo_near = $(shell printf '%s\n' $(DEMO_GROUPS:%=ktrace-%) | awk -v wanted='$(1)' -v prefix=ktrace- -f scripts/suggest.awk)
 demo_mean = $(if $(1),; did you mean $(1)?,.)
 $(error FEATURES: $(foreach name,$(DEMO_UNKNOWN),$(name): no such group of events$(call demo_mean,$(call demo_near,$(name)))) \
 	There are $(DEMO_GROUPS:%=ktrace-%))
