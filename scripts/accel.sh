@@ -3,16 +3,18 @@
 #
 # Prints QEMU's accelerator for a guest of an architecture, kvm or tcg: scripts/accel.sh ARCH
 #
-# ACCEL in the environment: kvm or tcg is printed unchanged; auto (the default) selects kvm if it is usable. KVM is usable if the host
-# has the guest's architecture, /dev/kvm can be opened, and a probe finishes in time. The probe runs five million rounds of an empty
-# loop and switches the machine off. It takes 0.2 s on hardware, and 10 s where a nested KVM emulates each instruction.
-# The result is cached in build/accel until the host reboots, or QEMU or /dev/kvm changes.
+# ACCEL in the environment: kvm or tcg is printed unchanged; auto (the default) selects kvm if it is usable.
+# KVM is usable if the host has the guest's architecture, /dev/kvm can be opened, and a probe finishes in
+# time. The probe runs five million rounds of an empty loop and switches the machine off. It takes 0.2 s on
+# hardware, and 10 s where a nested KVM emulates each instruction. The result is cached in build/accel until
+# the host reboots, or QEMU or /dev/kvm changes.
 #
 #	scripts/accel.sh --probe ARCH kvm|tcg    only runs the probe; status 0 if it finished in time
 #
 # In a virtual machine auto is tcg.
 #
-# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: limit for the probe (3).
+# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: limit
+# for the probe (3).
 set -eu
 device=${KVM_DEVICE:-/dev/kvm}
 cache=build/accel
@@ -22,7 +24,8 @@ usage() {
 	exit 2
 }
 
-# x86_64: the last 16 bytes of a firmware, where the CPU starts: mov ecx,5000000; loop; out 0xf4; hlt. QEMU's exit status is 33.
+# x86_64: the last 16 bytes of a firmware, where the CPU starts: mov ecx,5000000; loop; out 0xf4; hlt. QEMU's
+# exit status is 33.
 probe_x86_64() { # ACCELERATOR IMAGE
 	head -c 65520 /dev/zero >"$2"
 	printf '\146\271\100\113\114\000\147\342\375\260\020\346\364\364\364\364' >>"$2"

@@ -1,19 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Traces programs of the demo kernel with the trace unit in software, and compares the result with QEMU's own log of
-# executed code: scripts/demo_hwt.sh [ARCH…]. Prints a line for each program, "x86_64 recursion: functions equal: 33". If any
-# differs, prints the difference; the status is then 1.
+# Traces programs of the demo kernel with the trace unit in software, and compares the result with QEMU's own
+# log of executed code: scripts/demo_hwt.sh [ARCH…]. Prints a line for each program, "x86_64 recursion:
+# functions equal: 33". If any differs, prints the difference; the status is then 1.
 #
-# The guest's `hwt` traces the program in a context of thread mode; `ktrace hwt --functions` on the host decodes the trace.
-# In the same run QEMU logs each block of code that it executes (-d exec,nochain) at addresses that only this program uses.
-# Its text is linked where no other program has anything (USER_SUBJECT_START in demo/user/user.mk). So everything in the log
-# belongs to the traced thread, whatever CPU it ran on. For the log, names come from nm; for the trace, from the decoder's own table.
+# The guest's `hwt` traces the program in a context of thread mode; `ktrace hwt --functions` on the host
+# decodes the trace. In the same run QEMU logs each block of code that it executes (-d exec,nochain) at
+# addresses that only this program uses. Its text is linked where no other program has anything
+# (USER_SUBJECT_START in demo/user/user.mk). So everything in the log belongs to the traced thread, whatever
+# CPU it ran on. For the log, names come from nm; for the trace, from the decoder's own table.
 #
-# The last lines of an architecture are for the kernel: the functions that CPU 1 ran, in a context of CPU mode, while two processes
-# sent each other signals. The log is compared from each ENABLE to the next DISABLE. No function of a program may be in the trace.
-# Functions that would take most of the log are left out. The script also prints which trace units the kernel found, and what the
-# others lack.
+# The last lines of an architecture are for the kernel: the functions that CPU 1 ran, in a context of CPU
+# mode, while two processes sent each other signals. The log is compared from each ENABLE to the next DISABLE.
+# No function of a program may be in the trace. Functions that would take most of the log are left out. The
+# script also prints which trace units the kernel found, and what the others lack.
 #
 # HWT_PROGRAMS: programs to trace (all in demo/user/subjects). HWT_KERNEL=no: skip the kernel.
 # HWT_KTRACE: program to use instead of build/bin/ktrace.
@@ -32,15 +33,17 @@ names() { # ARCH FILE
 	esac | awk '$2 ~ /^[tT]$/ { print $1, 0, $3 }'
 }
 
-# Prints the functions that contain these block addresses (16 digits each). Sorts addresses and names together.
+# Prints the functions that contain these block addresses (16 digits each). Sorts addresses and names
+# together.
 named() { # ARCH FILE
 	{ names "$1" "$2"; sed 's/$/ 1/'; } | LC_ALL=C sort | awk '$2 == 0 { name = $3 } $2 == 1 { print name }' |
 		LC_ALL=C sort -u
 }
 
-# Prints the addresses of blocks in the log on standard input, for one CPU or all: "Trace 0: 0x7f… [cs_base/pc/flags/…] name". QEMU logs
-# a block before it runs the block. If it stops before that, it logs "Stopped execution of TB chain before 0x7f… [pc] name" without
-# the CPU, and logs the block again later, perhaps on another CPU. If only one CPU is about to run the block, the line belongs to it.
+# Prints the addresses of blocks in the log on standard input, for one CPU or all: "Trace 0: 0x7f…
+# [cs_base/pc/flags/…] name". QEMU logs a block before it runs the block. If it stops before that, it logs
+# "Stopped execution of TB chain before 0x7f… [pc] name" without the CPU, and logs the block again later,
+# perhaps on another CPU. If only one CPU is about to run the block, the line belongs to it.
 blocks() { # [CPU]
 	LC_ALL=C awk -v wanted="$1${1:+:}" '
 		function flush(cpu) { if (cpu in block && (wanted == "" || cpu == wanted)) print address[cpu] }
@@ -88,7 +91,8 @@ program() { # ARCH PROGRAM
 	fi
 }
 
-# Prints ranges for -dfilter: the kernel's code without these functions, which run so often that they would fill most of the log.
+# Prints ranges for -dfilter: the kernel's code without these functions, which run so often that they would
+# fill most of the log.
 loops='memmove|memset|console_write|arch_console_putc'
 kernel_ranges() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort | awk -v loops="^($loops)\$" '
@@ -99,8 +103,8 @@ kernel_ranges() { # ARCH FILE
 		END { print "0x" from "..0x" last }'
 }
 
-# Prints the functions of blocks from ENABLE to DISABLE, in the order in which they ran. If several functions have one address, takes
-# the alphabetically first.
+# Prints the functions of blocks from ENABLE to DISABLE, in the order in which they ran. If several functions
+# have one address, takes the alphabetically first.
 between() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		NR == FNR { if ($1 != last) { at[++n] = last = $1; first[n] = $3 } next }
@@ -119,8 +123,8 @@ between() { # ARCH FILE
 		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
 }
 
-# Prints each name as the alphabetically first one of its group. Names with the same address are a group. If a name has several
-# addresses, their groups are joined.
+# Prints each name as the alphabetically first one of its group. Names with the same address are a group. If a
+# name has several addresses, their groups are joined.
 canonical() { # ARCH FILE NAMES
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }

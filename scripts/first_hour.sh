@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Does what doc/first-hour.md tells the reader to do: writes its files into FOLDER and runs its commands there. The first block
-# of commands, which builds the tools and makes the folder, is left out.
+# Follows doc/first-hour.md as a reader would: writes its files into FOLDER and runs its commands there. Skips
+# the first block of commands, which builds the tools and makes the folder.
 #	scripts/first_hour.sh FOLDER
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL # those of a make that runs this script are not meant for the one on the page

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints what the traces in the current folder hold, a line a fact: the trace's name, a blank, and a JSON object of `ktrace show
-# --json` or `kdump --json`, or what identifies the decoded instructions of hardware trace. These are the facts that no later
-# version may read otherwise; texts for people are not among them.
+# Prints the facts in the traces of the current folder, a line for each fact: the trace's name, a blank, and a
+# JSON object of `ktrace show --json` or `kdump --json`, or a checksum of the decoded instructions of hardware
+# trace. Later versions must read the same facts. Texts for people are not facts.
 set -u
 
 named() { sed "s|^|$1 |"; }
 
-# Version 1 does not name system calls. What a8ffd9c printed as their names were Linux's, a guess.
+# without_guesses TRACE: removes the names of system calls from version 1, which does not record them. a8ffd9c
+# guessed the names of Linux.
 without_guesses() { case $1 in *.v1) sed 's/,"call":"[^"]*"//' ;; *) cat ;; esac; }
 
 for trace in *.ktrx *.kts *.v1 *.ram *.ktrace; do

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Makes a corpus of traces: test/corpus/make.sh CHECKOUT FOLDER. CHECKOUT is a built checkout of the version whose traces are to
-# be kept, with its demo kernels for all architectures (make build ARCH=…). The traces of a version are made once and never again:
-# test/corpus/read.sh holds that later versions read them.
+# Makes a corpus of traces: test/corpus/make.sh CHECKOUT FOLDER. CHECKOUT is a built checkout of the version
+# whose traces are stored, with demo kernels for all architectures (make build ARCH=…). The traces of a
+# version are made once and never again. test/corpus/read.sh checks that later versions read them.
 #
-# What no command reads of memory and programs becomes zero, which keeps the files small.
+# Pages of memory and programs that no command reads become zero, which keeps the files small.
 set -eu
 here=$(realpath "$(dirname "$0")")
 checkout=$(realpath "$1")
@@ -21,7 +21,8 @@ for arch in x86_64 aarch64 riscv64; do cp "$checkout/build/demo/$arch/kernel.elf
 qemu() { KERNEL=$1.elf sh "$checkout/scripts/qemu.sh" "$1" 2 | sed "s/-m 128M/-m 32M/; $without"; }
 without=s/x/x/
 
-# run ARCH OUT "ARGUMENTS" [OPTION…]
+# run ARCH OUT "ARGUMENTS" [OPTION…]: runs the demo kernel; leaves the trace in OUT and the console in
+# OUT.console.
 run() {
 	arch=$1 out=$2 arguments=$3
 	shift 3
@@ -30,7 +31,7 @@ run() {
 		</dev/null >"$out.console" 2>&1 || echo "$out: status $?"
 }
 
-# zero FROM COUNT: pages of $file that $same does not need become zero.
+# zero FROM COUNT: clears those of these pages of $file without which the command $same prints the same.
 zero() {
 	[ "$2" -gt 0 ] || return 0
 	dd if="$file" of=saved."$1"."$2" bs=4096 skip="$1" count="$2" status=none
@@ -42,7 +43,8 @@ zero() {
 	[ "$2" -eq 1 ] || { zero "$1" $(($2 / 2)); zero $(($1 + $2 / 2)) $(($2 - $2 / 2)); }
 }
 
-# thin FILE COMMAND: the command says the same of the file afterwards.
+# thin FILE COMMAND: clears the pages that the command, which reads the file, does not need: its output stays
+# the same.
 thin() {
 	file=$1 same=$2
 	$same >was 2>&1
@@ -68,7 +70,7 @@ run x86_64 debugcon.ktrx "run=files slots=512 $events transport=debugcon file=" 
 run aarch64 semihosting.ktrx "run=pipeline slots=512 $events transport=semihosting file=" --transport semihosting
 run riscv64 virtio.ktrx "run=signals slots=512 $events transport=virtio file=" --transport virtio
 ktrace export --format stream exit.ktrx -o exit.kts
-# device ARCH OUT
+# device ARCH OUT: prints QEMU's options for a virtio console that writes to OUT.
 device() {
 	case $1 in x86_64) bus=pci ;; *) bus=device ;; esac
 	echo "-chardev file,id=k,path=$2 -device virtio-serial-$bus -device virtconsole,chardev=k"

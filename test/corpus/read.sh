@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Traces that earlier versions wrote are read, and say the same. doc/compatibility.md has the rules.
+# Traces that earlier versions wrote can be read, and have the same content. doc/compatibility.md has the
+# rules.
 #
-# Two things are held of each folder VERSION of traces. VERSION/facts is what VERSION itself read in them (facts.sh): it is never
-# made anew. VERSION/expected/ is what commands print for people: where a change of words is meant, UPDATE=1 takes it over.
+# For each folder VERSION of traces two things are compared. VERSION/facts is what VERSION itself read in them
+# (facts.sh); it is never updated. VERSION/expected/ is what commands print for people; after an intended
+# change of texts, UPDATE=1 updates it.
 . test/tap.sh
 . test/golden/golden.sh
 export TZ=UTC0 # of the times that kdump prints

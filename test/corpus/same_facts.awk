@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# awk -f same_facts.awk OLD NEW: succeeds if both have the same lines "TRACE JSON", in which a JSON object of NEW may have members
-# that OLD's has not, and members may stand in another order.
+# awk -f same_facts.awk OLD NEW: succeeds if both files have the same lines "TRACE JSON". A JSON object of NEW
+# may have additional members, and its members may be in another order.
 
-# Members of the object `text` into member[path]: "args.path" is member "path" of the object "args".
+# Stores the members of the JSON object `text` in member[path]. The path ".args.path" is the member "path" of
+# the object "args".
 function members(text, member, i, c, depth, path, key, value, quoted) {
 	split("", member)
 	value = ""

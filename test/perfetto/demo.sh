@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Real traces of the demo kernel: the history that Perfetto is told must be one that can have been, and must have
-# in it what the kernel did.
+# Exports real traces of the demo kernel for Perfetto: the exported history must be possible, and must contain
+# what the kernel did.
 . test/tap.sh
 . test/qemu/transport_support.sh
 . test/qemu/loss_support.sh
 . test/perfetto/engine.sh
 
-# packets PATTERN: whether the trace has such packets.
+# packets PATTERN: succeeds if the exported trace has packets that match.
 packets() {
 	grep -q -e "$1" "$tmp/text"
 }
@@ -29,7 +29,8 @@ of() {
 	seen_by_perfetto "$1"
 }
 
-# flows KIND FORM…: as many ends of arrows of that kind as events of that name, each in the form that FORM has.
+# flows EVENT FILE PATTERN: checks that the exported file has as many ends of arrows that match as the trace
+# has such events.
 flows() {
 	build/bin/ktrace show --event "$1" "$trace" >"$tmp/events" 2>>"$tmp/err"
 	flows_kind=$1 flows_file=$2 flows_form=$3
@@ -64,14 +65,15 @@ of_programs() {
 	done
 	check "$arch: processes have names in JSON" \
 		grep -q '"name":"process_name","pid":1[0-9]*,"args":{"name":"/bin/signals (' "$tmp/json"
-	# Perfetto draws the arrows of wakeups itself, from what it knows of the scheduler.
+	# Perfetto draws the arrows of wakeups itself, from the scheduling events.
 	equal "$arch: both exports have the same arrows" "$(grep '"ph":"f"' "$tmp/json" | grep -vc '"name":"wakeup"')" \
 		"$(grep -c ' terminating_flow_ids=' "$tmp/text")"
 	seen_by_perfetto "$arch: programs"
 }
 
-# Perfetto itself has nothing to complain of; of lost records only where the trace has some, as a CPU may be at a record when
-# another switches the machine off.
+# seen_by_perfetto NAME: checks that Perfetto itself reports no error. It may report lost records if the trace
+# has lost records:
+# a CPU may be in the middle of a record when another CPU switches the machine off.
 seen_by_perfetto() {
 	if [ -z "$engine" ]; then
 		skip "$1: Perfetto has no complaint" "$engine_absent"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Traces exported and read back are what test/golden/perfetto/NAME.txt says: v1.ktrx there, and those that cmd-traces
-# makes. After a change that is meant: sh test/perfetto/golden.sh --write
+# Exports traces for Perfetto, parses the exported traces, and compares the result with
+# test/golden/perfetto/NAME.txt. The traces are v1.ktrx in that folder, and those that cmd-traces makes. After
+# an intended change: sh test/perfetto/golden.sh --write
 . test/tap.sh
 
-# golden NAME TRACE
+# golden NAME TRACE: checks the export of one trace.
 golden() {
 	check "$1 is exported" build/bin/ktrace export --format perfetto "$2" -o "$tmp/perfetto"
 	build/test/perfetto-text "$tmp/perfetto" >"$tmp/text" || echo "not readable" >>"$tmp/text"

