@@ -63,7 +63,7 @@ key() {
 }
 
 automatic() { # ARCH
-	# riscv64: the demo kernel runs in machine mode, which KVM does not give.
+	# riscv64: the demo kernel runs in machine mode, which KVM does not offer.
 	case $1 in
 	x86_64 | aarch64) ;;
 	*) echo tcg; return ;;
@@ -105,7 +105,7 @@ auto) automatic "$1" ;;
 tcg) echo tcg ;;
 kvm)
 	[ "$(uname -m)" = "$1" ] || usage "ACCEL=kvm: KVM runs guests of the host's architecture, $(uname -m), not $1"
-	[ "$1" != riscv64 ] || usage "ACCEL=kvm: the demo kernel for riscv64 runs in machine mode, which KVM does not give"
+	[ "$1" != riscv64 ] || usage "ACCEL=kvm: the demo kernel for riscv64 runs in machine mode, which KVM does not offer"
 	echo kvm
 	;;
 *) usage "ACCEL=$ACCEL: no such accelerator; did you mean kvm, tcg or auto?" ;;

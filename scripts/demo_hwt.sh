@@ -74,7 +74,7 @@ boot() {
 
 # decode WORDS…: decodes the functions in the trace.
 decode() {
-	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/said" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/said" >&2; return 1; }
+	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/messages" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/messages" >&2; return 1; }
 }
 
 program() { # ARCH PROGRAM

@@ -5,7 +5,7 @@
 # the first block of commands, which builds the tools and makes the folder.
 #	scripts/first_hour.sh FOLDER
 set -eu
-unset MAKEFLAGS MFLAGS MAKELEVEL # those of a make that runs this script are not meant for the one on the page
+unset MAKEFLAGS MFLAGS MAKELEVEL # the page's make must not use the options of a make that runs this script
 page=$PWD/doc/first-hour.md
 PATH=$PWD/build/bin:$PATH
 single=$PWD/build/single

@@ -23,7 +23,7 @@ head_of() {
 awk -v known="$tmp/known" -f scripts/single.awk "$tmp/head" include/ktrace/ktrace.h include/ktrace/console.h >"$tmp/ktrace.h"
 printf '\n#endif\n' >>"$tmp/ktrace.h"
 {
-	head_of 'kernel side: the one file to compile, for x86_64, AArch64 and RISC-V 64, as the compiler says.'
+	head_of 'kernel side: the one file to compile, for x86_64, AArch64 and RISC-V 64: the compiler'\''s macros select one.'
 	printf '#include "ktrace.h"\n'
 } >"$tmp/head"
 awk -v known="$tmp/known" -f scripts/single.awk "$tmp/head" "$@" >"$tmp/ktrace.c"

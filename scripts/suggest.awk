@@ -2,7 +2,7 @@
 #
 # Suggests names for an unknown name. Prints at most three, most similar first, separated by ", ":
 #
-#	printf '%s\n' NAME… | awk -v wanted=NAME [-v prefix=TEXT] -f scripts/near.awk
+#	printf '%s\n' NAME… | awk -v wanted=NAME [-v prefix=TEXT] -f scripts/suggest.awk
 #
 # Names are compared without the prefix. The unknown name may lack it.
 function least(a, b) { return a < b ? a : b }
@@ -36,9 +36,9 @@ BEGIN { wanted = bare(wanted) }
 END {
 	for (apart = 0; apart <= length(wanted); apart++) {
 		count = split(at[apart], names, "\n")
-		for (n = 1; n <= count && told < 3; n++)
-			printf "%s%s", told++ ? ", " : "", names[n]
+		for (n = 1; n <= count && printed < 3; n++)
+			printf "%s%s", printed++ ? ", " : "", names[n]
 	}
-	if (told)
+	if (printed)
 		print ""
 }

@@ -11,7 +11,7 @@ here=$(realpath "$(dirname "$0")")
 checkout=$(realpath "$1")
 mkdir -p "$2"
 folder=$(realpath "$2")
-work=/tmp/ktrace-corpus # stands in the traces: always the same, and no user's
+work=/tmp/ktrace-corpus # the traces contain this path: it is always the same, and has no user's name
 PATH=$checkout/build/bin:$PATH
 rm -rf "$work"
 mkdir -p "$work"
@@ -52,13 +52,13 @@ thin() {
 	$same >is 2>&1 && cmp was is
 }
 
-said_of_ram() {
+read_ram() {
 	ktrace show --json "$file" && ktrace summary "$file" && ktrace why "$file" || :
 	ktrace extract --previous -o previous.ktrx "$file"
 	ktrace show --json previous.ktrx && ktrace summary previous.ktrx
 }
 
-said_of_program() {
+read_program() {
 	hwt --elf "$file" --calls branches && hwt --elf "$file" --functions branches && hwt --elf "$file" branches
 }
 
@@ -84,7 +84,7 @@ for arch in x86_64 aarch64 riscv64; do
 	run $arch $arch.second "keep=1 $events slots=512 run=reset,echo" --allow-reboot --keep-ram
 	without=s/x/x/
 	mv "$arch".second.*.ram $arch.ram
-	thin $arch.ram said_of_ram
+	thin $arch.ram read_ram
 	run $arch demo.ktrx "debug=process run=ktrace:-f:/tmp/$arch.ktrace:same,give:/tmp/$arch.ktrace"
 	tr -d '\r' <demo.ktrx.console | ktrace take -d . 2>/dev/null
 done
@@ -95,7 +95,7 @@ for arch in x86_64 aarch64; do
 	hwt -c qemu -b 64K -w $arch.branches -- $(qemu $arch) -append "run=null-call" </dev/null >branches.console 2>&1 || :
 	cp $arch.branches branches
 	llvm-strip -g $arch.elf
-	thin $arch.elf said_of_program
+	thin $arch.elf read_program
 done
 
 rm -f demo.* ./*.second ./*.console is was branches same riscv64.elf previous.ktrx

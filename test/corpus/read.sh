@@ -8,7 +8,7 @@
 # change of texts, UPDATE=1 updates it.
 . test/tap.sh
 . test/golden/golden.sh
-export TZ=UTC0 # of the times that kdump prints
+export TZ=UTC0 # the time zone for kdump
 
 corpus=$PWD/test/corpus
 for folder in "$corpus"/*/; do
@@ -23,7 +23,7 @@ for folder in "$corpus"/*/; do
 	for trace in $(cut -d ' ' -f 1 "$tmp/was" | uniq); do
 		awk -v trace="$trace" '$1 == trace' "$tmp/was" >"$tmp/was.one"
 		awk -v trace="$trace" '$1 == trace' "$tmp/is" >"$tmp/is.one"
-		check "$version: $trace: $(wc -l <"$tmp/was.one") facts" awk -f "$corpus/same_facts.awk" "$tmp/was.one" "$tmp/is.one"
+		check "$version: $trace: its $(wc -l <"$tmp/was.one") facts are unchanged" awk -f "$corpus/same_facts.awk" "$tmp/was.one" "$tmp/is.one"
 	done
 	mv "$tmp"/traces/* "$tmp"
 
@@ -32,7 +32,7 @@ for folder in "$corpus"/*/; do
 		golden "$trace-summary" ktrace summary "$trace"
 		golden "$trace-why" sh -c 'ktrace why --json "$0" | grep -o "\"verdict\":\"[^\"]*\""' "$trace"
 		golden "$trace-show" ktrace show --limit 40 "$trace"
-		check "$version: $trace: what is compressed is the same" sh -c \
+		check "$version: $trace: show prints the same for the compressed trace" sh -c \
 			'ktrace show "$1" >"$2/plain" 2>/dev/null; ktrace show "$3" 2>/dev/null | cmp - "$2/plain" && test -s "$2/plain"' \
 			- "$tmp/$trace" "$tmp" "$folder/$trace.zst"
 	done

@@ -7,14 +7,14 @@
 
 # golden NAME TRACE: checks the export of one trace.
 golden() {
-	check "$1 is exported" build/bin/ktrace export --format perfetto "$2" -o "$tmp/perfetto"
+	check "$1: the export succeeds" build/bin/ktrace export --format perfetto "$2" -o "$tmp/perfetto"
 	build/test/perfetto-text "$tmp/perfetto" >"$tmp/text" || echo "not readable" >>"$tmp/text"
 	[ "$write" = no ] || cp "$tmp/text" "test/golden/perfetto/$1.txt"
-	same "$1 reads back as expected" "test/golden/perfetto/$1.txt" "$tmp/text"
+	same "$1: the exported trace is as expected" "test/golden/perfetto/$1.txt" "$tmp/text"
 }
 
 [ "${1-}" = --write ] && write=yes || write=no
-check "traces are made" build/test/cmd-traces "$tmp"
+check "cmd-traces makes the traces" build/test/cmd-traces "$tmp"
 golden v1 test/golden/perfetto/v1.ktrx
 golden v1-events "$tmp/v1.bin"
 golden v1-lowclock "$tmp/lowclock.bin"

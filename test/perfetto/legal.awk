@@ -9,11 +9,11 @@ function wrong(what) { print "at " time ": " what }
 
 { time = value("timestamp") }
 
-/generic_kernel_process_tree/ { sub(/.*threads/, ""); met[value("tid")] = 1 }
+/generic_kernel_process_tree/ { sub(/.*threads/, ""); known[value("tid")] = 1 }
 
 /generic_kernel_task_state_event/ {
 	cpu = value("cpu"); tid = value("tid"); state = value("state")
-	if (tid != 0 && !met[tid]) wrong("thread " tid " was never introduced")
+	if (tid != 0 && !known[tid]) wrong("thread " tid " is not in the process tree")
 	if (state == 3) {
 		if (tid != 0 && tid in on) wrong("thread " tid " runs on CPU " cpu " and on CPU " on[tid])
 		# Another thread replaces the running one, whose new state is not recorded: it may run

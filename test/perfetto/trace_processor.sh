@@ -19,7 +19,7 @@ trace=$tmp/v1
 build/bin/ktrace export --format perfetto --calls linux test/golden/perfetto/v1.ktrx -o "$trace" 2>/dev/null
 
 : >"$tmp/expected"
-rows "nothing is wrong with it" \
+rows "Perfetto reports no error in the trace" \
 	"select name, value from stats where value > 0 and severity != 'info'" "$tmp/expected"
 
 cat >"$tmp/expected" <<'.'
@@ -33,7 +33,7 @@ cat >"$tmp/expected" <<'.'
 6100|2900|0|0|R
 9000|-1|0|7|
 .
-rows "each CPU's running thread" \
+rows "Perfetto knows each CPU's running thread" \
 	"select ts, dur, cpu, tid, end_state from sched_slice join thread using (utid) order by ts" "$tmp/expected"
 
 cat >"$tmp/expected" <<'.'
@@ -45,7 +45,7 @@ cat >"$tmp/expected" <<'.'
 8000|1000|R|11
 9000|-1|Running|
 .
-rows "a thread's states and who woke it" \
+rows "Perfetto knows a thread's states and its wakers" \
 	"select ts, dur, state, w.tid from thread_state s join thread t using (utid)
 	 left join thread w on w.utid = s.waker_utid where t.tid = 7 order by ts" "$tmp/expected"
 
@@ -59,7 +59,7 @@ cat >"$tmp/expected" <<'.'
 7|UNKNOWN(500)|9200|0|0
 7|exit|9300|2|0
 .
-rows "calls by thread, across CPUs, with what happened in them" \
+rows "Perfetto nests the events of a system call in the call, also across CPUs" \
 	"select tid, s.name, s.ts, s.dur, s.depth from slice s join thread_track k on s.track_id = k.id
 	 join thread using (utid) where tid < 10 order by s.ts" "$tmp/expected"
 

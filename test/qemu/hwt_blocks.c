@@ -121,8 +121,7 @@ struct log {
 	uint64_t *start;
 	size_t count, room;
 	size_t at;
-	uint64_t
-		last; /* address of the last block's translation in QEMU, which identifies the block; 0: none */
+	uint64_t last; /* QEMU's id of the last block: the address of its translation; 0: none */
 };
 
 static void add_block(struct log *log, uint64_t start)
