@@ -3,18 +3,18 @@
  * Measures the differences between the clocks of CPUs. A stamp is always the counter of the CPU that records.
  * ktrace does not change stamps; it stores the measured offsets in the trace, and a reader applies them.
  *
- * A measurement finds a lower and an upper bound of the offset; half of their distance is the error. Each
- * stamp of one CPU that another CPU reads gives one bound. A round trip between a CPU and CPU 0 gives two
- * close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps that they exchanged
- * earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts at a round trip. It
- * assumes that clocks drift apart by at most 500 millionths.
+ * A measurement finds a lower and an upper bound of the offset; half of the difference between the bounds is
+ * the maximum error. Each stamp of one CPU that another CPU reads gives one bound. A round trip between a CPU
+ * and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps
+ * that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts
+ * at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
  *
  * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
  * spinlock with interrupts disabled, for example), only the round trip fails.
  *
- * While debug.ktr.resynchronize is 1, ktrace_heartbeat() measures every 100 ms on each CPU. Requires: memory,
- * see config.clocks; and CPU 0 calls ktrace_clock_serve() in time, either in its heartbeat, which does that,
- * or in an interrupt sent by config.interrupt.
+ * While debug.ktr.resynchronize is 1, ktrace_heartbeat() measures every 100 ms on each CPU. Requires:
+ * config.clocks is not 0. CPU 0 calls ktrace_clock_serve() in time: ktrace_heartbeat() does that, or the
+ * handler of an interrupt that config.interrupt sends.
  */
 #ifndef KTRACE_CLOCK_H
 #define KTRACE_CLOCK_H
@@ -43,8 +43,8 @@ enum ktrace_clocks {
 int ktrace_clock_measure(void);
 
 /*
- * Answers another CPU that is measuring its clock. Does something on CPU 0 only; without a request it costs a
- * few instructions. Polls a bounded number of times. Requires: interrupts disabled.
+ * Answers another CPU that is measuring its clock. Has an effect on CPU 0 only. Costs a few instructions if
+ * there is no request. Polls a bounded number of times. Requires: interrupts disabled.
  */
 void ktrace_clock_serve(void);
 

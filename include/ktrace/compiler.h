@@ -20,8 +20,9 @@
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
 /*
- * For functions that a record calls for each field. Without optimisation, each inlined copy would have its
- * own stack slots for its variables, so a site with many fields would have a stack frame of kilobytes.
+ * For functions that the code at a site calls once for each field of an event. Without optimisation, each
+ * inlined copy would have its own stack slots for its variables, so a site with many fields would have a
+ * stack frame of kilobytes.
  */
 #ifdef __OPTIMIZE__
 #define KTRACE_FIELD_INLINE KTRACE_INLINE
@@ -50,7 +51,7 @@ KTRX_CASTS_END
 #define KTRACE_RETURN_ADDRESS ktrace_address(__builtin_return_address(0))
 
 /*
- * After a call at the end of a function: prevents a tail call, which would change the callee's return
+ * Placed after the last call in a function, it prevents a tail call, which would change the callee's return
  * address.
  */
 #define KTRACE_COME_BACK() __asm__("")
@@ -70,7 +71,7 @@ KTRX_CASTS_END
 
 /*
  * Attributes of a descriptor that is discarded together with the code that refers to it. gcc requires
- * `retain` on all objects of a section if one has it; in clang, `retain` would keep the object.
+ * `retain` on all objects of a section if one of them has it; in clang, `retain` would keep the object.
  */
 #if defined(__has_attribute) && !defined(__clang__)
 #if __has_attribute(__retain__)
@@ -82,8 +83,8 @@ KTRX_CASTS_END
 #endif
 
 /*
- * Between these, clang does not warn about a static variable in an inline function that is not static: each
- * copy has its own descriptor.
+ * Between these two macros, clang does not warn about a static variable in an inline function that is not
+ * static: each copy has its own descriptor.
  */
 #if defined(__clang__)
 #define KTRACE_LOCAL_BEGIN \
@@ -95,8 +96,8 @@ KTRX_CASTS_END
 #endif
 
 /*
- * Between these, a format string that does not match its arguments is an error, whatever the kernel's
- * compiler flags are.
+ * Between these two macros, a format string that does not match its arguments is an error, whatever the
+ * kernel's compiler flags are.
  */
 #define KTRACE_FORMAT_BEGIN                                                         \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
@@ -128,8 +129,8 @@ typedef struct ktrace_scope *ktrace_file_scope;
 
 /*
  * Replace C casts in macros that expand in a kernel's own code. KTRACE_CAST converts a value, at run time or
- * in a constant. KTRACE_ADDRESS converts the address of an object, which in a static initialiser the linker
- * fills in.
+ * in a constant. KTRACE_ADDRESS converts the address of an object; in a static initialiser the linker fills
+ * in the address.
  */
 KTRX_CASTS_BEGIN
 extern "C++" {

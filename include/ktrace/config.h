@@ -7,7 +7,7 @@
 #define KTRACE_CONFIG_H
 
 /*
- * The maximum number of CPUs that can have their own ring: 1 to 4096. Each costs 128 bytes in .data. CPUs
+ * The maximum number of CPUs that can have their own ring: 1 to 4096. Each CPU costs 128 bytes in .data. CPUs
  * with a higher number record into the boot ring.
  */
 #ifndef KTRACE_MAX_CPUS

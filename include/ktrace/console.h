@@ -45,7 +45,8 @@ struct ktrace_console {
  *	sched.*,mm	show only these events; patterns as in ktrace_control()
  *
  * The pager stops after each page: space shows the next page, enter the next line, q ends. Other CPUs may
- * continue to record; the last line counts the records that they overwrote before these were shown.
+ * continue to record; the last line has the number of records that they overwrote before the listing reached
+ * them.
  * Returns KTRACE_OK, or SYNTAX, NO_EVENT (no event matches), ARGUMENT (no such CPU).
  * Any context. Requires: one call at a time. If all other CPUs are stopped, an unfinished call on one of them
  * does not matter.
@@ -53,9 +54,9 @@ struct ktrace_console {
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
 
 /*
- * Shows settings as lines "name=value", with the same pager. `how`: /a shows everything at once; then the
- * beginning of their names, nothing for all settings.
- * Returns KTRACE_OK, or SYNTAX, NO_SETTING (no name begins like that).
+ * Shows settings as lines "name=value", with the same pager. `how`: "/a" shows everything at once; after it
+ * comes the beginning of the settings' names, or nothing for all settings.
+ * Returns KTRACE_OK, or SYNTAX, NO_SETTING (no name begins with that text).
  * Any context. Requires: one call at a time.
  */
 int ktrace_console_settings(const struct ktrace_console *console, const char *how);
@@ -77,9 +78,9 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
  *
  * write() is then called in every context in which events fire, with the thread pinned as for the event; an
  * interrupt can call it while another call runs on the same CPU. Events that fire during write(), on the same
- * CPU and in the same context (KTRX_CONTEXT_*), are recorded but not printed. write() must not wait for
- * anything that may be held where an event fires; it must drop the text if this CPU already holds the
- * console's lock. Events of KTRACE_EARLY() are not printed.
+ * CPU and in the same context (KTRX_CONTEXT_*), are recorded but not printed. write() must not wait for a
+ * lock that may be held when an event fires; it must drop the text if this CPU already holds the console's
+ * lock. Events of KTRACE_EARLY() are not printed.
  */
 void ktrace_console_set(const struct ktrace_console *console);
 
@@ -89,8 +90,8 @@ void ktrace_console_set(const struct ktrace_console *console);
  *
  *	#0 0xffffffff80104a3c
  *
- * The addresses are return addresses: look up the byte before with addr2line -fe kernel.elf. If backtraces
- * are not compiled in (KTRACE_FRAME_POINTERS in config.h), it prints that. Any context.
+ * The addresses are return addresses: give addr2line -fe kernel.elf the address minus 1. If backtraces are
+ * not compiled in (KTRACE_FRAME_POINTERS in config.h), it prints that. Any context.
  */
 void ktrace_console_backtrace(const struct ktrace_console *console, int count);
 

@@ -25,12 +25,13 @@ enum ktrace_error {
 	KTRACE_ERROR_MEMORY = -2,   /* the memory that was lent is too small */
 	/* the function was called too early, or twice; each function says which */
 	KTRACE_ERROR_STATE = -3,
-	KTRACE_ERROR_NO_EVENT = -4,    /* the pattern matches no event */
-	KTRACE_ERROR_SYNTAX = -5,      /* the text has a syntax error */
-	KTRACE_ERROR_DEVICE = -6,      /* a device is absent or failed */
-	KTRACE_ERROR_NO_SETTING = -7,  /* no setting has that name */
-	KTRACE_ERROR_READ_ONLY = -8,   /* the setting can only be read */
-	KTRACE_ERROR_BUSY = -9,	       /* another CPU does the same, or did not answer in time: try again */
+	KTRACE_ERROR_NO_EVENT = -4,   /* the pattern matches no event */
+	KTRACE_ERROR_SYNTAX = -5,     /* the text has a syntax error */
+	KTRACE_ERROR_DEVICE = -6,     /* a device is absent or failed */
+	KTRACE_ERROR_NO_SETTING = -7, /* no setting has that name */
+	KTRACE_ERROR_READ_ONLY = -8,  /* the setting can only be read */
+	/* another CPU is doing the same operation, or did not answer in time: try again */
+	KTRACE_ERROR_BUSY = -9,
 	KTRACE_ERROR_NO_PROCESS = -10, /* no process or process group has that number */
 	KTRACE_ERROR_PERMISSION = -11, /* the caller may not trace any of these processes */
 	KTRACE_ERROR_FAULT = -12,      /* the program's memory at that address is not accessible */
@@ -73,17 +74,17 @@ struct ktrace_config {
 	uint32_t build_id_size;
 	/* nonzero: sets debug.ktr.panic_goes_on, so that a panic does not stop recording */
 	uint32_t panic_goes_on;
-	/* the array is read during the call only; the memory that it names stays lent */
+	/* the array is read during the call only; the memory that its entries describe stays lent */
 	const struct ktrace_memory *memory;
 	const void *build_id; /* the GNU build id, in the kernel's image; NULL = none */
 	/* name and version of the kernel; at most 63 bytes are copied; NULL = none */
 	const char *kernel;
-	uint64_t frequency; /* clock ticks per second; 0 = as the CPU reports, or else measured by the host */
+	uint64_t frequency; /* clock ticks per second; 0 = the CPU reports them, or the host measures them */
 	uint64_t wall_ns;   /* current Unix time in ns; 0 = unknown */
 	/*
 	 * Returns the physical address of a virtual address. ktrace_init() calls it for the root and for each
 	 * 4 KiB page of lent memory, ktrace_cpu_online() for the reserve word.
-	 * Where lent memory is not physically contiguous, ktrace splits it into pieces. A ring needs one
+	 * If lent memory is not physically contiguous, ktrace splits it into pieces. A ring needs one
 	 * contiguous piece.
 	 * NULL: lent memory is physically contiguous, and reserve words are in the kernel's image or in lent
 	 * memory.
@@ -238,13 +239,13 @@ int ktrace_control(const char *text);
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
  *   ktrace=LIST            is passed to ktrace_control(), after all debug= arguments
- *   SETTING=VALUE          likewise; a name that is no setting is ignored, unless it begins with debug.ktr.
- * Several debug= arguments add up: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm" two
- * groups. debug= does not change the library's own group "ktrace", which has the panic message. Without any
- * of these arguments nothing changes.
+ *   SETTING=VALUE          likewise; a name that is not a setting is ignored unless it begins with debug.ktr.
+ * Several debug= arguments are combined: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm"
+ * two groups. debug= does not change the library's own group "ktrace", which has the panic message. Without
+ * any of these arguments nothing changes.
  * An argument with an error does not prevent the other arguments from being applied.
  * Returns KTRACE_OK or the first error: an error of ktrace_control(), or NO_EVENT for a name in debug= that
- * is no group. A kernel with its own categories in debug= ignores NO_EVENT for these.
+ * is not a group. A kernel with its own categories in debug= ignores NO_EVENT for these.
  * ktrace_refused() returns the argument with the error, and ktrace_console_refusal() prints it with a
  * suggestion.
  */
@@ -261,8 +262,8 @@ const char *ktrace_refused(size_t *length);
 /*
  * Finds names that resemble a misspelt word, and calls `visit` for each of them, at most 3 times. The names
  * are those of events, groups and settings that differ from the word in the fewest letters, at most 4, and
- * events whose name without the group is the word. The word's leading minus, and its equals sign and what
- * follows, are ignored.
+ * events whose name without the group is the word. A minus at the beginning of the word, and everything from
+ * an equals sign on, are ignored.
  * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);
@@ -285,8 +286,9 @@ void ktrace_panic(const char *message);
 void ktrace_exit(int status);
 
 /*
- * Measures on this CPU how many clock ticks a thousand events cost, and returns the best of a few runs. These
- * record about 100 events ktrace.probe in this CPU's ring. Returns 0 if that event is not recorded.
+ * Measures on this CPU how many clock ticks a thousand events cost, and returns the best of a few runs. The
+ * runs record about 100 events named ktrace.probe in this CPU's ring. Returns 0 if that event is not
+ * recorded.
  * The result is stored in the setting debug.ktr.cost, from which a host computes what tracing cost. A kernel
  * therefore calls this once, at boot.
  */

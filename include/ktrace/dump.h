@@ -38,8 +38,9 @@ struct ktrace_sink {
 	int (*write)(struct ktrace_sink *sink, const void *data, size_t bytes);
 	/* Optional. Called before a dump of that many bytes. */
 	int (*begin)(struct ktrace_sink *sink, uint64_t bytes);
-	void *buffer;	    /* buffer for slots, aligned to 8 bytes */
-	size_t buffer_size; /* bytes, at least KTRACE_SINK_BUFFER_MIN; larger means fewer, larger writes */
+	void *buffer; /* buffer for slots, aligned to 8 bytes */
+	/* size of the buffer, at least KTRACE_SINK_BUFFER_MIN; a larger buffer means fewer writes */
+	size_t buffer_size;
 };
 #define KTRACE_SINK_BUFFER_MIN 1024u
 

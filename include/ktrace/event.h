@@ -37,8 +37,8 @@
 #include "ktrace/types.h"
 
 /*
- * Declares an event for this file. Use it at file scope. In a header, each file that includes it gets its own
- * event.
+ * Declares an event for this file. Use it at file scope. If it is in a header, each file that includes the
+ * header has its own event.
  */
 #define KTRACE_EVENT(group, name, ...)                                                                      \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
@@ -71,8 +71,8 @@
 #define KTRACE(group, ...) KTRACE_SITE(1, 0, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_IF(condition, group, name, argument, ...): records the event if the condition holds; it is evaluated
- * only while the event is on.
+ * KTRACE_IF(condition, group, name, argument, ...): records the event if the condition is true. The condition
+ * is evaluated only while the event is on.
  */
 #define KTRACE_IF(condition, group, ...) KTRACE_SITE(condition, 0, ktrace_event_##group##_##__VA_ARGS__)
 
@@ -83,9 +83,9 @@
 #define KTRACE_EARLY(group, ...) KTRACE_SITE(1, 1, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_TEXT("x=%d", x): declares and records an event of the group "text", with at most 16 arguments and
- * the types of these. Quick to write; a declared event records faster and has named fields. In C++ it also
- * works in inline functions, templates and lambdas; each instance of a template has its own event.
+ * KTRACE_TEXT("x=%d", x): declares and records an event of the group "text". Its fields are the arguments, at
+ * most 16, and have their types. Quick to write; a declared event records faster and has named fields. In C++
+ * it also works in inline functions, templates and lambdas; each instance of a template has its own event.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)

@@ -20,8 +20,8 @@ KTRX_CASTS_BEGIN
 extern "C++" {
 
 /*
- * `all` is true if fields can hold values of all these types. The first type is ignored; it precedes the
- * comma.
+ * `all` is true if fields can hold values of all these types. The first type is ignored: callers pass `void`
+ * first, because `Values` may be empty.
  */
 template <class, class... Values> struct ktrace_text_holds {
 	static constexpr bool all = (true && ... && (ktrace_type<Values>::code != 0));
@@ -117,8 +117,8 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 };
 
 /*
- * Must not be inlined or cloned, because each copy would emit the descriptor again, and must not be merged
- * with the function of another instance.
+ * This function must not be inlined or cloned, because each copy would emit the descriptor again, and must
+ * not be merged with the function of another instance.
  */
 #if __has_attribute(no_icf)
 #define KTRACE_TEXT_APART __attribute__((__noinline__, __noclone__, __no_instrument_function__, __no_icf__))
@@ -208,8 +208,8 @@ struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 
 	/*
-	 * Inlined into the site: the functions that it calls return into the function that is recorded as the
-	 * site.
+	 * Inlined into the site's function, so the functions that it calls return there: that address is
+	 * recorded as the site.
 	 */
 	template <class... Given>
 	__attribute__((__always_inline__)) static inline void record(int, Given... values)

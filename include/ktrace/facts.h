@@ -8,7 +8,7 @@
  * often and in which context to make a call, at the hook for the same state. Arguments are evaluated even if
  * nothing is recorded.
  *
- * Each half can be turned off:
+ * The event and the state can be turned off separately:
  *	the event	ktrace=-sched.switch at run time; -DKTRACE_NO_sched=1 generates no code
  *	the state	debug.ktr.state=0 at run time; -DKTRACE_STATE=0 generates no code
  * Compile the library and the kernel with the same of these options. If a file is compiled with a group and
@@ -274,8 +274,8 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 }
 
 /*
- * Does the same with the event lock.try, for a lock that was taken by a try-lock operation that does not
- * wait.
+ * Records lock.try and sets the holder of the lock, for a lock that was taken by a try-lock operation that
+ * does not wait: see ktrace_lock_acquire().
  */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
@@ -321,7 +321,10 @@ KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 			 ktrace_irq_exit(irq));
 }
 
-/* Record only the events, for an interrupt that is not ended at the controller, such as an NMI. */
+/*
+ * Record irq.enter and irq.exit without updating the state, for an interrupt that is not ended at the
+ * controller, such as an NMI.
+ */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
@@ -340,9 +343,9 @@ KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 }
 
 /*
- * Record ipi.send and ipi.receive. Call the first before interrupting another CPU; that CPU calls the second
- * with all requests that it found. No state is updated; a wait for the answer is reported by
- * ktrace_ipi_wait().
+ * ktrace_ipi_send() records ipi.send: call it before interrupting another CPU. ktrace_ipi_receive() records
+ * ipi.receive: the interrupted CPU calls it with all requests that it found. No state is updated; a wait for
+ * the answer is reported by ktrace_ipi_wait().
  */
 KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
 {
@@ -355,9 +358,9 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 }
 
 /*
- * Record mm.fault_enter and mm.fault_exit. Call them at the begin and the end of the page-fault handler.
- * `ip`: address of the instruction that faulted. `how`: text, how the fault was resolved. No state is
- * updated.
+ * Record mm.fault_enter and mm.fault_exit. Call them at the beginning and at the end of the page-fault
+ * handler. `ip`: address of the instruction that faulted. `how`: text, how the fault was resolved. No state
+ * is updated.
  */
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {

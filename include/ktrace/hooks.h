@@ -33,7 +33,7 @@
 
 /*
  * What holds a lock or waits for it: the CPU, if the holder cannot leave it (spinlocks that disable
- * preemption or interrupts), or else the thread.
+ * preemption or interrupts), otherwise the thread.
  */
 #define KTRACE_BY_CPU	 KTRX_WAIT_SPIN
 #define KTRACE_BY_THREAD KTRX_WAIT_LOCK
@@ -58,7 +58,7 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
  * Report a lock: ktrace_lock_wait() before waiting for it, ktrace_lock_acquire() after taking it (with or
  * without a wait), ktrace_lock_release() before releasing it.
  * `name` is copied; it may be NULL. `by` is KTRACE_BY_CPU or KTRACE_BY_THREAD. `owner` is the CPU or thread
- * that holds the lock, if the kernel knows it, or else KTRACE_NOBODY.
+ * that holds the lock, if the kernel knows it, otherwise KTRACE_NOBODY.
  * If a waiter tries again and again and yields in between, it may call ktrace_lock_wait() before each try:
  * that counts as one wait, which began with the first call.
  * If a wait ends without the lock, call ktrace_lock_give_up().
@@ -86,7 +86,7 @@ KTRACE_HOOK(ktrace_thread_block, const volatile void *object, const char *name, 
 	    uint64_t deadline)
 KTRACE_HOOK(ktrace_thread_block_at, const volatile void *object, const char *name, uint32_t kind,
 	    uint64_t deadline, uintptr_t pc)
-/* Reports that the code that runs here made the thread runnable. */
+/* Reports that the code that runs on this CPU made the thread runnable. */
 KTRACE_HOOK(ktrace_thread_wake, uint32_t thread)
 /*
  * Reports a context switch. Call it on the CPU that switches, also if it continues with the same thread.
@@ -132,8 +132,8 @@ KTRACE_HOOK(ktrace_ipi_answer, void)
 
 /*
  * ktrace_interrupts(): call it before enabling interrupts and after disabling them, and after a switch to
- * code in which they are enabled or disabled. Not for interrupts that the CPU disables by itself when it
- * enters a handler.
+ * code in which they are enabled or disabled. Do not call it when the CPU itself disables interrupts because
+ * it enters a handler.
  * ktrace_preempt(): how many times preemption is now disabled without being enabled again.
  * ktrace_space(): this address space is now in use.
  */

@@ -96,7 +96,9 @@ struct ktrace_hwt_kernel {
 	struct ktrace_hwt_thread *(*next_thread)(struct ktrace_hwt_process *process,
 						 struct ktrace_hwt_thread *last);
 	void (*identity)(const struct ktrace_hwt_process *process, struct ktrace_proc_identity *identity);
-	/* Returns the address space of a process as the CPU's register has it; 0: unknown. Table locked. */
+	/*
+	 * Returns the address space of a process, as it is in the CPU's register; 0: unknown. Table locked.
+	 */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
 	/*
 	 * Describes the n-th executable mapping of a process: first the program, then what the process mapped
@@ -185,7 +187,7 @@ struct ktrace_hwt_request {
 	uint64_t queue_size;			 /* bytes of the queue of records; 0: 65536 */
 };
 
-/* When threads of the target pause: an addition to struct ktrace_hwt_config. */
+/* Cases in which threads of the target pause; passed in addition to struct ktrace_hwt_config. */
 struct ktrace_hwt_pausing {
 	uint32_t pauses;     /* KTRACE_HWT_PAUSE_* */
 	uint32_t timeout_ms; /* time after which a paused thread continues by itself; 0: 1000 */
@@ -198,12 +200,12 @@ struct ktrace_hwt_pausing {
  * the permission to trace the target that ktrace_proc_control() requires; in CPU mode it must be the
  * superuser and in no jail.
  * Returns KTRACE_OK, or:
- * ARGUMENT: size, mode, CPUs or buffer.
+ * ARGUMENT: a wrong size, mode, set of CPUs or buffer size.
  * DEVICE: no such backend, or no such CPU.
  * NO_PROCESS: there is no such process.
  * PERMISSION: the caller may not trace the target.
- * EXIST: the target has a context already. For one backend, there cannot be a context for a CPU together with
- * another context for that CPU or for a process.
+ * EXIST: the target has a context already; or the backend has a context of the other mode, or a context for
+ * one of these CPUs.
  * MEMORY: no memory.
  * STATE: ktrace_hwt_init() was not called.
  * LEFT_OUT: KTRACE_HWT_HOOKS is 0, so no hook would ever report the target.
@@ -221,7 +223,7 @@ void ktrace_hwt_put(struct ktrace_hwt_context *context);
 
 /*
  * Configures a context. If `config` has more ranges than the backend supports, the excess is left out and
- * *left_out is their number. If no level is set, it is user code for a process and kernel code for CPUs.
+ * *left_out is their number. If no level is set, user code of a process is traced, or kernel code of CPUs.
  * `pausing` may be NULL: no pauses.
  * Returns KTRACE_OK, or STATE (the context is started), ARGUMENT (the backend does not support it, or kernel
  * code of a process was requested). May sleep.
@@ -356,8 +358,8 @@ KTRACE_INLINE void ktrace_hwt_thread_exit(struct ktrace_hwt_process *process,
 
 /*
  * Reports that the running process now runs another program. `base` is added to the addresses in the
- * program's headers. `gains` as in ktrace_proc_exec(): such a process stays traced only if the superuser
- * traces it. May sleep: the pause at exec is here.
+ * program's headers. `gains` as in ktrace_proc_exec(): if it is nonzero, the process stays traced only if the
+ * superuser traces it. May sleep: a thread pauses here if KTRACE_HWT_PAUSE_EXEC is set.
  * Requires: called before the program's first instruction.
  */
 KTRACE_INLINE void ktrace_hwt_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,

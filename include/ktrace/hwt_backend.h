@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The interface between ktrace/hwt.h and the driver of a trace unit, which is called a backend: a struct of
- * operations. A backend handles registers only, not processes, files or locks. Each operation states by what,
- * on which CPU and in which state it is called.
+ * operations. A backend handles registers only, not processes, files or locks. The comment of each operation
+ * states on which CPU and in which state it is called.
  *
  * A context has a unit for each CPU (CPU mode) or each thread (thread mode): a buffer and the backend's
  * state. Life of a unit:
@@ -52,7 +52,7 @@ struct ktrace_hwt_config {
 	uint32_t psb_period; /* bytes between synchronisation points, rounded to a supported value; 0: 4096 */
 	/* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
 	uint32_t mtc_period;
-	/* PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: TRCCCCTLR */
+	/* PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: value of TRCCCCTLR */
 	uint32_t cycle_threshold;
 	/* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
 	uint32_t interrupt_every;
@@ -60,15 +60,18 @@ struct ktrace_hwt_config {
 	uint32_t latency;  /* SPE: sample only operations that took at least this many cycles */
 	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };
-#define KTRACE_HWT_TIME	  1u /* TSC packets, timestamps */
+#define KTRACE_HWT_TIME	  1u /* PT: TSC packets; ETM and SPE: timestamps */
 #define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
-#define KTRACE_HWT_CYCLES 4u /* CYC packets; cycle counts */
-/* trace only the address space `space`; without it, all, and PIP or context packets identify them */
+#define KTRACE_HWT_CYCLES 4u /* PT: CYC packets; ETM: cycle counts */
+/*
+ * trace only the address space `space`; without this flag all are traced, and PIP or context packets identify
+ * them
+ */
 #define KTRACE_HWT_SPACE   8u
 #define KTRACE_HWT_RETURNS 16u /* returns are separate packets, not compressed */
-/* stop when the buffer is full; without it, start again at its beginning and count that */
+/* stop when the buffer is full; without this flag, writing starts again at its beginning, which is counted */
 #define KTRACE_HWT_STOP	  32u
-#define KTRACE_HWT_JITTER 64u /* SPE: vary the interval */
+#define KTRACE_HWT_JITTER 64u /* SPE: vary the interval at random */
 /* SPE: with any of these three flags, sample only operations of these kinds */
 #define KTRACE_HWT_LOADS    128u
 #define KTRACE_HWT_STORES   256u
@@ -108,9 +111,9 @@ struct ktrace_hwt_unit {
 	/* CPU mode: the CPU; thread mode: 0, 1, … in the order in which threads were created */
 	uint32_t index;
 	uint32_t mode;	  /* enum ktrx_hwt_mode */
-	uint32_t tid;	  /* thread mode; 0 before the thread is known */
-	uint32_t enabled; /* number of the CPU on which it is enabled, plus 1; 0: not enabled */
-	uint32_t full;	  /* nonzero: it has stopped because its buffer is full */
+	uint32_t tid;	  /* thread mode: number of the thread; 0: not known yet */
+	uint32_t enabled; /* number of the CPU on which the unit is enabled, plus 1; 0: not enabled */
+	uint32_t full;	  /* nonzero: the unit has stopped because its buffer is full */
 	struct ktrace_hwt_buffer buffer;
 	/* bytes written since the unit was made; the backend updates it in disable, read and interrupt */
 	uint64_t position;
@@ -121,8 +124,8 @@ struct ktrace_hwt_unit {
 	/* Private to the library: */
 	struct ktrace_hwt_unit *next;	   /* next unit of the context */
 	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
-	struct ktrace_hwt_thread *thread;  /* thread mode: its thread; NULL: that has ended */
-	uint32_t barred;		   /* nonzero: must not be enabled */
+	struct ktrace_hwt_thread *thread;  /* thread mode: the thread; NULL: it has ended */
+	uint32_t barred;		   /* nonzero: the unit must not be enabled */
 	uint64_t said;			   /* position in the last BUFFER record */
 };
 
@@ -157,8 +160,8 @@ struct ktrace_hwt_backend_operations {
 	int (*configure)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			 const struct ktrace_hwt_config *config);
 	/*
-	 * Starts tracing, where the last disable stopped. Called on the CPU to be traced, with interrupts
-	 * disabled; not called if unit->full.
+	 * Starts tracing, at the position where the last disable stopped. Called on the CPU to be traced,
+	 * with interrupts disabled; not called if unit->full.
 	 */
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
@@ -173,8 +176,8 @@ struct ktrace_hwt_backend_operations {
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Makes the times in later packets later than the time of the newest record. Called when other code
-	 * is about to run and a record has described it; on the CPU, with the unit enabled and interrupts
+	 * Makes the times in later packets later than the time of the newest record. Called after a record
+	 * has described new code and before that code runs; on the CPU, with the unit enabled and interrupts
 	 * disabled. NULL: the unit has the clock of the records, or the relation of the clocks is unknown.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
@@ -189,9 +192,9 @@ struct ktrace_hwt_backend_operations {
 	 */
 	int (*interrupt)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Bytes up to unit->served have been taken. A unit that stopped because its buffer was full may
-	 * continue: clears unit->full. Called while it is not enabled, with interrupts disabled, on any CPU.
-	 * NULL: a unit that is full stays full.
+	 * Reports that the reader has taken the bytes up to unit->served. A unit that stopped because its
+	 * buffer was full may continue: clears unit->full. Called while the unit is not enabled, with
+	 * interrupts disabled, on any CPU. NULL: a unit that is full stays full.
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
@@ -239,7 +242,8 @@ struct ktrace_hwt_access_msr {
 	uint64_t (*read)(uint32_t msr);
 	void (*write)(uint32_t msr, uint64_t value);
 	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]); /* eax, ebx, ecx, edx */
-	void (*barrier)(void); /* stores before it are visible to the trace unit, and the reverse */
+	/* makes earlier stores of the CPU visible to the trace unit, and the reverse */
+	void (*barrier)(void);
 };
 
 /* CoreSight: 32-bit registers of a component. `base` is the address at which the kernel has mapped it. */
@@ -261,7 +265,7 @@ struct ktrace_hwt_access_sysreg {
 	uint64_t (*read)(uint32_t encoding);
 	void (*write)(uint32_t encoding, uint64_t value);
 	void (*isb)(void);
-	void (*psb_csync)(void); /* PSB CSYNC and DSB: samples are in memory */
+	void (*psb_csync)(void); /* executes PSB CSYNC and DSB; on return the samples are in memory */
 };
 
 KTRACE_END_C

@@ -43,13 +43,17 @@ KTRACE_BEGIN_C
 #define KTRACE_CORESIGHT_HOPS 16u /* maximum number of components between a CPU and its memory */
 
 enum ktrace_coresight_type {
-	KTRACE_CORESIGHT_ETM4 = 1, /* output: port 0 */
-	/* inputs: 0 to 7, output: 0. Base 0: it has no registers, all ports are always open */
+	KTRACE_CORESIGHT_ETM4 = 1, /* output port: 0 */
+	/*
+	 * input ports: 0 to 7, output port: 0. If `base` is 0, it has no registers and its ports are always
+	 * open
+	 */
 	KTRACE_CORESIGHT_FUNNEL,
-	KTRACE_CORESIGHT_REPLICATOR, /* input: 0, outputs: 0 and 1. Base 0: it has no registers */
-	KTRACE_CORESIGHT_ETF,	     /* input: 0, output: 0, or none */
-	KTRACE_CORESIGHT_ETR,	     /* input: 0 */
-	KTRACE_CORESIGHT_TPIU,	     /* input: 0. Or any other component that consumes trace */
+	/* input port: 0, output ports: 0 and 1. If `base` is 0, it has no registers */
+	KTRACE_CORESIGHT_REPLICATOR,
+	KTRACE_CORESIGHT_ETF,  /* input port: 0, output port: 0 or none */
+	KTRACE_CORESIGHT_ETR,  /* input port: 0 */
+	KTRACE_CORESIGHT_TPIU, /* TPIU, or any other component that consumes trace. Input port: 0 */
 };
 
 /* ETR: scatter-gather works with this memory system. Without this flag a buffer must be one piece. */
@@ -69,16 +73,17 @@ struct ktrace_coresight_hop {
 
 /* Private to the library, for each component. Requires: all zero at first. */
 struct ktrace_coresight_own {
-	uint32_t users;	       /* number of sources whose trace now passes through it */
-	uint8_t port_users[8]; /* the same for each port: inputs of a funnel, outputs of a replicator */
-	uint8_t ports;	       /* bit map of the ports that have users */
-	uint8_t trace_id;      /* ETM4 */
-	uint8_t hops;	       /* ETM4: entries of path[]; the last one is where the trace ends */
-	uint8_t collected;     /* ETM4: the trace ends in memory that CPUs share */
-	uint8_t scatters;      /* ETR: it supports scatter-gather, according to DEVID */
+	uint32_t users; /* number of sources whose trace now passes through the component */
+	/* number of sources for each port: inputs of a funnel, outputs of a replicator */
+	uint8_t port_users[8];
+	uint8_t ports;	   /* bit map of the ports that have users */
+	uint8_t trace_id;  /* ETM4 */
+	uint8_t hops;	   /* ETM4: entries of path[]; the last one is where the trace ends */
+	uint8_t collected; /* ETM4: the trace ends in memory that CPUs share */
+	uint8_t scatters;  /* ETR: nonzero: DEVID says that it supports scatter-gather */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];
 	uint32_t idr[14];	      /* ETM4: TRCIDR0 to 13 */
-	uint32_t devarch;	      /* ETM4: TRCDEVARCH of an ETE; 0: it is no ETE */
+	uint32_t devarch;	      /* ETM4: TRCDEVARCH of an ETE; 0: not an ETE */
 	struct ktrace_hwt_unit *unit; /* ETM4, ETR: the unit that is being traced */
 };
 

@@ -13,7 +13,7 @@
  *
  * Periods are rounded down to values that the CPU supports. ktrace_hwt_configure() returns ARGUMENT for:
  *   - packets or filters that the CPU does not support
- *   - the period of a packet that is off
+ *   - a period for packets that are turned off
  *   - a configuration without KTRACE_HWT_STOP, if the CPU has no trace interrupts: it would be unknown how
  *     often the buffer has wrapped. The same applies to a CPU with a single-region table (Broadwell) if the
  *     buffer has no `base`.

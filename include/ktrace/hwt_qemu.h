@@ -35,7 +35,10 @@ struct ktrace_hwt_qemu {
 	uint32_t cpus;
 	uint64_t user_start,
 		user_end; /* addresses in [user_start, user_end) are user code, all others kernel code */
-	/* Rings a doorbell. NULL: use the CPU's own instructions, on x86_64 and AArch64. */
+	/*
+	 * Gives a command: stores to the doorbell. NULL: the backend uses the CPU's own instructions, on
+	 * x86_64 and AArch64.
+	 */
 	void (*ring)(uint8_t *doorbell);
 };
 

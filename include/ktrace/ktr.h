@@ -13,10 +13,10 @@
  *	KTR_LOG(tokens_acquire, tok, td);
  *	KTR_COND_LOG(tokens_acquire, tok->contended, tok, td);
  *
- * A master is a group of events. As in DragonFly, macros select the events that are compiled in. Without KTR
- * defined there are none. With it, there are the events whose first argument is 1: -DKTR_ALL=1 selects the
- * events of all masters, which are off at boot; -DKTR_TOKENS=1 selects those of one master, which are on at
- * boot. The options of event.h apply as well.
+ * A master is a group of events. As in DragonFly, macros select the events that are compiled in. If KTR is
+ * not defined, no event is compiled in. If it is, an event is compiled in if the macro that is its first
+ * argument is 1: -DKTR_ALL=1 selects the events of all masters, which are off at boot; -DKTR_TOKENS=1 selects
+ * those of one master, which are on at boot. The options of event.h apply as well.
  *
  * The number after the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, 0 to
  * 4094. Two events may share a bit.
@@ -27,7 +27,7 @@
  * Differences from DragonFly:
  *   - A master needs no variable.
  *   - Strings are copied, at most KTRACE_STRING_MAX bytes.
- *   - Arguments are evaluated only while the event is on. They are checked even if it is not compiled in.
+ *   - Arguments are evaluated only while the event is on. Their types are always checked.
  *   - A field's name is its whole declaration; readers extract the name from it.
  *   - C only. The oldest form, with the size of the arguments instead of their declarations, is rejected.
  */
@@ -150,8 +150,9 @@
 	struct ktrace_semicolon
 
 /*
- * Checks that a site's arguments fit. A parameter's type is known only as a KTRX_TYPE_*, so a check that a
- * pointer points to the right structure is left to the compiler's own warnings.
+ * Checks that a site's arguments fit the parameters of its event. A parameter's type is known only as a
+ * KTRX_TYPE_*, so a check that a pointer points to the right structure is left to the compiler's own
+ * warnings.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \
@@ -194,8 +195,8 @@
 
 /*
  * The place descriptor of a site, by which readers find its file and line: a static variable of the enclosing
- * block. An event that is not compiled in has no address. Without optimisation, its place descriptors remain
- * nevertheless.
+ * block. If the event is not compiled in, the descriptor contains 0 as the event's address. Without
+ * optimisation, such descriptors remain in the kernel nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
 #define KTR_PLACE_ROW(id)                                                                                \

@@ -11,7 +11,7 @@
 #define KTRACE_STRING(x)    KTRACE_STRING_(x)
 #define KTRACE_STRING_(x)   #x
 
-/* Expands to 1 if the macro x is defined as 1, else to 0. `x` is expanded before. */
+/* Expands to 1 if the macro x is defined as 1, otherwise to 0. `x` is macro-expanded first. */
 #define KTRACE_IS_ONE(x)		  KTRACE_IS_ONE_(KTRACE_PASTE(KTRACE_ONE_, x))
 #define KTRACE_IS_ONE_(x)		  KTRACE_SECOND(x 1, 0, 0)
 #define KTRACE_SECOND(first, second, ...) second
@@ -87,7 +87,7 @@
 	do                                  \
 	(c, 0, a) KTRACE_EACH_15(do, c, text, __VA_ARGS__)
 
-/* Expands to 0 if the count is 0, else to nothing: ISO C forbids an empty initialiser. */
+/* Expands to 0 if the count is 0, otherwise to nothing: ISO C forbids an empty initialiser. */
 #define KTRACE_ZERO_IF_NONE(count) KTRACE_ZERO_IF_NONE_(KTRACE_PASTE(KTRACE_NONE_, count))
 #define KTRACE_ZERO_IF_NONE_(x)	   KTRACE_SECOND(x 0, , )
 #define KTRACE_NONE_0		   0,

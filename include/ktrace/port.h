@@ -15,8 +15,8 @@
  * swapgs) must use KTRACE_EARLY().
  *
  *   uint64_t ktrace_arch_clock(void)
- *         Returns a counter, best synchronised between CPUs (if it is not, see ktrace/clock.h). It need not
- *         be ordered against loads.
+ *         Returns a counter. It should be synchronised between CPUs; if it is not, see ktrace/clock.h. It
+ *         need not be ordered against loads.
  *   uint64_t ktrace_arch_frequency(void)
  *         Returns the ticks per second of that counter, 0 while unknown.
  *   uint32_t ktrace_arch_cpu(void)
@@ -133,7 +133,9 @@ static inline uint64_t ktrace_arch_frequency(void)
 KTRACE_END_C
 #endif
 
-/* KTRACE_SINGLE: scripts/single.sh joined all of ktrace to one file, which contains the header of the CPU. */
+/*
+ * KTRACE_SINGLE: scripts/single.sh joined all of ktrace into one file, which contains the header of the CPU.
+ */
 #if defined(KTRACE_SINGLE) || __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"
 #else

@@ -59,7 +59,7 @@ KTRACE_BEGIN_C
 #define KTRACE_PROC_SET	      0u
 #define KTRACE_PROC_CLEAR     1u
 #define KTRACE_PROC_CLEARFILE 2u
-#define KTRACE_PROC_DESCEND   4u /* also for all descendants */
+#define KTRACE_PROC_DESCEND   4u /* flag: applies to all descendants of the process as well */
 
 /* Size of the names of processes, structures and wait channels, with the NUL; longer names are cut. */
 #define KTRACE_PROC_NAME_MAX 32u
@@ -88,7 +88,7 @@ struct ktrace_proc {
 
 /* A member of the kernel's thread structure. Requires: all zero in a new thread. */
 struct ktrace_proc_thread {
-	uint32_t busy; /* it works for a trace: its hooks record nothing */
+	uint32_t busy; /* nonzero: the thread works for a trace, so its hooks record nothing */
 	uint32_t call; /* number of its current system call, plus 1; 0: unknown */
 };
 
@@ -98,7 +98,8 @@ struct ktrace_proc_identity {
 	uint32_t group; /* process group */
 	uint32_t ruid, euid, svuid;
 	uint32_t rgid, egid, svgid;
-	uint32_t jail; /* it sees only processes of the same jail; 0: it is in none and sees all */
+	/* the process sees only processes of its jail; 0: it is in no jail and sees all processes */
+	uint32_t jail;
 	/* nonzero: a set-id program or the process itself has changed its ids */
 	uint32_t set_id;
 };
@@ -142,7 +143,8 @@ struct ktrace_proc_kernel {
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
 	 * Converts a stamp to Unix time in ns, for foreign formats. Spinlock held. NULL: the library computes
-	 * it from the time given to ktrace_init(), or without that from 0 at the clock's start.
+	 * it from the time given to ktrace_init(), or, if none was given, as if the clock had started at time
+	 * 0.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
 	/* Contents of the TABLE records, see spec/ktrx-proc.md. Must stay valid for ever. NULL: none. */
@@ -237,7 +239,7 @@ enum ktrace_proc_sink_state {
  */
 struct ktrace_proc_sink {
 	void *file;
-	uint64_t records; /* written or waiting; END does not count */
+	uint64_t records; /* records that were written or wait, without the END record */
 	uint64_t lost;	  /* records, in total */
 	uint64_t bytes;	  /* written */
 	uint32_t state;	  /* enum ktrace_proc_sink_state */
@@ -250,7 +252,7 @@ struct ktrace_proc_sink {
 
 	/* Private to the library. Protected by the spinlock, except those marked "sink's lock". */
 	uint32_t references;
-	uint32_t lost_now; /* since the last record */
+	uint32_t lost_now; /* records lost since the last record */
 	uint32_t format;
 	uint32_t on_error;
 	uint32_t data_max;
@@ -260,9 +262,9 @@ struct ktrace_proc_sink {
 	uint32_t tail;	  /* oldest record that waits */
 	uint32_t wrap;	  /* if tail > head: end of the records at the ring's end */
 	uint32_t torn;	  /* bytes of the oldest waiting record that are already in the file; sink's lock */
-	uint32_t told;	  /* its end was recorded; sink's lock */
-	uint32_t cleared; /* it has ended, and no process is traced into it any more */
-	uint64_t room;	  /* bytes left up to the limit */
+	uint32_t told;	  /* nonzero: the end of the sink was recorded; sink's lock */
+	uint32_t cleared; /* nonzero: the sink has ended, and no process is traced into it any more */
+	uint64_t room;	  /* bytes that may still be written before the file has its maximum size */
 	uint8_t *ring;
 	uint8_t *copy; /* KTRACE_PROC_DATA_MAX bytes for data to be copied into the ring; sink's lock */
 	const struct ktrace_proc_sink_operations *operations;
@@ -312,8 +314,8 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  * pid: a process, or, if negative, all processes of a group. The caller may trace a process that its jail can
  * see, if the caller's effective uid is 0, or if all of this is true: its effective uid equals the process's
  * real and saved uid, its real gid equals the process's real and saved gid, the process has not changed its
- * ids, and the superuser did not start the process's trace. Of several processes, those that the caller may
- * trace are changed.
+ * ids, and the superuser did not start the process's trace. Only processes that the caller may trace are
+ * changed.
  *
  * Returns KTRACE_OK, or:
  * ARGUMENT: unknown operation, no facility, or SET without a sink.
@@ -440,7 +442,7 @@ KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktra
 		ktrace_proc_write_waiting(process, thread);
 }
 
-/* Reports that a path is looked up, as the program passed it. May sleep. */
+/* Reports that a path is looked up. `path` is the text that the program passed. May sleep. */
 KTRACE_INLINE void ktrace_proc_namei(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     const char *path, size_t length)
 {
@@ -502,8 +504,8 @@ KTRACE_INLINE void ktrace_proc_struct(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * Reports an array of such structures. Elements that do not fit into a record are left out as a whole. May
- * sleep.
+ * Reports an array of structures that is copied into or out of the kernel. Elements that do not fit into a
+ * record are left out as a whole. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_struct_array(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 					    const char *name, const void *data, uint32_t element_size,

@@ -31,7 +31,7 @@ KTRACE_BEGIN_C
  */
 #define KTRACE_HEADER_SLOW 0x80000000u
 
-/* The size that a string field counts as: more than all fields of an event without a string. */
+/* Size that is assumed for a string field: more than all fields of an event without a string. */
 #define KTRACE_STRING_SIZE 256u
 
 /* 1 + the maximum size of the fields in one slot. */
@@ -56,8 +56,8 @@ KTRACE_BEGIN_C
 struct ktrace_packer;
 
 /*
- * Record an event out of line. `site`: the address in the kernel that records; ktrace_emit_here() uses its
- * own return address. Any context, see port.h.
+ * Record an event out of line. `site`: the address of the code that records; ktrace_emit_here() uses its own
+ * return address. Any context, see port.h.
  */
 KTRACE_HIDDEN void ktrace_emit_long(struct ktrace_packer *fields, uintptr_t site);
 KTRACE_HIDDEN void ktrace_emit_here(struct ktrace_packer *fields);
@@ -70,7 +70,7 @@ KTRACE_HIDDEN void ktrace_emit_here(struct ktrace_packer *fields);
 KTRACE_HIDDEN void ktrace_emit_packed(struct ktrx_event *event, void *payload, uint32_t bytes);
 
 /*
- * Record a record of one slot. `first` and `second` are payload bytes 0 to 7 and 8 to 15; `third` is bytes 16
+ * Record an event in one slot. `first` and `second` are payload bytes 0 to 7 and 8 to 15; `third` is bytes 16
  * to 19 | the payload's length << 32. `word` and `stamp` are what the site has already reserved and read;
  * `word` is KTRACE_WORD_NONE if it has reserved nothing. ktrace_emit_words() gets the site as an argument;
  * the other functions use their return address.
@@ -84,14 +84,14 @@ KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_words(struct ktrx_event *event, struc
 						 uint64_t first, uint64_t second, uint64_t third,
 						 uint64_t word, uint64_t stamp, uintptr_t site);
 
-/* Counts the slot `word` in ring->lapped if a whole lap was reserved since. Any context. */
+/* Counts the slot `word` in ring->lapped if a whole lap was reserved after it. Any context. */
 KTRACE_HIDDEN void ktrace_count_if_lapped(struct ktrx_ring *ring, uint64_t word);
 
 KTRACE_END_C
 
 KTRX_CASTS_BEGIN
 
-/* Types to access memory of another type. They are as unaligned as the CPU allows. */
+/* Types to access memory of another type. They have the smallest alignment that the CPU allows. */
 typedef uint16_t ktrace_u16_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
 typedef uint32_t ktrace_u32_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
 typedef uint64_t ktrace_u64_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
@@ -99,7 +99,7 @@ typedef uint64_t ktrace_u64_any __attribute__((__may_alias__, __aligned__(KTRACE
 /*
  * Store a field at to[at]. Requires: `to` is aligned to 4 bytes. `at` is a constant, except after a string.
  * Each store is as large as alignment allows, so device memory works as well. `volatile` keeps the stores
- * separate, and after the store that opened the slot.
+ * separate, and in order after the store that opened the slot.
  */
 KTRACE_FIELD_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
 {
@@ -154,9 +154,9 @@ struct ktrace_packer {
 };
 
 /*
- * Number of words for a packer; the arguments are a text and its fields. They are a separate array, so that a
- * site's stack frame contains only the words that it needs: one for each field, and the rest of the last
- * slot.
+ * Number of words for a packer; the arguments are a text and its fields. The words are a separate array, so
+ * that a site's stack frame contains only the words that it needs: one for each field, and the rest of the
+ * last slot.
  */
 #define KTRACE_PACKER_WORDS(...) (KTRACE_COUNT(__VA_ARGS__) + 4)
 
@@ -214,7 +214,7 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 
 /*
  * Loads the header of the event or place descriptor, once. Returns nonzero if the fast path may record the
- * event, 0 if its sign bit is set. The other bits go into the slot.
+ * event, 0 if the header's sign bit is set. The header's other bits go into the slot.
  */
 KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t *header)
 {
@@ -237,9 +237,9 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 }
 
 /*
- * Counts the slot if a whole lap was reserved since. No ring is smaller than KTRACE_LEAST_SLOTS, so if fewer
- * slots were reserved, there was no lap. Otherwise, and if the thread migrated to a CPU with another reserve
- * word, ktrace_count_if_lapped() decides.
+ * Counts the slot in ring->lapped if a whole lap was reserved after it. No ring is smaller than
+ * KTRACE_LEAST_SLOTS, so if fewer slots were reserved, there was no lap. Otherwise, and if the thread
+ * migrated to a CPU with another reserve word, ktrace_count_if_lapped() decides.
  */
 #ifdef KTRACE_PORT_PINNED
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
@@ -281,8 +281,8 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 }
 
 /*
- * Records a record of one slot. It is inlined into the site's function, so that the functions that it calls
- * return there: that address is recorded as the site.
+ * Records an event in one slot. This function is inlined into the site's function. So the functions that it
+ * calls return there: that address is recorded as the site.
  */
 KTRACE_INLINE void ktrace_record(const struct ktrace_packer *packer)
 {

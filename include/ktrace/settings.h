@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Settings: variables of the kernel, or single bits of them, that are read and set by name. The kernel's
- * shell, its command line, its panic prompt, and the host can do that.
+ * shell, its command line, its panic prompt and the host can read and set them.
  *
  *	static uint32_t verbose;
  *	KTRACE_SETTING_RANGE("debug.ktr.verbose", verbose, 0, 2);

@@ -68,14 +68,12 @@ enum ktrace_dump_how {
 	KTRACE_DUMP_V2 = 0,
 	KTRACE_DUMP_V1 = 1,
 	/*
-	 * Combine with the others by "|" only if all other CPUs are stopped: takes the transport from a
-	 * sender that did not finish.
+	 * Flag: takes the transport from a sender that did not finish. Requires: all other CPUs are stopped.
 	 */
 	KTRACE_DUMP_SEIZE = 2,
 	/*
-	 * Combine with the others by "|" to stop recording during the dump. Without it recording continues,
-	 * but on a transport that is slower than the recording most of a ring is overwritten before it is
-	 * sent.
+	 * Flag: stops recording during the dump. Without it recording continues, but on a transport that is
+	 * slower than the recording most of a ring is overwritten before it is sent.
 	 */
 	KTRACE_DUMP_PAUSE = 4,
 };
@@ -216,7 +214,7 @@ struct ktrace_virtio_console {
 	uint32_t size;			  /* entries of the queue */
 	uint16_t sent;			  /* number of descriptor chains given to the device */
 	uint16_t notify;		  /* offset of the notify register */
-	bool notify_wide;		  /* whether that register has 32 bits; else 16 */
+	bool notify_wide;		  /* true: the notify register has 32 bits; false: 16 bits */
 	unsigned char memory[KTRACE_VIRTIO_QUEUE_BYTES] __attribute__((__aligned__(4096)));
 };
 struct ktrace_transport *ktrace_virtio_mmio_init(struct ktrace_virtio_console *console,
@@ -237,9 +235,10 @@ struct ktrace_ivshmem {
 	unsigned char *memory; /* valid after probing */
 	uint64_t size;	       /* bytes */
 	uint64_t physical;
-	uint64_t start, next, end; /* of the dump that is being written: start, next byte, end */
-	uint64_t complete;	   /* start of the newest complete dump */
-	uint64_t magic;		   /* first word of the dump, written when the dump is complete */
+	/* position of the dump that is being written: its start, next byte and end */
+	uint64_t start, next, end;
+	uint64_t complete; /* start of the newest complete dump */
+	uint64_t magic;	   /* first word of the dump, written when the dump is complete */
 };
 struct ktrace_transport *ktrace_ivshmem_init(struct ktrace_ivshmem *ivshmem, const struct ktrace_bus *bus,
 					     const struct ktrace_pci *pci);

@@ -23,7 +23,7 @@
 	 : (size) == 2 ? KTRX_TYPE_I16 \
 		       : KTRX_TYPE_I8)
 
-/* The minimum size in bytes of a field of this KTRX_TYPE_*; for a string, the size of its length. */
+/* Minimum size in bytes of a field of type KTRX_TYPE_*; for a string, the size of its length word. */
 #define KTRACE_TYPE_BYTES(type)                                                                  \
 	((type) == KTRX_TYPE_U8 || (type) == KTRX_TYPE_I8 || (type) == KTRX_TYPE_BOOL ||         \
 			 (type) == KTRX_TYPE_CHAR                                                \
@@ -176,8 +176,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
  * A null pointer constant is found by the type of a ?: expression, whose other operand is an int pointer.
  *
  * KTRACE_RULE is the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
- * KTRACE_POINTEE declares the type to which the field's pointers point; for a field that is no pointer, char.
- * __builtin_classify_type() is 5 for pointers. These macros have no spaces, because each field and each
+ * KTRACE_POINTEE declares the type to which the field's pointers point; for a field that is not a pointer,
+ * char. __builtin_classify_type() is 5 for pointers. These macros have no spaces, because each field and each
  * argument contains their text once.
  */
 /* clang-format off */

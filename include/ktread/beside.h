@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Adds events from another source to a trace: a caller that can read something else that was recorded on the
- * same machine with the same clock supplies events, ring by ring, and ktread merges them with those of the
- * trace.
+ * Adds events from another source to a trace. The source was recorded on the same machine with the same
+ * clock. A caller that can read the source supplies its events, one ring after another, and ktread merges
+ * them with the events of the trace.
  */
 #ifndef KTREAD_BESIDE_H
 #define KTREAD_BESIDE_H
@@ -18,7 +18,8 @@ extern "C" {
 /* An event of another source. Its fields are packed like those of the trace's own events. */
 struct ktread_beside_event {
 	/*
-	 * in ticks of the trace's clock; a stamp below the previous one of the same ring is replaced by that
+	 * in ticks of the trace's clock; a stamp below the previous stamp of the same ring is replaced by the
+	 * previous one
 	 */
 	uint64_t stamp;
 	uint32_t cpu, thread;
@@ -36,7 +37,8 @@ struct ktread_beside_source {
 	uint32_t types;
 	/* Stores the next event of a ring. Returns 1, 0 at the ring's end, or a negative error. */
 	int (*next)(void *state, uint32_t ring, struct ktread_beside_event *event);
-	int (*rewind)(void *state, uint32_t ring); /* starts a ring again; returns 0 or a negative error */
+	/* starts again at the first event of a ring; returns 0 or a negative error */
+	int (*rewind)(void *state, uint32_t ring);
 	const char *(*message)(void *state);
 	void (*close)(void *state);
 };

@@ -13,8 +13,8 @@
  *		ktread_follow_close(follow);
  *	}
  *
- * Continues over a reset of the guest. When the guest ends, the events that are left in the rings are
- * returned before KTREAD_FOLLOWED_END.
+ * Following continues after a reset of the guest. When the guest ends, the events that are left in the rings
+ * are returned before KTREAD_FOLLOWED_END.
  */
 #ifndef KTREAD_FOLLOW_H
 #define KTREAD_FOLLOW_H
@@ -49,13 +49,13 @@ enum ktread_followed_kind {
 
 struct ktread_followed {
 	enum ktread_followed_kind kind;
-	/* of an event: nonzero if an event with a later stamp was returned before it */
+	/* nonzero: an event with a later stamp was returned before this event */
 	int late;
 	const struct ktread_event *event; /* valid until the next call */
 	uint32_t ring;			  /* of a loss */
 	uint32_t cpu;			  /* CPU of that ring; KTRX_NO_CPU for a shared ring */
 	uint64_t slots;			  /* number of lost slots */
-	uint64_t boot;			  /* of KTREAD_FOLLOWED_BOOT: 1 the first time, then 2 … */
+	uint64_t boot;			  /* for KTREAD_FOLLOWED_BOOT: number of this item, 1 for the first */
 };
 
 /*
@@ -63,7 +63,7 @@ struct ktread_followed {
  * pending.
  */
 struct ktread_follow_account {
-	/* since the guest booted, or since it cleared its rings before following began */
+	/* slots produced since the guest booted, or since it cleared its rings before following began */
 	uint64_t produced;
 	uint64_t shown;	      /* slots of anchors, and of records that were or will be returned */
 	uint64_t overwritten; /* overwritten before they could be read */
@@ -77,13 +77,13 @@ struct ktread_follow_account {
 
 /*
  * Follows the guest whose RAM file is at `path`. Returns 0 and a handle in *follow, or a negative error;
- * KTREAD_E_UNSUPPORTED: the file is a trace or a core, not the memory of a guest that runs.
+ * KTREAD_E_UNSUPPORTED: the file is a trace or a core dump, not the memory of a guest that runs.
  */
 int ktread_follow_open(struct ktread_follow **follow, const char *path,
 		       const struct ktread_follow_options *options);
 /*
- * Follows a guest in any other memory, which stays the caller's and must outlive the handle. Returns as
- * above.
+ * Follows a guest in any other memory. The caller owns the memory, which must outlive the handle. Returns
+ * like ktread_follow_open().
  */
 int ktread_follow_open_memory(struct ktread_follow **follow, struct ktread_memory *memory,
 			      const struct ktread_follow_options *options);
@@ -115,7 +115,7 @@ void ktread_follow_account(const struct ktread_follow *follow, struct ktread_fol
  * entries; 0 if the guest has no such table or was not found; or a negative error.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
-/* Does the same with the table of holders, from entry `first` on. */
+/* Copies the table of holders in the same way, from entry `first` on. */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
 /* Sets the ticks per second of the stamps from now on; replaces the guest's value. */

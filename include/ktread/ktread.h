@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktread reads traces. It reads KTRX v2 dumps, v1 dumps, several dumps in one file, bare record streams, RAM
- * files of a running or dead guest, ELF cores and portable streams. It returns events merged by time over all
- * rings. Files of a form that has a magic number may be compressed with zstd.
+ * files of a running or dead guest, ELF core dumps and portable streams. It returns events merged by time
+ * over all rings. Files of a form that has a magic number may be compressed with zstd.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;
@@ -31,7 +31,7 @@ struct ktread;
 enum ktread_error {
 	KTREAD_E_SYSTEM = -1,	   /* a system call failed; the message has its text */
 	KTREAD_E_FORMAT = -2,	   /* not a trace, or its root is unusable */
-	KTREAD_E_ABSENT = -3,	   /* no ktrace in the memory image, or what was asked for is absent */
+	KTREAD_E_ABSENT = -3,	   /* no ktrace in the memory image, or the requested item is absent */
 	KTREAD_E_MEMORY = -4,	   /* out of memory */
 	KTREAD_E_ARGUMENT = -5,	   /* invalid option or argument */
 	KTREAD_E_UNSUPPORTED = -6, /* valid, but not supported here */
@@ -50,7 +50,7 @@ enum ktread_form {
 };
 
 enum ktread_v1_layout {
-	KTREAD_V1_KEVLAR = 0, /* the layouts in real traces */
+	KTREAD_V1_KEVLAR = 0, /* the layouts that real traces have */
 	KTREAD_V1_SPEC,
 };
 
@@ -60,8 +60,9 @@ struct ktread_options {
 	uint64_t frequency; /* Hz; replaces the frequency of the trace; 0: use that of the trace */
 	enum ktread_v1_layout v1_layout;
 	const char *machine; /* architecture of a RAM file's guest, if it cannot be detected: x86_64 … */
-	uint64_t ram_base;   /* guest physical address of a RAM file's first byte; 0: as for the machine */
-	int raw_clock;	     /* nonzero: return stamps as recorded, without corrections */
+	/* guest physical address of a RAM file's first byte; 0: the usual address of the machine */
+	uint64_t ram_base;
+	int raw_clock; /* nonzero: return stamps as recorded, without corrections */
 };
 
 /* Corrections of clocks that differ from CPU to CPU. */
@@ -89,12 +90,16 @@ struct ktread_type {
 	const char *text;  /* printf style */
 	const char *file;
 	const struct ktread_field *field;
-	uint64_t count;	    /* number of counted firings, on all CPUs */
-	uint8_t wanted;	    /* requested KTRX_STATE_*, while recording is stopped */
-	uint8_t flags;	    /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
-	uint16_t mask_bit;  /* 1 + the bit, in its group's mask, that its declaration has; 0 if none */
+	uint64_t count; /* number of counted firings, on all CPUs */
+	uint8_t wanted; /* requested KTRX_STATE_*, while recording is stopped */
+	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	/* number of the bit in its group's mask that its declaration names, plus 1; 0 if none */
+	uint16_t mask_bit;
 	uint8_t name_alone; /* nonzero: shown by its name alone; the group is used for filters only */
-	/* mask to compare thread ids in its fields with ktread_event.thread; 0: no mask */
+	/*
+	 * mask for thread ids in its fields, applied before they are compared with ktread_event.thread; 0: no
+	 * mask
+	 */
 	uint32_t thread_bits;
 };
 
@@ -130,12 +135,13 @@ struct ktread_event {
 };
 
 struct ktread_ring {
-	uint32_t cpu; /* KTRX_NO_CPU for a ring that all CPUs share: the boot ring, and that of rare events */
+	/* KTRX_NO_CPU for a ring that all CPUs share: the boot ring and the ring of rare events */
+	uint32_t cpu;
 	uint32_t kind;
 	uint64_t slots;
 	uint64_t head;	      /* slots produced since `first`; if info.records_only, slots with a record */
 	uint64_t overwritten; /* max(0, head - slots) */
-	uint64_t cleared;     /* slots that were cleared on request before these */
+	uint64_t cleared;     /* slots before `first`, which the guest cleared on request */
 	/*
 	 * The following members are final after ktread_next() has returned 0. Then head = overwritten +
 	 * decoded + invalid.
@@ -174,7 +180,7 @@ struct ktread_info {
 	uint64_t frequency; /* Hz; 0 if unknown: times are then shown in ticks */
 	/* number of CPUs for which the kernel has made room; CPU numbers are below this */
 	uint32_t cpus;
-	uint32_t online; /* CPUs that have used their own ring; 0 if unknown */
+	uint32_t online; /* number of CPUs that have used their own ring; 0 if unknown */
 	uint32_t rings;
 	uint16_t machine; /* ELF e_machine, 0 if unknown */
 	uint32_t outcome; /* KTRX_OUTCOME_* */
@@ -191,7 +197,7 @@ struct ktread_info {
 	uint64_t unknown_sections;
 	uint32_t stopped;	/* nonzero: recording was stopped at the time of capture */
 	uint64_t lost_events;	/* number of events not recorded because their type has no id */
-	uint64_t skipped_bytes; /* damaged bytes that were skipped */
+	uint64_t skipped_bytes; /* number of damaged bytes, which were skipped */
 	uint32_t unusable;	/* number of rings whose description is invalid: it was overwritten */
 	enum ktread_clock_state clock;
 	uint32_t clock_cpus;	 /* number of CPUs whose clocks were measured, without CPU 0 */
@@ -201,7 +207,10 @@ struct ktread_info {
 	uint64_t clock_largest;	 /* largest correction, in ticks */
 	uint64_t clock_error;	 /* maximum error of a correction, in ticks, from clock_from to clock_to */
 	uint64_t clock_from;	 /* corrected stamp from which on all of these clocks had been measured */
-	/* corrected stamp of the end of that time; outside it the maximum error grows */
+	/*
+	 * corrected stamp up to which these clocks were measured; before clock_from and after clock_to the
+	 * maximum error grows
+	 */
 	uint64_t clock_to;
 	uint64_t clock_drift;	/* growth of the maximum error, in billionths of the time */
 	uint64_t clock_aligned; /* largest correction of ktread_align(), in ticks */
@@ -264,7 +273,10 @@ struct ktread_clock_point {
  * KTREAD_E_MEMORY.
  */
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count);
-/* Returns nonzero if the guest measured this CPU's clock against CPU 0's and the reader applies that. */
+/*
+ * Returns nonzero if the guest measured this CPU's clock against that of CPU 0, and ktread applies the
+ * measurements.
+ */
 int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu);
 
 /*
@@ -313,9 +325,10 @@ struct ktread_fold {
 	uint64_t first, last;
 };
 /*
- * Returns in *fold the next such event that matches the filter. *row is 0 before the first call.
+ * Returns in *fold the next event whose repetitions were being counted and that matches the filter. *row is 0
+ * before the first call.
  * Returns 1, 0 if there are no more, or a negative error. The event is valid until the next call. Repetitions
- * that had ended before the capture are events ktrace.repeat.
+ * that had ended before the capture are in events named ktrace.repeat.
  */
 int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold);
 
@@ -327,7 +340,7 @@ int ktread_rewind(struct ktread *trace);
  * Returns 0, or KTREAD_E_ARGUMENT (filter->size is unknown), KTREAD_E_MEMORY.
  */
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
-/* Turns the filter that was set off (apply = 0) or on again. Requires: ktread_rewind() afterwards. */
+/* Turns the current filter off (apply = 0) or on (apply = 1). Requires: ktread_rewind() afterwards. */
 void ktread_apply_filter(struct ktread *trace, int apply);
 /* Returns nonzero if the filter selects by CPU, thread or event, so that some events are not seen. */
 int ktread_is_narrowed(const struct ktread *trace);
@@ -335,7 +348,7 @@ int ktread_is_narrowed(const struct ktread *trace);
 /* The following functions return memory of the handle, or NULL if there is no such element. */
 const struct ktread_info *ktread_info(const struct ktread *trace);
 const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring);
-/* returns NULL if it is not in the table */
+/* returns NULL if the id is not in the table */
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id);
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
 /*
@@ -350,8 +363,8 @@ const char *ktread_thread_name(const struct ktread *trace, uint32_t thread); /* 
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
 uint32_t ktread_syscall_names(const struct ktread *trace); /* returns the number of calls with a name */
 /*
- * Returns the types of a system call in the same table, the result's first, as the kernel wrote them; NULL if
- * unknown.
+ * Returns the types of a system call in the same table, first that of the result, as the kernel wrote them;
+ * NULL if unknown.
  */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /* Returns the kernel's name for the error whose result is -`number`, such as "ENOENT"; NULL if unknown. */
@@ -385,8 +398,8 @@ int ktread_set_registers(struct ktread *trace, const char *text);
  */
 int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size);
 /*
- * Sets the note of a trace without one, such as a RAM file: lines as in spec/ktrx.md about the machine;
- * `text` is copied. Returns 0 or KTREAD_E_MEMORY.
+ * Sets the note (KTRX_SECTION_NOTE) of a trace that has none, such as a RAM file. `text` describes the
+ * machine in lines as in spec/ktrx.md; it is copied. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_set_note(struct ktread *trace, const char *text);
 uint64_t

@@ -3,9 +3,9 @@
  * ktread, part two: finds ktrace in the physical memory of a guest, running or dead, inspects it, and writes
  * it as a v2 dump. Never writes to the guest.
  *
- * A memory is a source of physical bytes: a RAM file, an ELF core, or any that a caller's function can read
- * (QMP, a debug probe). An image is one ktrace root that was found in a memory. The guest may run meanwhile:
- * data is copied before it is checked.
+ * A memory is a source of physical bytes: a RAM file, an ELF core dump, or anything that a function of the
+ * caller can read (QMP, a debug probe). An image is one ktrace root that was found in a memory. The guest may
+ * run meanwhile: data is copied before it is checked.
  */
 #ifndef KTREAD_MEMORY_H
 #define KTREAD_MEMORY_H
@@ -30,7 +30,7 @@ struct ktread_range {
 	uint64_t length;
 };
 
-/* Callbacks for a caller's own memory. All may block. `context` is the caller's. */
+/* Callbacks for a caller's own memory. All may block. `context` is the caller's pointer. */
 struct ktread_memory_ops {
 	/* Reads exactly `bytes` bytes. Returns 0 or a negative KTREAD_E_*. */
 	int (*read)(void *context, uint64_t physical, void *buffer, size_t bytes);
@@ -45,7 +45,7 @@ struct ktread_memory_ops {
 	 * if unknown. NULL: unknown.
 	 */
 	int (*ended)(void *context);
-	/* Returns the reason of the last KTREAD_E_SYSTEM of read(), and what it was about. NULL: unknown. */
+	/* Returns the text of the last KTREAD_E_SYSTEM of read(): what failed and why. NULL: unknown. */
 	const char *(*message)(void *context);
 };
 
@@ -60,11 +60,11 @@ int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, cons
  * negative error.
  */
 int ktread_memory_assume(struct ktread_memory *memory);
-/* Opens an ELF core. Returns as ktread_memory_open_ram(). */
+/* Opens an ELF core dump. Returns like ktread_memory_open_ram(). */
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
 /*
  * Opens a memory that the caller's functions read. ops->close() is called when the memory is closed, and also
- * if this call fails. Returns as ktread_memory_open_ram().
+ * if this call fails. Returns like ktread_memory_open_ram().
  */
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
@@ -86,8 +86,8 @@ uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t ph
 int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *buffer, size_t bytes);
 
 /*
- * Searches for the root of the current or last boot: `self` is set and the checksum is correct; if several
- * are valid, the one with the newest stamps.
+ * Searches for the root of the current or last boot. A root is valid if its `self` is set and its checksum is
+ * correct. If several roots are valid, the one with the newest stamps is used.
  * Returns 0 and an image in *image, to be closed with ktread_image_close(), or a negative error.
  * KTREAD_E_ABSENT: there is no root, for example between a reset and the first event of the next boot.
  * Requires: the memory outlives the image.
@@ -100,8 +100,8 @@ int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
  */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
 /*
- * Returns whether the image is the copy that an earlier boot left in persistent memory; its root no longer
- * exists.
+ * Returns nonzero if the image is the copy that an earlier boot left in persistent memory. The root of that
+ * boot no longer exists.
  */
 bool ktread_image_is_kept(const struct ktread_image *image);
 /*
@@ -125,23 +125,23 @@ uint64_t
 ktread_image_virtual(const struct ktread_image *image);
 /*
  * Returns in *position where the first `bytes` bytes of a section (KTRX_SECTION_*) are in the file, in one
- * piece. For a caller that writes there.
- * Returns 0, or KTREAD_E_ABSENT: there is no such section, or it is shorter or not in one piece.
+ * piece. A caller that writes to the section uses this. Returns 0, or KTREAD_E_ABSENT: there is no such
+ * section, or it is shorter or not in one piece.
  */
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
 /* Current state of a guest, for a program that watches it. */
 struct ktread_pulse {
-	uint64_t nonce;		     /* differs from the previous one if the guest has booted again */
+	uint64_t nonce;		     /* identifies the boot: it has changed if the guest has booted again */
 	uint64_t slots;		     /* slots produced in all rings since boot */
-	uint64_t heartbeats;	     /* sum over all CPUs */
+	uint64_t heartbeats;	     /* number of heartbeats of all CPUs */
 	uint32_t cpus, online, idle; /* numbers of CPUs; idle: those with KTRX_MODE_IDLE */
 	uint32_t outcome;	     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	/*
-	 * The online CPU, not idle, with the oldest heartbeat; or one without any heartbeat, if another CPU
-	 * had one.
+	 * The CPU with the oldest heartbeat, of those that are online and not idle. If one of these never had
+	 * a heartbeat, although another CPU had one: that CPU.
 	 */
 	uint32_t quiet_cpu;   /* KTRX_NO_CPU if there is none */
 	uint64_t quiet_stamp; /* stamp of its last heartbeat; 0: it had none */
@@ -151,8 +151,8 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
 
 /*
  * Writes a v2 dump of the image to `fd` at the current offset; the file must be empty from there on. `fd` may
- * be a pipe. `note` becomes KTRX_SECTION_NOTE; it may be NULL. `frequency` replaces an unknown one; 0: does
- * not.
+ * be a pipe. `note` becomes KTRX_SECTION_NOTE; it may be NULL. `frequency` replaces an unknown frequency; 0:
+ * the frequency stays unknown.
  * The guest may run meanwhile: records made while a ring is copied are included, and those that they
  * overwrite count as overwritten. Memory use does not depend on the size of the rings.
  * Returns 0 or a negative error.

@@ -62,21 +62,26 @@ struct ktread_proc_info {
 	 */
 	const char *format_name;
 	uint64_t frequency;  /* ticks per second of stamps; 1000000000 for the BSDs; 0 if unknown */
-	uint64_t nonce;	     /* of the boot; 0 if unknown */
+	uint64_t nonce;	     /* nonce of the boot; 0 if unknown */
 	uint64_t wall_stamp; /* as in struct ktrx_proc_head; the BSDs' stamps are Unix time: both 0 */
 	uint64_t wall_ns;
 	uint16_t machine;     /* ELF e_machine, 0 if unknown */
-	uint8_t address_size; /* bytes of a pointer: 4 or 8 */
+	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */
 	/* Counts so far: */
 	uint64_t records; /* records returned */
 	uint64_t unknown; /* of these, KTREAD_PROC_UNKNOWN */
 	uint64_t broken;  /* of these, KTREAD_PROC_BROKEN */
 	uint64_t heads;	  /* sessions in the file */
-	/* records that the kernel lost; the BSDs report only where, so each place counts as one */
+	/*
+	 * number of records that the kernel lost; the BSDs report only the place of a loss, which counts as
+	 * one record
+	 */
 	uint64_t lost;
 	uint64_t skipped; /* damaged bytes that were skipped */
 	uint64_t tables;  /* how many times the text of ktread_proc_table() changed */
-	/* after ktread_proc_next() returned 0: nonzero if nothing more can come, even when following */
+	/*
+	 * valid after ktread_proc_next() returned 0: nonzero if no more records can come, even when following
+	 */
 	uint8_t over;
 };
 
@@ -90,7 +95,10 @@ struct ktread_proc_info {
 #define KTREAD_PROC_NOBODY    0xffffffffu /* an unknown process or CPU */
 #define KTREAD_PROC_ARGS_MOST 32u	  /* maximum number of arguments of a call; more are left out */
 
-/* Why FreeBSD denied something: the numbers of its later versions, also for files of earlier ones. */
+/*
+ * Reasons why FreeBSD denied something. The numbers are those of later FreeBSD versions; they are used for
+ * files of earlier versions, too.
+ */
 enum ktread_proc_denied {
 	KTREAD_PROC_DENIED_NOTCAPABLE = 0,
 	KTREAD_PROC_DENIED_INCREASE,
@@ -98,11 +106,11 @@ enum ktread_proc_denied {
 	KTREAD_PROC_DENIED_SIGNAL,   /* `value`: the signal */
 	KTREAD_PROC_DENIED_PROTOCOL, /* `value`: the protocol */
 	KTREAD_PROC_DENIED_SOCKADDR, /* data: the address */
-	KTREAD_PROC_DENIED_NAMEI,    /* data: the path; earlier versions have none */
+	KTREAD_PROC_DENIED_NAMEI,    /* data: the path; files of earlier versions have none */
 	KTREAD_PROC_DENIED_CPUSET,
 };
 
-/* The number in events of a system call of another ABI than the kernel's own. */
+/* Number of a system call in events, if the call has another ABI than the kernel's own. */
 #define KTREAD_PROC_CALL(abi, number) ((uint32_t)(abi) << 16 | (uint32_t)(number))
 
 /* One record. Owned by the handle and valid until the next ktread_proc_next(). */
@@ -111,11 +119,12 @@ struct ktread_proc_record {
 	uint64_t stamp;	 /* in units of info.frequency */
 	uint64_t lost;	 /* records lost directly before it */
 	uint32_t pid, tid;
-	uint32_t cpu;		      /* KTREAD_PROC_NOBODY if unknown */
-	uint16_t type;		      /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
-	uint16_t raw;		      /* the number of its type in the file */
-	uint8_t torn;		      /* nonzero: the file ends within it */
-	uint16_t flags;		      /* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT also if the reader cut */
+	uint32_t cpu;  /* KTREAD_PROC_NOBODY if unknown */
+	uint16_t type; /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
+	uint16_t raw;  /* number of the record's type, as in the file */
+	uint8_t torn;  /* nonzero: the file ends within the record */
+	/* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT is also set if the reader cut the payload */
+	uint16_t flags;
 	char name[32];		      /* name of the process, NUL-terminated, not escaped; "" if unknown */
 	const unsigned char *payload; /* as in the file */
 	uint32_t payload_size;
@@ -143,7 +152,11 @@ struct ktread_proc_record {
 		struct {
 			int32_t fd;
 			uint32_t write;
-			uint64_t size; /* bytes moved; the first data_size of them are in `data` */
+			/*
+			 * number of bytes that were read or written; the first data_size of them are in
+			 * `data`
+			 */
+			uint64_t size;
 		} genio;
 		struct {
 			uint32_t signal;
@@ -156,14 +169,14 @@ struct ktread_proc_record {
 			/* BSDs only: 1 if the switch was in user mode; their `voluntary` is 1 - user */
 			uint8_t user;
 			uint64_t count;
-		} csw; /* data: what is waited for */
+		} csw; /* data: name of what the thread waits for */
 		struct {
 			uint32_t parent; /* KTREAD_PROC_NOBODY if unknown */
 			uint32_t flags;	 /* KTRX_PROC_CTOR_*; FreeBSD: sv_flags */
 		} ctor;			 /* data: name of the program */
 		struct {
 			uint32_t status, signaled;
-			uint8_t known; /* nonzero: the file contains how it ended */
+			uint8_t known; /* nonzero: the file states how the process ended */
 		} dtor;
 		struct {
 			uint32_t reason;    /* KTRX_PROC_DENIED_* */
@@ -175,7 +188,7 @@ struct ktread_proc_record {
 		struct {
 			uint64_t address;
 			uint32_t access;
-			uint8_t user; /* 1, 0; 0xff if unknown */
+			uint8_t user; /* as in struct ktrx_proc_fault; 0xff if unknown */
 		} fault;
 		struct {
 			int32_t result;
@@ -228,7 +241,7 @@ const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace)
 /*
  * Returns the text of the TABLE records of the current session, NUL-terminated and not escaped; "" if there
  * are none. TABLE records that follow a head are included as soon as that head has been read;
- * ktread_proc_open() reads the first one. When info.tables changes, call this again.
+ * ktread_proc_open() reads the first head. When info.tables changes, call this again.
  */
 const char *ktread_proc_table(const struct ktread_proc *trace);
 /* Returns the format with that name; KTREAD_PROC_AUTO if there is none. */

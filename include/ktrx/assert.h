@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Between these, inline functions of the headers may use C casts in C++, too. A C++ kernel may forbid C casts
- * in its own code (-Wold-style-cast), so macros do not use them.
+ * Between these two macros, inline functions of the headers may use C casts in C++, too. A C++ kernel may
+ * forbid C casts in its own code (-Wold-style-cast), so macros do not use them.
  */
 #if defined(__cplusplus)
 #define KTRX_CASTS_BEGIN                                                                      \

@@ -23,7 +23,7 @@
 /* struct ktrx_hwt_image: the kernel or one of its modules, for all processes */
 #define KTRX_HWT_KERNEL	       67u
 #define KTRX_HWT_THREAD_CREATE 68u /* struct ktrx_hwt_thread */
-#define KTRX_HWT_THREAD_NAME   69u /* struct ktrx_hwt_thread, its name without NUL */
+#define KTRX_HWT_THREAD_NAME   69u /* struct ktrx_hwt_thread, then the thread's name without NUL */
 #define KTRX_HWT_BUFFER	       70u /* struct ktrx_hwt_fill: how much has been written */
 #define KTRX_HWT_CONTEXT       71u /* struct ktrx_hwt_context, the configuration for the decoder */
 #define KTRX_HWT_DATA	       72u /* struct ktrx_hwt_data, the unit's bytes */
@@ -42,10 +42,11 @@ struct ktrx_hwt_image {
 	 * headers
 	 */
 	uint64_t address;
-	uint64_t size;	  /* bytes mapped; 0 for EXECUTABLE and KERNEL, where the file's headers have it */
+	/* number of bytes mapped; 0 for EXECUTABLE and KERNEL: the file's headers have their size */
+	uint64_t size;
 	uint64_t offset;  /* offset in the file that is mapped at `address` (MMAP) */
 	uint32_t access;  /* 1 read, 2 write, 4 execute */
-	uint32_t context; /* ident of the context, 0: none */
+	uint32_t context; /* identifier of the context, 0: none */
 };
 
 struct ktrx_hwt_unmap {
@@ -56,11 +57,14 @@ struct ktrx_hwt_unmap {
 };
 
 struct ktrx_hwt_thread {
-	/* number of its unit in the context, see struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not traced */
+	/*
+	 * number of the thread's unit in the context, see struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not
+	 * traced
+	 */
 	uint32_t index;
 	uint32_t context;
 };
-#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff) /* no memory for a buffer */
+#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff) /* there was no memory for a buffer */
 
 struct ktrx_hwt_fill {
 	uint64_t position; /* bytes written since the unit was made */
@@ -126,18 +130,18 @@ struct ktrx_hwt_etm4 {
 	uint32_t reserved; /* 0 */
 };
 #define KTRX_HWT_ETM4_LEAST 48u /* size of the structure in older files */
-/* TRCIDR1.TRCARCHMAJ: 4 in an ETMv4; this one in an ETE, whose version is in TRCDEVARCH. */
+/* TRCIDR1.TRCARCHMAJ: 4 in an ETMv4, KTRX_HWT_ETM4_MAJOR_ETE in an ETE, whose version is in TRCDEVARCH. */
 #define KTRX_HWT_ETM4_MAJOR(idr1) ((idr1) >> 8 & 15u)
 #define KTRX_HWT_ETM4_MAJOR_ETE	  15u
 
 /*
- * Bytes of a unit, which follow. Those of one unit are in the order of their positions; a gap between
- * positions is a loss.
+ * Bytes of a unit; they follow this structure. The records of one unit are in the order of their positions. A
+ * gap between positions means that bytes were lost.
  */
 struct ktrx_hwt_data {
 	uint32_t context;
 	uint32_t unit;	   /* CPU mode: the CPU; thread mode: `index` of THREAD_CREATE */
-	uint64_t position; /* of the first byte, counted from the unit's creation */
+	uint64_t position; /* position of the first byte, counted from the unit's creation */
 };
 /*
  * Flag of the record: the first byte is in the middle of a packet, or the unit's buffer has wrapped. Search

@@ -11,7 +11,7 @@
  * ktrx_hwt_unit.doorbell + the command's number. From that store the plugin gets the physical address of the
  * page; it reads and writes the page in the file that is the guest's memory. On hardware, or without the
  * plugin, the store writes to a page of the kernel and has no other effect. A command is complete when the
- * store is.
+ * store has been executed.
  */
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H
@@ -37,12 +37,12 @@
 	1u /* read control, output, ranges, space and clock; trace from the next instruction on */
 #define KTRX_HWT_UNIT_DISABLE 2u /* stop tracing; all trace is in memory, position and wraps are up to date */
 #define KTRX_HWT_UNIT_SPACE   3u /* `space` or `thread` has changed */
-#define KTRX_HWT_UNIT_FLUSH   4u /* as DISABLE, but continue to trace */
+#define KTRX_HWT_UNIT_FLUSH   4u /* do the same as DISABLE, but continue to trace */
 #define KTRX_HWT_UNIT_CLOCK \
 	5u /* `stamp` was read directly before: from now on no clock of this unit is earlier than it */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
-#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes; those after the struct are zero */
+#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes of parameters[]; the bytes after the struct in it are zero */
 
 struct ktrx_hwt_extent {
 	uint64_t physical;
@@ -81,7 +81,7 @@ struct ktrx_hwt_unit {
 	uint32_t error;	     /* result of the last command: 0 or KTRX_HWT_UNIT_ERROR_* */
 	uint64_t position;   /* bytes written since position 0, including those overwritten after a wrap */
 	uint64_t wraps;	     /* how many times the output started again at its beginning */
-	uint64_t lost;	     /* packets without room, since ENABLE */
+	uint64_t lost;	     /* number of packets since ENABLE for which there was no room */
 	/*
 	 * Configuration for the decoder, valid after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4. It does not
 	 * depend on `control`.
@@ -94,7 +94,7 @@ struct ktrx_hwt_unit {
 
 #define KTRX_HWT_UNIT_CONTROL_USER   1u
 #define KTRX_HWT_UNIT_CONTROL_KERNEL 2u
-#define KTRX_HWT_UNIT_CONTROL_TIME   4u	 /* TSC and MTC packets; timestamps */
+#define KTRX_HWT_UNIT_CONTROL_TIME   4u	 /* PT: write TSC and MTC packets; ETM: write timestamps */
 #define KTRX_HWT_UNIT_CONTROL_STOP   8u	 /* stop at `limit` instead of wrapping */
 #define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns */
 
@@ -131,7 +131,7 @@ struct ktrx_hwt_rings {
 	uint32_t encoding;
 	uint64_t ring_size; /* bytes, a power of two, at least 65536 */
 	uint64_t code;	    /* offset of the first struct ktrx_hwt_seen */
-	uint64_t code_size; /* bytes of all of them */
+	uint64_t code_size; /* size in bytes of all struct ktrx_hwt_seen together */
 	uint64_t code_lost; /* bytes for which there was no room */
 	/*
 	 * The unit's time, and the guest's clock and its frequency, at one moment; all 0 if the guest has not
@@ -165,7 +165,10 @@ struct ktrx_hwt_ring {
 struct ktrx_hwt_seen {
 	uint64_t unit_time;
 	uint64_t address;
-	/* address space that ran it, as in packets; 0: the kernel's, or unknown, so the same in all */
+	/*
+	 * address space that ran the code, as in packets; 0: kernel code, or unknown; the code is the same in
+	 * all address spaces
+	 */
 	uint64_t space;
 	uint32_t size; /* bytes that follow */
 	uint32_t reserved;

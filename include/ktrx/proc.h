@@ -12,7 +12,7 @@
 
 #include "ktrx/assert.h"
 
-#define KTRX_PROC_MAGIC	  "KTRP" /* as the size of a record it would be above KTRX_PROC_PAYLOAD_MAX */
+#define KTRX_PROC_MAGIC	  "KTRP" /* read as the size of a record, it is above KTRX_PROC_PAYLOAD_MAX */
 #define KTRX_PROC_VERSION 1u
 
 struct ktrx_proc_head {
@@ -48,7 +48,10 @@ struct ktrx_proc_head {
 #define KTRX_PROC_FAULTEND     14u
 #define KTRX_PROC_STRUCT_ARRAY 15u
 #define KTRX_PROC_NAME	       32u /* the process's name from here on, without NUL */
-/* text: the kernel's system calls, errors and types; several records add up until the next head */
+/*
+ * text: the kernel's system calls, errors and types; the texts of all TABLE records up to the next head are
+ * joined
+ */
 #define KTRX_PROC_TABLE 33u
 #define KTRX_PROC_END	34u /* the last record of this sink */
 #define KTRX_PROC_FD	35u /* the target of a file descriptor from here on */
@@ -58,7 +61,7 @@ struct ktrx_proc_head {
 #define KTRX_PROC_ARGS_MAX    8u
 
 /* Flags of a record. */
-#define KTRX_PROC_CUT	 1u /* the payload was longer */
+#define KTRX_PROC_CUT	 1u /* the payload was longer and has been cut */
 #define KTRX_PROC_QUEUED 2u /* recorded in a context that must not sleep: stamps may be out of order */
 
 /*
@@ -77,7 +80,7 @@ struct ktrx_proc_record {
 	uint16_t flags;
 	uint64_t stamp;
 	uint32_t pid;
-	uint32_t tid; /* as in the rings */
+	uint32_t tid; /* thread number, as in the rings */
 	uint16_t cpu; /* KTRX_PROC_NO_CPU if unknown */
 	uint16_t mark;
 	uint32_t lost; /* records of this sink that were lost directly before this one */
@@ -86,7 +89,7 @@ struct ktrx_proc_record {
 struct ktrx_proc_syscall {
 	uint32_t number;
 	uint16_t args; /* number of uint64_t that follow, at most KTRX_PROC_ARGS_MAX */
-	uint16_t abi;  /* 0: the kernel's own */
+	uint16_t abi;  /* ABI of the call; 0: the kernel's own */
 };
 
 struct ktrx_proc_sysret {
@@ -98,7 +101,11 @@ struct ktrx_proc_sysret {
 struct ktrx_proc_genio {
 	int32_t fd;
 	uint32_t write; /* 0: the program read, 1: it wrote */
-	uint64_t size;	/* bytes moved; those in the record follow, with KTRX_PROC_CUT if there are fewer */
+	/*
+	 * number of bytes that were read or written; they follow; if not all of them follow, the record has
+	 * KTRX_PROC_CUT
+	 */
+	uint64_t size;
 };
 
 struct ktrx_proc_psig {
@@ -107,10 +114,10 @@ struct ktrx_proc_psig {
 	uint64_t handler; /* 0: default action */
 	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
 };
-#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, but the handler's address is unknown */
+#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* the signal is caught, but the handler's address is unknown */
 
 /*
- * A path follows, without NUL; or, for an object without a path, the kernel's word for it. If no byte
+ * A path follows, without NUL; or, for an object without a path, the kernel's name for it. If no byte
  * follows, the target of the descriptor is unknown from here on.
  */
 struct ktrx_proc_fd {
@@ -123,7 +130,11 @@ struct ktrx_proc_fd {
 struct ktrx_proc_csw {
 	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it runs again */
 	uint32_t voluntary; /* 1: it waits for something, 0: it was preempted */
-	uint64_t count;	    /* number of such switches since recording began, if only that is known; else 0 */
+	/*
+	 * 0: the record is one switch. Otherwise only the number of such switches since recording began is
+	 * known: this number
+	 */
+	uint64_t count;
 };
 
 /* The name of the program follows, without NUL. */
@@ -143,7 +154,7 @@ struct ktrx_proc_dtor {
 /* What was denied follows, without NUL: a path, or nothing. */
 struct ktrx_proc_capfail {
 	uint32_t reason; /* KTRX_PROC_DENIED_* */
-	uint32_t number; /* of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */
+	uint32_t number; /* number of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */
 	uint64_t needed; /* rights, as in the type "rights" of TABLE */
 	uint64_t held;
 };
@@ -178,7 +189,7 @@ struct ktrx_proc_end {
 	uint64_t lost; /* records lost, in total */
 	uint64_t bytes;
 };
-#define KTRX_PROC_ENDED_CLOSED 0u /* no process is traced into it any more */
+#define KTRX_PROC_ENDED_CLOSED 0u /* no process is traced into the sink any more */
 #define KTRX_PROC_ENDED_LIMIT  1u
 #define KTRX_PROC_ENDED_ERROR  2u
 

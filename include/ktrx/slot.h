@@ -50,23 +50,26 @@
 /* abandoned by a writer of KTRX_SLOTS_COPIED: counts as a slot, has no contents */
 #define KTRX_KIND_VOID 5u
 
-/* How slots detect several writers: slot_format in struct ktrx_root. */
-#define KTRX_SLOTS_COPIED \
-	0u /* first slots: bits 15:11 are 0, bits 95:89 repeat the generation. ktrace up to November 2026 */
+/*
+ * Formats of slots (slot_format in struct ktrx_root). They differ in the bits by which a reader finds slots
+ * that contain stores of several writers.
+ */
+/* first slots: bits 15:11 are 0, bits 95:89 repeat the generation. Written by ktrace up to November 2026 */
+#define KTRX_SLOTS_COPIED  0u
 #define KTRX_SLOTS_CHECKED 1u
 
 /* Contexts in which a record was made. */
 #define KTRX_CONTEXT_THREAD    0u
 #define KTRX_CONTEXT_INTERRUPT 1u
 #define KTRX_CONTEXT_NMI       2u
-#define KTRX_CONTEXT_EARLY     3u /* before the port can tell */
+#define KTRX_CONTEXT_EARLY     3u /* recorded before the port can report the context */
 
 #define KTRX_EVENT_ANCHOR 0u /* struct ktrx_anchor; every other id is an entry of the event table */
 #define KTRX_EVENT_MAX	  4095u
 #define KTRX_THREAD_MAX	  0x3fffffu
 #define KTRX_STAMP_BITS	  36u
 
-/* clang-format would treat these as casts. */
+/* clang-format is off, because it would treat these macros as casts. */
 /* clang-format off */
 /* Fields of the tag (the low 16 bits of a slot) and of a first slot's two leading words. */
 #define KTRX_TAG_KIND(tag)	 (KTRX_CAST(uint32_t, tag) & 7u)
@@ -182,7 +185,7 @@ static inline uint64_t ktrx_check_first(uint64_t a, uint64_t b, uint32_t c, uint
 	return ktrx_check_mix(a, b + (uint32_t)((c + second * 8u + lap) * KTRX_CHECK_FACTOR) + rest);
 }
 
-/* Returns the same from a slot's four words. */
+/* Returns the check of a first slot, from the slot's four words. */
 static inline uint64_t ktrx_check_of_first(const uint64_t *word, uint32_t lap, uint64_t rest)
 {
 	return ktrx_check_first(word[1] >> 32 | word[2] << 32, word[2] >> 32 | word[3] << 32,

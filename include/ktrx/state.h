@@ -34,8 +34,8 @@ struct ktrx_cpu {
 	uint32_t preempt;    /* nesting depth of disabled preemption */
 	uint32_t nesting;    /* nesting depth of interrupts */
 	uint64_t now;	     /* newest stamp read on this CPU. Hooks use it instead of reading the clock */
-	uint64_t mode_stamp; /* `now` when the mode last changed */
-	uint64_t interrupts_stamp; /* `now` when interrupts were last turned off */
+	uint64_t mode_stamp; /* value of `now` when the mode last changed */
+	uint64_t interrupts_stamp; /* value of `now` when interrupts were last turned off */
 	uint64_t interrupts_pc;	   /* where interrupts were last turned off */
 	uint64_t space;		   /* id of the current address space */
 	uint64_t switches;	   /* number of context switches */
@@ -47,7 +47,9 @@ struct ktrx_cpu {
 	uint32_t eoi;		   /* number of the last interrupt ended */
 	uint64_t ipi_stamp;	   /* stamp since which it has waited for an answer from another CPU */
 	uint64_t ipi_pc;	   /* where it waits for that answer */
-	/* the CPU whose answer it waits for, + 1; KTRX_ALL_CPUS: all others; 0: it does not wait */
+	/*
+	 * number of the CPU whose answer it waits for, plus 1; KTRX_ALL_CPUS: all others; 0: it does not wait
+	 */
 	uint32_t ipi_cpu;
 	uint32_t ipi_what;     /* its request to that CPU */
 	uint64_t ipi_answered; /* stamp when it last answered such a request */
@@ -89,7 +91,7 @@ struct ktrx_cpu {
 #define KTRX_BROKEN_SWITCH_PREEMPT   2u /* a switch while preemption is off */
 #define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* a switch inside an interrupt */
 #define KTRX_BROKEN_RELEASE	     4u /* a lock was released that was not held */
-#define KTRX_BROKEN_ACQUIRE	     5u /* a lock was taken that its taker already holds */
+#define KTRX_BROKEN_ACQUIRE	     5u /* a lock was taken by a holder that already held it */
 
 /*
  * A holder of locks, which may also wait: a thread, or a CPU for work during which it must not switch
@@ -98,15 +100,16 @@ struct ktrx_cpu {
  */
 #define KTRX_HELD 6u
 struct ktrx_held {
-	uint64_t object; /* 0: an empty place */
-	uint64_t stamp;	 /* `now` of the CPU when the lock was taken; it was taken at that stamp or later */
-	uint64_t pc;	 /* where it was taken */
+	uint64_t object; /* address of the lock; 0: an empty entry */
+	/* value of the CPU's `now` when the lock was taken; it was taken at that stamp or later */
+	uint64_t stamp;
+	uint64_t pc; /* where it was taken */
 };
 struct ktrx_holder {
 	uint32_t id;	      /* thread + 1, or KTRX_HOLDER_CPU | CPU; 0: an empty entry */
 	uint8_t state;	      /* of a thread: KTRX_THREAD_* */
 	uint8_t wait;	      /* KTRX_WAIT_*: what it waits for */
-	uint8_t held_count;   /* number of locks held; those beyond KTRX_HELD are only counted */
+	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
 	uint8_t priority;     /* of a thread, greater is more urgent; 0: unknown */
 	uint64_t state_stamp; /* stamp since which it has been in `state` */
 	uint64_t object;      /* what it waits for, while `wait` is not 0 */
@@ -117,9 +120,10 @@ struct ktrx_holder {
 	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
 	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */
 	uint64_t deadline;    /* stamp at which the wait ends by itself; 0: none */
-	uint32_t waker;	      /* thread + 1 that last made it runnable; 0: none, or an interrupt */
-	uint32_t wakes;	      /* number of times that it was made runnable */
-	uint64_t stack_low;   /* of a thread: the bounds of its stack, 0: unknown */
+	/* number of the thread that last made it runnable, plus 1; 0: none, or an interrupt */
+	uint32_t waker;
+	uint32_t wakes;	    /* number of times that it was made runnable */
+	uint64_t stack_low; /* of a thread: the bounds of its stack, 0: unknown */
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
@@ -134,8 +138,9 @@ struct ktrx_holder {
 	uint64_t habit_usual;	/* running mean of these intervals, in ticks */
 	uint32_t habit_wakes;	/* number of wakeups; 0: none, or an older kernel */
 	uint32_t habit_alike;	/* number of intervals between half and twice the mean */
-	uint32_t habit_waker;	/* thread + 1 that last ended such a wait; 0: an interrupt */
-	uint32_t reserved[3];	/* 0 */
+	/* number of the thread that last ended such a wait, plus 1; 0: an interrupt */
+	uint32_t habit_waker;
+	uint32_t reserved[3]; /* 0 */
 };
 #define KTRX_HOLDER_CPU 0x80000000u
 
@@ -151,12 +156,12 @@ struct ktrx_holder {
 #define KTRX_CAUSE_SWITCH  3u /* its CPU switched to another thread while it ran */
 
 #define KTRX_WAIT_NONE	 0u
-#define KTRX_WAIT_SPIN	 1u /* for a lock, running */
-#define KTRX_WAIT_LOCK	 2u /* for a lock, asleep */
-#define KTRX_WAIT_EVENT	 3u /* until woken, when the event occurs */
-#define KTRX_WAIT_TIME	 4u /* until a time */
-#define KTRX_WAIT_THREAD 5u /* for the end of the thread whose number is `object` */
-#define KTRX_WAIT_DEVICE 6u /* for an answer of a device */
+#define KTRX_WAIT_SPIN	 1u /* waits for a lock and spins */
+#define KTRX_WAIT_LOCK	 2u /* sleeps until it gets a lock */
+#define KTRX_WAIT_EVENT	 3u /* sleeps until an event occurs and it is woken */
+#define KTRX_WAIT_TIME	 4u /* sleeps until a time */
+#define KTRX_WAIT_THREAD 5u /* waits for the end of the thread whose number is `object` */
+#define KTRX_WAIT_DEVICE 6u /* waits for an answer of a device */
 
 /* One measurement of a CPU's clock against that of CPU 0. */
 struct ktrx_clock_sample {

@@ -14,7 +14,7 @@
 #define KTRX_STREAM_MAGIC   "\x89KTS\r\n\x1a\n"
 #define KTRX_STREAM_VERSION 1u
 
-/* What the original bytes are. */
+/* Form of the original bytes. */
 #define KTRX_STREAM_DUMP 1u /* a dump, whose header has its version */
 #define KTRX_STREAM_BARE 2u /* records of version 1 without a header */
 
@@ -23,24 +23,24 @@ struct ktrx_stream {
 	uint32_t version;
 	uint32_t head_size; /* bytes up to the first block */
 	uint64_t length;    /* bytes of the dump */
-	uint64_t frequency; /* replaces the dump's frequency; 0: does not */
+	uint64_t frequency; /* frequency that replaces that of the dump; 0: none */
 	uint32_t form;	    /* KTRX_STREAM_* */
 	uint32_t v1_layout; /* layout of version 1 payloads: 0 as in real traces, 1 as first described */
 	uint8_t reserved[20];
-	uint32_t check; /* ktrx_stream_check() over what precedes it */
+	uint32_t check; /* ktrx_stream_check() of the members before it */
 };
 
-/* How a block's bytes are coded. */
+/* Codings of a block's bytes. */
 #define KTRX_STREAM_END	     0u /* no more blocks; `position` is the number of blocks before it */
 #define KTRX_STREAM_BYTES    1u /* the bytes, unchanged */
 #define KTRX_STREAM_SLOTS_V1 2u /* records of version 1, in columns */
 #define KTRX_STREAM_SLOTS_V2 3u /* slots of version 2 of format KTRX_SLOTS_COPIED, in columns */
 #define KTRX_STREAM_CHECKED  4u /* slots of version 2 of format KTRX_SLOTS_CHECKED, in columns */
 
-#define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10) /* bytes of the dump in a block */
+#define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10) /* maximum number of the dump's bytes in a block */
 
 struct ktrx_stream_block {
-	uint32_t check; /* ktrx_stream_check() over the rest of the block */
+	uint32_t check; /* ktrx_stream_check() of the rest of the block */
 	uint16_t coding;
 	uint16_t reserved;
 	uint32_t size;	   /* bytes of the zstd frame that follows */
@@ -60,9 +60,9 @@ struct ktrx_stream_columns {
 };
 
 /* Keys of groups of slots. The key of a first slot is its event; these are the keys of other slots. */
-#define KTRX_STREAM_KEY_V1_EVENTS 0x400u  /* smaller keys: record of that event */
-#define KTRX_STREAM_KEY_FIRSTS	  0x2000u /* smaller keys: event << 1 | (1 if FIRST, 0 if SINGLE) */
-/* plus: event of the preceding first slot << 1 | (1 if LAST, 0 if MORE) */
+#define KTRX_STREAM_KEY_V1_EVENTS 0x400u  /* a smaller key is the event of a version 1 record */
+#define KTRX_STREAM_KEY_FIRSTS	  0x2000u /* a smaller key is event << 1 | (1 if FIRST, 0 if SINGLE) */
+/* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
 #define KTRX_STREAM_KEY_MORE  0x2000u
 #define KTRX_STREAM_KEY_EMPTY 0x4000u /* 32 zero bytes */
 #define KTRX_STREAM_KEY_ODD   0x4001u /* anything else */

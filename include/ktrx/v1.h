@@ -36,7 +36,7 @@ struct ktrx1_record {
 	uint32_t data[5]; /* meaning depends on the event */
 };
 
-/* clang-format would treat these as casts. */
+/* clang-format is off, because it would treat these macros as casts. */
 /* clang-format off */
 #define KTRX1_HEADER(event, cpu, pid, flags)                                                                 \
 	((KTRX_CAST(uint32_t, flags) & 0xffu) << 24 | (KTRX_CAST(uint32_t, pid) & 0x7ffu) << 13 |     \

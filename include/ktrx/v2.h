@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * KTRX version 2: the root and the sections to which it leads. A running kernel, a dump, a RAM file and a
- * core have the same layout. Only the addresses differ: virtual or physical in memory, offsets from the root
- * in a dump. The host must not trust any of this data. Normative text: spec/ktrx.md.
+ * core dump have the same layout. Only the addresses differ: virtual or physical in memory, offsets from the
+ * root in a dump. The host must not trust any of this data. Normative text: spec/ktrx.md.
  *
  * The entries of the tables of state are in ktrx/state.h, which this header includes.
  */
@@ -18,7 +18,7 @@
 #define KTRX_TAG       "ktrace2\n"
 #define KTRX2_VERSION  2u
 #define KTRX_SECTIONS  16u
-#define KTRX_MAX_RINGS 4098u /* the boot ring, 4096 CPUs and the ring of rare events */
+#define KTRX_MAX_RINGS 4098u /* the boot ring, the rings of 4096 CPUs and the ring of rare events */
 
 /* Kinds of addresses of a section or a ring. */
 #define KTRX_WHERE_NONE 0u /* absent */
@@ -36,7 +36,10 @@ struct ktrx_section {
 	uint32_t type;	     /* KTRX_SECTION_*; a reader skips and counts types it does not know */
 	uint16_t where;	     /* KTRX_WHERE_* */
 	uint16_t entry_size; /* bytes per entry, 0 for a byte stream */
-	/* 1: `address` is that of the data; more: that of an array of so many ktrx_extent */
+	/*
+	 * 1: `address` is the address of the data; n > 1: it is the address of an array of n struct
+	 * ktrx_extent
+	 */
 	uint32_t extents;
 	uint32_t index; /* number of the section among those of the same type */
 	uint64_t address;
@@ -45,7 +48,7 @@ struct ktrx_section {
 
 #define KTRX_SECTION_NONE  0u
 #define KTRX_SECTION_RINGS 1u /* struct ktrx_ring, ring 0 first */
-/* struct ktrx_event and ktrx_place; sections continue each other's ids, by `index` */
+/* struct ktrx_event and ktrx_place; ids continue from one section to the next, in the order of `index` */
 #define KTRX_SECTION_EVENTS   2u
 #define KTRX_SECTION_THREADS  3u /* struct ktrx_thread */
 #define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu, CPU 0 first */
@@ -183,11 +186,12 @@ struct ktrx_event {
  * A record with the id of a place is a record of the place's event, and has the fields of that event.
  */
 struct ktrx_place {
-	uint16_t magic;	 /* KTRX_PLACE_MAGIC */
-	uint16_t size;	 /* bytes of the descriptor with its string, a multiple of 8 */
-	uint16_t id;	 /* above the ids of all events; 0: none, then records have the event's id */
-	uint16_t event;	 /* id of the event; 0: unknown, then no record has the place's id */
-	uint32_t header; /* kernel-private: low half of a first slot's leading word */
+	uint16_t magic; /* KTRX_PLACE_MAGIC */
+	uint16_t size;	/* bytes of the descriptor with its string, a multiple of 8 */
+	/* id of the place, above the ids of all events; 0: none, so records have the event's id */
+	uint16_t id;
+	uint16_t event;	 /* id of the event; 0: unknown, so no record has the place's id */
+	uint32_t header; /* private to the kernel: low half of the first word of a first slot */
 	/* private to the kernel: distance in bytes from this descriptor to that of the event; 0: unknown */
 	int32_t offset;
 	uint64_t address; /* private to the kernel: address of the event descriptor, as linked or relocated */
@@ -197,8 +201,9 @@ struct ktrx_place {
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-#define KTRX_EVENT_CALLERS 3u  /* mask: number of callers of the recording function, 0 to 2; 3 counts as 2 */
-#define KTRX_EVENT_SITE	   4u  /* the address in the recording function */
+/* mask: number of recorded callers of the recording function, 0 to 2; 3 counts as 2 */
+#define KTRX_EVENT_CALLERS 3u
+#define KTRX_EVENT_SITE	   4u  /* a record has the address in the recording function */
 #define KTRX_EVENT_FOLD	   8u  /* repetitions are counted instead of recorded: struct ktrx_fold */
 #define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, if there is one */
 
@@ -208,7 +213,7 @@ struct ktrx_place {
 #define KTRX_STATE_OFF	  0u
 #define KTRX_STATE_RECORD 1u
 #define KTRX_STATE_COUNT  2u
-#define KTRX_STATE_STOP	  4u /* stops all recording after it fired once */
+#define KTRX_STATE_STOP	  4u /* the event stops all recording after it has fired once */
 #define KTRX_STATE_SLOW	  0x80u
 
 /* Field types. Fields are packed, in order, without padding. */
@@ -239,7 +244,7 @@ struct ktrx_setting {
 	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
 	uint8_t reserved;
 	uint64_t address; /* virtual address of the variable; 0 if the image was not relocated */
-	uint64_t value;	  /* value of the variable, in a dump and in persistent memory; else 0 */
+	uint64_t value;	  /* value of the variable, in a dump and in persistent memory; otherwise 0 */
 	uint64_t most;	  /* the maximum value */
 	char name[48];	  /* full name, as in "debug.ktr.stacktrace", NUL-terminated */
 };
@@ -256,7 +261,7 @@ struct ktrx_setting {
  * writes nothing else.
  */
 struct ktrx_request {
-	uint32_t sequence; /* 1 for the first of a boot */
+	uint32_t sequence; /* number of the request, 1 for the first one of a boot */
 	uint8_t op;	   /* KTRX_REQUEST_* */
 	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what to change */
 	uint16_t first;	   /* EVENTS: first id; SETTING: ordinal number of the setting */
@@ -275,7 +280,7 @@ struct ktrx_request {
 #define KTRX_REQUEST_SETTING 5u
 
 #define KTRX_CHANGE_STATE 1u
-#define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1: bit n of the descriptor's flags */
+#define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1 is set to change bit n of the descriptor's flags */
 
 /*
  * The words for changes, used by kernel and host: USE(word, change, state, flags), with `change` as in struct
@@ -301,7 +306,7 @@ struct ktrx_request {
 	USE("rare", KTRX_CHANGE_RARE, 0, KTRX_EVENT_RARE)                       \
 	USE("norare", KTRX_CHANGE_RARE, 0, 0)
 
-#define KTRX_RESULT_NONE    0u /* not carried out yet */
+#define KTRX_RESULT_NONE    0u /* the request has not been carried out yet */
 #define KTRX_RESULT_DONE    1u
 #define KTRX_RESULT_TORN    2u /* not the expected request, or its check is wrong */
 #define KTRX_RESULT_REFUSED 3u /* a member is out of range, or the setting does not accept the value */
@@ -315,8 +320,8 @@ struct ktrx_mailbox {
 	uint32_t requested;	/* last sequence written by the host */
 	uint32_t capacity;	/* KTRX_MAILBOX_REQUESTS */
 	uint32_t applied;	/* last sequence that the kernel has processed */
-	uint32_t refused;	/* number of these that were not carried out */
-	uint64_t applied_stamp; /* counter when `applied` was written */
+	uint32_t refused;	/* number of the processed requests that were not carried out */
+	uint64_t applied_stamp; /* counter value when `applied` was written */
 	uint8_t reserved[24];
 	struct ktrx_request request[KTRX_MAILBOX_REQUESTS];
 };

@@ -66,7 +66,7 @@
 #define KTRACE_LINUX_KTRACE 2L
 
 #ifndef __cplusplus
-extern long syscall(long number, ...); /* strict C: unistd.h does not declare it */
+extern long syscall(long number, ...); /* in strict C, unistd.h does not declare syscall() */
 #endif
 
 static inline int ktrace(const char *path, int operation, int facilities, int pid)
