@@ -10,7 +10,7 @@
 
 #include "analyze/symbols.h"
 
-static void becomes(const char *mangled, const char *readable)
+static void expect_demangled(const char *mangled, const char *readable)
 {
 	assert_string_equal(demangled(mangled), readable);
 	assert_string_equal(demangled(mangled), readable); /* now from the table of known names */
@@ -19,30 +19,31 @@ static void becomes(const char *mangled, const char *readable)
 static void cplusplus_names_are_demangled(void **state)
 {
 	(void)state;
-	becomes("_ZN6kernel5panicEPKc", "kernel::panic");
-	becomes("_Z5panicPKcz", "panic");
-	becomes("_ZN5QueueIiE4pushEi", "Queue<int>::push");
-	becomes("_ZN5QueueIiEC1Ev", "Queue<int>::Queue");
-	becomes("_Z3payi.cold", "pay.cold");
-	becomes("_ZN5QueueIiE4pushEi.constprop.0", "Queue<int>::push.constprop.0");
-	becomes("_ZlsR6StreamPKc", "operator<<");
+	expect_demangled("_ZN6kernel5panicEPKc", "kernel::panic");
+	expect_demangled("_Z5panicPKcz", "panic");
+	expect_demangled("_ZN5QueueIiE4pushEi", "Queue<int>::push");
+	expect_demangled("_ZN5QueueIiEC1Ev", "Queue<int>::Queue");
+	expect_demangled("_Z3payi.cold", "pay.cold");
+	expect_demangled("_ZN5QueueIiE4pushEi.constprop.0", "Queue<int>::push.constprop.0");
+	expect_demangled("_ZlsR6StreamPKc", "operator<<");
 }
 
 /* Template arguments are left out if they make a name long. */
 static void long_names_are_shortened(void **state)
 {
 	(void)state;
-	becomes("_ZN12_GLOBAL__N_13payINS_10YieldMutexES1_EEvRT_RT0_",
-		"void (anonymous namespace)::pay<...>" + 5);
-	becomes("_ZN1AI20AVeryLongNameOfATypeS0_E6methodI20AVeryLongNameOfATypeEEvT_", "A<...>::method<...>");
-	becomes("_ZN1AI20AVeryLongNameOfATypeS0_20AnotherLongNameHere0EptEv", "A<...>::operator->");
+	expect_demangled("_ZN12_GLOBAL__N_13payINS_10YieldMutexES1_EEvRT_RT0_",
+			 "void (anonymous namespace)::pay<...>" + 5);
+	expect_demangled("_ZN1AI20AVeryLongNameOfATypeS0_E6methodI20AVeryLongNameOfATypeEEvT_",
+			 "A<...>::method<...>");
+	expect_demangled("_ZN1AI20AVeryLongNameOfATypeS0_20AnotherLongNameHere0EptEv", "A<...>::operator->");
 }
 
 static void rust_names_are_demangled(void **state)
 {
 	(void)state;
-	becomes("_ZN6kernel5sched5yield17h0123456789abcdefE", "kernel::sched::yield");
-	becomes("_RNvNtCs1234_6kernel5sched4next", "kernel::sched::next");
+	expect_demangled("_ZN6kernel5sched5yield17h0123456789abcdefE", "kernel::sched::yield");
+	expect_demangled("_RNvNtCs1234_6kernel5sched4next", "kernel::sched::next");
 }
 
 static void other_names_stay_unchanged(void **state)
@@ -115,12 +116,12 @@ static void names_beyond_the_limit_stay_unchanged(void **state)
 	char name[32];
 
 	(void)state;
-	becomes("_Z5firstv", "first");
+	expect_demangled("_Z5firstv", "first");
 	for (unsigned n = 0; n <= DEMANGLE_NAMES; n++) {
 		snprintf(name, sizeof(name), "_Z6f%05uv", n);
 		demangled(name);
 	}
-	becomes("_Z5firstv", "first");
+	expect_demangled("_Z5firstv", "first");
 	assert_ptr_equal(demangled("_Z4lastv"), "_Z4lastv");
 }
 

@@ -36,7 +36,7 @@ static void assert_all_memory_is_freed(void)
 	assert_int_equal(fake_memory.file.references, 0);
 }
 
-static void make(struct vm *vm)
+static void make_vm(struct vm *vm)
 {
 	const struct vm_area data = { .start = AREA,
 				      .end = AREA + 4 * PAGE_SIZE,
@@ -69,7 +69,7 @@ static void pages_are_allocated_at_the_first_access(void **state)
 	struct vm vm;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	assert_int_equal(fake_memory.pages_used, pages_before + 1);
 	assert_int_equal(vm_fault(&vm, AREA + 5, ACCESS_READ), VM_ZERO);
 	assert_int_equal(vm_fault(&vm, AREA + 6, ACCESS_WRITE), VM_SPURIOUS);
@@ -86,7 +86,7 @@ static void shared_pages_are_copied_by_the_first_writer(void **state)
 	struct vm parent, child;
 
 	(void)state;
-	make(&parent);
+	make_vm(&parent);
 	poke(&parent, AREA, SECRET);
 	assert_true(vm_fork(&child, &parent));
 	assert_int_equal(peek(&child, AREA), SECRET);
@@ -106,7 +106,7 @@ static void the_stack_grows_to_its_limit(void **state)
 	struct vm vm;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	assert_int_equal(vm_fault(&vm, STACK - 10 * PAGE_SIZE, ACCESS_WRITE), VM_ZERO);
 	assert_int_equal(vm_fault(&vm, STACK - USER_STACK_MAX, ACCESS_WRITE), VM_ZERO);
 	assert_int_equal(vm_fault(&vm, STACK - USER_STACK_MAX - 1, ACCESS_WRITE), VM_BAD_ADDRESS);
@@ -122,7 +122,7 @@ static void the_stack_stops_at_an_area(void **state)
 	struct vm vm;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	assert_int_equal(vm_map(&vm, &below), 0);
 	assert_int_equal(vm_fault(&vm, STACK - 9 * PAGE_SIZE, ACCESS_WRITE), VM_BAD_ADDRESS);
 	assert_int_equal(vm_fault(&vm, STACK - 7 * PAGE_SIZE, ACCESS_WRITE), VM_ZERO);
@@ -135,7 +135,7 @@ static void parts_of_an_area_can_be_unmapped(void **state)
 	struct vm vm;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	for (unsigned i = 0; i < 4; i++)
 		poke(&vm, AREA + i * PAGE_SIZE, i);
 	assert_int_equal(vm_unmap(&vm, AREA + PAGE_SIZE, AREA + 2 * PAGE_SIZE), 0);
@@ -155,7 +155,7 @@ static void the_heap_grows_and_shrinks(void **state)
 	uintptr_t heap = AREA + 4 * PAGE_SIZE;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	vm.brk_start = vm.brk = vm.area[VM_HEAP].start = vm.area[VM_HEAP].end = heap;
 	vm.area[VM_HEAP].access = ACCESS_READ | ACCESS_WRITE;
 	assert_int_equal(vm_brk(&vm, 0), heap);
@@ -176,7 +176,7 @@ static void mmap_chooses_a_free_address(void **state)
 	int64_t first, second;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	first = vm_mmap(&vm, 0, 1, ACCESS_READ | ACCESS_WRITE, NULL, 0);
 	second = vm_mmap(&vm, (uintptr_t)first, 3 * PAGE_SIZE, ACCESS_READ, NULL, 0);
 	assert_true(first >= (int64_t)USER_BASE && second + 3 * PAGE_SIZE <= first);
@@ -195,7 +195,7 @@ static void invalid_addresses_are_errors(void **state)
 	struct vm vm;
 
 	(void)state;
-	make(&vm);
+	make_vm(&vm);
 	assert_int_equal(vm_copy_in(&vm, text, AREA + 4 * PAGE_SIZE - 4, sizeof(text)), -EFAULT);
 	assert_int_equal(vm_copy_out(&vm, UINTPTR_MAX - 3, text, sizeof(text)), -EFAULT);
 	memset(text, 'x', sizeof(text));
@@ -217,7 +217,7 @@ static void a_failed_allocation_leaks_nothing(void **state)
 		struct vm parent, child;
 
 		start(state);
-		make(&parent);
+		make_vm(&parent);
 		poke(&parent, AREA, SECRET);
 		poke(&parent, AREA + PAGE_SIZE, SECRET);
 		fake_memory.allocations_left = allocations;

@@ -89,7 +89,7 @@ static void long_messages_are_encoded(void **state)
 	}
 }
 
-static void text(const char *from, size_t length, size_t most, const char *wanted)
+static void expect_text(const char *from, size_t length, size_t most, const char *wanted)
 {
 	begin(NULL);
 	protobuf_text(&pb, 1, from, length, most);
@@ -101,22 +101,23 @@ static void text(const char *from, size_t length, size_t most, const char *wante
 static void texts_are_utf8(void **state)
 {
 	(void)state;
-	text("plain", 5, 100, "plain");
-	text("plain", 5, 3, "pla");
-	text("", 0, 100, "");
-	text("a\0b", 3, 100, "a\\x00b");
-	text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
-	text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	text("\xc3", 1, 100, "\\xc3"); /* cut off */
+	expect_text("plain", 5, 100, "plain");
+	expect_text("plain", 5, 3, "pla");
+	expect_text("", 0, 100, "");
+	expect_text("a\0b", 3, 100, "a\\x00b");
+	expect_text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
+	expect_text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100,
+		    "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+	expect_text("\xc3", 1, 100, "\\xc3"); /* cut off */
 	/* a character that does not fit as a whole is left out */
-	text("\xc3\xa9", 2, 1, "");
-	text("\x80", 1, 100, "\\x80");				  /* continuation without a start */
-	text("\xc0\x80", 2, 100, "\\xc0\\x80");			  /* overlong encoding */
-	text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");	  /* overlong encoding */
-	text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");	  /* half a surrogate pair */
-	text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
-	text("\xc2\x9b", 2, 100, "\\xc2\\x9b");			  /* a control character of a terminal */
-	text("\xff", 1, 100, "\\xff");
+	expect_text("\xc3\xa9", 2, 1, "");
+	expect_text("\x80", 1, 100, "\\x80");				 /* continuation without a start */
+	expect_text("\xc0\x80", 2, 100, "\\xc0\\x80");			 /* overlong encoding */
+	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");		 /* overlong encoding */
+	expect_text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");		 /* half a surrogate pair */
+	expect_text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
+	expect_text("\xc2\x9b", 2, 100, "\\xc2\\x9b"); /* a control character of a terminal */
+	expect_text("\xff", 1, 100, "\\xff");
 }
 
 /* A message that is cut off at every length: it is reported, and no byte beyond the limit is touched. */

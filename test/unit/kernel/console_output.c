@@ -57,7 +57,7 @@ static int start(void **state)
 	return 0;
 }
 
-static void level(const char *setting)
+static void set_level(const char *setting)
 {
 	assert_int_equal(ktrace_setting_set(setting), KTRACE_OK);
 }
@@ -69,9 +69,9 @@ static void nothing_is_printed_at_level_zero(void **state)
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "");
 	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD | KTRX_STATE_SLOW);
-	level("debug.ktr.verbose=0");
+	set_level("debug.ktr.verbose=0");
 	assert_int_equal(fake_event("test.number")->state, KTRX_STATE_RECORD);
 	assert_int_equal(ktrace_setting_set("debug.ktr.verbose=3"), KTRACE_ERROR_ARGUMENT);
 }
@@ -80,7 +80,7 @@ static void level_one_prints_name_and_text(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 7);
 	KTRACE(test, text, "a\nb");
 	assert_string_equal(screen.text, "test_number  7\ntest_text  a\\x0ab\n");
@@ -98,7 +98,7 @@ static void level_two_prints_the_line_of_each_place(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=2");
+	set_level("debug.ktr.verbose=2");
 	for (int n = 0; n < 2; n++) {
 		screen.length = 0;
 		KTR_LOG(place_log, 8);
@@ -116,14 +116,14 @@ static void level_two_prints_cpu_stamp_file_and_line(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=2");
+	set_level("debug.ktr.verbose=2");
 	fake.cpu = 2;
 	KTRACE(test, number, 7);
 	snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_output.c:%u test_number  7\n",
 		 fake_event("test.number")->line);
 	assert_memory_equal(screen.text, "cpu2 ", 5);
 	assert_string_equal(strchr(screen.text + 5, ' '), wanted);
-	level("debug.ktr.verbose=0");
+	set_level("debug.ktr.verbose=0");
 	snprintf(wanted, sizeof(wanted), "cpu2 1: %.150s", screen.text + 5);
 	screen.length = 0;
 	assert_int_equal(ktrace_console_show(&console, "/va test.number"), KTRACE_OK);
@@ -133,7 +133,7 @@ static void level_two_prints_cpu_stamp_file_and_line(void **state)
 static void records_of_the_boot_ring_are_printed(void **state)
 {
 	(void)state;
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
 	KTRACE_EARLY(test, number, 2); /* not printed: its context may have no console */
 	assert_string_equal(screen.text, "test_number  1\n");
@@ -143,7 +143,7 @@ static void events_of_the_console_itself_are_not_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
 	KTRACE(test, number, 2);
 	assert_string_equal(screen.text, "test_number  1\ntest_number  2\n");
@@ -161,7 +161,7 @@ static void two_cpus_may_print_at_the_same_time(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	screen.meanwhile = on_another_cpu;
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "test_number  10\ntest_number  1\n");
@@ -183,7 +183,7 @@ static void events_of_an_interrupt_while_printing_are_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	screen.meanwhile = in_an_interrupt;
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "test_number  20\ntest_number  1\n");
@@ -203,7 +203,7 @@ static void interrupts_at_any_point_are_printed(void **state)
 	int64_t points;
 
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	ktrace_control("console=off");
 	fake_at(-1, NULL);
 	KTRACE(test, number, 1);
@@ -212,7 +212,7 @@ static void interrupts_at_any_point_are_printed(void **state)
 	for (int64_t n = 0; n < points; n++) {
 		start(state);
 		fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-		level("debug.ktr.verbose=1");
+		set_level("debug.ktr.verbose=1");
 		ktrace_control("console=off");
 		fake_at(n, interrupt);
 		KTRACE(test, number, 1);
@@ -229,7 +229,7 @@ static void records_rejected_by_a_full_ring_are_not_printed(void **state)
 	ktrace_control("console=off");
 	for (unsigned n = 0; n < 2 * SLOTS; n++)
 		KTRACE(test, number, n);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "");
 }
@@ -238,7 +238,7 @@ static void counted_events_are_not_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 1);
-	level("debug.ktr.verbose=1");
+	set_level("debug.ktr.verbose=1");
 	ktrace_control("test.number=count");
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "");

@@ -217,7 +217,7 @@ static void verbose_shows_the_line_of_each_place(void **state)
 }
 
 /* Sets the checks of all slots in the window to those that their writers would have stored. */
-static void checks_put(const struct ktrx_ring *ring)
+static void store_checks(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
 
@@ -252,7 +252,7 @@ static void callers_are_shown_if_recorded(void **state)
 	((uint32_t *)(void *)slot)[2] |= KTRX_W1_EXTENDED_BIT;
 	memcpy(slot + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	memcpy(slot + KTRX_FIRST_OFFSET + sizeof(extension), caller, sizeof(caller));
-	checks_put(&ktrace_ring[1]);
+	store_checks(&ktrace_ring[1]);
 	assert_string_equal(show("/a"), "cpu0 1: test_number  from(0xffffffff80123456,0x1000) (missing)\n");
 }
 
@@ -437,7 +437,7 @@ static void torn_slots_are_skipped_and_counted(void **state)
 /* The words that the writer of CPU 0's last record but one has not stored yet. */
 static struct ktrace_slot rest;
 
-static void finish(void)
+static void store_rest(void)
 {
 	*slot_back(2) = rest;
 }
@@ -452,7 +452,7 @@ static void a_record_finished_late_does_not_follow_older_ones(void **state)
 	record_on(0, 3, 2);
 	rest = *slot_back(2);
 	slot_back(2)->word[0] = 0;
-	screen.meanwhile = finish;
+	screen.meanwhile = store_rest;
 	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
 					"cpu1 1: test_number  2\n"
 					"cpu0 1: test_number  1\n"
@@ -486,7 +486,7 @@ static void garbage_in_the_rings_is_harmless(void **state)
 			slot->word[0] = (slot->word[0] & ~UINT64_C(0xfffffff)) | tag | kind |
 					(random_word(&seed) % 8) << 16;
 		}
-		checks_put(ring);
+		store_checks(ring);
 		show("/va");
 		for (size_t i = 0; i < screen.length; i++)
 			assert_true(screen.text[i] == '\n' ||

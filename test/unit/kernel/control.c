@@ -175,7 +175,7 @@ static void boot_arguments_select_groups(void **state)
 	}
 }
 
-static void take_near(void *cookie, const char *name)
+static void add_suggestion(void *cookie, const char *name)
 {
 	strcat(strcat(cookie, name), " ");
 }
@@ -183,7 +183,7 @@ static void take_near(void *cookie, const char *name)
 static void misspelt_names_give_suggestions(void **state)
 {
 	static const struct {
-		const char *word, *near;
+		const char *word, *suggestion;
 	} cases[] = {
 		{ "sched.swich", "sched.switch " },
 		{ "-sched.swich", "sched.switch " },
@@ -206,10 +206,10 @@ static void misspelt_names_give_suggestions(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char near[200] = "";
+		char suggestion[200] = "";
 
-		ktrace_control_near(cases[i].word, strlen(cases[i].word), take_near, near);
-		assert_string_equal(near, cases[i].near);
+		ktrace_control_near(cases[i].word, strlen(cases[i].word), add_suggestion, suggestion);
+		assert_string_equal(suggestion, cases[i].suggestion);
 	}
 }
 

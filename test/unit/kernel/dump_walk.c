@@ -12,7 +12,7 @@
 static uint64_t slots[SLOTS][4];
 static struct ktrx_ring ring;
 
-static void fresh(uint64_t first)
+static void clear_ring(uint64_t first)
 {
 	memset(slots, 0, sizeof(slots));
 	ring = (struct ktrx_ring){
@@ -99,7 +99,7 @@ static void an_empty_ring_has_no_records(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	assert_int_equal(walk_all(&record), 0);
 }
 
@@ -108,7 +108,7 @@ static void records_have_thread_cpu_and_payload(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(77 * SLOTS);
+	clear_ring(77 * SLOTS);
 	record_anchor(1000);
 	record_single(1234);
 	assert_int_equal(walk_all(&record), 1);
@@ -128,7 +128,7 @@ static void stamps_are_completed_by_the_previous_anchor(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	record_anchor(far);
 	record_single(far + (UINT64_C(1) << 34));
 	assert_int_equal(walk_all(&record), 1);
@@ -145,7 +145,7 @@ static void an_overwritten_anchor_is_known_from_the_next(void **state)
 	struct ktrace_walk walk;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	record_anchor(early);
 	for (unsigned i = 0; i < SLOTS - 11; i++)
 		record_single(early + i);
@@ -165,7 +165,7 @@ static void without_an_anchor_in_the_window_the_newest_is_used(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	record_anchor(far);
 	for (unsigned i = 0; i < 2 * SLOTS; i++)
 		record_single(far + i);
@@ -178,7 +178,7 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(5 * SLOTS);
+	clear_ring(5 * SLOTS);
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
@@ -195,7 +195,7 @@ static void a_record_may_cross_the_ring_end(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	record_anchor(1);
 	for (unsigned i = 0; i < SLOTS - 2; i++)
 		record_single(2);
@@ -215,7 +215,7 @@ static void an_extension_block_is_skipped(void **state)
 	struct ktrace_walk_record record;
 
 	(void)state;
-	fresh(0);
+	clear_ring(0);
 	ring.kind = KTRX_RING_SHARED;
 	ring.cpu = KTRX_NO_CPU;
 	record_anchor(1);
@@ -259,7 +259,7 @@ static void going_back_stamps_are_full_across_anchors(void **state)
 	uint64_t stamps[SLOTS];
 
 	(void)state;
-	fresh(3 * SLOTS);
+	clear_ring(3 * SLOTS);
 	record_anchor(early);
 	record_single(early + 1);
 	record_single(early + (UINT64_C(1) << 34));
@@ -280,7 +280,7 @@ static void going_back_counts_unreadable_slots(void **state)
 	uint64_t stamps[SLOTS];
 
 	(void)state;
-	fresh(5 * SLOTS);
+	clear_ring(5 * SLOTS);
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);

@@ -107,7 +107,7 @@ static uint64_t milliseconds(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static uint64_t kept(uint32_t cpu)
+static uint64_t recorded_and_counted(uint32_t cpu)
 {
 	const struct checked_ring *checked = check_ring(cpu + 1);
 	uint64_t sum = 0;
@@ -164,7 +164,7 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 	print_message("%llu interrupts, %llu entries read\n", (unsigned long long)handled,
 		      (unsigned long long)whole);
 	for (uint32_t i = 0; i < WORKERS; i++)
-		assert_int_equal(kept(i), produced[i]);
+		assert_int_equal(recorded_and_counted(i), produced[i]);
 	assert_true(handled > 0);
 	assert_true(whole > 0);
 }

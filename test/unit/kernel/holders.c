@@ -444,7 +444,7 @@ static void two_reservations_for_one_thread_leave_one_entry(void **state)
 
 static uint32_t leaving;
 
-static void another_leaves_and_a_cpu_claims(void)
+static void one_is_freed_and_another_cpu_claims(void)
 {
 	ktrace_holder_free(leaving);
 	assert_non_null(ktrace_holder_claim(raced));
@@ -459,7 +459,7 @@ static void the_first_of_two_entries_is_used(void **state)
 	leaving = thread_with_same_probe(raced, raced);
 	for (int64_t n = 0; n < 4; n++) {
 		assert_non_null(ktrace_holder_claim(leaving));
-		fake_at(n, another_leaves_and_a_cpu_claims);
+		fake_at(n, one_is_freed_and_another_cpu_claims);
 		entry = ktrace_holder_claim(raced);
 		assert_ptr_equal(ktrace_holder_find(raced), entry);
 		assert_int_equal(entries_of(raced), 1);

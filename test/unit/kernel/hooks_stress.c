@@ -64,15 +64,15 @@ struct work {
 	unsigned count;
 };
 
-static uint32_t chance(struct work *work, uint32_t below)
+static uint32_t random_below(struct work *work, uint32_t below)
 {
 	work->seed = work->seed * 1103515245u + 12345u;
 	return (work->seed >> 16) % below;
 }
 
-static void take_one(struct work *work)
+static void acquire_one(struct work *work)
 {
-	unsigned lock = chance(work, 10);
+	unsigned lock = random_below(work, 10);
 
 	for (unsigned n = 0; n < work->count; n++)
 		if (work->held[n] == lock)
@@ -81,9 +81,9 @@ static void take_one(struct work *work)
 	work->held[work->count++] = lock;
 }
 
-static void give_one(struct work *work)
+static void release_one(struct work *work)
 {
-	unsigned at = chance(work, work->count);
+	unsigned at = random_below(work, work->count);
 
 	release(work->held[at]);
 	work->count--;
@@ -105,9 +105,9 @@ static void check_entry(const struct work *work)
 /* Both workers start and end the same threads, of which there are more than entries. */
 static void come_and_go(struct work *work)
 {
-	uint32_t thread = chance(work, THREADS);
+	uint32_t thread = random_below(work, THREADS);
 
-	if (chance(work, 2))
+	if (random_below(work, 2))
 		ktrace_thread_wake(thread);
 	else
 		ktrace_thread_exit(thread);
@@ -121,15 +121,15 @@ static void *work_main(void *argument)
 	assert_int_equal(ktrace_cpu_online(threads_cpu), KTRACE_OK);
 	working++;
 	for (uint32_t round = 0; round < ROUNDS || handled[threads_cpu] < STORMS; round++) {
-		if (work.count > 0 && (work.count == KTRX_HELD || chance(&work, 2)))
-			give_one(&work);
+		if (work.count > 0 && (work.count == KTRX_HELD || random_below(&work, 2)))
+			release_one(&work);
 		else
-			take_one(&work);
+			acquire_one(&work);
 		check_entry(&work);
 		come_and_go(&work);
 	}
 	while (work.count > 0)
-		give_one(&work);
+		release_one(&work);
 	check_entry(&work);
 	working--;
 	return NULL;

@@ -277,11 +277,11 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 }
 
 /* Contents of lent memory at a reset in the middle of a record. */
-static unsigned char torn[sizeof(fake_memory)];
+static unsigned char memory_at_reset[sizeof(fake_memory)];
 
-static void tear(void)
+static void copy_memory(void)
 {
-	memcpy(torn, fake_memory, sizeof(torn));
+	memcpy(memory_at_reset, fake_memory, sizeof(memory_at_reset));
 }
 
 /* The record that a reset interrupts is missing, all others are there, and the counts add up. */
@@ -296,11 +296,11 @@ static void a_record_being_written_is_no_record(void **state)
 		boot();
 		record(90);
 		beat();
-		fake_at(point, tear);
+		fake_at(point, copy_memory);
 		record(20);
 		assert_true(fake_points() > point);
 		reset();
-		memcpy(fake_memory, torn, sizeof(torn));
+		memcpy(fake_memory, memory_at_reset, sizeof(memory_at_reset));
 		kept = read_kept(0, 1);
 		while (ktread_next(kept, &event) > 0)
 			events++;
@@ -516,7 +516,7 @@ static void damaged_heads_are_harmless(void **state)
 	}
 }
 
-static int fresh(void **state)
+static int clear_memory(void **state)
 {
 	memset(fake_memory, 0, sizeof(fake_memory));
 	return fake_reset(state);
@@ -525,18 +525,18 @@ static int fresh(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_events_are_read_after_a_reset, fresh),
-		cmocka_unit_test_setup(rings_used_after_the_copy_are_read, fresh),
-		cmocka_unit_test_setup(stamps_are_complete, fresh),
-		cmocka_unit_test_setup(a_panic_of_an_earlier_boot_is_shown, fresh),
-		cmocka_unit_test_setup(a_record_being_written_is_no_record, fresh),
-		cmocka_unit_test_setup(the_requested_number_of_boots_is_kept, fresh),
-		cmocka_unit_test_setup(boots_that_look_the_same_are_distinguished, fresh),
-		cmocka_unit_test_setup(memory_that_was_never_used_is_the_first_boot, fresh),
-		cmocka_unit_test_setup(memory_too_small_for_two_boots_is_not_used, fresh),
-		cmocka_unit_test_setup(a_running_boot_is_not_taken_for_its_copy, fresh),
-		cmocka_unit_test_setup(damaged_contents_are_harmless, fresh),
-		cmocka_unit_test_setup(damaged_heads_are_harmless, fresh),
+		cmocka_unit_test_setup(all_events_are_read_after_a_reset, clear_memory),
+		cmocka_unit_test_setup(rings_used_after_the_copy_are_read, clear_memory),
+		cmocka_unit_test_setup(stamps_are_complete, clear_memory),
+		cmocka_unit_test_setup(a_panic_of_an_earlier_boot_is_shown, clear_memory),
+		cmocka_unit_test_setup(a_record_being_written_is_no_record, clear_memory),
+		cmocka_unit_test_setup(the_requested_number_of_boots_is_kept, clear_memory),
+		cmocka_unit_test_setup(boots_that_look_the_same_are_distinguished, clear_memory),
+		cmocka_unit_test_setup(memory_that_was_never_used_is_the_first_boot, clear_memory),
+		cmocka_unit_test_setup(memory_too_small_for_two_boots_is_not_used, clear_memory),
+		cmocka_unit_test_setup(a_running_boot_is_not_taken_for_its_copy, clear_memory),
+		cmocka_unit_test_setup(damaged_contents_are_harmless, clear_memory),
+		cmocka_unit_test_setup(damaged_heads_are_harmless, clear_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

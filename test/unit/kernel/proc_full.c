@@ -42,7 +42,7 @@ static int teardown(void **state)
 
 /* ---- A sequence of records of all types -------------------------------------------------------- */
 
-static void sequence(struct proc_process *self)
+static void record_all_types(struct proc_process *self)
 {
 	static const uint64_t words[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
@@ -108,7 +108,7 @@ static int run(const struct way *way, size_t capacity)
 		return error;
 	self = reset_process();
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	sequence(self);
+	record_all_types(self);
 	ktrace_proc_exit(&self->trace, &self->thread, 0, 0);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
 	return KTRACE_OK;
@@ -336,7 +336,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	for (uint32_t i = 0; i < 3; i++)
-		sequence(self);
+		record_all_types(self);
 	/* The last record is at the latest a return: from then on nothing is traced. */
 	assert_null(self->trace.sink);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);

@@ -275,7 +275,7 @@ static void a_sink_replaces_another(void **state)
 }
 
 /* Replaces the sink in the middle of a write to the old one, or of a copy for it. */
-static void swap(void)
+static void replace_sink(void)
 {
 	struct proc_process *self = proc_first();
 
@@ -285,10 +285,10 @@ static void swap(void)
 		KTRACE_OK);
 }
 
-static void swap_in_write(struct proc_file *file)
+static void replace_sink_in_write(struct proc_file *file)
 {
 	file->in_write = NULL;
-	swap();
+	replace_sink();
 }
 
 static void the_sink_may_be_replaced_while_it_writes(void **state)
@@ -299,7 +299,7 @@ static void the_sink_may_be_replaced_while_it_writes(void **state)
 	proc_open_default(&sink);
 	proc_open_default(&other);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	sink.file.in_write = swap_in_write;
+	sink.file.in_write = replace_sink_in_write;
 	call(self, 1);
 	assert_int_equal(sink.closed, 1);
 	assert_ptr_equal(self->trace.sink, &other.sink);
@@ -320,7 +320,7 @@ static void the_sink_may_be_replaced_while_it_copies(void **state)
 	proc_open_default(&sink);
 	proc_open_default(&other);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	proc_kernel.in_copy = swap;
+	proc_kernel.in_copy = replace_sink;
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 10), KTRACE_OK);
 	proc_kernel.in_copy = NULL;
 	assert_int_equal(sink.closed, 1);
@@ -347,7 +347,7 @@ static void the_new_sink_may_take_less_data(void **state)
 	config.data_max = 10;
 	assert_int_equal(proc_open(&other, &config), KTRACE_OK);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	proc_kernel.in_copy = swap;
+	proc_kernel.in_copy = replace_sink;
 	ktrace_proc_genio(&self->trace, &self->thread, 1, 0, PROC_USER_BASE, 100);
 	proc_kernel.in_copy = NULL;
 	proc_release(&other);
@@ -359,7 +359,7 @@ static void the_new_sink_may_take_less_data(void **state)
 }
 
 /* The sink is full while another thread holds its lock: one more record is lost. */
-static void fill_and_swap(void)
+static void fill_and_replace_sink(void)
 {
 	struct proc_process *filler = proc_fork(proc_first());
 
@@ -368,7 +368,7 @@ static void fill_and_swap(void)
 			 KTRACE_OK);
 	while (other.sink.lost == 0)
 		ktrace_proc_denied(&filler->trace, &filler->thread, 1, 0, 0, NULL);
-	swap();
+	replace_sink();
 }
 
 static void the_new_sink_may_be_full(void **state)
@@ -380,7 +380,7 @@ static void the_new_sink_may_be_full(void **state)
 	proc_open_default(&sink);
 	proc_open_default(&other);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	proc_kernel.in_copy = fill_and_swap;
+	proc_kernel.in_copy = fill_and_replace_sink;
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2000),
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;

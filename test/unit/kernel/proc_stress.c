@@ -83,15 +83,15 @@ static void table_unlock(unsigned long saved)
 	pthread_mutex_unlock(&table);
 }
 
-static struct process *of(const struct ktrace_proc *trace)
+static struct process *process_of(const struct ktrace_proc *trace)
 {
 	return (struct process *)((uintptr_t)trace - offsetof(struct process, trace));
 }
 
 static struct ktrace_proc *next(struct ktrace_proc *last)
 {
-	for (struct process *process = last ? of(last) + 1 : processes; process < processes + PROCESSES;
-	     process++)
+	for (struct process *process = last ? process_of(last) + 1 : processes;
+	     process < processes + PROCESSES; process++)
 		if (process->alive)
 			return &process->trace;
 	return NULL;
@@ -99,19 +99,19 @@ static struct ktrace_proc *next(struct ktrace_proc *last)
 
 static struct ktrace_proc *parent(struct ktrace_proc *process)
 {
-	return of(process)->parent ? &of(process)->parent->trace : NULL;
+	return process_of(process)->parent ? &process_of(process)->parent->trace : NULL;
 }
 
 static void identity(const struct ktrace_proc *process, struct ktrace_proc_identity *identity)
 {
 	memset(identity, 0, sizeof(*identity));
-	identity->pid = of(process)->pid;
+	identity->pid = process_of(process)->pid;
 	identity->group = 1;
 }
 
 static void name(const struct ktrace_proc *process, char *to, size_t room)
 {
-	snprintf(to, room, "p%u", of(process)->pid);
+	snprintf(to, room, "p%u", process_of(process)->pid);
 }
 
 static int copy_in(void *to, uintptr_t from, size_t size)
@@ -202,13 +202,13 @@ static void free_sink(struct sink *sink)
 
 /* ---- Processes --------------------------------------------------------------------------------- */
 
-static int set(struct process *process, struct sink *sink, uint32_t facilities)
+static int trace_into(struct process *process, struct sink *sink, uint32_t facilities)
 {
 	return ktrace_proc_control(&process->trace, NULL, KTRACE_PROC_SET, facilities, process->pid,
 				   &sink->sink);
 }
 
-static struct process *make(struct process *from)
+static struct process *fork_process(struct process *from)
 {
 	struct process *process = processes;
 
@@ -226,7 +226,7 @@ static struct process *make(struct process *from)
 	return process;
 }
 
-static void end(struct process *process)
+static void end_process(struct process *process)
 {
 	ktrace_proc_exit(&process->trace, &process->thread, 0, 0);
 	pthread_mutex_lock(&table);
@@ -270,7 +270,7 @@ static void run(void *(*body)(void *), void (*meanwhile)(void))
 /* ---- Contents of a file ------------------------------------------------------------------------ */
 
 struct counted {
-	uint64_t of[64]; /* number of records by type */
+	uint64_t process_of[64]; /* number of records by type */
 	uint64_t all;
 	uint64_t lost; /* sum of `lost` in the records */
 };
@@ -291,7 +291,7 @@ static struct counted check(const struct sink *sink)
 
 		assert_true(seen.pid < PIDS);
 		counted.all++;
-		counted.of[seen.type]++;
+		counted.process_of[seen.type]++;
 		counted.lost += seen.lost;
 		switch (seen.type) {
 		case KTRX_PROC_SYSCALL:
@@ -333,7 +333,7 @@ static int setup(void **state)
 	memset(processes, 0, sizeof(processes));
 	last_pid = 0;
 	for (uint32_t i = 0; i < WORKERS; i++)
-		make(NULL);
+		fork_process(NULL);
 	return 0;
 }
 
@@ -346,7 +346,7 @@ static void *work(void *argument)
 	threads_cpu = self->pid - 1;
 	for (uint32_t n = 0; n < ROUNDS; n++)
 		call(self, n, n % 4 == 0);
-	end(self);
+	end_process(self);
 	return NULL;
 }
 
@@ -357,15 +357,15 @@ static void many_write_one_sink(uint32_t format)
 
 	setup(NULL);
 	for (uint32_t i = 0; i < WORKERS; i++)
-		assert_int_equal(set(&processes[i], sink, KTRACE_PROC_ALL), KTRACE_OK);
+		assert_int_equal(trace_into(&processes[i], sink, KTRACE_PROC_ALL), KTRACE_OK);
 	ktrace_proc_sink_release(&sink->sink, NULL);
 	run(work, NULL);
 	counted = check(sink);
 	assert_int_equal(sink->sink.lost, 0);
-	assert_int_equal(counted.of[KTRX_PROC_SYSCALL], WORKERS * ROUNDS);
-	assert_int_equal(counted.of[KTRX_PROC_NAMEI], WORKERS * ROUNDS);
-	assert_int_equal(counted.of[KTRX_PROC_GENIO], WORKERS * ROUNDS / 4);
-	assert_int_equal(counted.of[KTRX_PROC_SYSRET], WORKERS * ROUNDS);
+	assert_int_equal(counted.process_of[KTRX_PROC_SYSCALL], WORKERS * ROUNDS);
+	assert_int_equal(counted.process_of[KTRX_PROC_NAMEI], WORKERS * ROUNDS);
+	assert_int_equal(counted.process_of[KTRX_PROC_GENIO], WORKERS * ROUNDS / 4);
+	assert_int_equal(counted.process_of[KTRX_PROC_SYSRET], WORKERS * ROUNDS);
 	assert_int_equal(counted.all, sink->sink.records + (format == KTRACE_PROC_FORMAT_KTRX));
 	free_sink(sink);
 }
@@ -377,7 +377,7 @@ static void many_cpus_write_one_sink(void **state)
 	many_write_one_sink(KTRACE_PROC_FORMAT_DRAGONFLY);
 }
 
-static void *switch_often(void *argument)
+static void *switch_and_trap(void *argument)
 {
 	struct process *self = argument;
 
@@ -387,7 +387,7 @@ static void *switch_often(void *argument)
 		if (n % 700 == 0)
 			ktrace_proc_trap_end(&self->trace, &self->thread);
 	}
-	end(self);
+	end_process(self);
 	return NULL;
 }
 
@@ -398,11 +398,12 @@ static void records_without_room_are_counted(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < WORKERS; i++)
-		assert_int_equal(set(&processes[i], sink, KTRACE_PROC_FACILITY(KTRX_PROC_CSW)), KTRACE_OK);
+		assert_int_equal(trace_into(&processes[i], sink, KTRACE_PROC_FACILITY(KTRX_PROC_CSW)),
+				 KTRACE_OK);
 	ktrace_proc_sink_release(&sink->sink, NULL);
-	run(switch_often, NULL);
+	run(switch_and_trap, NULL);
 	counted = check(sink);
-	assert_int_equal(counted.of[KTRX_PROC_CSW] + sink->sink.lost, WORKERS * 4 * ROUNDS);
+	assert_int_equal(counted.process_of[KTRX_PROC_CSW] + sink->sink.lost, WORKERS * 4 * ROUNDS);
 	assert_int_equal(counted.lost, sink->sink.lost);
 	assert_int_equal(counted.all, sink->sink.records + 1);
 	free_sink(sink);
@@ -412,13 +413,13 @@ static struct sink *sinks[SWAPS];
 static atomic_uint swaps;
 
 /* Replaces the sink repeatedly, while all workers record. */
-static void swap(void)
+static void replace_sinks(void)
 {
 	for (uint32_t i = 0; i < SWAPS; i++) {
 		swaps++;
 		sinks[i] = open_sink(i % 2);
 		for (uint32_t j = 0; j < WORKERS; j++)
-			assert_int_equal(set(&processes[j], sinks[i], KTRACE_PROC_ALL), KTRACE_OK);
+			assert_int_equal(trace_into(&processes[j], sinks[i], KTRACE_PROC_ALL), KTRACE_OK);
 		ktrace_proc_sink_release(&sinks[i]->sink, NULL);
 		ktrace_proc_flush(NULL);
 		if (i % 8 == 0)
@@ -429,7 +430,7 @@ static void swap(void)
 	}
 }
 
-static void *work_on(void *argument)
+static void *work_until_stopped(void *argument)
 {
 	struct process *self = argument;
 
@@ -439,7 +440,7 @@ static void *work_on(void *argument)
 		while (working && n > CALLS_A_SWAP * swaps)
 			sched_yield();
 	}
-	end(self);
+	end_process(self);
 	return NULL;
 }
 
@@ -449,7 +450,7 @@ static void sinks_may_be_replaced_at_any_time(void **state)
 
 	(void)state;
 	swaps = 0;
-	run(work_on, swap);
+	run(work_until_stopped, replace_sinks);
 	for (uint32_t i = 0; i < SWAPS; i++) {
 		struct counted counted = check(sinks[i]);
 
@@ -469,14 +470,14 @@ static void *have_children(void *argument)
 
 	threads_cpu = self->pid - 1;
 	for (uint32_t i = 0; i < CHILDREN; i++) {
-		struct process *child = make(self);
+		struct process *child = fork_process(self);
 
 		ktrace_proc_exec(&child->trace, &child->thread, 0);
 		for (uint32_t n = 0; n < 3; n++)
 			call(child, n, true);
-		end(child);
+		end_process(child);
 	}
-	end(self);
+	end_process(self);
 	return NULL;
 }
 
@@ -487,17 +488,18 @@ static void a_thousand_children_lose_nothing(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < WORKERS; i++)
-		assert_int_equal(set(&processes[i], sink, KTRACE_PROC_ALL | KTRACE_PROC_INHERIT), KTRACE_OK);
+		assert_int_equal(trace_into(&processes[i], sink, KTRACE_PROC_ALL | KTRACE_PROC_INHERIT),
+				 KTRACE_OK);
 	ktrace_proc_sink_release(&sink->sink, NULL);
 	run(have_children, NULL);
 	counted = check(sink);
 	assert_int_equal(sink->sink.lost, 0);
-	assert_int_equal(counted.of[KTRX_PROC_PROCCTOR], WORKERS * (1 + 2 * CHILDREN));
-	assert_int_equal(counted.of[KTRX_PROC_PROCDTOR], WORKERS * (1 + CHILDREN));
-	assert_int_equal(counted.of[KTRX_PROC_SYSCALL], WORKERS * CHILDREN * 3);
-	assert_int_equal(counted.of[KTRX_PROC_SYSRET], WORKERS * CHILDREN * 3);
-	assert_int_equal(counted.of[KTRX_PROC_GENIO], WORKERS * CHILDREN * 3);
-	assert_int_equal(counted.of[KTRX_PROC_NAME], WORKERS * (1 + 2 * CHILDREN));
+	assert_int_equal(counted.process_of[KTRX_PROC_PROCCTOR], WORKERS * (1 + 2 * CHILDREN));
+	assert_int_equal(counted.process_of[KTRX_PROC_PROCDTOR], WORKERS * (1 + CHILDREN));
+	assert_int_equal(counted.process_of[KTRX_PROC_SYSCALL], WORKERS * CHILDREN * 3);
+	assert_int_equal(counted.process_of[KTRX_PROC_SYSRET], WORKERS * CHILDREN * 3);
+	assert_int_equal(counted.process_of[KTRX_PROC_GENIO], WORKERS * CHILDREN * 3);
+	assert_int_equal(counted.process_of[KTRX_PROC_NAME], WORKERS * (1 + 2 * CHILDREN));
 	assert_int_equal(counted.all, sink->sink.records + 1);
 	free_sink(sink);
 }

@@ -201,7 +201,7 @@ struct seen {
 	uint32_t names, words, masks, bits, rows;
 };
 
-static int see(void *cookie, const char *name)
+static int count_name(void *cookie, const char *name)
 {
 	struct seen *seen = cookie;
 	char value[64];
@@ -215,7 +215,7 @@ static int see(void *cookie, const char *name)
 	return 0;
 }
 
-static int see_none(void *cookie, const char *name)
+static int count_and_stop(void *cookie, const char *name)
 {
 	(void)name;
 	++*(int *)cookie;
@@ -228,13 +228,13 @@ static void every_setting_is_visited_once(void **state)
 	int visits = 0;
 
 	(void)state;
-	assert_int_equal(ktrace_setting_each(see, &seen), 0);
+	assert_int_equal(ktrace_setting_each(count_name, &seen), 0);
 	assert_int_equal(seen.words, 1);
 	assert_int_equal(seen.masks, 1);
 	assert_int_equal(seen.bits, 1);
 	assert_int_equal(seen.rows, 1);
 	assert_true(seen.names >= 10 + 2 + 3 + 1);
-	assert_int_equal(ktrace_setting_each(see_none, &visits), 5);
+	assert_int_equal(ktrace_setting_each(count_and_stop, &visits), 5);
 	assert_int_equal(visits, 1);
 }
 

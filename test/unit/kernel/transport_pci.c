@@ -244,7 +244,7 @@ static void ivshmem_is_found_and_mapped(void **state)
 }
 
 /* Writes one dump of that many bytes, all of that value, in two pieces. */
-static int lay(struct ktrace_transport *transport, size_t bytes, int value)
+static int write_dump(struct ktrace_transport *transport, size_t bytes, int value)
 {
 	static unsigned char data[2 * MEMORY_SIZE];
 	int error = transport->begin(transport, bytes);
@@ -262,17 +262,17 @@ static void dumps_alternate_and_readers_see_the_newest(void **state)
 	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(write_dump(transport, 1000, 1), 900);
 	assert_int_equal(memory[0], 1);
 	assert_int_equal(memory[999], 1);
-	assert_int_equal(lay(transport, HALF, 2), HALF - 100);
+	assert_int_equal(write_dump(transport, HALF, 2), HALF - 100);
 	assert_int_equal(memory[0], 1);
 	assert_int_equal(memory[HALF], 2);
 	assert_int_equal(memory[MEMORY_SIZE - 1], 2);
-	assert_int_equal(lay(transport, 500, 3), 400);
+	assert_int_equal(write_dump(transport, 500, 3), 400);
 	assert_int_equal(memory[0], 3);
 	assert_int_equal(memory[HALF], 0); /* the older dump, in the second half */
-	assert_int_equal(lay(transport, 500, 4), 400);
+	assert_int_equal(write_dump(transport, 500, 4), 400);
 	assert_int_equal(memory[0], 3);
 	assert_int_equal(memory[HALF], 4);
 }
@@ -283,7 +283,7 @@ static void a_dump_is_visible_only_when_complete(void **state)
 	static const unsigned char part[500] = { 9, 9, 9, 9, 9, 9, 9, 9, 9 };
 
 	(void)state;
-	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(write_dump(transport, 1000, 1), 900);
 	assert_int_equal(transport->begin(transport, 1000), 0);
 	assert_int_equal(transport->send(transport, part, 500), 500);
 	assert_int_equal(memory[0], 1);
@@ -300,15 +300,15 @@ static void an_abandoned_dump_leaves_the_last_one(void **state)
 	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	assert_int_equal(lay(transport, 1000, 1), 900);
-	assert_int_equal(lay(transport, 1000, 2), 900);
+	assert_int_equal(write_dump(transport, 1000, 1), 900);
+	assert_int_equal(write_dump(transport, 1000, 2), 900);
 	assert_int_equal(transport->begin(transport, 1000), 0);
 	assert_int_equal(transport->send(transport, "half of it", 10), 10);
 	assert_int_equal(memory[0], 0);
 	assert_int_equal(memory[HALF], 2);
 	assert_int_equal(transport->begin(transport, 1000), 0);
 	assert_int_equal(memory[HALF], 2);
-	assert_int_equal(lay(transport, 1000, 4), 900);
+	assert_int_equal(write_dump(transport, 1000, 4), 900);
 	assert_int_equal(memory[0], 4);
 }
 
@@ -317,9 +317,9 @@ static void a_large_dump_uses_all_of_the_memory(void **state)
 	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	assert_int_equal(lay(transport, 1000, 1), 900);
-	assert_int_equal(lay(transport, 1000, 2), 900);
-	assert_int_equal(lay(transport, MEMORY_SIZE, 3), MEMORY_SIZE - 100);
+	assert_int_equal(write_dump(transport, 1000, 1), 900);
+	assert_int_equal(write_dump(transport, 1000, 2), 900);
+	assert_int_equal(write_dump(transport, MEMORY_SIZE, 3), MEMORY_SIZE - 100);
 	for (size_t i = 0; i < MEMORY_SIZE; i++)
 		assert_int_equal(memory[i], 3);
 }
@@ -329,8 +329,8 @@ static void a_dump_that_does_not_fit_is_rejected_and_the_last_one_stays(void **s
 	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	assert_int_equal(lay(transport, 1000, 1), 900);
-	assert_int_equal(lay(transport, MEMORY_SIZE + 1, 2), KTRACE_OUTPUT_FULL);
+	assert_int_equal(write_dump(transport, 1000, 1), 900);
+	assert_int_equal(write_dump(transport, MEMORY_SIZE + 1, 2), KTRACE_OUTPUT_FULL);
 	assert_int_equal(memory[0], 1);
 	assert_int_equal(transport->send(transport, "more than was announced", 23), KTRACE_OUTPUT_FULL);
 }
