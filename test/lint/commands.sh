@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every ktrace command and option that README.md and doc/ name exists.
+# Every command and option of ktrace that README.md and doc/ name exists.
 . test/tap.sh
 
 printf '```\nktrace show --svg x.svg --nothing=1 -- --other\nktrace absent | ktrace why --json\n```\n`ktrace run --why`\n' >"$tmp/sample.md"
