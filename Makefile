@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace. `make help` lists what can be asked for. One non-recursive make: host, kernel, demo and tests bring
-# fragments with their sources and rules; all output lies under build/.
+# ktrace. `make help` lists the targets. This is one non-recursive make: host, kernel, demo and tests have
+# makefile fragments with their sources and rules. All output is in build/.
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 
-# x64 and arm64 are accepted as the names some kernels use.
+# Other names of architectures, which some kernels use, are accepted.
 ARCH ?= x86_64
 override ARCH := $(patsubst riscv,riscv64,$(patsubst arm64,aarch64,$(patsubst x64,x86_64,$(ARCH))))
 
@@ -40,14 +40,14 @@ help:
 	@echo 'make map                                  the table of sources and tests in test/README.md, anew'
 	@echo 'make clean'
 
-# The accelerator of QEMU for guests that are started by hand: kvm, tcg, or auto, which is KVM where that is usable. Tests and
-# documents keep to TCG.
+# QEMU's accelerator for guests that are started by hand: kvm, tcg, or auto, which is KVM if it is usable.
+# Tests and documents always use TCG.
 ACCEL ?= auto
 
-# As many jobs as there are CPUs, where nobody has said how many.
+# Without -j on the command line, as many jobs as there are CPUs.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Installing comes first, so that the rest may look for what was installed.
+# Packages are installed first, in a separate make, because makefiles look for installed programs.
 demo:
 	@sh scripts/setup.sh demo $(ARCH)
 	@$(MAKE) --no-print-directory $(JOBS) build ARCH=$(ARCH)
@@ -78,7 +78,7 @@ bench:
 build: host $$(DEMO_OUT)/$(ARCH)/kernel.elf
 	@echo 'build/bin/ktrace and $(DEMO_OUT)/$(ARCH)/kernel.elf are ready.' >&2
 
-# The kernel side as two files.
+# The kernel library as two files.
 SINGLE_SOURCES = $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 single: build/single/ktrace.c
 	@echo 'build/single/ktrace.c and build/single/ktrace.h are ready.' >&2
@@ -98,7 +98,7 @@ run-ktrace: build
 decode-ktrace:
 	build/bin/ktrace-decode build/ktrace.ktrx $(ARGS)
 
-# Documents show what commands print; this prints it anew.
+# Runs the commands whose output documents show, and updates the output there.
 docs: export ACCEL := tcg
 docs: build build/single/ktrace.c build/bench/record/record build/test/stress_check
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The host side: build/lib/libktread.a, build/bin/ktrace and the names that lead to it, and the trace unit for QEMU.
-# Each room is a folder, and all of its sources belong to the program. A subcommand is a file of host/cmd (qemu_args.c is
-# qemu-args), an output format an object of host/export that has export_NAME.
+# The host side: build/lib/libktread.a, build/bin/ktrace, links to it with other names, and the trace unit for
+# QEMU. Each room is a folder; all of its sources belong to the program. A subcommand is a file of host/cmd
+# (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
 KTRACE_SRCS := $(foreach room,analyze calls capture cmd doctor export findings flow hwt kdump live record why,$(wildcard host/$(room)/*.c))
 COMMANDS := check control decode doctor export extract hwt kdump ktrdump live qemu_args record run show stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 
-# The libraries of the host side: scripts/libraries.sh lists them, scripts/setup.sh installs them. STATIC=0 links them shared.
-# The compiler reads its words from a file, which is a prerequisite of every program that is linked with them; HOST_INPUTS are
-# the prerequisites without it. A program depends on those that it calls.
+# The libraries of the host side: scripts/libraries.sh lists them, scripts/setup.sh installs them. STATIC=0
+# links them shared. The linker reads their arguments from a response file, which is a prerequisite of every
+# program that uses libraries. HOST_INPUTS are the other prerequisites. Only libraries that a program calls
+# are linked.
 STATIC ?= 1
 HOST_LIBRARIES := build/gen/libraries
 HOST_LDLIBS := @$(HOST_LIBRARIES)
@@ -22,7 +23,7 @@ HOST_CPPFLAGS += $(shell sh scripts/libraries.sh cflags 2>/dev/null)
 host-libraries: $(HOST_LIBRARIES)
 	@echo '$(HOST_LDLIBS)'
 
-# Says at once what is missing, instead of a compiler's message for each file.
+# Reports missing libraries once, instead of a compiler error for each file.
 $(HOST_LIBRARIES): scripts/libraries.sh scripts/setup.sh build/gen/libraries.asked
 	@sh scripts/libraries.sh link '$(HOST_CC)' '$(STATIC)' >$@.new && mv $@.new $@
 
@@ -33,7 +34,7 @@ KTRACE_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTRACE_SRCS)))
 .PHONY: host
 host: build/bin/ktrace $(TOOLS:%=build/bin/%) build/share/ktrace/default.rules
 
-# Where the program looks for it, installed or not: ../share/ktrace.
+# The program looks for this file in ../share/ktrace, installed or not.
 build/share/ktrace/default.rules: share/default.rules
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -74,8 +75,8 @@ build/asan/bin/ktrace: $(HOST_ASAN_OBJS) $(HOST_LIBRARIES)
 $(TOOLS:%=build/asan/bin/%): build/asan/bin/ktrace
 	@ln -sf ktrace $@
 
-# Words a line; rewritten only when they change. Another make may do the same at the same time.
-# $(call register,<file>,<format of a line>,<words>)
+# $(call register,<file>,<format of a line>,<words>): the rule for a file with one word in each line. The file
+# is written only when its content changes. Another make may write it at the same time.
 define register
 build/gen/$(1): FORCE
 	@mkdir -p $$(@D)
@@ -90,10 +91,11 @@ build/host/cmd/main.o build/asan/host/cmd/main.o: VERSION
 build/host/cmd/main.o build/asan/host/cmd/main.o: HOST_CPPFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
 build/host/export/formats.o: build/gen/formats.list
 
-# Loops over columns of bytes want vectors: a third less time than at -O2.
+# -O3 vectorizes loops over columns of bytes: they take a third less time than with -O2.
 $(patsubst %,build/host/ktread/%.o,columns columns_encode): HOST_CFLAGS += -O3
 
-# Tables of kernels are built in, a text each: share/tables/linux.table as the array table_linux.
+# Tables of system calls are built into the program as text: share/tables/linux.table is the array
+# table_linux.
 KDUMP_TABLES := $(sort $(wildcard share/tables/*.table))
 build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 	@mkdir -p $(@D)
@@ -103,7 +105,7 @@ build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 	done >$@.new && mv $@.new $@
 build/host/calls/tables.o build/asan/host/calls/tables.o: build/gen/tables.h
 
-# build/lib/ktrace-pt.so: the trace unit in software, a plugin of QEMU.
+# build/lib/ktrace-pt.so: the trace unit in software, a plugin for QEMU.
 PLUGIN_SRCS := $(wildcard host/plugin/*.c)
 PLUGIN_OBJS := $(PLUGIN_SRCS:%.c=build/%.o)
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Which tests call the functions of which sources. Input: sources of host/ and kernel/, tests, and scripts. Prints a row of a
-# table for each source: the unit tests that name one of its functions; for a subcommand the scripts that run it; else the
-# sources through which tests reach it.
+# Finds which tests call functions of which sources. Input: sources of host/ and kernel/, tests, and scripts.
+# Prints a row of a table for each source: the unit tests that name one of its functions; for a subcommand,
+# the scripts that run it; otherwise the sources through which tests reach it.
 function append(list, name)
 {
 	return index(", " list ",", ", " name ",") ? list : list == "" ? name : list ", " name
 }
 
-# The first `most` names of a list.
+# Returns the first `most` names of a list.
 function first(list, most, part, n, i, text)
 {
 	n = split(list, part, ", ")
@@ -44,7 +44,7 @@ is_source && /^[a-z][A-Za-z0-9_ ]*[ *][a-z][a-z0-9_]*\(/ && !/^(static|typedef|e
 	}
 }
 
-# "$ktrace" show, build/bin/ktrace show, ktrace show.
+# Commands in scripts: "$ktrace" show, build/bin/ktrace show, ktrace show.
 !is_source && !is_unit {
 	line = $0
 	while (match(line, /(ktrace"?|\$KTRACE"?) [a-z-]+/)) {

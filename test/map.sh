@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# test/map.sh: prints test/README.md with its table of sources and tests made anew. `make map` writes it, test/lint/docs.sh compares.
+# Prints test/README.md with an updated table of sources and tests. `make map` writes the file;
+# test/lint/docs.sh compares it.
 set -eu
 cd "$(dirname "$0")/.."
 sed '/^| source | tests |$/,$d' test/README.md

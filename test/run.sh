@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Runs tests that speak TAP, one more at a time than there are CPUs, for many of them wait for guests, and ends with one line:
-# N passed, N failed, N skipped. (TEST_JOBS: another number.)
-# A test that dies, times out, or says less than it planned counts as one failure more. Reasons for skips and
-# all output of what failed are shown; everything is kept in build/check/, in NAME.times the seconds of CPU
-# that the test and the processes that it waited for took.
+# Runs tests that print TAP. The last line is "N passed, N failed, N skipped". Runs one test more at a time
+# than there are CPUs, because many tests wait for guests. TEST_JOBS: another number of jobs. TEST_TIMEOUT:
+# seconds for each test (default: 600). A test that dies, times out, or prints fewer results than planned
+# counts as a failure. Prints the reasons for skips and the output of failed tests. build/check/ has the
+# output of all tests. NAME.times there has the seconds of CPU time of the test and its child processes.
 set -u
 unset ACCEL # the same guest on every machine; a test that wants KVM asks for it
 cd "$(dirname "$0")/.." || exit 1
@@ -36,7 +36,7 @@ if [ "${1-}" = --one ]; then
 	exit 0
 fi
 
-# What an earlier run said of a test is no result of this one.
+# Remove the results of an earlier run.
 for test; do
 	name=$(printf '%s' "$test" | tr '/' '_')
 	rm -f "$log/$name.status" "$log/$name.times" "$log/$name.tap" "$log/$name.err"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Sourced by shell tests, which are run from the project's root. Gives each a scratch directory ($tmp) that is
-# removed afterwards, and says results in TAP:
+# Sourced by shell tests, which run in the project's root. Makes a scratch directory ($tmp), which is removed
+# at the end, and prints results in TAP:
 #
 #   . test/tap.sh
 #   check "summary counts every record" test "$n" -eq 40     a command that must succeed
@@ -57,10 +57,12 @@ same() {
 	fi
 }
 
-# Runs a command again and again until it succeeds. Fails after $patience seconds: a bound that only a hang reaches, so that a
-# busy machine is waited for. A test never sleeps for a time in which something should have happened; it waits for that.
+# eventually COMMAND…: runs the command again and again until it succeeds. Fails after $patience seconds,
+# which only a hang takes, even on a busy machine. Tests never sleep for a fixed time in which something
+# should happen; they wait for it.
 patience=120
-# Seconds after which something that ends by itself is ended, and killed: only a hang takes as long.
+# Seconds after which a command that should end by itself is terminated, and killed. Only a hang takes this
+# long.
 limit=300
 kill_limit=360
 eventually() {
@@ -73,7 +75,7 @@ eventually() {
 
 await() { eventually "$@" || echo "gave up after $patience s: $*" >>"$tmp/.gave_up"; }
 
-# count_is_at_least N FILE PATTERN: so many lines of the file match the pattern.
+# count_is_at_least N FILE PATTERN: succeeds if at least N lines of the file match the pattern.
 count_is_at_least() { [ "$(grep -acE -e "$3" "$2")" -ge "$1" ]; }
 
 done_testing() {

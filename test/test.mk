@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Tests. A fragment of a room adds to these lists:
+# Tests. Makefile fragments of folders add to these lists:
 #
-#   UNIT_TESTS += ring              a cmocka program; sources and needs in
+#   UNIT_TESTS += ring              a cmocka program; its sources and flags are in
 #   UNIT_SRCS_ring := test/unit/kernel/ring.c kernel/core/ring.c
 #   UNIT_CFLAGS_ring := -Itest/fake            (optional)
 #   UNIT_LIBS_ring := build/lib/libktread.a    (optional; archives become prerequisites)
-#   UNIT_TESTS_X86_64 += ring      instead: a program that needs a host that is an x86_64; elsewhere it is skipped, which
-#                                   test/unit/absent.sh says
+#   UNIT_TESTS_X86_64 += ring       instead of UNIT_TESTS: a program that needs an x86_64 host; on other hosts
+#                                   test/unit/absent.sh reports it as skipped
 #   SCRIPT_TESTS += test/qemu/run_exit.sh      a shell test that sources test/tap.sh
 #   CHECK_NEEDS += build/bin/ktrace            what must be built before any script runs
 #
 # Each unit test can be built twice: plain (build/test/unit/NAME) and with AddressSanitizer and UBSan
-# (build/test/asan/NAME); `make check` runs the sanitized one. Everything speaks TAP; test/run.sh counts.
+# (build/test/asan/NAME); `make check` runs the sanitized one. All tests print TAP; test/run.sh counts the
+# results.
 
 UNIT_TESTS :=
 UNIT_TESTS_X86_64 :=
@@ -36,45 +37,45 @@ unit-tests-absent:
 UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o. Of the host's
-# sources they take the program's own objects.
+# Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o.
+# For sources of the host they use the objects of the program.
 UNIT_HOST_unit := build
 UNIT_HOST_asan := build/asan
 
-# The host's rooms as an archive, of which a test gets the objects that it calls, unless it brings functions of these names
-# itself. $(call unit_archive,<variant>)
+# $(call unit_archive,<variant>): an archive of the host's rooms. The linker takes the objects that a test
+# calls from it, except for functions that the test defines itself.
 define unit_archive
 $$(UNIT_HOST_$(1))/lib/libhost.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(filter-out host/cmd/main.c,$$(sort $$(KTRACE_SRCS) $$(KTREAD_SRCS))))
 	@mkdir -p $$(@D)
 	@rm -f $$@.new && ar rcs $$@.new $$^ && mv $$@.new $$@
 endef
 
-# $(call unit_folder,<flags>): the flags as a folder's name.
+# $(call unit_folder,<flags>): a name of a folder made from the flags.
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
-# $(call unit_kernel_flags,<flags>): those that matter to the sources of the kernel library, so that tests with other flags of
-# their own share its objects. It includes no header of the host, and not <sys/ktr.h>.
-# $(call unit_core_flags,<flags>): the same where ktrace/hwt.h is not included either.
+# $(call unit_kernel_flags,<flags>): the flags that affect sources of the kernel library. Tests that differ
+# only in other flags share its objects: the library includes neither headers of the host nor <sys/ktr.h>.
+# $(call unit_core_flags,<flags>): the same for sources that do not include ktrace/hwt.h either.
 unit_kernel_flags = $(filter-out -Ihost -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=% -DKTR_%,$(1))
 unit_core_flags = $(filter-out -DKTRACE_HWT_HOOKS=%,$(call unit_kernel_flags,$(1)))
 UNIT_CORE := kernel/base/% kernel/core/% kernel/console/%
 
-# $(call unit_objects,<variant>,<sources>,<flags>)
+# $(call unit_objects,<variant>,<sources>,<flags>): the objects for these sources.
 unit_objects = $(patsubst %.c,$(UNIT_HOST_$(1))/%.o,$(filter host/%.c,$(2))) \
 	$(call unit_built,$(1),$(filter-out host/% kernel/%,$(filter %.c %.S,$(2))),$(3)) \
 	$(call unit_built,$(1),$(filter-out $(UNIT_CORE),$(filter kernel/%.c kernel/%.S,$(2))),$(call unit_kernel_flags,$(3))) \
 	$(call unit_built,$(1),$(filter $(UNIT_CORE),$(filter %.c %.S,$(2))),$(call unit_core_flags,$(3)))
 unit_built = $(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(2))
 
-# $(call unit_compile,<variant>,<its flags>,<flags>)
+# $(call unit_compile,<variant>,<flags of the variant>,<flags>): the rule that compiles with these flags.
 define unit_compile
 build/test/$(1)/object/$(call unit_folder,$(3))/%.o: %
 	@mkdir -p $$(@D)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $(3) -MMD -MP -MF $$@.d -c -o $$@ $$<
 endef
 
-# $(call unit_link,<variant>,<its flags>,<name>)
+# $(call unit_link,<variant>,<flags of the variant>,<name>): the rule that links a test.
 define unit_link
 build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
 		$$(UNIT_HOST_$(1))/lib/libhost.a $$(HOST_LIBRARIES)
@@ -83,14 +84,14 @@ build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAG
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
 endef
 
-# $(call unit_variant,<variant>,<its flags>)
+# $(call unit_variant,<variant>,<flags of the variant>): all rules of a variant.
 define unit_variant
 $(eval $(call unit_archive,$(1)))
 $(foreach folder,$(UNIT_FOLDERS),$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_link,$(1),$(2),$(t))))
 endef
 
-# $(call unit_flags,<flags>): notes the flags by their folder.
+# $(call unit_flags,<flags>): stores the flags under the name of their folder.
 unit_flags = $(eval UNIT_FLAGS_$(call unit_folder,$(1)) := $(1))$(eval UNIT_FOLDERS += $(call unit_folder,$(1)))
 unit_same_flags = $(1)
 UNIT_FOLDERS :=
@@ -105,8 +106,8 @@ $(call unit_variant,asan,$(SANITIZE))
 	$(patsubst %.o,%.d,$(sort $(filter-out build/test/% $(KTREAD_OBJS) $(KTRACE_OBJS) $(HOST_ASAN_OBJS),$(UNIT_OBJECTS)))) \
 	$(wildcard build/test/asan/object/*/test/fuzz/*.d build/test/unit/object/*/test/qemu/*.d)
 
-# Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
-# has something to do until it.
+# Tests that take 20 s and more start first, the longest one before all others. Many short tests remain for
+# the end, so that no job idles there.
 LONG_TESTS := test/qemu/clock.sh bindings/rust/check.sh test/unit/kernel_build/matrix.sh \
 	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) \
 	test/qemu/hwt_functions.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Commands on traces that the tests make, against files of what they print.
+# Runs commands on traces that the tests make, and compares their output with stored files.
 
 SCRIPT_TESTS += test/golden/balance.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/chrome-check build/test/v1-mix build/test/cmd-traces \
@@ -35,12 +35,13 @@ build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)
 
-# The whole program on scripts of steps (test/fake/hwt_script.h) instead of recordings: what is shown does not depend on which
-# decoders are installed.
+# The whole program reads scripts of steps (test/fake/hwt_script.h) instead of recordings of hardware trace:
+# its output does not depend on the versions of the decoders.
 SCRIPT_TESTS += test/golden/hwt_views.sh
 CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfetto-text
 
-# Of the room that reads recordings only what looks into ELF files, and the words for packets of SPE.
+# The script replaces the room that reads recordings, except the reader of ELF files and the texts for SPE
+# packets.
 HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary spe_text)
 HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))
 
