@@ -7,9 +7,9 @@
 # counts as a failure. Prints the reasons for skips and the output of failed tests. build/check/ has the
 # output of all tests. NAME.times there has the seconds of CPU time of the test and its child processes.
 set -u
-unset ACCEL # the same guest on every machine; a test that wants KVM asks for it
+unset ACCEL # guests are the same on every machine; a test that needs KVM selects it
 cd "$(dirname "$0")/.." || exit 1
-unset MAKEFLAGS MFLAGS # a make that a test starts has no part in the jobs of the one that runs the tests
+unset MAKEFLAGS MFLAGS # a make that a test starts must not use the job server of the make that runs the tests
 log=build/check
 limit=${TEST_TIMEOUT:-600}
 mkdir -p "$log"
@@ -24,7 +24,7 @@ if [ "${1-}" = --one ]; then
 	start=$(date +%s)
 	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$limit" "$@" >"$log/$name.tap" 2>"$log/$name.err" </dev/null
 	status=$?
-	times >"$log/$name.times" # a line of this shell, and one of what it waited for
+	times >"$log/$name.times" # a line for this shell, and a line for its child processes
 	seconds=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, kernel, /[ms]/)
 		printf "%.2f", 60 * (user[1] + kernel[1]) + user[2] + kernel[2] }' "$log/$name.times")
 	echo "$seconds" >"$log/$name.times"

@@ -4,12 +4,12 @@
 # at the end, and prints results in TAP:
 #
 #   . test/tap.sh
-#   check "summary counts every record" test "$n" -eq 40     a command that must succeed
-#   equal "exit status" 13 "$status"                          two words that must be the same
-#   same "timeline" test/golden/v1.txt "$tmp/out"             two files that must be the same
+#   check "summary counts every record" test "$n" -eq 40     checks that a command succeeds
+#   equal "exit status" 13 "$status"                          checks that two words are the same
+#   same "timeline" test/golden/v1.txt "$tmp/out"             checks that two files are the same
 #   skip "KVM smoke" "/dev/kvm is absent"
-#   await grep -q ready "$tmp/console"                        waits for a command to succeed; it is a failure if it never does
-#   check "it ends" eventually test -s "$tmp/end"             a command that must succeed sooner or later
+#   await grep -q ready "$tmp/console"                        waits until a command succeeds; fails if it never does
+#   check "it ends" eventually test -s "$tmp/end"             checks that a command succeeds sooner or later
 #   done_testing
 tap_n=0
 tap_failed=0
@@ -17,21 +17,22 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-test.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-tap_say() { # ok|not ok, name
+# tap_result STATUS NAME: prints a result. STATUS is "ok" or "not ok".
+tap_result() {
 	tap_n=$((tap_n + 1))
 	printf '%s %d - %s\n' "$1" "$tap_n" "$2"
 }
 
-pass() { tap_say ok "$1"; }
+pass() { tap_result ok "$1"; }
 
 fail() {
-	tap_say "not ok" "$1"
+	tap_result "not ok" "$1"
 	tap_failed=$((tap_failed + 1))
 	shift
 	[ $# -eq 0 ] || printf '%s\n' "$*" | sed 's/^/# /'
 }
 
-skip() { tap_say ok "$1 # SKIP $2"; }
+skip() { tap_result ok "$1 # SKIP $2"; }
 
 check() {
 	tap_name=$1
@@ -73,13 +74,14 @@ eventually() {
 	done
 }
 
+# await COMMAND…: waits until the command succeeds. If it does not, the test fails in done_testing.
 await() { eventually "$@" || echo "gave up after $patience s: $*" >>"$tmp/.gave_up"; }
 
 # count_is_at_least N FILE PATTERN: succeeds if at least N lines of the file match the pattern.
 count_is_at_least() { [ "$(grep -acE -e "$3" "$2")" -ge "$1" ]; }
 
 done_testing() {
-	[ ! -e "$tmp/.gave_up" ] || fail "what the test waited for came" "$(cat "$tmp/.gave_up")"
+	[ ! -e "$tmp/.gave_up" ] || fail "each await succeeded" "$(cat "$tmp/.gave_up")"
 	printf '1..%d\n' "$tap_n"
 	[ "$tap_failed" -eq 0 ]
 	exit
