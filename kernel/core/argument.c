@@ -53,7 +53,10 @@ static int change_events(struct ktrace_span pattern, const char *word)
 	return ktrace_events_change(pattern, &change) ? KTRACE_OK : KTRACE_ERROR_NO_EVENT;
 }
 
-/* Is the name neither a setting nor similar to one? Then it may be meant for another part of the kernel. */
+/*
+ * Returns nonzero if the name is not a setting and does not look like one: it may be meant for another part
+ * of the kernel.
+ */
 static int is_foreign(struct ktrace_span name, int error)
 {
 	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, KTRACE_SETTINGS_PREFIX);
@@ -99,7 +102,7 @@ int ktrace_control(const char *text)
 	return error;
 }
 
-/* What the kernel command line has asked for so far. */
+/* Requests found so far on the kernel command line. */
 struct debug {
 	int all;    /* one debug= asked for all events */
 	int groups; /* nonzero: groups were named and are on, all others are off */
@@ -107,7 +110,7 @@ struct debug {
 	struct ktrace_span refused;
 };
 
-/* Stores the first error. What follows on the command line is applied all the same. */
+/* Stores the first error. The rest of the command line is applied nevertheless. */
 static void note_error(struct debug *debug, int error)
 {
 	size_t length;
@@ -160,7 +163,7 @@ static void debug_list(struct debug *debug, struct ktrace_span list)
 	debug->all |= all && !groups;
 }
 
-/* Arguments that are no settings are meant for other parts of the kernel. */
+/* Arguments that are not settings are meant for other parts of the kernel. */
 static int setting_argument(struct ktrace_span argument)
 {
 	struct ktrace_span name, value;
@@ -197,18 +200,18 @@ int ktrace_boot_argument(const char *command_line)
 /* ---- refused words ---------------------------------------------------------------------------- */
 
 /*
- * Words that were refused, and suggestions for them. Names are not stored: each distance takes one pass over
- * all names, until a pass finds some.
+ * Words that were refused, and suggestions for them. Names are not stored. Each pass over all names looks for
+ * names at one edit distance from the word, beginning with 0, until a pass finds some.
  */
 
 #define KTRACE_NAMES	3u
-#define KTRACE_FAR	4u  /* largest distance of a suggestion */
+#define KTRACE_FAR	4u  /* maximum edit distance of a suggestion */
 #define KTRACE_WORD_MAX 63u /* longer words get no suggestions */
 
 struct search {
 	struct ktrace_span wanted;
 	int has_star, has_dot;
-	uint32_t distance; /* distance of the names that this pass looks for */
+	uint32_t distance; /* edit distance of the names that the current pass looks for */
 	uint32_t found;
 	int is_known;
 	ktrace_near_visit *visit;
@@ -241,7 +244,8 @@ static uint32_t least(uint32_t a, uint32_t b)
  */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
-	uint8_t row[KTRACE_WORD_MAX + 1]; /* distance of the name's beginning to each beginning of the word */
+	/* edit distances of the name's first letters to the first 0, 1, … letters of the word */
+	uint8_t row[KTRACE_WORD_MAX + 1];
 	uint32_t read = 0;
 
 	for (uint32_t i = 0; i <= word.length; i++)
@@ -280,7 +284,7 @@ static int offer_setting(void *cookie, const char *name)
 	return 0;
 }
 
-/* Offers "group.*" for a pattern, "group.event" for a word with a dot, else both "group" and "event". */
+/* Offers "group.*" for a pattern, "group.event" for a word with a dot, otherwise both "group" and "event". */
 static void offer_event(struct search *search, const struct ktrx_event *event)
 {
 	const char *group = ktrace_event_group(event), *own = ktrace_event_name(event);

@@ -15,14 +15,14 @@
 #include "core.h"
 
 /*
- * The data of the core. What a writer of the boot ring needs is complete as linked and consists of numbers
- * only. Addresses are filled in at run time, so that a copy of the image that was moved or never ran does not
- * mislead a reader.
+ * The data of the core. All that a writer of the boot ring needs is complete at link time and consists of
+ * numbers only. Addresses are filled in at run time, so that a copy of the image that was moved or never ran
+ * does not mislead a reader.
  */
 
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
-/* Rows of CPUs beyond those of ktrace_init() stay zero: their reserve words name ring 0. */
+/* Entries of CPUs that ktrace_init() does not use stay zero: their reserve words select ring 0. */
 KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((__aligned__(64))) = {
 	{
 		.mask = KTRACE_BOOT_SLOTS - 1,
@@ -82,8 +82,8 @@ struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 }
 
 /*
- * Stores the id in the header, if the header is still as linked. A header that another context numbered may
- * have changed since.
+ * Stores the id in the header, if the header still has its value from link time. If another context has
+ * stored the id, the header may have changed since then.
  */
 static void header_number(struct ktrx_event *event, uint32_t id)
 {
@@ -127,7 +127,7 @@ void ktrace_root_close(void)
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
 }
 
-/* Leaves the other half of the word unchanged. */
+/* Changes the flags, which are one half of a word, and leaves the other half unchanged. */
 void ktrace_root_flags(uint32_t set, uint32_t clear)
 {
 	uint64_t *word = (uint64_t *)(void *)&ktrace_root.slot_size, old, changed;
@@ -140,7 +140,7 @@ void ktrace_root_flags(uint32_t set, uint32_t clear)
 	} while (changed != old && !ktrace_arch_compare_swap(word, old, changed));
 }
 
-/* Sets all of a section's entry except its length. */
+/* Sets all members of a section's entry except the length. */
 static void section_place(uint32_t type, uint32_t entry_size, const volatile void *data)
 {
 	struct ktrx_section *section = &ktrace_root.section[type - 1];
@@ -169,7 +169,7 @@ static void boot_ring_place(void)
 	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
-/* The length of the ring table is set as linked, and again by ktrace_init(). */
+/* The length of the ring table is set at link time, and again by ktrace_init(). */
 static void root_place(void)
 {
 	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
@@ -184,7 +184,7 @@ static void root_place(void)
 	*(volatile uint32_t *)&ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
 }
 
-/* Sets what differs from boot to boot. The first context to store a value wins. */
+/* Sets the members of the root that differ from boot to boot. The first context to store a value wins. */
 static void boot_identify(void)
 {
 	uint64_t first;

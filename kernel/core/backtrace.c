@@ -2,9 +2,10 @@
 /*
  * Backtraces by frame pointers, and the settings that add addresses to all events.
  *
- * Only the stack is read, and only upwards: each frame must be aligned and lie above the previous one. It
- * must lie inside the stack if the port knows the stack's end, else within KTRACE_STACK_REACH bytes of the
- * previous frame. An invalid frame pointer (from user mode or assembler code) ends the walk.
+ * Only the stack is read, and only upwards: each frame must be aligned and at a higher address than the
+ * previous one. It must be inside the stack if the port knows the stack's end, otherwise within
+ * KTRACE_STACK_REACH bytes of the previous frame. An invalid frame pointer (from user mode or assembler code)
+ * ends the walk.
  */
 #include "state.h"
 
@@ -17,13 +18,13 @@ KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 #define KTRACE_FRAME_END \
 	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of both words, relative to the frame pointer */
 
-/* The most frames of ktrace itself between the call site and ktrace_callers(). */
+/* Maximum number of frames of ktrace itself between the call site and ktrace_callers(). */
 #define KTRACE_OWN_FRAMES 12u
 
 struct walk {
 	uintptr_t frame; /* frame pointer of the next function */
 	uintptr_t least; /* lowest address that `frame` may have */
-	uintptr_t end;	 /* of the stack; 0: unknown */
+	uintptr_t end;	 /* end of the stack; 0: unknown */
 };
 
 static void walk_begin(struct walk *walk, uintptr_t frame)
@@ -84,8 +85,8 @@ __attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, ui
 	if (!KTRACE_FRAME_POINTERS || most == 0)
 		return 0;
 	/*
-	 * Not taken from the frame: a compiler may save the return address only in functions that call
-	 * others.
+	 * The first address is not taken from the frame: a compiler may save the return address only in
+	 * functions that call others.
 	 */
 	addresses[count++] = KTRACE_RETURN_ADDRESS;
 	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));

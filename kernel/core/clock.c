@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures clocks. A CPU that asks owns the one cell, and writes a number to `ping` for each round trip. CPU
- * 0 answers with its timestamp and the same number in `pong`. Numbers are never reused, so a very late answer
- * is not taken for the answer to another measurement.
+ * Measures clocks. There is one cell. The CPU that measures its clock (it asks) owns the cell, and writes a
+ * number to `ping` for each round trip. CPU 0 answers with its timestamp and the same number in `pong`.
+ * Numbers are never reused, so a very late answer is not taken for the answer to another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
  * both sides also leave timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
@@ -19,18 +19,19 @@
 #define KTRACE_ROUND_BITS   8
 #define KTRACE_ROUND_END    0xffu /* after the last round: CPU 0 may stop polling */
 
-/* Polls, a few nanoseconds each: until the first answer, and for each later answer. */
+/* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u
 #define KTRACE_PATIENCE_NEXT  16000u
-#define KTRACE_SHOW_POLLS     256u /* from one timestamp for the other CPU to the next */
+#define KTRACE_SHOW_POLLS     256u /* number of polls between two timestamps left for the other CPU */
 
-#define KTRACE_BEATS_APART 10u	 /* heartbeats between measurements, for an unknown frequency */
-#define KTRACE_A_SECOND	   10u	 /* measurements per second */
-#define KTRACE_RETRY	   10u	 /* a failed one is repeated after 1/10 of the interval */
-#define KTRACE_ONCE_MOST   64u	 /* tries, if there is never a round trip */
-#define KTRACE_ROUNDING	   2u	 /* ticks */
-#define KTRACE_LOOKS	   16u	 /* CPUs that CPU 0 looks at per tick */
-#define KTRACE_DRIFT	   2000u /* ticks in which two clocks drift apart by at most one tick: 500 ppm */
+#define KTRACE_BEATS_APART 10u /* heartbeats between measurements, for an unknown frequency */
+#define KTRACE_A_SECOND	   10u /* measurements per second */
+#define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/10 of the interval */
+#define KTRACE_ONCE_MOST   64u /* maximum number of measurements if no round trip ever succeeds */
+#define KTRACE_ROUNDING	   2u  /* ticks */
+#define KTRACE_LOOKS	   16u /* number of CPUs whose timestamps CPU 0 reads per tick */
+/* number of ticks in which two clocks drift apart by at most one tick: 500 ppm */
+#define KTRACE_DRIFT 2000u
 
 /* ---- bounds of an offset ---------------------------------------------------------------------- */
 
@@ -56,7 +57,7 @@ KTRACE_INLINE uint64_t clock_between(void)
 	return stamp;
 }
 
-/* Publishes this CPU's clock in its line. */
+/* Leaves a timestamp of this CPU in its cache line, for other CPUs. */
 KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
 {
 	ktrace_arch_publish(&line->stamp, clock_between());
@@ -113,8 +114,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the newest timestamp that a CPU left; 0 if none. Also uses stamps of hooks in its row, but only of
- * hooks that are called while the thread cannot migrate, so that the clock is this CPU's.
+ * Returns the newest timestamp that a CPU left; 0 if none. Also uses stamps that hooks left in the CPU's
+ * entry, but only of hooks that are called while the thread cannot migrate, so that each stamp is of this
+ * CPU's clock.
  */
 static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
@@ -126,8 +128,8 @@ static uint64_t newest(const struct ktrace_clock_line *line, const volatile stru
 }
 
 /*
- * Uses the newest timestamp of CPU 0, which `first` and `row` belong to. Requires: the caller is the CPU that
- * owns `line`.
+ * Reads the newest timestamp of CPU 0, and stores the bound that it gives in `line`. `first` and `row` belong
+ * to CPU 0. Requires: the caller is the CPU that owns `line`.
  */
 static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
 		       const volatile struct ktrx_cpu *row)
@@ -140,7 +142,10 @@ static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock
 	clock_at_least(line, here, (int64_t)(there - here));
 }
 
-/* Uses the newest timestamp of the CPU that `line` and `row` belong to. Requires: the caller is CPU 0. */
+/*
+ * Reads the newest timestamp of the CPU that `line` and `row` belong to, and stores the bound that it gives.
+ * Requires: the caller is CPU 0.
+ */
 static void clock_look_from_first(struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
 	uint32_t forgotten = *(const volatile uint32_t *)&line->forgotten;
@@ -210,12 +215,13 @@ static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_samp
 
 /* The CPU that asks and CPU 0 write different cache lines. */
 static KTRACE_IN_DATA struct {
-	uint64_t owner __attribute__((__aligned__(64))); /* CPU that asks, plus 1; 0: free */
+	/* number of the CPU that asks, plus 1; 0: the cell is free */
+	uint64_t owner __attribute__((__aligned__(64)));
 	uint64_t ping;
 	uint64_t pong __attribute__((__aligned__(64)));
-	uint64_t pong_stamp; /* valid for the number in `pong` */
+	uint64_t pong_stamp; /* CPU 0's timestamp for the number in `pong` */
 	uint32_t serving;    /* used by CPU 0 only: nonzero while it answers, so that an interrupt does not */
-	uint32_t look;	     /* used by CPU 0 only: the CPU to look at next */
+	uint32_t look;	     /* used by CPU 0 only: the CPU whose timestamp it reads next */
 } cell = { 0 };
 
 static KTRACE_IN_DATA struct ktrace_clock_rows clock_rows = { 0 };
@@ -347,7 +353,7 @@ static uint32_t measure_in_cell(uint32_t cpu)
 	return round - 1;
 }
 
-/* Is the sample better than the newest one, whose error grows with its age? */
+/* Returns nonzero if the sample is better than the newest stored one, whose error grows with its age. */
 static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
 	const struct ktrx_clock_sample *newest;
@@ -444,7 +450,7 @@ int64_t ktrace_clock_offset(uint32_t cpu)
 	return *(volatile int64_t *)&clock_rows.offset[cpu];
 }
 
-/* Is this CPU to be measured: always, or until its clock is known? */
+/* Returns nonzero if the clock of this CPU must be measured: always, or until its clock is known. */
 static int cpu_is_wanted(uint32_t cpu)
 {
 	const struct ktrx_clock *row = &clock_rows.clock[cpu];

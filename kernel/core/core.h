@@ -33,13 +33,14 @@ struct ktrace_pending {
 KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_pending *pending);
 
 /*
- * Does the same for a record whose ring is this CPU's. The thread may have migrated since the caller looked.
+ * Writes a record into the ring of the running CPU. This may be another CPU than the one for which the caller
+ * made the record, because the thread may have migrated. Returns like ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_pending *pending);
 
 /*
- * Does the same if the call site has already reserved one slot (`word`) of a CPU's ring and read the clock
- * (`stamp`).
+ * Writes a record into the slot (`word`) that the call site has already reserved in a CPU's ring; `stamp` is
+ * the timestamp that it has read. Returns like ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word,
 					     uint64_t stamp);
@@ -49,31 +50,35 @@ KTRACE_HIDDEN void ktrace_pending_end(const struct ktrace_pending *pending);
 
 /* ---- fold.c: repetitions that are counted instead of recorded --------------------------------- */
 
-/* Starts to use `all` rows, `rows` of them for each CPU. Called by ktrace_init(). */
+/* Starts to use a table of `all` entries, `rows` of them for each CPU. Called by ktrace_init(). */
 KTRACE_HIDDEN void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows);
 
 /*
- * Takes the CPU's row for an event, and returns it: the row that is for this event, else an empty row, else
- * the row that was used least recently.
- * Returns NULL if there are no rows or if another context holds the row.
- * The caller gives the row back by ktrace_fold_release().
+ * Takes one of the CPU's entries for an event, and returns it. This is the entry that already counts this
+ * event; if there is none, an empty entry; otherwise the entry that was used least recently.
+ * Returns NULL if there are no entries or if another context holds the entry.
+ * The caller gives the entry back by ktrace_fold_release().
  */
 KTRACE_HIDDEN struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event);
 KTRACE_HIDDEN void ktrace_fold_release(struct ktrx_fold *fold);
 
 /*
- * Is the pending record equal to the one that the row is for? Requires: ktrace_pending_end() was called.
+ * Returns nonzero if the pending record equals the record whose repetitions the entry counts. Requires:
+ * ktrace_pending_end() was called.
  */
 KTRACE_HIDDEN int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_pending *pending);
 KTRACE_HIDDEN void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp);
 
 /*
- * Uses the row for this record from now on, with a count of 0. `stamp` is the approximate time of the record.
+ * Uses the entry for this record from now on, with a count of 0. `stamp` is the approximate time of the
+ * record.
  */
 KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_pending *pending,
 				   uint64_t stamp);
 
-/* Empties all rows. A row that another context holds becomes empty when that context releases it. */
+/*
+ * Makes all entries empty. An entry that another context holds becomes empty when that context releases it.
+ */
 KTRACE_HIDDEN void ktrace_fold_clear(void);
 
 /* ---- attach.c: places that record an event, see struct ktrx_place ----------------------------- */
@@ -154,7 +159,7 @@ static inline struct ktrx_event *ktrace_group_next(struct ktrace_span group, str
 	return event;
 }
 
-/* Is this the first event descriptor of its group? */
+/* Returns nonzero if this is the first event descriptor of its group. */
 static inline int ktrace_event_leads_group(const struct ktrx_event *event)
 {
 	return ktrace_group_next(ktrace_span_of(ktrace_event_group(event)), KTRACE_NULL) == event;
@@ -191,7 +196,10 @@ struct ktrace_change {
 
 KTRACE_HIDDEN void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change);
 
-/* Does the pattern match this event? A pattern is "group.name" with * and ?, or the name of a group. */
+/*
+ * Returns nonzero if the pattern matches this event. A pattern is "group.name" with * and ?, or the name of a
+ * group.
+ */
 KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern);
 
 /*
@@ -215,14 +223,14 @@ KTRACE_HIDDEN uint64_t ktrace_setting_value(const struct ktrx_setting *row);
 /* Sets the value. Errors: READ_ONLY, ARGUMENT. */
 KTRACE_HIDDEN int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value);
 
-/* Does the same as ktrace_setting_set(), but does not update the states of events. */
+/* Sets a setting like ktrace_setting_set(), but does not update the states of events. */
 KTRACE_HIDDEN int ktrace_setting_assign(struct ktrace_span name, struct ktrace_span value);
 
 /* ---- masks.c ---------------------------------------------------------------------------------- */
 
 /*
- * Do the same as ktrace_setting_get(), _set() and _each(), but only for the settings that are made from the
- * event table.
+ * Get, set and list settings like ktrace_setting_get(), _set() and _each(), but only the settings that are
+ * made from the event table.
  * ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update() afterwards.
  */
 #if KTRACE_MASKS
@@ -258,21 +266,21 @@ struct ktrace_clock_bound {
 	int64_t offset;
 };
 
-/* What is stored of a CPU's clock. The CPU writes the first cache line, CPU 0 writes the second one. */
+/* Timestamp and bounds of a CPU's clock. The CPU writes the first cache line, CPU 0 writes the second one. */
 struct ktrace_clock_line {
 	uint64_t stamp __attribute__((__aligned__(64))); /* timestamp of this CPU, for other CPUs to read */
-	uint32_t forgotten;				 /* how often all bounds were discarded */
-	uint8_t wanted;					 /* CPU 0 shall read this CPU's stamps */
+	uint32_t forgotten;				 /* number of times that all bounds were discarded */
+	uint8_t wanted;					 /* nonzero: CPU 0 must read this CPU's timestamps */
 	uint8_t has_lower, has_upper;
-	uint8_t answered; /* at least one round trip with CPU 0 succeeded */
+	uint8_t answered; /* nonzero: at least one round trip with CPU 0 succeeded */
 	struct ktrace_clock_bound lower, upper;
 	/* Upper bound that CPU 0 found. `error` holds the value that `forgotten` had. */
 	struct ktrx_clock_sample seen __attribute__((__aligned__(64)));
 };
 
 /*
- * Tables of measurements in lent memory, one row for each CPU; NULL: none. `once`: measure even if no host
- * asks.
+ * Tables of measurements in lent memory, each with one entry for each CPU; NULL: no table. `once`: nonzero if
+ * clocks are measured even if no host requests it.
  */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;
@@ -281,7 +289,7 @@ struct ktrace_clock_rows {
 	uint32_t once;
 };
 
-/* Starts to use the tables. Requires: rows are zero, and no CPU is online yet. */
+/* Starts to use the tables. Requires: all entries are zero, and no CPU is online yet. */
 KTRACE_HIDDEN void ktrace_clock_open(const struct ktrace_clock_rows *rows, void (*request)(uint32_t cpu));
 
 /*
@@ -292,22 +300,25 @@ KTRACE_HIDDEN void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats);
 
 /* ---- keep.c: a trace that survives a reset ---------------------------------------------------- */
 
-/* Returns the bytes that the copies need for `rings` rings. */
+/* Returns the bytes that the copies in persistent memory need for `rings` rings. */
 KTRACE_HIDDEN uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings);
 
 /* Invalidates the trace that an earlier boot left in this memory. Call it before writing to the memory. */
 KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 
-/* Makes the copies. The copy of the root becomes valid last. Requires: all other tables are in place. */
+/*
+ * Makes the copies in persistent memory. The copy of the root becomes valid last. Requires: all other tables
+ * are in place.
+ */
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 
 /*
- * Updates what the copies hold about this CPU and about the tables that all CPUs share. Called when the CPU
- * comes online and at each heartbeat.
+ * Updates the parts of the copies that describe this CPU or the tables that all CPUs share. Called when the
+ * CPU comes online and at each heartbeat.
  */
 KTRACE_HIDDEN void ktrace_keep_beat(uint32_t cpu);
 
-/* Does the same for all CPUs. */
+/* Updates the parts of the copies that describe any CPU or the tables that all CPUs share. */
 KTRACE_HIDDEN void ktrace_keep_all(void);
 
 #endif

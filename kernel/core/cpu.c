@@ -7,7 +7,7 @@
 #include "core.h"
 #include "hook.h"
 
-/* Stores the location of the CPU's reserve word in the ring's row, unless it is the row's own word. */
+/* Stores the location of the CPU's reserve word in the ring's entry, unless it is the entry's own word. */
 static void head_place(struct ktrx_ring *ring, uint64_t *word)
 {
 	if (word == &ring->word)
@@ -19,7 +19,7 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 		ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
 }
 
-/* Is the word free, and not in the row of another CPU's ring? */
+/* Returns nonzero if the reserve word is free, and not in the entry of another CPU's ring. */
 static int word_is_free(const uint64_t *word, uint32_t cpu)
 {
 	uintptr_t at = (uintptr_t)word, rings = (uintptr_t)ktrace_ring;
@@ -51,7 +51,7 @@ int ktrace_cpu_online(uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* Returns this CPU's row; NULL if it has none yet. */
+/* Returns this CPU's entry in the table of CPUs; NULL if it has none yet. */
 static volatile struct ktrx_cpu *this_cpu(void)
 {
 	uint32_t ring;
@@ -96,7 +96,7 @@ void ktrace_mode(uint8_t mode)
 	cpu->mode = mode;
 }
 
-/* Names of threads: rows in lent memory, found by thread id. */
+/* Names of threads: a table in lent memory, searched by thread id. */
 
 static int is_followed(uint32_t thread)
 {
@@ -109,8 +109,8 @@ static int is_followed(uint32_t thread)
 }
 
 /*
- * Returns the row for a name. A new name replaces the oldest one. While state tables are maintained, names of
- * existing threads are spared as long as there are others.
+ * Returns the entry for a thread's name. If the table is full, a new name replaces the oldest one. While
+ * state tables are maintained, names of existing threads are replaced only if there are no others.
  */
 static volatile struct ktrx_thread *row_of(uint32_t thread)
 {
@@ -154,7 +154,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 
 KTRACE_SETTING_RANGE("debug.ktr.state", ktrace_state.state, 0, 1);
 
-/* Marks what hooks report as unknown. */
+/* Marks the state that hooks report as unknown. */
 static void darken(volatile struct ktrx_cpu *cpu)
 {
 	cpu->hooks = 0;
@@ -193,7 +193,7 @@ void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t o
 
 /* ---- activity of a CPU ------------------------------------------------------------------------ */
 
-/* Adds by one atomic instruction, because a nested interrupt counts, too. */
+/* Adds with one atomic instruction, because a nested interrupt may count in the same word. */
 static void add_one(volatile uint64_t *word)
 {
 	ktrace_arch_fetch_add((uint64_t *)(uintptr_t)word, 1);

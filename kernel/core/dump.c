@@ -221,7 +221,7 @@ static void put_settings(struct ktrace_stream *stream, const struct ktrx_section
 
 #define KTRACE_FOLD_TRIES 8u
 
-/* Returns false if the row changed during the copy. */
+/* Returns false if the entry changed during the copy. */
 static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 {
 	uint64_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);
@@ -232,7 +232,7 @@ static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 	return !(sequence & 1) && __atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == sequence;
 }
 
-/* Writes rows that CPUs may be changing. A row that keeps changing is marked as being changed. */
+/* Writes entries that CPUs may be changing. An entry that keeps changing is marked as being changed. */
 static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *section)
 {
 	const struct ktrx_fold *row = (const struct ktrx_fold *)(uintptr_t)section->address;
@@ -271,8 +271,8 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 }
 
 /*
- * Clears those copied slots that were reserved again since. `position` is the index of the first one in the
- * ring.
+ * Clears those copied slots that were reserved again after they were copied. `position` is the index of the
+ * first one in the ring.
  */
 static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen,
 			     uint64_t position, uint32_t count)
@@ -340,9 +340,9 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
  */
 
 struct memory_sink {
-	struct ktrace_sink sink; /* first: the stream knows only this */
+	struct ktrace_sink sink; /* first member: a pointer to it is cast to this structure */
 	uint8_t *memory;
-	uint64_t room; /* bytes for the dump */
+	uint64_t room; /* bytes of `memory` that the dump may use */
 	uint64_t taken;
 	uint64_t needed; /* bytes of the dump */
 };

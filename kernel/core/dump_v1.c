@@ -39,7 +39,7 @@ static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row
 struct v1_walk {
 	struct ktrace_walk walk;
 	const struct ktrx_root *root;
-	uint32_t row_id; /* id of `row`, the descriptor looked up last */
+	uint32_t row_id; /* id of `row`, the event descriptor that was looked up last */
 	const struct ktrx_event *row;
 	uint32_t omitted;
 };
@@ -139,7 +139,7 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 
 struct v1_source {
 	struct v1_walk v1;
-	uint64_t stamp; /* of the next record */
+	uint64_t stamp; /* timestamp of the next record */
 	bool is_pending;
 };
 

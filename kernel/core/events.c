@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Selects events by name ("group.name" with * and ?), changes what is wanted of them, brings this into effect
- * and records it in the trace.
+ * Selects events by name ("group.name" with * and ?), changes their requested states and flags, applies these
+ * and records the change in the trace.
  */
 #include "core.h"
 #include "hook.h"
@@ -129,7 +129,7 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_R
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
 
-/* Before the first record, no reader can take the trace for complete. */
+/* Returns nonzero if a record may exist. Before the first record a change need not be recorded. */
 static int has_recorded(void)
 {
 	const struct ktrx_ring *boot = &ktrace_ring[0];
@@ -139,8 +139,9 @@ static int has_recorded(void)
 }
 
 /*
- * Records the range. Without a ring of rare events it goes into the boot ring, which keeps it longer than a
- * CPU's ring does. But not if the boot ring keeps the oldest records: it may be full.
+ * Records the range. If there is no ring of rare events, the record goes into the boot ring, which keeps it
+ * longer than a CPU's ring does. If the boot ring keeps the oldest records (KTRX_POLICY_STOP), it may be
+ * full, so the record goes into the CPU's ring.
  */
 static void switched_end(struct switched *noted)
 {
@@ -155,7 +156,7 @@ static void switched_end(struct switched *noted)
 /*
  * Adds a change of `event` from one state to another to the range. Records the previous range first if the
  * event does not continue it. The caller passes events in the order of their ids, and calls switched_end() at
- * last.
+ * the end.
  */
 static void switched_add(struct switched *noted, const struct ktrx_event *event, uint8_t from, uint8_t to)
 {
@@ -180,7 +181,7 @@ static void event_state_set(struct ktrx_event *event, uint8_t state)
 	*(volatile uint8_t *)&event->state = state;
 }
 
-/* Is the fast path sufficient for the event? */
+/* Returns nonzero if the fast path is sufficient for the event. */
 static int is_plain(const struct ktrx_event *event, uint8_t state)
 {
 	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
@@ -270,8 +271,8 @@ void ktrace_states_update(void)
 }
 
 /*
- * Uses what is wanted of the event, not the state in its descriptor. A change in another context may not have
- * reached the descriptor yet, and may already have passed the place.
+ * Uses the requested state of the event (`wanted`), not the state that its descriptor has now. A change in
+ * another context may not have reached the descriptor yet, and may already have passed the place.
  */
 void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU, and only the
- * context that holds it may change it. A nested context, or a thread that has migrated, may find the row
- * held; it does not wait and records as usual. So every event is either recorded or counted.
+ * The table in which repetitions of an event are counted instead of recorded. An entry belongs to a CPU, and
+ * only the context that holds the entry may change it. A nested context, or a thread that has migrated, may
+ * find the entry held; it does not wait and records as usual. So every event is either recorded or counted.
  *
- * Records are compared byte by byte, not by a hash: equal means equal. The row itself shows what is repeated,
- * long after the record has been overwritten.
+ * Records are compared byte by byte, not by a hash, so different records are never counted as repetitions.
+ * The entry contains a copy of the record that is repeated, even long after the record itself has been
+ * overwritten.
  *
- * A row's `sequence` controls access. Bit 0 is set while the row is held. Bit 1 is set if the row must become
- * empty on release. The other bits count changes, for readers.
+ * An entry's `sequence` controls access. Bit 0 is set while the entry is held. Bit 1 is set if the entry must
+ * become empty on release. The other bits count changes, for readers.
  */
 #include "core.h"
 
@@ -24,7 +25,7 @@ void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows)
 	ktrace_state.folds = rows;
 }
 
-/* Returns 0 if another context holds the row. */
+/* Takes the entry. Returns 0 if another context holds it. */
 static int hold(struct ktrx_fold *fold)
 {
 	uint64_t sequence = *(volatile uint64_t *)&fold->sequence;
@@ -56,7 +57,7 @@ void ktrace_fold_release(struct ktrx_fold *fold)
 			    (held & ~(uint64_t)(KTRACE_HELD | KTRACE_FORGOTTEN)) + KTRACE_CHANGE);
 }
 
-/* Finds the best row for the event. Another context may change the row before the caller holds it. */
+/* Finds the best entry for the event. Another context may change the entry before the caller holds it. */
 static struct ktrx_fold *find(uint32_t cpu, uint16_t event)
 {
 	struct ktrx_fold *row = &ktrace_state.fold[cpu * ktrace_state.folds], *found = row;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that are held or waited for. A row lists held locks in the order in which they were taken, the oldest
- * first. If there are more locks than places, the others are only counted: each empty place, and each count
- * above KTRX_HELD, represents such a lock.
+ * Locks that are held or waited for. An entry of the table of holders lists the held locks in held[], in the
+ * order in which they were taken, the oldest first. An element of held[] is called a place. If there are more
+ * locks than places, the others are only counted: each empty place, and each count above KTRX_HELD,
+ * represents such a lock.
  */
 #include "hook.h"
 
@@ -10,7 +11,7 @@
 
 #define KTRACE_COUNT_MOST 255u
 
-/* Begins a hook about a lock. Returns the row of the holder; NULL if the hook has nothing to do. */
+/* Begins a hook about a lock. Returns the entry of the holder; NULL if the hook has nothing to do. */
 static inline volatile struct ktrx_holder *holder_enter(struct ktrace_hook *hook, uint32_t by)
 {
 	if (!ktrace_hook_enter(hook, KTRX_HOOK_LOCK))
@@ -33,13 +34,17 @@ static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t obje
 	return at;
 }
 
-/* Counts first and fills then: locks that an interrupt takes in between use later places. */
+/*
+ * Adds a lock. Counts the place before it fills the place in: locks that an interrupt takes in between use
+ * later places.
+ */
 static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_t stamp, uint64_t pc)
 {
 	uint32_t count = row->held_count;
 
 	if (count == KTRACE_COUNT_MOST) {
-		row->whole = 0; /* a later release may be of this lock, which is not recorded */
+		/* this lock is not recorded, and a later release may be the release of this lock */
+		row->whole = 0;
 		return;
 	}
 	row->held_count = (uint8_t)(count + 1);
@@ -50,7 +55,10 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 	ktrace_arch_publish((uint64_t *)(uintptr_t)&row->held[count].object, object);
 }
 
-/* Closes the gap and counts down last: locks that an interrupt takes in between use later places. */
+/*
+ * Removes a lock. Moves later locks up first, and then counts down: locks that an interrupt takes in between
+ * use later places.
+ */
 static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 {
 	uint32_t count = row->held_count, last = places(count) - 1;
@@ -65,8 +73,8 @@ static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 }
 
 /*
- * Are all locks that this holder has taken known? A CPU holds none at a switch, a thread holds none when it
- * is made.
+ * Returns nonzero if all locks that this holder has taken are known. That is so because a CPU holds no lock
+ * at a switch, and a thread holds none when it is made.
  */
 static int holder_is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
 {
@@ -97,8 +105,8 @@ KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volat
 }
 
 /*
- * Ends the wait. A thread that has taken a lock waits for no other. A CPU may have taken it in an interrupt,
- * so the lock must be the one waited for.
+ * Ends the wait for a lock. A thread that has taken a lock does not wait for another one. A CPU may have
+ * taken the lock in an interrupt, so its wait ends only if it waited for this lock.
  */
 KTRACE_OUT_OF_LINE void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
 {
@@ -132,7 +140,7 @@ void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	row = holder_enter(&hook, by);
 	if (!row)
 		return;
-	newest = row->held_count - 1u; /* wraps around if there is none */
+	newest = row->held_count - 1u; /* wraps around if the holder has no locks */
 	if (newest >= KTRX_HELD || row->held[newest].object != object) {
 		release_older(hook.cpu, row, object, pc);
 	} else {
@@ -158,7 +166,8 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	if (!row)
 		return;
 	if (row->wait == by &&
-	    row->object == (uintptr_t)lock) /* each try announces the wait: it began at the first one */
+	    /* a repeated call for one wait, which began with the first call */
+	    row->object == (uintptr_t)lock)
 		row->owner = owner_id(owner, by);
 	else
 		ktrace_holder_wait(row, (uintptr_t)lock, by, ktrace_hook_now(&hook), pc, owner_id(owner, by),

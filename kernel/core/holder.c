@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What threads do: run, wait to run, or wait for something; and the rows of holders that show it. */
+/*
+ * State of threads: a thread runs, waits to run, or waits for something. The table of holders has an entry
+ * for each thread.
+ */
 #include "hook.h"
 
 #if KTRACE_STATE
 
-/* ---- rows of holders -------------------------------------------------------------------------- */
+/* ---- the table of holders --------------------------------------------------------------------- */
 
 /*
- * Rows of holders, a hash table with open addressing and linear probing, keyed by thread id. A single
- * compare-and-swap from 0 reserves a row. Two CPUs may reserve different rows for the same thread if a row is
- * freed at that time. Then the first row is used, and a CPU that sees a later one frees it.
+ * The table of holders is a hash table with open addressing and linear probing, keyed by thread id. A single
+ * compare-and-swap from 0 reserves an entry. Two CPUs may reserve different entries for the same thread if an
+ * entry is freed at that time. Then the first of these entries is used, and a CPU that sees a later one frees
+ * it.
  *
  * Only the bits of a thread id that a record has room for are used. So no id that a kernel passes can equal
- * the id of a CPU's row.
+ * the id of a CPU's entry.
  */
 #define KTRACE_PROBES 8u
-#define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
+#define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 divided by the golden ratio */
 
 /* First probe of a thread id: Fibonacci hashing. row_at() wraps around at the end of the table. */
 static uint32_t first_of(uint32_t thread)
@@ -35,7 +39,7 @@ static volatile struct ktrx_holder *row_at(uint32_t at)
 	return &ktrace_state.holder[ktrace_state.cpus + (at < rows ? at : at - rows)];
 }
 
-/* The word with the id; an id of 0 is a free row. */
+/* Returns the word that contains the id; an id of 0 means that the entry is free. */
 static uint64_t *head_of(volatile struct ktrx_holder *row)
 {
 	return (uint64_t *)(uintptr_t)row;
@@ -58,7 +62,7 @@ static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
 	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
 }
 
-/* Searches the probes after the first one. */
+/* Searches the entries that are probed after the first one. */
 KTRACE_OUT_OF_LINE volatile struct ktrx_holder *find_further(uint32_t thread)
 {
 	uint32_t first = first_of(thread), end = first + probes();
@@ -84,8 +88,8 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 }
 
 /*
- * Uses the thread's first row and frees later ones. If two CPUs reserve rows at the same time, at least one
- * of them sees both rows.
+ * Returns the thread's first entry and frees later ones. If two CPUs reserve entries for it at the same time,
+ * at least one of the CPUs sees both entries.
  */
 static volatile struct ktrx_holder *settle(uint32_t thread)
 {
@@ -240,7 +244,7 @@ static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = row->habit_wakes + 1;
 }
 
-/* Has the deadline passed, or nearly? The stamp may be one tick old. */
+/* Returns nonzero if the deadline has passed or is near. The stamp may be one tick old. */
 static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
 {
 	uint64_t most = row->deadline > row->wait_stamp ? row->deadline - row->wait_stamp : 0;
@@ -285,7 +289,7 @@ void ktrace_thread_wake(uint32_t thread)
 
 /*
  * Checks the rules for a context switch. If the previous thread went to sleep, the place reported is where it
- * began to wait, else the place of the switch.
+ * began to wait, otherwise the place of the switch.
  */
 static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
 			 uintptr_t pc)

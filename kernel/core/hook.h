@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the hooks of ktrace/hooks.h: access to this CPU's row and to holders' rows.
+ * Shared by the hooks of ktrace/hooks.h: access to this CPU's entry in the table of CPUs, and to the entries
+ * of holders.
  *
  * Hooks take no lock, and an interrupt may call hooks while another hook runs. What an interrupt's hooks
  * change is undone when the interrupt ends (locks are released, nesting is counted down). So a hook that adds
- * a place counts it first and fills it then: an interrupt in between uses the next place.
+ * a place to a list counts the place before it fills the place in: an interrupt in between uses the next
+ * place.
  */
 #ifndef KTRACE_CORE_HOOK_H
 #define KTRACE_CORE_HOOK_H
@@ -38,7 +40,10 @@ KTRACE_INLINE int ktrace_hook_enter(struct ktrace_hook *hook, uint8_t lights)
 	return 1;
 }
 
-/* Reads the clock, for hooks that may do so. Other hooks use the value that was read last. */
+/*
+ * Reads the clock, stores the value as the CPU's `now` and returns it. Hooks that must not read the clock use
+ * the last `now` instead.
+ */
 KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 {
 	uint64_t now = ktrace_arch_clock();
@@ -48,8 +53,9 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 }
 
 /*
- * Does the same, but uses `now` if the caller has already read this CPU's clock (0: it has not). Reads the
- * clock again if an interrupt has read it since, so that the CPU's `now` never decreases.
+ * Stores and returns `now` if the caller has already read this CPU's clock (0: it has not). Reads the clock
+ * like ktrace_hook_now() if the caller has not, or if an interrupt has read it since, so that the CPU's `now`
+ * never decreases.
  */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {
@@ -89,15 +95,15 @@ KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
 				      uint64_t pc);
 
-/* Returns the CPU's row; NULL if there are no holders' rows. */
+/* Returns the CPU's entry in the table of holders; NULL if there is no such table. */
 KTRACE_INLINE volatile struct ktrx_holder *ktrace_holder_cpu(const struct ktrace_hook *hook)
 {
 	return ktrace_state.holder ? &ktrace_state.holder[hook->number] : KTRACE_NULL;
 }
 
 /*
- * ktrace_holder_find() returns the thread's row; NULL if it has none.
- * ktrace_holder_claim() also reserves a free row if the thread has none; NULL if no row is free.
+ * ktrace_holder_find() returns the thread's entry in the table of holders; NULL if it has none.
+ * ktrace_holder_claim() also reserves a free entry if the thread has none; NULL if no entry is free.
  */
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread);
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread);

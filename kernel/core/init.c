@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace_init(): takes tables and rings from lent memory. A trial run over the arena finds the largest rings
- * that fit, a second run takes the memory. Call sites may use the new rings only at the end.
+ * that fit, a second run takes the memory. Call sites can use the new rings only after all of this is done.
  */
 #include "core.h"
 
@@ -17,11 +17,11 @@
  * Tables and rings are taken from them and never given back.
  */
 struct arena {
-	uint64_t boot; /* number of this boot, if the memory is persistent; 0: it is not */
+	uint64_t boot; /* number of this boot, if the memory is persistent; 0: the memory is not persistent */
 	uint32_t pieces;
 	struct {
 		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
-		uint64_t size;	 /* bytes, a multiple of it */
+		uint64_t size;	 /* bytes, a multiple of KTRACE_PIECE_ALIGN */
 		uint64_t taken;	 /* bytes in use, struct ktrx_block included */
 	} piece[KTRACE_MAX_BLOCKS];
 };
@@ -256,7 +256,7 @@ static void cpu_ring_make(uint32_t cpu, const struct layout *layout, void *slots
 	struct ktrx_ring *ring = &ktrace_ring[cpu + 1];
 
 	ring_make(ring, layout->shift, slots);
-	ring->word = ring->first; /* names ring 0 until the CPU is online */
+	ring->word = ring->first; /* the reserve word selects ring 0 until the CPU is online */
 	ring->kind = KTRX_RING_PER_CPU;
 	ring->cpu = cpu;
 	ring->policy = policy;

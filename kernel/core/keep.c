@@ -3,8 +3,8 @@
  * The trace of a boot that ends with a reset. The next boot loads the kernel's image anew. So what a reader
  * needs of the image is copied into persistent memory: the root, the ring table, the boot ring, the event
  * table and texts. Rings and other tables are in that memory anyway. Heartbeats update the copies. A ring may
- * have more records than its copied row says; a reader finds the real end by the slots' generations. So the
- * record path is not involved.
+ * have more records than the copy of its entry states; a reader finds the real end by the slots' generations.
+ * So the record path is not involved.
  *
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.

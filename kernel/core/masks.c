@@ -32,7 +32,10 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 	return event->line != other->line ? event->line < other->line : event < other;
 }
 
-/* Was the event declared with a bit number, by ktr.h? A number that no mask can have counts as none. */
+/*
+ * Returns nonzero if ktr.h declared the event with a bit number. A number that no mask can have counts as
+ * none.
+ */
 static int is_numbered(const struct ktrx_event *event)
 {
 	return event->mask_bit != 0 && event->mask_bit <= KTRX_EVENT_MAX;
@@ -283,7 +286,7 @@ static int visit_name(const struct ktrace_name *name, ktrace_setting_visit *visi
 	return ktrace_name_fits(name) ? visit(cookie, name->text) : 0;
 }
 
-/* Is this the first descriptor of its event? */
+/* Returns nonzero if this is the first descriptor of its event. */
 static int leads_event(struct ktrace_span group, const struct ktrx_event *event)
 {
 	struct ktrace_span name = ktrace_span_of(ktrace_event_name(event));

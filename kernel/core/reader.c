@@ -49,7 +49,7 @@ static bool is_table(const struct ktrx_section *section)
 	       section->extents == 1;
 }
 
-/* Do all strings that every descriptor has end within it? */
+/* Returns true if the strings that every event descriptor has (group, name, text, file) end within it. */
 static bool row_is_whole(const struct ktrx_event *row)
 {
 	const char *at = (const char *)(row + 1);
@@ -61,7 +61,7 @@ static bool row_is_whole(const struct ktrx_event *row)
 	return strings == KTRACE_ROW_FIELDS;
 }
 
-/* A descriptor in the table, with its size and magic; or 8 bytes that are none, with magic 0. */
+/* A descriptor in the table, with its size and magic; or 8 bytes that are not a descriptor, with magic 0. */
 struct item {
 	const unsigned char *at;
 	uint32_t bytes;
@@ -242,7 +242,10 @@ static uint32_t lap_of(const struct ktrx_ring *ring, uint64_t index)
 	return ktrx_lap(ktrace_ring_number(ring), index, ring->shift);
 }
 
-/* Does the first slot `index` have the right check, if the record's other slots have `rest`? */
+/*
+ * Returns true if the first slot `index` has the right check. `rest` is the contribution of the record's
+ * other slots.
+ */
 static bool is_checked(const struct ktrx_ring *ring, uint64_t index, const union slot *slot, uint64_t rest)
 {
 	return ktrx_first_is_checked(slot->word, lap_of(ring, index), rest);
@@ -320,7 +323,7 @@ void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *
 	} while (__atomic_load_n(&ring->anchor_index, __ATOMIC_ACQUIRE) != anchor);
 }
 
-/* Returns the whole stamp nearest to the reference whose low bits are `stamp`. */
+/* Returns the full timestamp that has the low bits `stamp` and is nearest to the reference. */
 static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 {
 	uint64_t ahead = (stamp - reference) << (64 - KTRX_STAMP_BITS);
@@ -409,7 +412,10 @@ bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *recor
 	return false;
 }
 
-/* Is the slot a part of a record that begins before it? A backward walk has not reached that record yet. */
+/*
+ * Returns true if the slot is a part of a record that begins before it. A backward walk has not reached the
+ * beginning of that record yet.
+ */
 static bool is_silent(const struct ktrx_ring *ring, uint64_t index, const union slot *slot)
 {
 	return is_of_lap(ring, index, slot) && is_of_kinds(slot, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST);

@@ -15,7 +15,7 @@
 
 /* ---- rings ------------------------------------------------------------------------------------ */
 
-/* Returns the ring table, and its number of rows in *rings; NULL if no ring table can be read in place. */
+/* Returns the ring table, and its number of entries in *rings; NULL if no ring table can be read in place. */
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
 /*
@@ -75,8 +75,8 @@ enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRA
 const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
 
 /*
- * Returns the event descriptor for a record's id, which may be the id of an event or of a place; NULL as
- * above.
+ * Returns the event descriptor for a record's id, which may be the id of an event or of a place; NULL as for
+ * ktrace_row_find().
  * *place: the descriptor of the place that recorded; NULL if the id is the event's own.
  */
 const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
@@ -107,22 +107,22 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type);
 
 struct ktrace_walk {
 	const struct ktrx_ring *ring;
-	uint64_t index, head; /* the slots left: from index to head - 1 */
-	uint64_t reference;   /* whole timestamp of the anchor that the next record's stamp is relative to */
+	uint64_t index, head; /* the walk has still to visit the slots from index to head - 1 */
+	uint64_t reference;   /* full timestamp of the anchor that the next record's stamp is relative to */
 	/* slots that were overwritten before they could be read; only if newest first */
 	uint64_t overwritten;
-	uint64_t unreadable; /* slots that are no part of a complete record; only if newest first */
+	uint64_t unreadable; /* slots that are not part of a complete record; only if newest first */
 };
 
 struct ktrace_walk_record {
 	const struct ktrx_ring *ring;
-	uint64_t index;	    /* of its first slot */
+	uint64_t index;	    /* index of its first slot */
 	uint64_t stamp;	    /* whole timestamp */
 	uint64_t caller[2]; /* 0: not recorded */
 	uint32_t event;
 	uint32_t thread;
 	uint32_t cpu;	/* KTRX_NO_CPU if unknown */
-	uint32_t bytes; /* of payload; those after the last field have no meaning */
+	uint32_t bytes; /* bytes of payload; bytes after the last field have no meaning */
 	uint8_t payload[KTRX_RECORD_MAX_PAYLOAD];
 };
 
@@ -155,7 +155,7 @@ struct ktrace_stream {
 	uint64_t *heads; /* head of each ring when the dump began */
 	uint32_t rings;
 	unsigned char *buffer; /* follows the heads in the sink's buffer */
-	size_t size, fill;     /* bytes of `buffer`; bytes waiting in it */
+	size_t size, fill;     /* size of `buffer` in bytes; bytes waiting in it */
 	uint64_t at;	       /* bytes produced so far */
 	int error;
 };

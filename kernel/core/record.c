@@ -45,7 +45,7 @@ static uint32_t flags_wanted(const struct ktrx_event *event)
 	       (ktrace_state.sites ? KTRX_EVENT_SITE : 0);
 }
 
-/* Returns the ring for such an event on the CPU with this reserve word. */
+/* Returns the number of the ring for an event with the flags `wanted`, on the CPU with this reserve word. */
 static uint32_t ring_for(uint64_t word, uint32_t wanted)
 {
 	uint32_t ring = KTRX_WORD_RING(word);
@@ -87,7 +87,7 @@ static uint32_t pack_string(uint8_t *to, uint32_t at, uint32_t room, const char 
 	return at + 2 + length;
 }
 
-/* Bytes of a field of each KTRX_TYPE_*; of a string, only its length word. */
+/* Size in bytes of a field of each KTRX_TYPE_*; for a string, the size of its length word. */
 static const uint8_t type_bytes[] = { 0, 1, 2, 4, 8, 1, 2, 4, 8, 8, 2, 1, 1 };
 
 /*
@@ -117,7 +117,7 @@ static uint32_t pack_values(uint8_t *to, const struct ktrx_event *event, const u
 }
 
 /*
- * Records the repetitions that a row has counted, into the ring of the repeated record. Returns 0 if that
+ * Records the repetitions that an entry has counted, into the ring of the repeated record. Returns 0 if that
  * ring is full.
  */
 __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
@@ -140,8 +140,8 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 
 /*
  * Counts the record instead of writing it if it equals the last one of its event. Returns 1 then. Otherwise
- * records what was counted so far, and uses the row for this record. If the ring is full, the row keeps its
- * old record and count.
+ * records what was counted so far, and uses the entry for this record. If the ring is full, the entry keeps
+ * its old record and count.
  */
 static int is_folded(const struct ktrace_pending *pending, uint64_t word)
 {
@@ -199,7 +199,8 @@ static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace
 }
 
 /*
- * Records, or counts a repetition. Returns the timestamp as ktrace_write() does; 0 if the record was counted.
+ * Writes the record, or counts it as a repetition. Returns the timestamp as ktrace_write() does; 0 if the
+ * record was counted.
  */
 static uint64_t write_or_fold(const struct ktrace_pending *pending, uint64_t word, uint32_t wanted)
 {
@@ -208,7 +209,7 @@ static uint64_t write_or_fold(const struct ktrace_pending *pending, uint64_t wor
 	return ktrace_write(pending);
 }
 
-/* Does the same with an extension block. Every record of a shared ring has one. */
+/* Writes or counts a record with an extension block. Every record of a shared ring has an extension block. */
 static uint64_t record_extended(struct ktrace_pending *pending, uint64_t word,
 				const struct ktrace_origin *origin)
 {
@@ -248,8 +249,8 @@ static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32
 }
 
 /*
- * Does what the event's state demands. A slot that the call site has reserved is filled even if the event was
- * turned off since. Returns the record's timestamp; 0 if there is no record.
+ * Does what the event's state demands. A slot that the call site has reserved is filled even if the event has
+ * been turned off in the meantime. Returns the record's timestamp; 0 if there is no record.
  */
 static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		     uint64_t stamp, const struct ktrace_origin *origin)

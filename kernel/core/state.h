@@ -12,9 +12,9 @@
 #define KTRACE_IN_DATA __attribute__((__section__(".data")))
 
 /*
- * Rows of ktrace_ring[]: the boot ring, one ring for each CPU, and the ring of rare events.
- * The reserve word in the row after the last CPU's is not used by the ring of rare events. A CPU with a
- * number that is too large by one would use it; so the word names the boot ring.
+ * Number of entries of ktrace_ring[]: the boot ring, one ring for each CPU, and the ring of rare events.
+ * The ring of rare events has the entry after the last CPU's, but does not use the reserve word in that
+ * entry. A CPU with a number that is too large by one would use that word; so the word selects the boot ring.
  */
 #define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2)
 
@@ -43,27 +43,28 @@ struct ktrace_console_record {
 
 struct ktrace_state {
 	uint64_t ended;	    /* calls of ktrace_panic() and ktrace_exit() with an end hook set */
-	uint64_t changes;   /* number of changes that event states depend on */
+	uint64_t changes;   /* number of changes so far to anything that event states depend on */
 	uint64_t mailing;   /* 1 while a CPU carries out the host's requests */
 	uint64_t rare_word; /* reserve word of the ring of rare events */
 	uint32_t attached;
-	uint32_t hooking;     /* 1 while hooks maintain the state tables */
-	uint32_t state;	      /* setting debug.ktr.state: 1 if hooks shall do so */
-	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
+	uint32_t hooking; /* 1 while hooks maintain the state tables */
+	uint32_t state;	  /* setting debug.ktr.state: 1 if hooks are to maintain the state tables */
+	/* nonzero: ktrace_init() succeeded, so all functions of the port may be called */
+	uint32_t initialised;
 	uint32_t stopped;
 	uint32_t panic_goes_on;
 	uint32_t callers; /* setting debug.ktr.stacktrace: if not 0, all events record their callers */
 	uint32_t sites;	  /* setting debug.ktr.sites: if not 0, all events record the call site */
-	uint32_t events;  /* event descriptors that have an id */
+	uint32_t events;  /* number of event descriptors that have an id */
 	uint32_t cpus;
 	uint32_t rare; /* number of the ring of rare events; 0: none */
 	uint32_t threads;
-	uint32_t holders;	/* rows for threads; they follow the rows of CPUs */
-	uint64_t threads_named; /* total number of rows of thread[] that were assigned */
+	uint32_t holders;	/* number of entries for threads; they follow the entries of CPUs */
+	uint64_t threads_named; /* total number of times that an entry of thread[] was assigned */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder; /* NULL: none */
-	struct ktrx_fold *fold;	    /* `folds` rows for each CPU */
+	struct ktrx_fold *fold;	    /* `folds` entries for each CPU */
 	uint32_t folds;
 	uint64_t *counters; /* [ring][event id]; NULL: `count` of each event is used */
 	uint64_t (*physical)(const volatile void *address);
@@ -98,7 +99,10 @@ KTRACE_HIDDEN void *ktrace_row_from(uint64_t *at, uint16_t magic);
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 
-/* Sets the state of every event from what is wanted and from what the core can do now. */
+/*
+ * Sets the state of every event, from its requested state and from the settings and the condition of the
+ * core.
+ */
 KTRACE_HIDDEN void ktrace_states_update(void);
 
 /*
@@ -108,7 +112,7 @@ KTRACE_HIDDEN void ktrace_states_update(void);
  */
 KTRACE_HIDDEN uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most);
 
-/* Returns the number of rows of ktrace_ring[] that are in use. */
+/* Returns the number of entries of ktrace_ring[] that are in use. */
 static inline uint32_t ktrace_rings(void)
 {
 	return ktrace_state.rare ? ktrace_state.rare + 1 : ktrace_state.cpus + 1;

@@ -117,7 +117,7 @@ static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n
 }
 
 /*
- * Adds the record's slots to `lapped` if a whole lap was reserved since its first slot: its slots may have
+ * Adds the record's slots to `lapped` if a whole lap was reserved after its first slot: its slots may have
  * overwritten newer ones. The count is a lower bound: a CPU may load the head before its stores are visible,
  * and a port may omit the call.
  */
@@ -149,7 +149,10 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 	count_if_lapped(writer);
 }
 
-/* Is the last anchor too far away, in either direction? The CPU that wrote it may have a different clock. */
+/*
+ * Returns nonzero if the last anchor is too far away in time, in either direction. The CPU that wrote it may
+ * have a different clock.
+ */
 static int needs_anchor(const struct ktrace_writer *writer)
 {
 	const struct ktrx_ring *ring = writer->ring;
@@ -172,7 +175,7 @@ static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 		*(volatile uint64_t *)&ring->deadline = stamp + KTRACE_ANCHOR_TICKS;
 }
 
-/* Writes an anchor into the writer's one slot. */
+/* Writes an anchor into the single slot that the writer has reserved. */
 static void anchor_store(const struct ktrace_writer *writer)
 {
 	struct ktrx_ring *ring = writer->ring;
@@ -240,7 +243,7 @@ static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head,
 	return writer->stamp;
 }
 
-/* The boot ring's address is formed relative to the code, not read from the ring's row. */
+/* The boot ring's address is formed relative to the code, not read from the ring's entry. */
 static uint64_t boot_write(const struct ktrace_pending *pending)
 {
 	struct ktrace_writer writer;
@@ -262,8 +265,7 @@ static uint64_t rare_write(const struct ktrace_pending *pending)
 /* ---- Rings of one CPU ------------------------------------------------------------------------------ */
 
 /*
- * Reserves slots if no older slot is overwritten by that. Otherwise counts the record as dropped and returns
- * 0.
+ * Reserves slots if this overwrites no older slot. Otherwise counts the record as dropped and returns 0.
  */
 static int reserve_if_room(struct ktrace_writer *writer)
 {
