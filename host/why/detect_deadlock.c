@@ -82,6 +82,18 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 								: "");
 }
 
+/* Adds a line for the CPU that has not answered an IPI. `asked` is its name, or that of its thread. */
+static void say_missing_answer(const struct context *context, struct why_finding *finding,
+			       const struct why_edge *edge, const char *asked)
+{
+	if (context->evidence->cpu[edge->to].row.interrupts == KTRX_INTERRUPTS_OFF)
+		finding_evidence(&finding->base, "  %s does not take the IPI: interrupts are disabled there",
+				 asked);
+	else
+		finding_evidence(&finding->base,
+				 "  %s has not answered the IPI: that CPU runs an interrupt handler", asked);
+}
+
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -104,8 +116,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	case WHY_EDGE_IPI:
 		finding_evidence(&finding->base, "%s %s%s for an answer to its IPI%s", from,
 				 *since ? "has waited" : "waits", since, at);
-		finding_evidence(&finding->base, "  %s does not take the IPI: interrupts are disabled there",
-				 to);
+		say_missing_answer(context, finding, edge, to);
 		return;
 	case WHY_EDGE_TURN:
 		finding_evidence(&finding->base,

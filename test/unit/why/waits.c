@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -346,6 +347,17 @@ static void missing_answer_of_waiting_cpu_is_deadlock(void **state)
 	why_says("interrupts are disabled there");
 }
 
+static void missing_answer_of_waiting_handler_is_deadlock(void **state)
+{
+	(void)state;
+	script_cpu(1)->nesting = 1;
+	script_cpu(1)->irq_stamp = 15 * MS;
+	cpus_over_an_answer(KTRX_INTERRUPTS_UNKNOWN, 5 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("has not answered the IPI: that CPU runs an interrupt handler");
+	assert_null(strstr(why_text(), "interrupts are disabled there"));
+}
+
 static void answer_with_interrupts_enabled_is_no_deadlock(void **state)
 {
 	(void)state;
@@ -468,6 +480,7 @@ int main(void)
 		TEST(short_wait_for_answer_beside_work_is_healthy),
 		TEST(short_wait_for_answer_of_live_machine_is_healthy),
 		TEST(missing_answer_of_waiting_cpu_is_deadlock),
+		TEST(missing_answer_of_waiting_handler_is_deadlock),
 		TEST(answer_with_interrupts_enabled_is_no_deadlock),
 		TEST(given_answer_is_no_deadlock),
 		TEST(events_without_hooks_make_deadlock_likely),
