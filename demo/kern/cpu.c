@@ -70,7 +70,7 @@ void cpu_start_others(void)
 	while (cpu_count < wanted) {
 		set_up(&cpus[cpu_count], cpu_count);
 		if (!start(&cpus[cpu_count])) {
-			kprintf("CPU %u does not start\n", cpu_count);
+			kprintf("CPU %u did not start\n", cpu_count);
 			break;
 		}
 		__atomic_store_n(&cpu_count, cpu_count + 1, __ATOMIC_RELEASE);

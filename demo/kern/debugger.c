@@ -102,7 +102,7 @@ static void show_trace(const char *how)
 	if (error == KTRACE_ERROR_SYNTAX)
 		kprintf("show ktr[/v][a][c<CPU>] [PATTERN...]\n");
 	else if (error == KTRACE_ERROR_ARGUMENT)
-		kprintf("there is no such CPU; try show cpus\n");
+		kprintf("no such CPU; try show cpus\n");
 	else
 		ktrace_console_refusal(&viewer, error);
 }
@@ -124,7 +124,7 @@ static void set(const char *text)
 	else
 		ktrace_console_refusal(&viewer, ktrace_control(text));
 	if (has_panicked && probes_pending())
-		kprintf("probes need the machine to run, and it does not any more\n");
+		kprintf("probes do not run after a panic\n");
 }
 
 static void show_backtrace(const char *count)
@@ -149,7 +149,7 @@ static void leave(const char *unused)
 {
 	(void)unused;
 	if (has_panicked)
-		kprintf("there is no way back from a panic\n");
+		kprintf("cannot continue after a panic\n");
 	else
 		is_leaving = true;
 }
@@ -169,13 +169,13 @@ static const struct command {
 	void (*run)(const char *arguments); /* arguments: the text after the name */
 } commands[] = {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
-	{ "show settings", "how the tracer is set: show settings[/a] [PREFIX]", show_settings },
-	{ "show cpus", "what each CPU does", show_cpus },
-	{ "bt", "who called up to here: bt [COUNT]", show_backtrace },
-	{ "set", "changes that: set NAME=VALUE, and events: set sched.*=on, set -mm.fault", set },
-	{ "c", "goes on", leave },
-	{ "halt", "ends the machine", halt },
-	{ "help", "this", help },
+	{ "show settings", "the settings of ktrace: show settings[/a] [PREFIX]", show_settings },
+	{ "show cpus", "the state and thread of each CPU", show_cpus },
+	{ "bt", "the backtrace of this prompt: bt [COUNT]", show_backtrace },
+	{ "set", "changes settings and events: set NAME=VALUE, set sched.*=on, set -mm.fault", set },
+	{ "c", "continues", leave },
+	{ "halt", "switches the machine off", halt },
+	{ "help", "this list", help },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -230,7 +230,8 @@ static void prompt(void)
 
 void debugger_enter(void)
 {
-	kprintf("\nCPU %u stops here, the others go on; c continues, help helps\n", arch_this_cpu()->id);
+	kprintf("\nCPU %u stopped at this prompt; the other CPUs continue. Type c to continue, or help\n",
+		arch_this_cpu()->id);
 	prompt();
 }
 

@@ -56,7 +56,7 @@ static void out_of_memory(struct process *self)
 		timer_sleep(RETRY_NS);
 		return;
 	}
-	kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->name);
+	kprintf("out of memory: process %u (%s) was killed\n", self->pid, self->name);
 	signal_force(SIGKILL);
 }
 

@@ -338,7 +338,7 @@ void hardware_trace_init(void)
 
 	kernel.cpus = cpu_count;
 	if (ktrace_hwt_init(&kernel) != KTRACE_OK) {
-		kprintf("there is no hardware trace\n");
+		kprintf("hardware trace is not available\n");
 		return;
 	}
 	find_software();

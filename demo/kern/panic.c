@@ -75,7 +75,7 @@ static void print_message(const struct cpu *self)
 	       self->current ? self->current->name : "none");
 	console_write_unlocked(head);
 	console_write_unlocked(message);
-	console_write_unlocked(running_others() > 0 ? "\nsome CPUs do not answer\n" : "\n");
+	console_write_unlocked(running_others() > 0 ? "\nsome CPUs did not stop\n" : "\n");
 }
 
 void panic(const char *text, ...)

@@ -411,5 +411,5 @@ void process_trace_init(void)
 	};
 
 	if (ktrace_proc_init(&kernel) != KTRACE_OK)
-		kprintf("processes cannot be traced\n");
+		kprintf("process tracing is not available\n");
 }

@@ -24,7 +24,7 @@ void share_init(void)
 	bytes = (highest - lowest) / PAGE_SIZE * sizeof(*others);
 	others = page_alloc((bytes + PAGE_SIZE - 1) / PAGE_SIZE);
 	if (!others)
-		panic("no memory to count the owners of pages");
+		panic("out of memory for the counters of page owners");
 }
 
 static uint32_t *others_of(uintptr_t page)

@@ -123,7 +123,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	struct thread *thread = make_own(name, cpu);
 
 	if (!thread)
-		panic("no memory or id for thread %s", name);
+		panic("out of memory or ids for thread %s", name);
 	return thread;
 }
 

@@ -66,7 +66,7 @@ static uint32_t boots_to_keep(void)
 
 	if (keep <= KTRACE_KEEP_MAX)
 		return (uint32_t)keep;
-	kprintf("keep=%lu: no boot is kept, for at most %u can be\n", keep, KTRACE_KEEP_MAX);
+	kprintf("keep=%lu: no boot is kept; the maximum is %u\n", keep, KTRACE_KEEP_MAX);
 	return 0;
 }
 
@@ -120,9 +120,9 @@ void trace_init(void)
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)
-		kprintf("slots=%lu keep=%u: not so much memory\n", slots, keep);
+		kprintf("slots=%lu keep=%u: not enough memory\n", slots, keep);
 	else if (error < 0)
-		kprintf("slots=%lu: not a power of two from 512 on\n", slots);
+		kprintf("slots=%lu: must be a power of two, at least 512\n", slots);
 	if (error < 0 && memory.base)
 		page_free(memory.base, memory.size / PAGE_SIZE);
 	trace_cpu_online();

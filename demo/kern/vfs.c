@@ -553,7 +553,7 @@ void vfs_init(void)
 	ramfs_init();
 	vfs_root = ramfs_new(S_IFDIR | 0755, &vfs_superuser);
 	if (!vfs_root)
-		panic("ramdisk= has no room for a directory");
+		panic("ramdisk=: too small for a directory");
 	vfs_root->links = 1;
 	vfs_root->parent = vfs_root;
 	rootfs_unpack();

@@ -32,7 +32,7 @@ for arch in x86_64 aarch64 riscv64; do
 		grep -q '^cpu1 online ' '$tmp/lines'"
 	equal "$arch, at run time: an unknown modifier prints the usage" "show ktr[/v][a][c<CPU>] [PATTERN...]" \
 		"$(answer "show ktr/x")"
-	equal "$arch, at run time: an unknown CPU is refused" "there is no such CPU; try show cpus" "$(answer "show ktr/c99")"
+	equal "$arch, at run time: an unknown CPU is refused" "no such CPU; try show cpus" "$(answer "show ktr/c99")"
 	equal "$arch, at run time: show ktr refuses an unknown event and suggests a name" \
 		"sched.swich: no such event; did you mean sched.switch?" "$(answer "show ktr sched.swich")"
 	equal "$arch, at run time: set switches an event off" "" "$(answer "set -sched.wake")"
@@ -76,8 +76,8 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch, after a panic: show settings prints a setting" "debug.ktr.version=2" "$(answer "show settings debug.ktr.version")"
 	equal "$arch, after a panic: set changes a setting" "debug.ktr.panic_goes_on=1" \
 		"$(answer "show settings debug.ktr.panic_goes_on")"
-	equal "$arch, after a panic: set refuses to run probes" "probes need the machine to run, and it does not any more" \
+	equal "$arch, after a panic: set refuses to run probes" "probes do not run after a panic" \
 		"$(answer "set debug.ktr.testlogcnt=1")"
-	equal "$arch, after a panic: c refuses to continue" "there is no way back from a panic" "$(answer c)"
+	equal "$arch, after a panic: c refuses to continue" "cannot continue after a panic" "$(answer c)"
 done
 done_testing

@@ -121,9 +121,9 @@ for arch in x86_64 aarch64 riscv64; do
 	prompted
 	tr -d '\r' <"$tmp/console" | sed -n 's/^sysctl: //p' >"$tmp/messages"
 	equal "$arch: sysctl reports names that it cannot find or set, with suggestions" \
-		"schd.swich=on: no event or setting has such a name|near it: sched.switch|$(
-		)debug.ktr.entries=5: it can only be read|vm.free_page: no event or setting has such a name|$(
-		)near it: vm.free_pages" "$(paste -sd '|' "$tmp/messages")"
+		"schd.swich=on: no such event or setting|did you mean sched.switch?|$(
+		)debug.ktr.entries=5: read-only|vm.free_page: no such event or setting|$(
+		)did you mean vm.free_pages?" "$(paste -sd '|' "$tmp/messages")"
 	"$ktrace" show --settings "$ram" >"$tmp/host.all" 2>/dev/null
 	check "$arch: sysctl switches an event off" grep -qE 'mm\.fault_enter +off' "$tmp/host.all"
 	type_line 'exit 0'

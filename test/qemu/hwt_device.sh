@@ -39,7 +39,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	done
 	boot --trace-unit "$arch" 2 \
 		hwt:-f:collatz:mapped,hwt:-f:nothing:mapped,hwt:-f:0x3000-0x4000:mapped,hwt:-f:main:-f:sort:-f:grow:-f:fell:-f:check:recursion
-	console_has "$arch: hwt -f refuses a function that the program does not have" "hwt: /bin/mapped: no function is called nothing"
+	console_has "$arch: hwt -f refuses a function that the program does not have" "hwt: /bin/mapped: no function named nothing"
 	console_has "$arch: hwt warns if there are more functions than ranges" \
 		"hwt: warning: the trace unit has too few ranges: 1 of 5 are not traced"
 	equal "$arch: hwt runs the program in the three other cases" 3 "$(grep -cx 'init: hwt: status 0' "$tmp/console")"
@@ -48,12 +48,12 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 		hwt:-f:nothing:mapped,hwt:nosuch,hwt:-s:9:recursion,hwt:-b:100:recursion,hwt:-t:x:recursion,hwt:-s:x:recursion,hwt:-P:4711,hwt:-c:none:recursion,ls:/,ls:/tmp
 	equal "$arch: when hwt does not run the command, it leaves no file and prints a message" "4, no file" \
 		"$(grep -cx 'hwt: the command was not run' "$tmp/console"), $(grep 'hwt.out' "$tmp/console" || echo no file)"
-	console_has "$arch: hwt -s refuses a CPU that does not exist" "hwt: -s 9: not all of these CPUs are there"
+	console_has "$arch: hwt -s refuses a CPU that does not exist" "hwt: -s 9: not all of these CPUs exist"
 	check "$arch: the message about an unknown CPU lists no trace units" awk '/-s 9: not all/ { exit last ~ /: (there|absent)/ } { last = $0 }' \
 		"$tmp/console"
-	console_has "$arch: hwt -b names the value that it refuses" "hwt: -b 100: a multiple of 4096 is wanted"
-	console_has "$arch: hwt -t names the value that it refuses" "hwt: -t x: milliseconds are wanted"
-	console_has "$arch: hwt -s names the value that it refuses" "hwt: -s x: numbers of CPUs below 64, with commas between them, are wanted"
+	console_has "$arch: hwt -b names the value that it refuses" "hwt: -b 100: expected a multiple of 4096"
+	console_has "$arch: hwt -t names the value that it refuses" "hwt: -t x: expected a number of milliseconds"
+	console_has "$arch: hwt -s names the value that it refuses" "hwt: -s x: expected CPU numbers below 64, separated by commas"
 	console_has "$arch: hwt -P names the process that does not exist" "hwt: -P 4711: No such process"
 	console_has "$arch: hwt -c names the unit that does not exist" "hwt: -c none: No such device"
 
@@ -62,7 +62,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: kdump shows a record of an unknown type" grep -qE '^ *[0-9]+ .* UNKNOWN\([0-9]+\)  [0-9]+ bytes$' "$tmp/console"
 	equal "$arch: kdump shows the bytes of each record of an unknown type" "$(grep -c UNKNOWN "$tmp/console")" \
 		"$(grep -A1 UNKNOWN "$tmp/console" | grep -cE '^       0x0000 [0-9a-f]{4} [0-9a-f]{4} ')"
-	console_has "$arch: kdump counts the records of unknown types" "kdump: /tmp/trace: records of types that are not known: $(grep -c UNKNOWN "$tmp/console")"
+	console_has "$arch: kdump counts the records of unknown types" "kdump: /tmp/trace: records of unknown types: $(grep -c UNKNOWN "$tmp/console")"
 
 	boot --trace-unit "$arch" 2 hwt:-s:1:hwt:recursion,hwt:-s:0:hwt:-s:0:recursion,hwt:hwt:-s:0:recursion
 	console_has "$arch: while CPUs are traced, hwt refuses to trace a process" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"

@@ -86,7 +86,7 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	: >"$tmp/console"
 	type_to_shell 'sysctl thread.last_id=4194302' 'ktrace -f /tmp/last -p 1' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
 	console_has "$arch: a system call fails if no thread id is left" "ktrace: /tmp/last: Cannot allocate memory"
-	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: no new process: error 12"
+	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: cannot start a process: error 12"
 	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"
 
 	# The kernel keeps freed memory for later use, as much as it ever needed at once. That amount may grow

@@ -37,7 +37,7 @@ void icmp_input(struct packet *packet)
 
 	if (ip_payload_bytes(packet) != MESSAGE_BYTES || ip_checksum(message, MESSAGE_BYTES) != 0 ||
 	    message[0] != DESTINATION_UNREACHABLE || message[1] != PORT_UNREACHABLE || quoted[9] != IP_UDP) {
-		packet_drop(packet, "not understood");
+		packet_drop(packet, "unsupported ICMP message");
 		return;
 	}
 	udp_refused(get32(quoted + 12), get16(ports), get32(quoted + 16), get16(ports + 2));

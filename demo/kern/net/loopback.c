@@ -39,7 +39,7 @@ void loopback_transmit(struct packet *packet)
 	KTRACE(net, tx, packet->length, ip_protocol(packet), ip_source_port(packet),
 	       ip_destination_port(packet), stream_flags(packet), packet->number);
 	if (is_lost(packet)) {
-		packet_drop(packet, "went astray");
+		packet_drop(packet, "lost on purpose");
 		return;
 	}
 	irq_on = spin_lock(&waiting.lock);

@@ -115,7 +115,7 @@ static void syn_sent_input(struct socket *socket, const struct segment *segment)
 		stream_set_state(socket, STREAM_ESTABLISHED);
 		stream_transmit(socket, segment->packet, STREAM_ACK, 0);
 	} else {
-		packet_drop(segment->packet, "acknowledges without a handshake");
+		packet_drop(segment->packet, "acknowledgement without a handshake");
 	}
 }
 
@@ -232,7 +232,7 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 		packet_drop(segment->packet, "out of sequence");
 		stream_abort(socket, ECONNRESET);
 	} else if (segment->flags & STREAM_SYN || !(segment->flags & STREAM_ACK) || !in_flight) {
-		packet_drop(segment->packet, "makes no sense");
+		packet_drop(segment->packet, "bad flags or acknowledgement");
 		stream_abort(socket, ECONNRESET);
 	} else {
 		acknowledge(socket, segment);

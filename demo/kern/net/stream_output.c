@@ -206,7 +206,7 @@ void stream_refuse(struct packet *packet)
 	unsigned flags = header[13];
 
 	if (flags & STREAM_RST) {
-		packet_drop(packet, "reset for nobody");
+		packet_drop(packet, "reset without a connection");
 		return;
 	}
 	sequence += bytes + (flags & STREAM_SYN ? 1 : 0) + (flags & STREAM_FIN ? 1 : 0);

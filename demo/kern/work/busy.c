@@ -100,6 +100,6 @@ void work_busy(uint64_t until_ns)
 	booked = 0;
 	work_crew("busy", 2 * cpu_count, member, until_ns);
 	if (booked != list.planned)
-		panic("busy: %lu of %u pieces of work are booked", booked, list.planned);
+		panic("busy: only %lu of %u pieces of work were counted", booked, list.planned);
 	kprintf("busy: %lu pieces of work\n", booked);
 }

@@ -30,7 +30,7 @@ static bool is_broken(const char *what, int64_t result)
 	if (result >= 0)
 		return false;
 	if (!lossy)
-		panic("net: %s gave %ld", what, (long)result);
+		panic("net: %s returned %ld", what, (long)result);
 	__atomic_add_fetch(&broken, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -83,7 +83,7 @@ static bool receive_pattern(struct file *client, char *buffer, size_t size, unsi
 			return false;
 		for (int64_t i = 0; i < got; i++, done++)
 			if (buffer[i] != pattern(done, seed))
-				panic("net: byte %lu of %lu came back wrong", (unsigned long)done,
+				panic("net: byte %lu of %lu was echoed wrongly", (unsigned long)done,
 				      (unsigned long)size);
 	}
 	__atomic_add_fetch(&bytes_echoed, size, __ATOMIC_RELAXED);

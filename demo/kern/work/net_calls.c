@@ -7,7 +7,7 @@
 void net_expect(const char *what, int64_t result, int64_t wanted)
 {
 	if (result != wanted)
-		panic("net: %s gave %ld, not %ld", what, (long)result, (long)wanted);
+		panic("net: %s returned %ld, not %ld", what, (long)result, (long)wanted);
 }
 
 struct abi_sockaddr net_at(uint16_t port)

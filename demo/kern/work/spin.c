@@ -33,6 +33,6 @@ void work_spin(uint64_t until_ns)
 {
 	work_crew("spin", cpu_count, fighter, until_ns);
 	if (guarded != counted)
-		panic("spin: the lock let %lu of %lu rounds through together", counted - guarded, counted);
+		panic("spin: %lu of %lu increments were lost", counted - guarded, counted);
 	kprintf("spin: %lu rounds\n", counted);
 }

@@ -24,6 +24,6 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && same(open(argv[1], O_RDONLY, 0), open(argv[2], O_RDONLY, 0)))
 		return 0;
-	dprintf(STDERR, "cmp: not the same\n");
+	dprintf(STDERR, "cmp: the files differ\n");
 	return 1;
 }

@@ -93,16 +93,15 @@ static void explain_other(const struct request *request, bool by_cpu)
 {
 	if (by_cpu)
 		dprintf(STDERR,
-			"hwt: -s %s: another context (/dev/hwt_*) traces one of these CPUs already, or a "
-			"process by "
-			"the same trace unit\n",
+			"hwt: -s %s: another context (/dev/hwt_*) traces one of these CPUs already, "
+			"or a process by the same trace unit\n",
 			request->cpus);
 	else if (request->child)
 		dprintf(STDERR, "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit\n");
 	else
 		dprintf(STDERR,
-			"hwt: -P %u: another context (/dev/hwt_*) traces it already, or CPUs by the same "
-			"trace unit\n",
+			"hwt: -P %u: another context (/dev/hwt_*) traces it already, "
+			"or CPUs by the same trace unit\n",
 			request->alloc.pid);
 }
 
@@ -110,7 +109,7 @@ static void explain_other(const struct request *request, bool by_cpu)
 static void explain_refusal(const struct request *request, int error)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU;
-	char what[32] = "no context of hardware trace";
+	char what[32] = "cannot create a context";
 
 	if (error == -ENOSYS) {
 		dprintf(STDERR, "hwt: this kernel was compiled without the hooks of hardware trace "
@@ -122,7 +121,7 @@ static void explain_refusal(const struct request *request, int error)
 		return;
 	}
 	if (error == -ENODEV && by_cpu && has_unit(request->alloc.backend, false)) {
-		dprintf(STDERR, "hwt: -s %s: not all of these CPUs are there\n", request->cpus);
+		dprintf(STDERR, "hwt: -s %s: not all of these CPUs exist\n", request->cpus);
 		return;
 	}
 	if (error == -ENODEV)
@@ -200,7 +199,7 @@ static int configure(struct request *request, const struct ktrx_hwt_image *image
 			break;
 		}
 		if (error == -ENOENT)
-			dprintf(STDERR, "hwt: %s: no function is called %s\n", request->image,
+			dprintf(STDERR, "hwt: %s: no function named %s\n", request->image,
 				request->functions[i]);
 	}
 	if (error)
@@ -419,7 +418,7 @@ static _Noreturn void refuse(int letter, const char *value, const char *wanted)
 {
 	const char option[] = { (char)letter, '\0' };
 
-	dprintf(STDERR, "hwt: -%s %s: %s wanted\n", option, value, wanted);
+	dprintf(STDERR, "hwt: -%s %s: expected %s\n", option, value, wanted);
 	exit(2);
 }
 
@@ -444,7 +443,7 @@ static uint64_t parse_cpus(const char *value)
 		while (*text && *text != ',' && length < sizeof(number) - 1)
 			number[length++] = *text++;
 		if (parse_number(number, 64) >= 64 || (*text && *text++ != ','))
-			refuse('s', value, "numbers of CPUs below 64, with commas between them, are");
+			refuse('s', value, "CPU numbers below 64, separated by commas");
 		cpus |= UINT64_C(1) << parse_number(number, 0);
 	}
 	return cpus;
@@ -454,16 +453,16 @@ static void take_option(struct request *request, int letter, const char *value)
 {
 	switch (letter) {
 	case 'b':
-		request->alloc.buffer_size = parse_count(letter, value, "bytes are");
+		request->alloc.buffer_size = parse_count(letter, value, "a number of bytes");
 		if (request->alloc.buffer_size % PAGE != 0)
-			refuse(letter, value, "a multiple of 4096 is");
+			refuse(letter, value, "a multiple of 4096");
 		return;
 	case 'c':
 		string_copy(request->alloc.backend, value, sizeof(request->alloc.backend));
 		return;
 	case 'f':
 		if (request->function_count == FUNCTIONS_MAX)
-			refuse(letter, value, "fewer functions are");
+			refuse(letter, value, "at most 8 functions");
 		request->functions[request->function_count++] = value;
 		return;
 	case 'i':
@@ -473,7 +472,7 @@ static void take_option(struct request *request, int letter, const char *value)
 		request->config.pauses |= HWT_PAUSE_MMAP;
 		return;
 	case 'P':
-		request->alloc.pid = parse_count(letter, value, "the number of a process is");
+		request->alloc.pid = parse_count(letter, value, "a process id");
 		return;
 	case 's':
 		request->cpus = value;
@@ -481,7 +480,7 @@ static void take_option(struct request *request, int letter, const char *value)
 		request->alloc.cpus = parse_cpus(value);
 		return;
 	case 't':
-		request->config.timeout_ms = parse_count(letter, value, "milliseconds are");
+		request->config.timeout_ms = parse_count(letter, value, "a number of milliseconds");
 		return;
 	case 'w':
 		request->file = value;
@@ -517,8 +516,8 @@ static void settle(struct request *request, char **words)
 		request->image = path;
 	}
 	if (request->waits_for_image && (request->alloc.mode == KTRX_HWT_MODE_CPU || !request->image)) {
-		dprintf(STDERR, "hwt: -f: the kernel's names are not known here, and a process needs -i: "
-				"give START-END\n");
+		dprintf(STDERR, "hwt: -f: function names need a program's file: -i with -P, and not with -s. "
+				"Or give addresses: START-END\n");
 		exit(2);
 	}
 	if (request->waits_for_image) {

@@ -467,6 +467,6 @@ int main(int argc, char **argv)
 	if (error)
 		dprintf(STDERR, "kdump: %s: %s\n", path, error_text(error));
 	else if (unknown)
-		dprintf(STDERR, "kdump: %s: records of types that are not known: %u\n", path, unknown);
+		dprintf(STDERR, "kdump: %s: records of unknown types: %u\n", path, unknown);
 	return error ? 1 : 0;
 }

@@ -71,7 +71,7 @@ static int facilities_of(const char *letters)
 		while (n < sizeof(kinds) / sizeof(kinds[0]) && kinds[n].letter != *letters)
 			n++;
 		if (n == sizeof(kinds) / sizeof(kinds[0])) {
-			dprintf(STDERR, "ktrace: -t: '%s' is none of these letters\n", letters);
+			dprintf(STDERR, "ktrace: -t: unknown letter at '%s'\n", letters);
 			usage();
 		}
 		facilities |= kinds[n].facilities;
@@ -84,7 +84,7 @@ static int number_of(const char *text)
 	unsigned number = parse_number(text, NO_NUMBER);
 
 	if (number == NO_NUMBER || number > INT32_MAX) {
-		dprintf(STDERR, "ktrace: %s is no process\n", text);
+		dprintf(STDERR, "ktrace: %s: not a process or group id\n", text);
 		usage();
 	}
 	return (int)number;
@@ -143,8 +143,7 @@ static void make_file(const struct request *request)
 	if (error)
 		fail(request->file, error);
 	if (about.uid != (uint32_t)getuid()) {
-		dprintf(STDERR, "ktrace: %s: it is somebody else's: nothing is appended to it\n",
-			request->file);
+		dprintf(STDERR, "ktrace: %s: owned by another user: nothing is appended\n", request->file);
 		exit(1);
 	}
 	close(fd);

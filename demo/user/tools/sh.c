@@ -216,7 +216,7 @@ static void run_pipeline(const struct pipeline *pipeline)
 	for (int i = 0; i < pipeline->count; i++) {
 		pid[i] = start_stage(&pipeline->stage[i], input, i + 1 == pipeline->count, &input);
 		if (pid[i] < 0)
-			dprintf(STDERR, "sh: no new process: error %d\n", -pid[i]);
+			dprintf(STDERR, "sh: cannot start a process: error %d\n", -pid[i]);
 	}
 	for (int i = 0; i < pipeline->count && !pipeline->background; i++)
 		if (pid[i] > 0)
@@ -246,7 +246,7 @@ static void run_line(const char *line)
 
 	while (*reader.at) {
 		if (!read_pipeline(&reader, &pipeline)) {
-			dprintf(STDERR, "sh: this line is beyond me\n");
+			dprintf(STDERR, "sh: syntax error\n");
 			return;
 		}
 		if (pipeline.count == 1 && pipeline.stage[0].count == 0 && !pipeline.stage[0].output)

@@ -18,20 +18,20 @@ static void show_near(const char *wanted)
 	char name[NAME_BYTES];
 
 	for (int n = 0; setting_near(wanted, n, name, sizeof(name)) > 0; n++)
-		dprintf(STDERR, "sysctl: near it: %s\n", name);
+		dprintf(STDERR, "sysctl: did you mean %s?\n", name);
 }
 
 static const char *reason_of(int64_t error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "no event or setting has such a name";
+		return "no such event or setting";
 	case -EACCES:
-		return "it can only be read";
+		return "read-only";
 	case -EPERM:
-		return "only root sets";
+		return "only root may change settings";
 	case -EINVAL:
-		return "not understood, or out of range";
+		return "bad syntax or value";
 	default:
 		return "too long";
 	}
