@@ -338,7 +338,7 @@ static void run_file(const char *folder, const char *extra)
 		find_fault(file, "a file is left open");
 	empty_outputs();
 	if (__lsan_do_recoverable_leak_check()) {
-		find_fault(file, "memory is left behind");
+		find_fault(file, "memory is still allocated");
 		print_report();
 		progress->file++;
 		_exit(ENDED_BY_LEAK);

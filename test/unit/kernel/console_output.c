@@ -28,18 +28,18 @@ static struct {
 	char text[4096];
 	size_t length;
 	unsigned pieces;
-	void (*meanwhile)(void); /* called once, in the middle of writing */
+	void (*during_write)(void); /* called once, in the middle of writing */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
 {
-	void (*meanwhile)(void) = screen.meanwhile;
+	void (*during_write)(void) = screen.during_write;
 
 	assert_ptr_equal(console->cookie, &screen);
 	KTRACE(console, write, (uint32_t)bytes);
-	screen.meanwhile = NULL;
-	if (meanwhile)
-		meanwhile();
+	screen.during_write = NULL;
+	if (during_write)
+		during_write();
 	assert_in_range(screen.length + bytes, 0, sizeof(screen.text) - 1);
 	memcpy(screen.text + screen.length, text, bytes);
 	screen.length += bytes;
@@ -162,7 +162,7 @@ static void two_cpus_may_print_at_the_same_time(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	set_level("debug.ktr.verbose=1");
-	screen.meanwhile = on_another_cpu;
+	screen.during_write = on_another_cpu;
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "test_number  10\ntest_number  1\n");
 }
@@ -184,10 +184,10 @@ static void events_of_an_interrupt_while_printing_are_printed(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	set_level("debug.ktr.verbose=1");
-	screen.meanwhile = in_an_interrupt;
+	screen.during_write = in_an_interrupt;
 	KTRACE(test, number, 1);
 	assert_string_equal(screen.text, "test_number  20\ntest_number  1\n");
-	screen.meanwhile = in_the_same_context;
+	screen.during_write = in_the_same_context;
 	KTRACE(test, number, 2);
 	assert_string_equal(screen.text, "test_number  20\ntest_number  1\ntest_number  2\n");
 }

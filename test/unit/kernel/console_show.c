@@ -30,22 +30,22 @@ KTRACE_EVENT(other, text, "%s %s %s %s", (const char *, a), (const char *, b), (
 static struct {
 	char text[1 << 17];
 	size_t length;
-	const char *keys;	 /* keys typed at the pager */
-	void (*meanwhile)(void); /* called once, after the first piece of text */
+	const char *keys;	    /* keys typed at the pager */
+	void (*during_write)(void); /* called once, after the first piece of text */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
 {
-	void (*meanwhile)(void) = screen.meanwhile;
+	void (*during_write)(void) = screen.during_write;
 
 	assert_ptr_equal(console->cookie, &screen);
 	assert_in_range(screen.length + bytes, 0, sizeof(screen.text) - 1);
 	memcpy(screen.text + screen.length, text, bytes);
 	screen.length += bytes;
 	screen.text[screen.length] = '\0';
-	screen.meanwhile = NULL;
-	if (meanwhile)
-		meanwhile();
+	screen.during_write = NULL;
+	if (during_write)
+		during_write();
 }
 
 static int screen_key(const struct ktrace_console *console)
@@ -401,7 +401,7 @@ static void records_overwritten_while_shown_are_counted(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 0, SLOTS);
-	screen.meanwhile = record_a_few;
+	screen.during_write = record_a_few;
 	show("/a");
 	assert_int_equal(lines(screen.text), SLOTS - 5 + 1);
 	assert_non_null(strstr(screen.text, "\nslots overwritten while shown: 5\n"));
@@ -414,7 +414,7 @@ static void a_lap_while_shown_ends_only_that_ring(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(1, 5, 1);
 	record_on(0, 0, 10);
-	screen.meanwhile = record_a_lap;
+	screen.during_write = record_a_lap;
 	assert_string_equal(show("/a"), "cpu0 10: test_number  9\n"
 					"cpu1 1: test_number  5\n"
 					"slots overwritten while shown: 10\n");
@@ -452,7 +452,7 @@ static void a_record_finished_late_does_not_follow_older_ones(void **state)
 	record_on(0, 3, 2);
 	rest = *slot_back(2);
 	slot_back(2)->word[0] = 0;
-	screen.meanwhile = store_rest;
+	screen.during_write = store_rest;
 	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
 					"cpu1 1: test_number  2\n"
 					"cpu0 1: test_number  1\n"

@@ -101,7 +101,7 @@ static void slots_overwritten_during_the_dump_are_empty(void **state)
 	uint32_t omitted;
 
 	(void)state;
-	dump->meanwhile = record_laps;
+	dump->during_write = record_laps;
 	assert_int_equal(ktrace_dump_v1(&ktrace_root, &dump->sink, &omitted), 0);
 	assert_int_equal(dump->count, 64 + 32 * header_of(dump)->slots);
 	assert_in_range(filled(dump), 1, 200);

@@ -160,7 +160,7 @@ static void slots_overwritten_during_the_dump_are_empty(void **state)
 
 	(void)state;
 	dump_trace_switches(2000);
-	dump->meanwhile = record_two;
+	dump->during_write = record_two;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
 	ring = ring_of(dump, 1);
 	head = KTRX_WORD_INDEX(ring->word);
@@ -184,7 +184,7 @@ static void a_repeated_generation_is_not_mistaken(void **state)
 
 	(void)state;
 	dump_trace_switches(2000);
-	dump->meanwhile = record_many_laps;
+	dump->during_write = record_many_laps;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
 	assert_int_equal(good_slots(dump, ring_of(dump, 1)), 0);
 }
@@ -218,7 +218,7 @@ static void a_fold_entry_is_copied_consistently(void **state)
 	KTRACE(fold, second, 1);
 	KTRACE(fold, third, 1);
 	fold_another_text();
-	dump->meanwhile = fold_another_text;
+	dump->during_write = fold_another_text;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
 	section = section_of(dump, KTRX_SECTION_FOLDS);
 	assert_int_equal(section->length, DUMP_FOLDS * sizeof(*entry));
@@ -264,7 +264,7 @@ static void a_changing_table_is_an_error(void **state)
 	struct dump_sink *dump = dump_sink_fresh(2048);
 
 	(void)state;
-	dump->meanwhile = change_the_table;
+	dump->during_write = change_the_table;
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), KTRACE_OUTPUT_CHANGED);
 }
 

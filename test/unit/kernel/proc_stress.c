@@ -252,16 +252,16 @@ static void call(struct process *self, uint32_t n, bool with_data)
 	ktrace_proc_sysret(&self->trace, &self->thread, n, 0, n);
 }
 
-/* Runs each worker's body on its own thread, and `meanwhile` at the same time. */
-static void run(void *(*body)(void *), void (*meanwhile)(void))
+/* Runs each worker's body on its own thread, and `concurrently` on this thread. */
+static void run(void *(*body)(void *), void (*concurrently)(void))
 {
 	pthread_t threads[WORKERS];
 
 	working = true;
 	for (uint32_t i = 0; i < WORKERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, body, &processes[i]), 0);
-	if (meanwhile)
-		meanwhile();
+	if (concurrently)
+		concurrently();
 	working = false;
 	for (uint32_t i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);

@@ -25,7 +25,7 @@ ordered() {
 	shift
 	for pattern; do
 		next=$(awk -v at="$at" -v pattern="$pattern" 'NR > at && $0 ~ pattern { print NR; exit }' "$file")
-		[ -n "$next" ] || { echo "no $pattern behind line $at:"; cat "$file"; return 1; }
+		[ -n "$next" ] || { echo "no $pattern after line $at:"; cat "$file"; return 1; }
 		at=$next
 	done
 }

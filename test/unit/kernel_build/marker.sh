@@ -16,7 +16,7 @@ followed() { # ARCH LISTING
 			marker["aarch64"] = "^52896abf *$"; store["aarch64"] = "^strb[ \t]+wzr, \\[x[0-9]+\\]"
 		}
 		{ text = $3; for (i = 4; i <= NF; i++) text = text " " $i }
-		pending { pending = 0; if (text !~ store[arch]) { print "behind the marker: " $0; bad = 1 } }
+		pending { pending = 0; if (text !~ store[arch]) { print "after the marker: " $0; bad = 1 } }
 		$2 ~ marker[arch] {
 			n++; pending = 1
 			if (substr($1, length($1)) !~ (arch == "x86_64" ? "0" : "[08]")) { print "not aligned: " $0; bad = 1 }

@@ -60,8 +60,8 @@ static int collect(struct ktrace_sink *sink, const void *data, size_t bytes)
 	assert_in_range(to->count + bytes, 0, sizeof(to->bytes));
 	memcpy(to->bytes + to->count, data, bytes);
 	to->count += bytes;
-	if (to->meanwhile)
-		to->meanwhile();
+	if (to->during_write)
+		to->during_write();
 	return 0;
 }
 

@@ -19,8 +19,8 @@ struct dump_sink {
 	size_t count;
 	uint64_t announced;
 	unsigned writes;
-	unsigned fail_at;	 /* the write that fails, from 1; 0: none */
-	void (*meanwhile)(void); /* called during every write; may be NULL */
+	unsigned fail_at;	    /* the write that fails, from 1; 0: none */
+	void (*during_write)(void); /* called during every write; may be NULL */
 };
 
 /* Starts tracing, with a ring for CPU 0. Call once in a program. */
