@@ -84,7 +84,10 @@ KTRACE_HIDDEN int ktrace_span_cut(struct ktrace_span *span, const char *suffix);
 KTRACE_HIDDEN int ktrace_span_next(struct ktrace_span *rest, const char *separators,
 				   struct ktrace_span *piece);
 
-/* Splits at the first such character, which belongs to neither half. Returns 0 if there is none. */
+/*
+ * Splits at the first character `at`, which belongs to neither *left nor *right. Returns 0 if there is no
+ * such character.
+ */
 KTRACE_HIDDEN int ktrace_span_split(struct ktrace_span whole, char at, struct ktrace_span *left,
 				    struct ktrace_span *right);
 

@@ -47,13 +47,16 @@ KTRACE_INLINE void ktrace_proc_pending_init(struct ktrace_proc_pending *pending,
 	pending->data = KTRACE_NULL;
 }
 
-/* Returns the bytes of the payload. */
+/* Returns the size of the pending record's payload in bytes. */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_pending *pending)
 {
 	return pending->fixed_size + pending->text_size + pending->data_size;
 }
 
-/* Returns the bytes of a record with such a payload: head, payload, and zeros up to a multiple of 8. */
+/*
+ * Returns the size of a record with `payload` bytes of payload: head, payload, and zeros up to a multiple of
+ * 8.
+ */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 {
 	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
@@ -91,8 +94,9 @@ KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 }
 
 /*
- * May the caller trace the target? A process that gained rights (by a set-id program or by changing its ids)
- * cannot be traced by a caller with fewer rights. The same is true for a process that the superuser traces.
+ * Returns nonzero if the caller may trace the target. A process that gained rights (by a set-id program or by
+ * changing its ids) cannot be traced by a caller with fewer rights. The same is true for a process that the
+ * superuser traces.
  */
 KTRACE_UNUSED_INLINE int ktrace_proc_may_trace(const struct ktrace_proc_identity *caller,
 					       const struct ktrace_proc_identity *target,

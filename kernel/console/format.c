@@ -124,8 +124,8 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 }
 
 /*
- * Parses a conversion after its %. Returns what follows the letter. Sets members one by one, because
- * compilers turn initialisers into library calls.
+ * Parses a conversion after its %. Returns the text that follows the conversion's letter. Sets members one by
+ * one, because compilers turn initialisers into library calls.
  */
 static const char *parse_conversion(const char *at, struct fields *fields, struct conversion *how)
 {
@@ -163,7 +163,7 @@ static uint32_t base_of(char letter)
 	return is_one_of(letter, "xXp") ? 16 : 10;
 }
 
-/* Does the same as ktrace_digits(), but writes no digit for 0. */
+/* Writes the digits of a number like ktrace_digits(), but no digit for 0. */
 static uint32_t make_digits(char *digits, uint64_t number, const struct conversion *how)
 {
 	uint32_t count = number ? ktrace_digits(digits, number, base_of(how->letter)) : 0;
@@ -250,7 +250,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 		put_string(line, how, &byte, 1);
 	else if (is_one_of(how->letter, "uxXop"))
 		put_converted(line, how, prefix_of(how, number), number);
-	else /* d, i, and s if the field is not a string */
+	else /* d and i; also s if the field is not a string */
 		put_signed(line, how, value);
 }
 

@@ -83,15 +83,16 @@ void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *ro
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
 
 struct ktrace_merge_cursor {
-	struct ktrace_walk walk; /* stands after the record that comes next */
-	uint64_t index, stamp;	 /* of the record that comes next; the timestamp is in CPU 0's time */
-	bool is_pending;	 /* there is a next record */
+	struct ktrace_walk walk; /* its position is just after the next record */
+	/* index and timestamp of the next record; the timestamp is in CPU 0's time */
+	uint64_t index, stamp;
+	bool is_pending; /* true: there is a next record */
 };
 
-/* Too large for a kernel stack. */
+/* The state of a merge. The structure is too large for a kernel stack. */
 struct ktrace_merge {
 	uint32_t rings;
-	uint64_t overwritten, unreadable; /* slots; set when the merge has ended */
+	uint64_t overwritten, unreadable; /* numbers of slots; set when the merge has ended */
 	struct ktrace_walk_record peeked;
 	struct ktrace_merge_cursor cursor[KTRACE_RING_ROWS];
 };

@@ -30,7 +30,7 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 		cursor->walk.head = cursor->index + 1;
 }
 
-/* Rejects a ring whose row is damaged: its slots could be at any address. */
+/* Rejects a ring whose entry in the ring table is damaged: its slots could be at any address. */
 static bool is_sound(const struct ktrx_ring *ring)
 {
 	return ring->base && ring->shift >= 9 && ring->shift <= 30 &&
@@ -73,8 +73,8 @@ static struct ktrace_merge_cursor *newest_cursor(struct ktrace_merge *merge)
 }
 
 /*
- * Reads the cursor's record. Returns false if it is gone. A record further back comes later, when its own
- * timestamp is due.
+ * Reads the cursor's record. Returns false if that record has been overwritten. An older record that was
+ * found instead is returned later, in the order of its own timestamp.
  */
 static bool take_next(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
 {

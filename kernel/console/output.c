@@ -16,14 +16,17 @@ enum { LEVEL_TEXT = 1, LEVEL_ALL = 2 }; /* values of debug.ktr.verbose */
 
 KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, LEVEL_ALL);
 
-static const struct ktrace_console *kernels; /* the kernel's console, as set */
+static const struct ktrace_console *kernels; /* the kernel's console, as set by ktrace_console_set() */
 
-/* Is the CPU writing in that context? The last row is for all CPU numbers that are too large. */
+/*
+ * [CPU][context]: nonzero while the CPU writes to the console in that context. All CPUs with too large a
+ * number share the last entry.
+ */
 static uint8_t busy[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
 
 /* A console that wraps the kernel's console and detects recursion. */
 struct watched {
-	struct ktrace_console console; /* first member: lines use only this */
+	struct ktrace_console console; /* first member: a pointer to it is cast to this structure */
 	const struct ktrace_console *kernels;
 	uint8_t *busy;
 };

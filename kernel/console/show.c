@@ -9,7 +9,7 @@
 #include "../core/reader.h"
 #include "line.h"
 
-#define KTRACE_CPU_LIMIT 100000u /* larger numbers are no CPU */
+#define KTRACE_CPU_LIMIT 100000u /* larger numbers are not valid CPU numbers */
 #define KTRACE_BLANKS	 " \t,"
 
 struct request {
@@ -53,7 +53,7 @@ static bool parse_modifiers(struct ktrace_span word, struct request *request)
 	return true;
 }
 
-/* Does each pattern match at least one event? */
+/* Checks that each pattern matches at least one event. */
 static int patterns_check(struct ktrace_span patterns)
 {
 	struct ktrace_span pattern;
@@ -70,7 +70,7 @@ static int patterns_check(struct ktrace_span patterns)
 	return KTRACE_OK;
 }
 
-/* Is there no such CPU? Before ktrace_init() any CPU may have recorded. */
+/* Returns true if there is no CPU with that number. Before ktrace_init() any CPU may have recorded. */
 static bool is_no_cpu(uint32_t cpu)
 {
 	return cpu != KTRACE_MERGE_ALL &&
@@ -263,7 +263,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 
 /* Prints the callers of the calling function, one per line. */
 
-#define KTRACE_MOST 20u /* as many as a small stack has room for */
+#define KTRACE_MOST 20u /* maximum number of callers, small enough for a small stack */
 #define KTRACE_OWN  2u	/* addresses to skip: in this function and in its caller */
 
 /* Not inlined, so that it has a frame that can be skipped. */

@@ -139,7 +139,7 @@ static void look(void *nothing)
 	(void)nothing;
 }
 
-/* Are all requested CPUs there? */
+/* Checks that all requested CPUs exist. */
 static int check_cpus(const struct ktrace_hwt_request *request)
 {
 	for (uint32_t cpu = 0; cpu < KTRACE_HWT_CPUS_MAX; cpu++)
@@ -163,8 +163,8 @@ static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrac
 }
 
 /*
- * Do two contexts need the same hardware? A CPU's trace unit serves one context at a time. Threads may run on
- * any CPU.
+ * Returns nonzero if two contexts need the same hardware. A CPU's trace unit serves one context at a time.
+ * Threads may run on any CPU.
  */
 static int collide(const struct ktrace_hwt_context *context, const struct ktrace_hwt_context *other)
 {
@@ -350,7 +350,8 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
 	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
-	ktrace_hwt_append_head(context); /* before the target is reserved: its hooks append at once */
+	/* before the target is reserved, because its hooks may append records immediately afterwards */
+	ktrace_hwt_append_head(context);
 	return context;
 }
 

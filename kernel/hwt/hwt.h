@@ -36,7 +36,7 @@ struct ktrace_hwt_queue {
 	uint64_t size; /* a multiple of 8 */
 	uint64_t produced, consumed;
 	uint32_t lost;	  /* records lost since the last record */
-	uint32_t gave_up; /* a thread has waited for room in vain, and no record was read since then */
+	uint32_t gave_up; /* a thread has waited for room in vain, and no record has been read since */
 };
 
 /* A thread that waits for its release. On the thread's stack. */
@@ -129,7 +129,7 @@ KTRACE_HIDDEN void ktrace_hwt_detach(struct ktrace_hwt_context *context);
 /* ---- unit.c ------------------------------------------------------------------------------------ */
 
 /*
- * Makes a unit for a CPU or a thread, with a buffer, and configures it as the context is.
+ * Makes a unit for a CPU or a thread, with a buffer, and gives it the configuration of the context.
  * Returns MEMORY or an error of the backend.
  * Requires: the control lock is held; a thread's process cannot go away, or the caller looks it up again. May
  * sleep.
@@ -154,8 +154,8 @@ KTRACE_HIDDEN struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_con
 							   uint32_t index);
 
 /*
- * Reserves the unit for this CPU, if the unit may trace. Returns nonzero if it did: the caller must call
- * ktrace_hwt_unit_begin().
+ * Reserves the unit for this CPU, if the unit may trace. Returns nonzero if the unit was reserved: the caller
+ * must then call ktrace_hwt_unit_begin().
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu);
@@ -166,13 +166,13 @@ KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t c
 KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
 /*
- * Call after a record that says which code the running thread executes from now on. Enables the unit on this
- * CPU if it is not enabled: the thread may not have passed through a switch.
+ * Call this after a record that describes the code that the running thread executes from now on. Enables the
+ * unit on this CPU if it is not enabled: the thread may not have passed through a switch.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
 /*
- * Disables the unit. On return no CPU has it enabled. It must not be enabled again during the call, or the
- * call takes longer.
+ * Disables the unit. On return no CPU has it enabled. If it is enabled again during the call, the call
+ * disables it again.
  * May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
@@ -226,7 +226,10 @@ KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
  */
 KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
 				    const struct ktrace_proc_pending *pending);
-/* Does the same. A record without room is counted as lost, and the next record reports the count. */
+/*
+ * Appends a record like ktrace_hwt_append(). If there is no room, the record is counted as lost, and the next
+ * record reports the count.
+ */
 KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 					     const struct ktrace_proc_pending *pending);
 /*

@@ -58,7 +58,8 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 
 	ktrace_copy(&wanted, config, sizeof(wanted));
 	if (context->mode == KTRX_HWT_MODE_THREAD)
-		ktrace_hwt_find_space(context, &wanted.space); /* on failure, a start fails, too */
+		/* an error is ignored here, because starting the context then fails, too */
+		ktrace_hwt_find_space(context, &wanted.space);
 	error = settle_level(context, &wanted);
 	if (!error)
 		error = settle_ranges(context, &wanted, left_out);
@@ -66,7 +67,7 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 		error = configure_units(context, &wanted);
 	if (error)
 		return error;
-	saved = ktrace_hwt_lock(); /* a reader may be recording it */
+	saved = ktrace_hwt_lock(); /* a reader may be recording the configuration */
 	ktrace_copy(&context->config, &wanted, sizeof(wanted));
 	ktrace_hwt_unlock(saved);
 	return KTRACE_OK;
@@ -222,7 +223,7 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
 
 /* ---- Buffers ---------------------------------------------------------------------------------- */
 
-/* Buffers as their owner sees them: how far they are written, and how far they were taken. */
+/* Positions of buffers, for the owner: how many bytes were written, and how many the owner has taken. */
 
 /* Attempts to find a unit on the CPU on which it was enabled a moment ago. */
 #define KTRACE_TRIES 16u
@@ -307,8 +308,8 @@ static int service_now(struct visit *visit)
 }
 
 /*
- * Runs an operation here if the unit is not enabled, else on its CPU. Returns BUSY if the unit's thread was
- * switched during all attempts.
+ * Runs an operation on this CPU if the unit is not enabled, otherwise on the unit's CPU. Returns BUSY if the
+ * unit's thread was switched during all attempts.
  */
 static int do_visit(struct visit *visit, int (*now)(struct visit *visit), void (*here)(void *visit))
 {

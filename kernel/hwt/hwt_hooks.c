@@ -31,7 +31,8 @@ void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread)
 /* ---- Programs and what they map ---------------------------------------------------------------- */
 
 /*
- * Must tracing end? An owner without rights must not learn from the trace what only the program may access.
+ * Returns nonzero if tracing must end. An owner without rights must not learn from the trace what only the
+ * program may access.
  */
 static int is_out_of_reach(const struct ktrace_hwt_context *context, int gains)
 {
@@ -135,7 +136,7 @@ static void say_created(struct ktrace_hwt_context *context, const struct ktrace_
 	ktrace_hwt_append_or_lose(context, &pending);
 }
 
-/* Gives the unit to a thread that has none. Returns 0 if all have one. */
+/* Gives the unit to a thread that has none. Returns 0 if all threads have a unit. */
 static int give(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
 {
 	unsigned long table = ktrace_hwt_kernel()->table_lock(), saved = ktrace_hwt_lock();

@@ -235,8 +235,8 @@ static void say_rest(struct ktrace_hwt_context *context)
 }
 
 /*
- * Waits for a record. Returns KTRACE_OK if there is one or if the time is over, else the reason why there
- * will be none.
+ * Waits for a record. Returns KTRACE_OK if there is a record or if the time is over, otherwise the reason why
+ * there will be none.
  */
 static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 {

@@ -2,25 +2,28 @@
 /*
  * The backend `qemu`. A page of memory per CPU serves as the registers of a trace unit (ktrx/hwt_unit.h). A
  * special instruction passes the page to QEMU's plugin. Without the plugin nothing reads the page, so the
- * fields that the unit would write do not change.
+ * members that the unit would write do not change.
  *
  * A unit's state has its configuration. Enabling the unit copies it to the page of the CPU, because units
- * take turns on a CPU. The unit continues at its position: the page keeps nothing after DISABLE.
+ * take turns on a CPU. The unit continues at its position, which is stored in the unit's state, because the
+ * page is not preserved after DISABLE.
  */
 #include "../base/bytes.h"
 #include "ktrace/hwt_qemu.h"
 
 #include "ktrace_io.h"
 
-#define KTRACE_EXTENTS_MAX	 4095u
-#define KTRACE_COMMANDS_A_SECOND 10000u /* rate of a virtual CPU that is not stopped, at least */
-#define KTRACE_ATTEMPTS		 4u	/* to find the virtual CPU running */
+#define KTRACE_EXTENTS_MAX 4095u
+/* minimum number of commands per second of a virtual CPU that is not stopped */
+#define KTRACE_COMMANDS_A_SECOND 10000u
+/* maximum number of attempts to send the time without a stop of the virtual CPU in between */
+#define KTRACE_ATTEMPTS 4u
 
 /* In ktrace_hwt_unit.state. */
 struct request {
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents;
-	uint64_t space; /* 0: as set last */
+	uint64_t space; /* 0: the space that was set last */
 	uint32_t ranges;
 	uint32_t reserved;
 	struct {
@@ -63,7 +66,10 @@ static void stamp(struct ktrx_hwt_unit *page)
 	page->stamp = ktrace_arch_clock();
 }
 
-/* Was the virtual CPU stopped between stamp() and the command? Then the unit's clock is late by that time. */
+/*
+ * Returns nonzero if the virtual CPU was stopped between stamp() and the command. Then the unit's clock is
+ * late by that time.
+ */
 static int is_late(const struct ktrx_hwt_unit *page)
 {
 	return ktrace_arch_clock() - page->stamp > page->frequency / KTRACE_COMMANDS_A_SECOND;
@@ -184,8 +190,8 @@ static void qemu_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt
 }
 
 /*
- * Does the configuration need what the unit cannot do? It cannot count cycles, sample, interrupt, or restrict
- * a CPU-mode trace to one address space.
+ * Returns nonzero if the configuration needs a feature that the unit does not have. It cannot count cycles,
+ * sample, interrupt, or restrict a CPU-mode trace to one address space.
  */
 static int is_beyond_it(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_unit *unit,
 			const struct ktrace_hwt_config *config)

@@ -5,9 +5,9 @@
  */
 #include "hwt.h"
 
-/* Bits of `barred`: why the unit may not be enabled. */
-#define KTRACE_UNCONFIGURED 1u /* it is being configured, or configuring failed */
-#define KTRACE_DETACHED	    2u /* its thread or the context has ended; permanent */
+/* Bits of `barred`: reasons why the unit must not be enabled. */
+#define KTRACE_UNCONFIGURED 1u /* the unit is being configured, or its last configuration failed */
+#define KTRACE_DETACHED	    2u /* the unit's thread or context has ended; the bit stays set */
 
 struct ktrace_hwt_state ktrace_hwt_state;
 
@@ -214,7 +214,7 @@ int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	if (!unit->context->running || unit->barred || unit->full)
 		return 0;
-	if (unit->enabled) { /* another CPU still has the thread */
+	if (unit->enabled) { /* another CPU has not yet switched away from the thread */
 		unit->lost += unit->enabled != cpu + 1;
 		return 0;
 	}

@@ -20,7 +20,7 @@ static void lock(struct ktrace_coresight *all)
 {
 	while (!ktrace_arch_compare_swap(&all->lock, 0, 1))
 		;
-	ktrace_arch_clock_fence(); /* accesses that follow are not moved before the lock */
+	ktrace_arch_clock_fence(); /* accesses after this line are not moved before the lock */
 }
 
 static void unlock(struct ktrace_coresight *all)
@@ -157,7 +157,10 @@ static void coresight_unit_free(struct ktrace_hwt_backend *backend, struct ktrac
 	ktrace_coresight_request(unit)->configr = 0;
 }
 
-/* Memory that the CPU empties can stop when full; an ETR always wraps around. */
+/*
+ * Checks the configuration. Memory whose contents the CPU copies out can stop when full; an ETR that writes
+ * into the buffer always wraps around.
+ */
 static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			       const struct ktrace_hwt_config *config)
 {

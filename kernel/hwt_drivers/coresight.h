@@ -90,8 +90,9 @@
 
 /* ---- Links ------------------------------------------------------------------------------------- */
 
-#define KTRACE_FUNNEL_FUNCTL	    0x000u
-#define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8) /* n + 1 transfers of a port before the next port's turn */
+#define KTRACE_FUNNEL_FUNCTL 0x000u
+/* a port makes n + 1 transfers before it is the next port's turn */
+#define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8)
 #define KTRACE_FUNCTL_HOLD	    0x7u
 #define KTRACE_FUNCTL_PORTS(bits)   ((uint32_t)(bits))
 #define KTRACE_REPLICATOR_IDFILTER0 0x000u /* of port 0 */
@@ -159,11 +160,11 @@
  * features are used.
  */
 struct ktrace_coresight_found {
-	uint32_t first; /* index of the first ETM4; decoders get its registers */
+	uint32_t first; /* index of the first ETM4, whose registers are given to decoders */
 	uint32_t collected;
-	uint32_t scatters; /* all ETRs can scatter */
+	uint32_t scatters; /* nonzero: all ETRs support scatter lists */
 	uint32_t pairs, context_comparators, vmid_comparators;
-	uint32_t contexts, vmids, timestamps, cycles, returns; /* these can be traced */
+	uint32_t contexts, vmids, timestamps, cycles, returns; /* nonzero: the trace can contain them */
 	uint32_t cycle_least;
 };
 
@@ -173,11 +174,11 @@ struct ktrace_coresight_request {
 	uint32_t levels; /* exception levels to be traced, as in IDR3_LEVELS */
 	uint32_t ranges; /* pairs of comparators in use */
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
-	uint64_t context; /* value to compare; acatr says with what */
+	uint64_t context; /* value to compare; acatr selects what it is compared with */
 	uint32_t stops;	  /* KTRACE_HWT_STOP */
-	uint32_t scatter; /* buffer.table is a scatter list */
-	uint64_t offset;  /* in the buffer, where the ETR was when last read */
-	uint32_t full;	  /* STS.Full when last read */
+	uint32_t scatter; /* nonzero: buffer.table is a scatter list */
+	uint64_t offset;  /* offset in the buffer at which the ETR was when it was last read */
+	uint32_t full;	  /* value of STS.Full when it was last read */
 };
 
 _Static_assert(sizeof(struct ktrace_coresight_found) <= sizeof(((struct ktrace_hwt_backend *)0)->state),
@@ -264,7 +265,10 @@ KTRACE_HIDDEN void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
 /* Flushes trace data that is on its way. Capturing continues. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *tmc);
-/* Does the same and stops capturing. Pointers and status may be read until ktrace_coresight_tmc_off(). */
+/*
+ * Flushes trace data that is on its way, and stops capturing. Pointers and status may be read until
+ * ktrace_coresight_tmc_off().
+ */
 KTRACE_HIDDEN int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
 KTRACE_HIDDEN int ktrace_coresight_tmc_off(const struct ktrace_coresight *all,
@@ -304,7 +308,10 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all
 /* Starts shared memory: an ETF's own memory or an ETR's store. */
 KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
 						 const struct ktrace_coresight_component *end);
-/* Stops it, copies each unit's bytes to the unit's buffer, and restarts it if a unit still traces into it. */
+/*
+ * Stops shared memory, copies each unit's bytes to the unit's buffer, and restarts the memory if a unit still
+ * traces into it.
+ */
 KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *end);
 

@@ -2,7 +2,7 @@
 /*
  * Finds the path from each CPU to memory in the kernel's description of the components. First checks that the
  * description is possible in hardware. Then does a breadth-first search from each trace unit for the nearest
- * ETR, or else the nearest ETF. This is done once and accesses no registers.
+ * ETR. If there is none, it searches for the nearest ETF. This is done once and accesses no registers.
  */
 #include "coresight.h"
 

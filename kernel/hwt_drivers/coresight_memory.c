@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Memory at the end of traces: an ETR writes into the buffer of a unit, or the CPU empties memory that
- * several units share.
+ * The memory at the end of a path: an ETR writes into the buffer of a unit, or several units share a memory
+ * and the CPU copies each unit's bytes out of it.
  */
 #include "coresight.h"
 
-#define KTRACE_PAGE	    UINT64_C(4096)
-#define KTRACE_ENTRIES	    (KTRACE_PAGE / 4) /* per page of a scatter list */
-#define KTRACE_FRAME	    16u
-#define KTRACE_FRAME_NULL   1u /* first byte: no trace's data from here on; others are 0 */
+#define KTRACE_PAGE    UINT64_C(4096)
+#define KTRACE_ENTRIES (KTRACE_PAGE / 4) /* number of entries per page of a scatter list */
+#define KTRACE_FRAME   16u
+/* first byte of a null frame, which contains no trace data; its other bytes are 0 */
+#define KTRACE_FRAME_NULL   1u
 #define KTRACE_SIZE_MOST    (UINT64_C(1) << 32)
 #define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
 

@@ -47,8 +47,8 @@ static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_
 }
 
 /*
- * Count one more or one less user of a port. Return nonzero for the first user that joins or the last that
- * leaves.
+ * Increment or decrement the number of users of a port. Return nonzero for the first user that joins or the
+ * last that leaves.
  */
 static int join_port(struct ktrace_coresight_own *own, uint32_t port)
 {
@@ -173,7 +173,7 @@ int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 {
 	ktrace_coresight_unlock(all, tmc);
 	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
-	    KTRACE_CTL_CAPTURE) /* in use by other software, or left enabled */
+	    KTRACE_CTL_CAPTURE) /* the controller is used by other software, or was left enabled */
 		return KTRACE_ERROR_DEVICE;
 	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }

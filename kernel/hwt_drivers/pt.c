@@ -158,8 +158,8 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 }
 
 /*
- * Returns true if this CPU has the same features. Cores of another kind may lack a bit or a period, and
- * setting it there would cause a fault.
+ * Returns true if this CPU has the same features. CPUs of another kind may lack a bit or a period, and
+ * setting it on such a CPU would cause a fault.
  */
 static int has_same_features(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
 {
@@ -300,7 +300,7 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 	uint64_t offset = pointers >> KTRACE_PT_PLACE_OFFSET_SHIFT;
 
 	if (entry == own->entries && !offset)
-		entry = 0; /* the place is in the entry that leads back */
+		entry = 0; /* the place is in the last entry, which leads back to the first one */
 	if (ktrace_hwt_pt_advance(unit, &own->at, entry) || offset > ktrace_hwt_pt_region(unit, &own->at))
 		return KTRACE_ERROR_DEVICE;
 	place = own->at.start + offset;

@@ -4,7 +4,7 @@
  * padding between records. All values are little-endian.
  *
  *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
- *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file
+ *	       i64 seconds, i64 microseconds, 8 bytes that have no meaning in a file
  */
 #include "proc.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes a sink's ring to its file. Whatever happens, the file has whole records, one after another, and at
- * most the beginning of one more. That beginning is removed if the kernel can truncate the file, else the
- * next write completes the record.
+ * most the beginning of one more. That beginning is removed if the kernel can truncate the file; otherwise
+ * the next write completes the record.
  */
 #include "proc.h"
 
@@ -144,7 +144,7 @@ static void write_end(struct ktrace_proc_sink *sink)
 	last.end.bytes = sink->bytes;
 	ktrace_proc_write(sink, &last, sizeof(last));
 	if (error)
-		sink->error = error; /* the first error is the reason */
+		sink->error = error; /* restored, because the first error is the reason why the sink ended */
 }
 
 /* Reports the end of a sink, once. */

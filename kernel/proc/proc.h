@@ -2,9 +2,9 @@
 /*
  * Shared by the sources of kernel/proc.
  *
- * The way of a record: proc_hooks.c makes a pending record, proc_record.c finds the sink and lays the record
- * out in the sink's ring, drain.c writes the ring to the file. sink.c opens and closes sinks. proc_control.c
- * begins and ends tracing, and follows processes.
+ * The steps of a record: proc_hooks.c makes a pending record, proc_record.c finds the sink and lays the
+ * record out in the sink's ring, drain.c writes the ring to the file. sink.c opens and closes sinks.
+ * proc_control.c begins and ends tracing, and follows processes.
  *
  * The spinlock protects everything in sinks, and which process is traced into which sink. The sink's own lock
  * is held while its file is written or sink->copy is used, and is taken before the spinlock. A sink that is
@@ -18,7 +18,7 @@
 
 struct ktrace_proc_state {
 	const struct ktrace_proc_kernel *kernel; /* NULL before ktrace_proc_init() */
-	struct ktrace_proc_sink *sinks;		 /* all that are not closed */
+	struct ktrace_proc_sink *sinks;		 /* list of all sinks that are not closed */
 	struct ktrace_proc_sink *idle;
 };
 extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
@@ -59,12 +59,15 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 
 #define KTRACE_PROC_DRAGONFLY_HEAD 64u
 
-/* Does the same as ktrace_proc_compose() in DragonFly's format. */
+/* Lays the record out in the sink's ring, in DragonFly's format. Otherwise like ktrace_proc_compose(). */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 							     const struct ktrace_proc *process,
 							     const struct ktrace_proc_pending *pending);
 
-/* Attempts to make room for a record before it is lost: other threads may take the room in the meantime. */
+/*
+ * Maximum number of attempts to make room for a record before it is lost: other threads may take the room in
+ * the meantime.
+ */
 #define KTRACE_PROC_TRIES 4u
 
 /* ---- proc_record.c ----------------------------------------------------------------------------- */
@@ -94,16 +97,17 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *proce
 KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
 
 /*
- * Does the same as ktrace_proc_put(), and takes the spinlock. If there is no room, writes to the file first,
- * unless the pending record is KTRX_PROC_QUEUED. Returns FULL if the record is lost.
+ * Puts the record into the process's sink, like ktrace_proc_put(), but takes the spinlock itself. If there is
+ * no room, writes to the file first, unless the pending record is KTRX_PROC_QUEUED. Returns FULL if the
+ * record is lost.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
 							  struct ktrace_proc_thread *thread,
 							  const struct ktrace_proc_pending *pending);
 
 /*
- * Does the same when a system call returns. Also writes waiting records to the file if there are enough
- * (drain_at), whether or not this type of record is traced.
+ * Records the return from a system call, like ktrace_proc_record(). Also writes waiting records to the file
+ * if there are enough (drain_at), even if this type of record is not traced.
  * May sleep.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
@@ -119,7 +123,8 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_p
 KTRACE_HIDDEN void ktrace_proc_drain(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
 /*
- * The two halves of ktrace_proc_drain(): call the first with the sink locked, the second after unlocking it.
+ * Two parts of ktrace_proc_drain(). Call ktrace_proc_drain_locked() with the sink locked, and
+ * ktrace_proc_drain_after() after unlocking the sink.
  */
 KTRACE_HIDDEN void ktrace_proc_drain_locked(struct ktrace_proc_sink *sink);
 KTRACE_HIDDEN void ktrace_proc_drain_after(struct ktrace_proc_sink *sink);

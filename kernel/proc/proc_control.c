@@ -10,9 +10,9 @@ struct request {
 	uint32_t facilities;
 	int64_t pid; /* negative: a process group */
 	struct ktrace_proc_sink *sink;
-	uint32_t meant;	    /* number of processes that the request is for, so far */
-	uint32_t permitted; /* number of those that the caller may trace */
-	uint32_t late;	    /* the sink has already ended */
+	uint32_t meant;	    /* number of processes found so far to which the request applies */
+	uint32_t permitted; /* number of these processes that the caller may trace */
+	uint32_t late;	    /* nonzero: the sink has already ended */
 };
 
 static const struct ktrace_proc_kernel *kernel(void)
@@ -209,7 +209,8 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 	kernel()->table_unlock(table);
 	if (request.operation != KTRACE_PROC_SET)
 		ktrace_proc_flush(thread);
-	else if (request.late) /* processes set before the sink ended are not traced into it, either */
+	/* processes that this request set before the sink ended are not traced into it, either */
+	else if (request.late)
 		ktrace_proc_drain(sink, thread);
 	ktrace_proc_close_idle(thread);
 	return outcome(&request);

@@ -5,7 +5,7 @@
 #define KTRACE_NO_CALL	 0xffffffffu
 #define KTRACE_NO_RECORD 0u /* a type that does not exist, so it is never traced */
 
-/* Joins two halves of a word. */
+/* Returns the 64-bit word with these two halves. */
 static uint64_t pair(uint32_t low, uint32_t high)
 {
 	return low | (uint64_t)high << 32;

@@ -105,7 +105,10 @@ void ktrace_proc_lose(struct ktrace_proc_sink *sink)
 		sink->lost_now++;
 }
 
-/* Must the ring be written to the file now, or must processes be released because the sink has ended? */
+/*
+ * Returns nonzero if the ring must be written to the file now, or if processes must be released because the
+ * sink has ended.
+ */
 static int is_due(const struct ktrace_proc_sink *sink)
 {
 	return ktrace_proc_waiting(sink) >= sink->drain_at ||
@@ -232,8 +235,8 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
 }
 
 /*
- * Completes the pending record with `size` bytes at an address of the program, and records it. `must`: do not
- * record if they cannot be read.
+ * Completes the pending record with `size` bytes at an address of the program, and records it. `must`:
+ * nonzero: do not record if the bytes cannot be read.
  */
 static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			 struct ktrace_proc_pending *pending, uintptr_t address, uint64_t size, int must)

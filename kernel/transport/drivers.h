@@ -9,13 +9,13 @@
 #include "ktrace/transport.h"
 
 /*
- * The output lock: at most one CPU and one context sends at a time, on any transport. It is tried a limited
- * number of times; there is no unbounded wait.
+ * The output lock: at most one CPU and one context sends at a time, on any transport. Taking it is tried a
+ * limited number of times, so no caller waits for ever.
  */
 
 /*
- * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. `seize`: after the same number of tries, takes the lock
- * even if another context holds it, for a holder that will never release it.
+ * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. `seize`: true: after that number of tries, takes the lock
+ * even if another context holds it. Use this if that context will never release the lock.
  */
 int ktrace_output_enter(bool seize);
 void ktrace_output_leave(void);
@@ -32,8 +32,8 @@ void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes));
 
 /*
- * Replaces NULL by the transport that was set. Returns 0, or KTRACE_OUTPUT_ABSENT if the transport is not
- * ready.
+ * If *transport is NULL, replaces it by the default transport. Returns 0, or KTRACE_OUTPUT_ABSENT if the
+ * transport is not ready.
  */
 int ktrace_output_resolve(struct ktrace_transport **transport);
 
@@ -133,8 +133,8 @@ uint64_t ktrace_virtio_used(const struct ktrace_virtio_console *console);
 /* Each architecture with semihosting supplies these: kernel/transport/<arch>/semihosting_<arch>.S. */
 
 /*
- * Is semihosting available? Makes one harmless call with a trap vector of its own: without semihosting the
- * call is an exception, and the vector skips it. Any context that may mask interrupts.
+ * Returns true if semihosting is available. Makes one harmless call with a trap vector of its own: without
+ * semihosting the call is an exception, and the vector skips it. Any context that may mask interrupts.
  */
 bool ktrace_semihosting_present(void);
 

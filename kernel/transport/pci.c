@@ -5,7 +5,7 @@
 #include "ktrace_io.h"
 
 #define KTRACE_FUNCTION_STEP	    (1u << 12)
-#define KTRACE_FUNCTIONS_END	    (1u << 20) /* end of one bus */
+#define KTRACE_FUNCTIONS_END	    (1u << 20) /* end of the addresses of one bus */
 #define KTRACE_FUNCTION_OF(address) ((address) >> 12 & 7u)
 #define KTRACE_HEADER_MULTIFUNCTION (1u << 23)
 #define KTRACE_ID_NONE		    0xffffffffu

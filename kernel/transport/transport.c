@@ -5,8 +5,9 @@
 #include "ktrace/port.h"
 #include "ktrace_io.h"
 
-#define KTRACE_LOCK_TRIES	 (1u << 20)
-#define KTRACE_EMPTY_SENDS_LIMIT 16u	    /* sends in a row that may accept no bytes */
+#define KTRACE_LOCK_TRIES (1u << 20)
+/* number of consecutive sends without an accepted byte, after which a send fails */
+#define KTRACE_EMPTY_SENDS_LIMIT 16u
 #define KTRACE_REGISTER_PATIENCE (1u << 20) /* more polls than a byte takes at 9600 baud on any machine */
 
 static uint64_t output_lock; /* 1 while a context sends */

@@ -13,7 +13,7 @@
 #define KTRACE_DUMP_BUFFER 16384
 #endif
 
-#define KTRACE_CHANGED_TRIES 3u /* attempts of a dump while the ring table changes */
+#define KTRACE_CHANGED_TRIES 3u /* maximum number of attempts to dump while the ring table changes */
 
 struct transport_sink {
 	struct ktrace_sink sink;
@@ -71,7 +71,8 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	if (pause)
 		ktrace_stop();
 	error = dump_until_whole(transport, how);
-	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING) /* unless another CPU has panicked by now */
+	/* not if another CPU has panicked in the meantime */
+	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING)
 		ktrace_start();
 	ktrace_output_leave();
 	return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds and sets up a virtio-console among a board's virtio-mmio slots, version 1 (legacy) or 2. */
+/* Finds and sets up a virtio-console among a board's virtio-mmio slots, of device version 1 (legacy) or 2. */
 #include "drivers.h"
 
 #include "ktrace_io.h"

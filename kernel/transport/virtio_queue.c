@@ -9,9 +9,10 @@
 
 #include "ktrace_io.h"
 
-#define KTRACE_DESCRIPTOR_NEXT	 1u
-#define KTRACE_NO_INTERRUPT	 1u	       /* flag of the available ring */
-#define KTRACE_CHAIN_BYTES	 (256u * 1024) /* per chain: limits the time to wait for it */
+#define KTRACE_DESCRIPTOR_NEXT 1u
+#define KTRACE_NO_INTERRUPT    1u /* flag of the available ring */
+/* maximum bytes of a chain; this limits the time to wait for the chain */
+#define KTRACE_CHAIN_BYTES	 (256u * 1024)
 #define KTRACE_CHAIN_DESCRIPTORS 128u
 #define KTRACE_QUEUE_PATIENCE	 (1u << 24)
 
@@ -102,7 +103,7 @@ static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *da
 	return length < bytes ? length : bytes;
 }
 
-/* Describes as many of the bytes as one chain can take. Returns their number. */
+/* Fills in descriptors for as many of the bytes as one chain can take. Returns their number. */
 static size_t chain_build(const struct ktrace_virtio_console *console, const unsigned char *data,
 			  size_t bytes)
 {

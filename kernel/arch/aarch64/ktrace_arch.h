@@ -99,8 +99,8 @@ static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
 #endif
 
 /*
- * Also used while the MMU is off. Then only one CPU runs, or the kernel keeps the other CPUs from calling
- * this.
+ * Also used while the MMU is off. In that case only one CPU runs, or the kernel ensures that no other CPU
+ * calls this function.
  */
 #ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
@@ -146,7 +146,7 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 
 /*
  * After a branch that depends on a loaded value, isb makes sure that the counter is read after the load.
- * Stores do not move before an isb.
+ * A store is never executed before an earlier isb.
  */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence

@@ -22,12 +22,12 @@ static inline void ktrace_io_relax(void)
 	__asm__ volatile("yield" : : : "memory");
 }
 
-/* Rings a doorbell of the trace unit in software (ktrx/hwt_unit.h). */
+/* Gives a command to the trace unit in software: stores to its doorbell (ktrx/hwt_unit.h). */
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * The marker and, directly after it, the store. One piece of assembler, so that no other instruction comes
- * between; within aligned 8 bytes, so that both are on one page.
+ * Executes the marker and, directly after it, the store. They are one piece of assembler, so that no other
+ * instruction comes between them, and are within aligned 8 bytes, so that both are on one page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {

@@ -2,7 +2,8 @@
 /*
  * Defaults for what neither the port nor the CPU's header defines: one CPU, no threads, the compiler's
  * atomics, and slots reserved with an atomic addition in the CPU's ring. Each CPU's header includes this one
- * at its end. Alone it supports any other CPU, if ktrace_port.h defines the clock.
+ * at its end. A CPU without a header of its own uses this header alone; ktrace_port.h must then define the
+ * clock.
  */
 #ifndef KTRACE_ARCH_GENERIC_H
 #define KTRACE_ARCH_GENERIC_H
@@ -75,7 +76,7 @@ static inline uint32_t ktrace_arch_thread(void)
 
 /*
  * A port may define these as macros that use variables of the kernel, such as `cpu` or `thread`. They are
- * expanded here, where no variable of ktrace hides those.
+ * expanded here, because no variable of ktrace hides the kernel's variables here.
  */
 KTRACE_INLINE uint32_t ktrace_port_cpu(void)
 {
@@ -141,8 +142,8 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 #ifndef ktrace_arch_reserve_word
 #define ktrace_arch_reserve_word ktrace_arch_reserve_word
 /*
- * CPUs with a number of KTRACE_MAX_CPUS or more use the spare entry after the others. Its word always selects
- * the boot ring.
+ * CPUs with a number of KTRACE_MAX_CPUS or more use the spare entry after the others. The reserve word in
+ * that entry always selects the boot ring.
  */
 static inline uint64_t *ktrace_arch_reserve_word(void)
 {

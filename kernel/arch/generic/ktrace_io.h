@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Device access on a CPU without I/O ports: `ports` is ignored. Alone it supports a CPU without a header of
- * its own. The header of an architecture without I/O ports defines its barriers and then includes this one;
- * x86_64, which has ports, defines all of these functions itself.
+ * Device access on a CPU without I/O ports: `ports` is ignored. A CPU without a header of its own uses this
+ * header alone. The header of an architecture without I/O ports defines its barriers and then includes this
+ * one; x86_64, which has ports, defines all of these functions itself.
  */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H

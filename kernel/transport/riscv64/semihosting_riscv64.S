@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The RISC-V semihosting trap, and a safe probe. Runs in machine or supervisor mode, on harts that have both.
- * During the probe, interrupts are masked and the trap vector is ours. Without semihosting the EBREAK is a
- * breakpoint exception, which the vector below skips. Everything that a trap overwrites is restored.
+ * The RISC-V semihosting trap, and a safe probe. Runs in machine or supervisor mode, on harts that have both
+ * modes. During the probe, interrupts are masked and the trap vector is ours. Without semihosting the EBREAK
+ * is a breakpoint exception, which the vector below skips. Everything that a trap overwrites is restored.
  *
  * The host recognises the call by its three instructions, which must be uncompressed and within one page.
  */
