@@ -61,15 +61,15 @@ static void check_steps(const struct hwt_stream *stream)
 		return;
 	while (hwt_encoding_etm4.next(decoder, &step) > 0) {
 		check(++steps <= STEPS_A_BYTE * (piece.size + 1), "no progress");
-		check(step.offset <= piece.size, "a step of no byte");
-		check(step.kind != HWT_GAP || (step.text && step.text[0]), "a gap without a word");
+		check(step.offset <= piece.size, "a step beyond the end");
+		check(step.kind != HWT_GAP || (step.text && step.text[0]), "a gap without a text");
 	}
 	hwt_encoding_etm4.close(decoder);
 }
 
 static void take_line(void *to, uint64_t offset, const char *name, const char *text)
 {
-	check(offset <= piece.size && name[0] && strlen(text) < 1024, "a packet of no byte");
+	check(offset <= piece.size && name[0] && strlen(text) < 1024, "an invalid packet");
 	++*(uint64_t *)to;
 }
 

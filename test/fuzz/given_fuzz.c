@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	check(given >= 0 && write(given, bytes, size) == (ssize_t)size, "no memory");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
 	write_recording(recording, bytes, size);
-	check(hwt_file_open(&file, recording) == 0, "the recording is not read");
+	check(hwt_file_open(&file, recording) == 0, "the recording cannot be read");
 	for (unsigned kind = 0; kind < 3; kind++)
 		give(file, path, kind);
 	hwt_file_close(file);

@@ -44,11 +44,11 @@ static void check_step(struct hwt_images *images, const struct hwt_step *step)
 	struct hwt_place place;
 
 	touch(step->text);
-	check(step->kind <= HWT_NOTE, "a step of no kind");
-	check(step->kind != HWT_GAP || step->text, "a gap without a word");
+	check(step->kind <= HWT_NOTE, "a step of an unknown kind");
+	check(step->kind != HWT_GAP || step->text, "a gap without a text");
 	if (step->kind != HWT_RUN)
 		return;
-	check(step->branch <= HWT_BRANCH_LEAVE_KERNEL, "a branch of no kind");
+	check(step->branch <= HWT_BRANCH_LEAVE_KERNEL, "a branch of an unknown kind");
 	if (hwt_images_place(images, step->pid, step->stamp, step->address, 0, &place)) {
 		touch(place.image);
 		touch(place.symbol);

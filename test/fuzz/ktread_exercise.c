@@ -65,7 +65,7 @@ static void read_settings(struct ktread *trace)
 	struct ktread_setting setting;
 
 	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++)
-		check(strnlen(setting.name, 48) < 48, "a setting's name without an end");
+		check(strnlen(setting.name, 48) < 48, "a name of a setting without a NUL");
 }
 
 static void read_as(const char *path, enum ktread_form form)

@@ -14,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Corrects the checksums: an attacker can compute them, so inputs are also tried with valid ones. */
-static void mend_root(uint8_t *bytes, size_t size)
+/* Corrects the checksum of a root: an attacker can compute it, so inputs are also tried with a valid one. */
+static void correct_root_checksums(uint8_t *bytes, size_t size)
 {
 	struct ktrx_root root;
 
@@ -26,7 +26,7 @@ static void mend_root(uint8_t *bytes, size_t size)
 	memcpy(bytes, &root, sizeof(root));
 }
 
-static void mend_stream(uint8_t *bytes, size_t size)
+static void correct_stream_checksums(uint8_t *bytes, size_t size)
 {
 	struct ktrx_stream head;
 	struct ktrx_stream_block block;
@@ -45,25 +45,25 @@ static void mend_stream(uint8_t *bytes, size_t size)
 	}
 }
 
-static void mend_and_exercise(const uint8_t *bytes, size_t size)
+static void exercise_with_valid_checksums(const uint8_t *bytes, size_t size)
 {
-	uint8_t *mended = malloc(size ? size : 1);
+	uint8_t *corrected = malloc(size ? size : 1);
 
-	if (!mended)
+	if (!corrected)
 		return;
-	memcpy(mended, bytes, size);
+	memcpy(corrected, bytes, size);
 	if (size >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0)
-		mend_root(mended, size);
+		correct_root_checksums(corrected, size);
 	else if (size >= 8 && memcmp(bytes, KTRX_STREAM_MAGIC, 8) == 0)
-		mend_stream(mended, size);
-	if (memcmp(mended, bytes, size) != 0)
-		ktread_exercise_bytes(mended, size);
-	free(mended);
+		correct_stream_checksums(corrected, size);
+	if (memcmp(corrected, bytes, size) != 0)
+		ktread_exercise_bytes(corrected, size);
+	free(corrected);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	ktread_exercise_bytes(bytes, size);
-	mend_and_exercise(bytes, size);
+	exercise_with_valid_checksums(bytes, size);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void check_record(const struct ktread_proc_record *record)
 	check(record->data >= record->payload &&
 		      record->data + record->data_size <= record->payload + record->payload_size,
 	      "data outside of the payload");
-	check(memchr(record->name, 0, sizeof(record->name)) != NULL, "a name without an end");
+	check(memchr(record->name, 0, sizeof(record->name)) != NULL, "a name without a NUL");
 	if (record->type == KTRX_PROC_SYSCALL) {
 		check(record->syscall.args <= KTREAD_PROC_ARGS_MOST, "too many arguments");
 		touch(record->syscall.arg, record->syscall.args * sizeof(*record->syscall.arg));
@@ -68,10 +68,10 @@ static uint64_t read_all(struct ktread_proc *trace, size_t size)
 		check(records == 0 || record->offset >= end, "records that overlap");
 		end = record->offset + record->payload_size;
 		check_record(record);
-		check(strlen(ktread_proc_table(trace)) <= size, "a table out of nothing");
+		check(strlen(ktread_proc_table(trace)) <= size, "a table longer than the file");
 		records++;
 	}
-	check(ktread_proc_info(trace)->records == records, "records uncounted");
+	check(ktread_proc_info(trace)->records == records, "a wrong number of records");
 	return records;
 }
 
@@ -91,15 +91,15 @@ static void read_as(int file, size_t size, enum ktread_proc_format format, int f
 	}
 	records = read_all(trace, size);
 	if (ktread_proc_rewind(trace) == 0 && !follow)
-		check(read_all(trace, size) == records, "other records when read again");
+		check(read_all(trace, size) == records, "another number of records when read again");
 	ktread_proc_close(trace);
 }
 
 /* Corrects the checksum of a head: an attacker can compute it, so inputs are also tried with a valid one. */
-static int mend(uint8_t *bytes, size_t size)
+static int correct_checksum(uint8_t *bytes, size_t size)
 {
 	struct ktrx_proc_head head;
-	int mended = 0;
+	int corrected = 0;
 
 	for (size_t at = 0; at + sizeof(head) <= size; at++) {
 		uint32_t check;
@@ -108,10 +108,10 @@ static int mend(uint8_t *bytes, size_t size)
 			continue;
 		memcpy(&head, bytes + at, sizeof(head));
 		check = ktrx_proc_check(&head);
-		mended |= check != head.check;
+		corrected |= check != head.check;
 		memcpy(bytes + at + offsetof(struct ktrx_proc_head, check), &check, sizeof(check));
 	}
-	return mended;
+	return corrected;
 }
 
 static void exercise(const uint8_t *bytes, size_t size)
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, bytes, size);
-	if (mend(copy, size))
+	if (correct_checksum(copy, size))
 		exercise(copy, size);
 	free(copy);
 	return 0;

@@ -31,7 +31,7 @@ static void check_steps(const struct hwt_stream *stream, const struct hwt_piece 
 	while (hwt_encoding_spe.next(decoder, &step) > 0) {
 		check(++steps <= 2 * piece->size, "no progress");
 		check(step.offset < piece->size && step.offset >= last, "steps go back");
-		check(step.kind != HWT_SAMPLE || step.sample, "a sample without one");
+		check(step.kind != HWT_SAMPLE || step.sample, "a sample step without a sample");
 		check(step.kind == HWT_SAMPLE || (step.text && step.text[0]), "a step has no text");
 		last = step.offset;
 	}
