@@ -167,8 +167,8 @@ static void set_program(struct process *self, const char *path)
 }
 
 /*
- * Takes over the ids of the new program. First it marks the process set-id, so that nobody can start a trace
- * of it meanwhile, and ends traces by users that may not trace the new program.
+ * Takes over the ids of the new program. First it marks the process set-id, so that no new trace of it can
+ * start, and ends traces by users that may not trace the new program.
  */
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {

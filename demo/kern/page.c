@@ -48,8 +48,8 @@ KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 #define RECORD_STEP 16 /* pages */
 
 /*
- * Records the number of free pages, but only after a change by RECORD_STEP: a counter track does not need each
- * page.
+ * Records the number of free pages, but only after a change by RECORD_STEP: a counter track does not need
+ * each page.
  */
 static void record_free_pages(void)
 {

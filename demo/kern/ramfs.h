@@ -3,8 +3,8 @@
  * The interior of the RAM file system, for vfs.c and regular.c: inodes with their contents, and directories,
  * which are files that contain struct abi_dirent entries.
  *
- * Requires: the tree is locked. User memory must not be accessed meanwhile, because a page fault may have to
- * read a file.
+ * Requires: the tree is locked. User memory must not be accessed while it is locked, because a page fault
+ * may have to read a file.
  */
 #ifndef DEMO_RAMFS_H
 #define DEMO_RAMFS_H

@@ -39,7 +39,7 @@ void sched_block(const struct sleep *sleep);
 
 /*
  * Ends a thread's sleep and makes it runnable. If several callers try, only one gets true. Signals end only
- * THREAD_SLEEPING. Requires: the thread cannot be freed meanwhile. Any context.
+ * THREAD_SLEEPING. Requires: the thread cannot be freed during the call. Any context.
  */
 bool sched_end_sleep(struct thread *thread, enum wake_reason reason);
 

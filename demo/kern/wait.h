@@ -36,7 +36,7 @@ struct wait_queue {
 		.lock = SPINLOCK(n), .kind = KTRX_WAIT_DEVICE \
 	}
 
-/* Sleeps in the queue; the lock is released meanwhile. Requires: lock held by the running thread. */
+/* Sleeps in the queue. The lock is released during the sleep. Requires: lock held by the running thread. */
 void wait_sleep(struct wait_queue *queue);
 
 /*

@@ -50,8 +50,8 @@ static void tables_changed(void)
 }
 
 /*
- * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry may be
- * replaced by a table only after it was invalid; no device is used meanwhile.
+ * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry must be
+ * invalid before a table replaces it. No device may be used while it is invalid.
  */
 static void unmap_null(void)
 {

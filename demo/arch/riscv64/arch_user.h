@@ -12,7 +12,7 @@ struct user_frame {
 	uint64_t unused; /* keeps the stack pointer a multiple of 16 */
 };
 
-_Static_assert(sizeof(struct user_frame) == 288, "a stack pointer behind it is aligned");
+_Static_assert(sizeof(struct user_frame) == 288, "a stack pointer after it is aligned");
 _Static_assert(offsetof(struct user_frame, kernel_tp) == 272, "vectors.S keeps tp there");
 
 /* Handles a trap from user mode. Called by vectors.S with interrupts off. */

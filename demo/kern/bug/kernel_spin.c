@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A driver spins until its device answers, which never happens. Interrupts are on meanwhile. */
+/* A driver spins until its device answers, which never happens. Interrupts stay on. */
 #include "arch.h"
 #include "bug/bug.h"
 #include "clock.h"

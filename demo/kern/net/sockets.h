@@ -76,8 +76,8 @@ int socket_need_port(struct socket *socket);
 bool socket_is_at(const struct socket *socket, uint32_t address, uint16_t port);
 
 /*
- * Sleeps until the socket changes; the network lock is released meanwhile. Returns 0, -EAGAIN (O_NONBLOCK) or
- * -EINTR.
+ * Sleeps until the socket changes. The network lock is released during the sleep. Returns 0, -EAGAIN
+ * (O_NONBLOCK) or -EINTR.
  */
 int socket_wait(struct socket *socket);
 void socket_changed(struct socket *socket);

@@ -181,7 +181,7 @@ static void peer_finished(struct socket *socket)
 				 stream->state == STREAM_FIN_WAIT_1 ? STREAM_CLOSING : STREAM_TIME_WAIT);
 }
 
-/* Returns true for data that nobody will read; the peer must be notified of that. */
+/* Returns true for data that no program will read; the peer must be notified of that. */
 static bool is_unwanted(const struct socket *socket, const struct segment *segment)
 {
 	const struct stream *stream = &socket->stream;

@@ -15,7 +15,7 @@ static void check_ports(void)
 	net_expect("bind", net_bind_to(one, PORT_DNS), 0);
 	net_expect("bind to a taken port", net_bind_to(other, PORT_DNS), -EADDRINUSE);
 	net_expect("bind to another machine", socket_bind(other, &far), -EADDRNOTAVAIL);
-	net_expect("send to nobody", net_send_bytes(other, "", 0), -EDESTADDRREQ);
+	net_expect("send without an address", net_send_bytes(other, "", 0), -EDESTADDRREQ);
 	file_put(one);
 	net_expect("bind to a port given up", net_bind_to(other, PORT_DNS), 0);
 	file_put(other);

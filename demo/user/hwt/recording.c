@@ -170,7 +170,7 @@ static uint64_t skip_lost(struct recording *recording, struct recording_unit *un
 	return lost;
 }
 
-/* Copies the trace up to the last known position, as far as it was not overwritten meanwhile. */
+/* Copies the trace up to the last known position, as far as it was not overwritten since. */
 static int take_trace(struct recording *recording, struct recording_unit *unit)
 {
 	static struct data data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * crew: a program for hardware trace with three threads. Each calls functions that no other thread calls,
- * through pointers, while they pass a number to each other. Short-lived threads start and end meanwhile.
+ * through pointers, while they pass a number to each other. During this, short-lived threads start and end.
  */
 #include <program.h>
 #include <stdlib.h>

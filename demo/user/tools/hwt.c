@@ -231,7 +231,7 @@ static bool is_image(const struct request *request, const struct ktrx_proc_recor
 	return strlen(request->image) == length && memcmp(request->image, path, length) == 0;
 }
 
-/* Configures and starts the trace when the awaited image is there; its thread is paused meanwhile. */
+/* Configures and starts the trace when the awaited image is there. Its thread is paused during this. */
 static void arrive(struct request *request, const struct ktrx_proc_record *record,
 		   const struct ktrx_hwt_image *image)
 {
@@ -248,7 +248,7 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
-/* Starts the trace when the child has executed the command; it is paused meanwhile. */
+/* Starts the trace when the child has executed the command. The child is paused during this. */
 static void begin(struct request *request)
 {
 	int error = start(request);

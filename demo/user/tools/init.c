@@ -29,7 +29,7 @@ static void open_console(void)
 			break;
 }
 
-/* Waits for the program. Also reaps orphans that end meanwhile. */
+/* Waits for the program. Also reaps orphans that end before it. */
 static int await(int program)
 {
 	int status, pid;
