@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Exported traces are balanced: every end closes a beginning of its name on its track, and nothing stays open, whatever is lost, moved
-# to another CPU, asleep or overwritten. Of all golden traces and of version 1 dumps as a busy kernel leaves them.
+# Exported traces are balanced: every end closes a beginning with the same name on its track, and no span
+# stays open, although events are lost, moved to another CPU or overwritten, or threads sleep. Checks all
+# golden traces, and version 1 dumps like those of a busy kernel.
 . test/tap.sh
 ktrace=$PWD/build/bin/ktrace
 decode=$PWD/build/bin/ktrace-decode
 checker=$PWD/build/test/chrome-check
 
-# The checker finds what it is for.
+# The checker must find errors.
 head='{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a"},{"ph":"B","ts":2,"pid":1,"tid":1,"name":"b"},'
 unbalanced() {
 	printf '%s' "$2" >"$tmp/bad.json"
@@ -26,7 +27,8 @@ unbalanced "a flow without a beginning" '{"traceEvents":[{"ph":"f","ts":1,"pid":
 unbalanced "what is no JSON" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,}]}'
 unbalanced "a control character" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,"name":"'"$(printf '\302\233')"'"}]}'
 
-# Begins (1) and ends (2) of a native trace, in order of time, by track.
+# native_is_balanced FILE: checks begins (type 1) and ends (type 2) of a trace for Perfetto, in order of time,
+# by track.
 native_is_balanced() {
 	build/test/perfetto-text "$1" |
 		sed -n 's/^packet{timestamp=\([0-9]*\) .*track_event{type=\([12]\) track_uuid=\([0-9]*\).*/\1 \2 \3/p' | sort -s -n -k 1,1 |
@@ -35,7 +37,7 @@ native_is_balanced() {
 				exit bad }'
 }
 
-# balanced NAME TRACE [OPTION…]
+# balanced NAME TRACE [OPTION…]: exports the trace in both formats and checks the exports.
 balanced() {
 	name=$1 trace=$2
 	shift 2
@@ -45,7 +47,7 @@ balanced() {
 	check "$name: native" native_is_balanced "$tmp/native"
 }
 
-# has "NAME" N PATTERN: $tmp/json has at least N lines like that.
+# has NAME N PATTERN: checks that at least N lines of $tmp/json match.
 has() { check "$1: $(grep -c "$3" "$tmp/json") of $3" test "$(grep -c "$3" "$tmp/json")" -ge "$2"; }
 
 mkdir "$tmp/made" "$tmp/kept" "$tmp/danger"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * chrome-check [FILE]: succeeds if a trace in the Trace Event Format is balanced, whoever wrote it. On each track (pid, tid), in the
- * order of the file: times of begins and ends do not go back; every E closes the newest B that is open, and has its name; nothing
- * stays open. No slice (X) has a negative duration, and slices of a track are nested or apart. Each end of a flow has a beginning.
- * Names nothing harmful (json_tree.h). Prints how many there are of each phase and category.
+ * chrome-check [FILE]: succeeds if a trace in the Trace Event Format is balanced. On each track (pid, tid),
+ * in the order of the file:
+ * times of begins and ends do not decrease; every E closes the newest open B and has its name; no B stays
+ * open. No slice (phase X) has a negative duration, and slices of a track are nested or do not overlap. Each
+ * end of a flow has a beginning. Strings contain nothing harmful (json_tree.h). Prints the number of events
+ * of each phase and category.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +147,7 @@ static int compare(const void *left, const void *right)
 	return a->to > b->to ? -1 : a->to < b->to;
 }
 
-/* Slices of a track, in order of their beginnings, against those that are still open. Times are rounded to 1 ns. */
+/* Checks that the slices of each track are nested. Compares each slice, in order of begins, with the open ones. Times are rounded to 1 ns. */
 static void check_slices(const struct json *events)
 {
 	double open[DEPTH];

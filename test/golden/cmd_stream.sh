@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every command prints the same for a portable stream as for the trace that it was made from; also if the zstd tool
-# compressed the stream.
+# Every command prints the same for a portable stream as for the trace that it was made from; also if the zstd
+# tool compressed the stream.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH
@@ -14,7 +14,8 @@ without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }
 
-# alike "name" COMMAND…: compares the output in the folder of the dump with that in the folder of the stream; both files have one name.
+# alike "name" COMMAND…: compares the output in the folder of the dump with that in the folder of the stream;
+# both files have one name.
 alike() {
 	name=$1
 	shift

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sequences that no terminal, viewer or reader of JSON may be handed as they are, each to stand between two letters. */
+/* Sequences that ktrace must not pass on unchanged to a terminal, viewer or JSON reader. Tests put each between two letters. */
 #ifndef GOLDEN_DANGER_H
 #define GOLDEN_DANGER_H
 
@@ -49,7 +49,7 @@ static const char *const dangers[] = {
 
 #define DANGERS (sizeof(dangers) / sizeof(dangers[0]))
 
-/* "q", the sequence, "z", without a NUL; returns the length. `to` has room for DANGER_MOST + 2 bytes. */
+/* Stores "q", the sequence and "z" without a NUL; returns the length. Requires: `to` has room for DANGER_MOST + 2 bytes. */
 static inline size_t danger_put(char *to, size_t n)
 {
 	size_t length = strlen(dangers[n]);

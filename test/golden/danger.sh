@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Whatever a guest, a kernel or a program puts into its strings: no command hands a terminal, a viewer or a reader of JSON a character
-# that changes what is shown, in no format, and on standard error neither. test/golden/danger.h lists the sequences.
+# Strings come from guests, kernels and programs. No command passes a character from them on that changes a
+# terminal's, a viewer's or a JSON reader's output, in any format or on standard error. test/golden/danger.h
+# lists the sequences.
 . test/tap.sh
 PATH=$PWD/build/bin:$PATH
 harmless=$PWD/build/test/harmless
@@ -14,8 +15,9 @@ cd "$tmp" || exit 1
 all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 said=$(all said) err=$(all err)
 
-# harmless RULE COMMAND…: of what each trace makes the command print; % stands for the trace's number. One shell runs the command
-# for all traces, and one program reads what was printed, which takes a third of the time that a shell and a program for each trace would take.
+# harmless RULE COMMAND…: runs the command on each trace and checks its output by the rule. % stands for the
+# trace's number. One shell runs the command for all traces, and one program checks all outputs, which takes a
+# third of the time of separate ones.
 harmless() {
 	rule=$1
 	shift
@@ -69,7 +71,7 @@ harmless text ktrace-decode --summary %.ktrx
 harmless json ktrace-decode %.ktrx --perfetto /dev/stdout
 harmless text ktrdump -a -M %.ktrx
 harmless text ktrdump -acfnpx -M %.ram
-# A guest whose RAM nobody has open has ended.
+# live and --follow end if no process has the RAM file open, because the guest has ended then.
 harmless text "exec 9<>%.ram; ktrace live --lines --count 2 --interval 100ms --tail 20 %.ram 9<&-; true"
 harmless json "exec 9<>%.ram; ktrace live --json --count 2 --interval 100ms %.ram 9<&-; true"
 harmless text "exec 9<>%.ram; ktrace show --follow --limit 10 %.ram 9<&-; true"
@@ -91,7 +93,7 @@ harmless json hwt --json -o time,id,symbol,image,source %.steps
 for view in --calls --folded --durations --functions; do harmless text hwt $view %.steps; done
 for view in --calls --durations --functions; do harmless json hwt $view --json %.steps; done
 
-# Names of files, in messages and in what is printed of a trace; a message keeps what is harmless.
+# Names of files in messages and in output. Messages show harmless characters unchanged.
 "$root/build/test/danger-traces" --names >names
 : >bad
 while IFS= read -r name; do

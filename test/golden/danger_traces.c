@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * danger-traces DIRECTORY: traces in which every string that a guest, a kernel or a program chooses holds sequences of danger.h,
- * other ones for each N: N.ktrx, a dump; N.ram, a guest's memory; N.ktrace and N-bsd.ktrace, process traces; N.steps, functions of
- * a hardware trace. Prints how many N there are; with --names instead of DIRECTORY a line of sequences for each.
+ * danger-traces DIRECTORY: writes traces in which every string from a guest, a kernel or a program contains
+ * sequences of danger.h, different ones for each number N: N.ktrx, a dump; N.ram, a guest's memory; N.ktrace
+ * and N-bsd.ktrace, process traces; N.steps, functions of a hardware trace. Prints how many N there are. With
+ * --names instead of DIRECTORY, prints a line of sequences for each.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@
 #define EACH   3 /* sequences a trace */
 #define TRACES ((DANGERS + EACH - 1) / EACH)
 
-static char
-	evil[EACH * (DANGER_MOST + 2) + 1]; /* the sequences at hand, each between two letters, with a NUL */
+static char evil[EACH * (DANGER_MOST + 2) +
+		 1]; /* the sequences of the current trace, each between two letters, with a NUL */
 
 static void choose(size_t n)
 {
@@ -30,7 +31,7 @@ static void choose(size_t n)
 
 /* ---- Dumps ---- */
 
-/* The text with each ~ replaced by the sequence and each | by a NUL. */
+/* Appends the text, with each ~ replaced by the sequences and each | by a NUL. */
 static void append(struct bytes *bytes, const char *text)
 {
 	for (; *text; text++)
@@ -87,7 +88,7 @@ static void describe_all(struct writer *writer)
 	describe(writer, "\3\12", "sched|create|%u %s|a.c|thread||name||");
 }
 
-/* Numbers of the sizes that `sizes` names, then the string if `text` is not NULL. */
+/* Adds a record with numbers of the sizes in `sizes`, then the string unless `text` is NULL. */
 static void record(struct writer *writer, uint64_t stamp, uint32_t id, const char *text, const char *sizes,
 		   ...)
 {
@@ -172,7 +173,7 @@ static void add_tables(struct writer *writer)
 	append(&writer->registers, "cpu 0 pc=1000 sp=2000 r~=3 ~\nstack 0 1000 ~\n~\n");
 }
 
-/* Pages of zeroes take no room. */
+/* Writes a sparse file: pages of zeros take no space. */
 static void save(const char *directory, size_t n, const char *kind, const unsigned char *data, size_t size)
 {
 	static const unsigned char zeroes[4096];
@@ -245,7 +246,7 @@ static void put_records(struct put *put)
 	put_line(put, 9, evil);
 }
 
-/* The head says that it is of the boot and by the clock of the dump, so that one can be shown beside the other. */
+/* Gives the head the boot and the clock of the dump: both can be shown together. */
 static void put_same_boot(struct put *put)
 {
 	const uint64_t head[2] = { 1000000000, UINT64_C(0x1234567890abcd03) }; /* frequency, nonce */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace doctor on traces: what it says and how it ends; and that its table of views is the one of doc/porting.md, of
-# functions and macros that are there.
+# ktrace doctor on traces: its reports and exit statuses. Its table of views is the same as in doc/porting.md,
+# and the functions and macros in it exist.
 . test/tap.sh
 . test/golden/golden.sh
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Sourced after test/tap.sh by tests that hold what commands say against files, word for word: $golden/NAME. To take
-# over changes that are meant, run such a test with UPDATE=1 and look at the difference.
+# Sourced after test/tap.sh by tests that compare the output of commands with the files $golden/NAME, word for
+# word. After an intended change, run such a test with UPDATE=1, which updates the files, and read the
+# difference.
 PATH=$PWD/build/bin:$PATH
 
-# golden NAME COMMAND…: run where the traces lie; standard output and then what was said on standard error.
+# golden NAME COMMAND…: runs the command in $tmp, and compares its standard output, its exit status and its
+# standard error, in this order, with the file.
 golden() {
 	name=$1
 	shift

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * harmless {RULE FILE...}...: succeeds if no file holds anything that could change the terminal it is shown on, prints what does,
- * and last how many bytes the files before the second RULE have:
+ * harmless {RULE FILE...}...: succeeds if no file contains anything that could change a terminal on which it
+ * is shown. Prints what is harmful, and at last the number of bytes in the files before the second RULE.
+ * Rules:
  *
  *	text      printable ASCII and line feeds
- *	json      JSON values, one after another, in which nothing harmful stands raw (json_tree.h)
- *	utf8      printable ASCII, line feeds, and harmless characters in UTF-8: messages
- *	strings   any bytes, but no string of three or more of them that holds an escape sequence, C1 or bidirectional
- *	          control between two letters, as the traces of danger_traces.c have them: formats that are not text
+ *	json      JSON values, one after another, in which harmful characters are escaped (json_tree.h)
+ *	utf8      printable ASCII, line feeds, and harmless characters in UTF-8; for messages
+ *	strings   any bytes, except the sequences of danger.h between two letters, as the traces of danger_traces.c contain them; for
+ *	          formats that are not text
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "golden/danger.h"
 #include "golden/json_tree.h"
 
-/* The file that is looked at. */
+/* The file that is being checked. */
 static const char *path;
 
 static int complain(const char *text, size_t at, const char *what)
@@ -54,7 +55,7 @@ static int check_json(const char *text, size_t size)
 	return EXIT_SUCCESS;
 }
 
-/* No dangerous sequence stands as it was given. */
+/* Checks that no dangerous sequence is unchanged. */
 static int check_strings(const char *text, size_t size)
 {
 	for (size_t n = 0; n < DANGERS; n++) {
@@ -73,7 +74,7 @@ static int check_utf8(const char *text, size_t size)
 	char *quoted = malloc(2 * size + 3), *to = quoted;
 	int status;
 
-	/* As a string of JSON, in which line feeds, quotes and backslashes stand for something else. */
+	/* Check the text as a JSON string. Characters with a meaning there are replaced: line feeds, quotes and backslashes. */
 	*to++ = '"';
 	for (size_t i = 0; i < size; i++)
 		*to++ = text[i] == '\n' || text[i] == '"' || text[i] == '\\' ? ' ' : text[i];

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every view and option of hwt, word for word, on scripts of steps; and steps beside the events of a kernel's trace.
+# Compares the output of every view and option of hwt for scripts of steps word for word; also steps together
+# with the events of a kernel's trace.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -28,7 +29,7 @@ golden samples-functions hwt --functions --json samples.steps
 golden samples-calls hwt --calls samples.steps
 golden samples-coverage hwt --coverage samples.steps
 
-# What of it.
+# Selections.
 golden last hwt --last 3 kernel.steps
 golden last-before hwt --last 4 --before panic -o time,symbol,event_type kernel.steps
 golden last-calls hwt --calls --last 5 --before panic kernel.steps
@@ -45,7 +46,7 @@ golden backend hwt -c qemu --functions thread.steps
 golden output sh -c 'hwt -w out --functions thread.steps; cat out'
 golden raw sh -c 'hwt -r -w out -s 1 kernel.steps; wc -c <out'
 
-# Beside a kernel's trace, by the same clock.
+# Together with a kernel's trace that has the same clock.
 golden beside ktrace show --with beside.steps v2.ktrx
 golden beside-branches ktrace show --branches --with beside.steps --limit 12 v2.ktrx
 golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx
@@ -66,14 +67,14 @@ golden beside-bad-output ktrace export --format json --with same.steps v2.ktrx -
 check "what stands beside is left as it was" cmp -s "$tmp/beside.steps" "$tmp/same.steps"
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 
-# What is damaged is said, and by the exit status too, whatever is looked for in it.
+# Damage is reported by a message and by the exit status in every view.
 golden damaged hwt damaged.steps
 golden codeless hwt --calls codeless.steps
 golden unread hwt --calls unread.steps
 golden other hwt other.steps
 golden damaged-packets hwt -g damaged.steps
 
-# What cannot be.
+# Help, and invalid arguments and files.
 golden help hwt --help
 golden subcommand ktrace hwt --functions samples.steps
 golden bad-none hwt
@@ -131,7 +132,7 @@ golden record-cpu hwt -c qemu -w out -s 1 -- qemu-system-x86_64
 golden record-function-twice hwt -c qemu -w out -i kernel -f copy -f panic -- qemu-system-x86_64
 golden record-kvm hwt -c qemu -w out -- qemu-system-x86_64 -accel kvm
 
-# Nothing but text, whatever is in names, and quiet when nobody reads.
+# The output is only text, whatever names contain. If the reader of the output ends, hwt prints no error.
 for view in '' --calls --durations --folded --functions -g; do
 	hwt $view "$tmp/kernel.steps" 2>/dev/null | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
 	equal "nothing but text${view:+ with $view}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"

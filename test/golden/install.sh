@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What `make install` puts down is complete: the tools run, the manual is there, a kernel builds from it.
+# `make install` installs everything: the tools run, the manual is complete, and a kernel can be built with
+# the sources.
 . test/tap.sh
 
 place=$tmp/root/opt/ktrace

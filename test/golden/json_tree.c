@@ -14,7 +14,7 @@ static void skip_blanks(const char **at)
 	*at += strspn(*at, " \t\r\n");
 }
 
-/* Bytes of the character at `at`; 0 if it may not stand there. */
+/* Returns the size of the character at `at` in bytes, or 0 if it is not allowed in a string. */
 static size_t character(const char *at)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A strict reader of JSON for tests of what ktrace writes. It shares no code with the product: RFC 8259 without leniency, strings
- * must be UTF-8, and no character may stand raw in them that changes a terminal (C0, DEL, C1, marks that set the direction of text,
- * separators, zero-width characters).
+ * A strict JSON reader for tests of ktrace's output. It shares no code with ktrace. It accepts only RFC 8259,
+ * strings in UTF-8, and no unescaped character that can change a terminal (C0, DEL, C1, marks that set the
+ * direction of text, separators, zero-width characters).
  */
 #ifndef GOLDEN_JSON_TREE_H
 #define GOLDEN_JSON_TREE_H
@@ -22,18 +22,22 @@ struct json {
 };
 
 /*
- * Reads one value from `*text`, NUL-terminated, and moves it past the value and the blanks after it. Returns NULL, or what is wrong;
- * `*text` is then where. What was read is freed by json_free() either way.
+ * Reads one value from `*text`, which ends with NUL, and moves `*text` past the value and the blanks after
+ * it. Returns NULL, or a description of the error, whose place is then `*text`. The caller frees `json` with
+ * json_free() in both cases.
  */
 const char *json_read(const char **text, struct json *json);
 void json_free(struct json *json);
 
-/* NULL if the object has no such member, or if it is no object. */
+/* Returns the value of a member, or NULL if `json` is not an object or has no such member. */
 const struct json *json_member(const struct json *json, const char *name);
-/* The text of the member if it is a string, else `otherwise`. */
+/* Returns the text of a member if that is a string, or `otherwise`. */
 const char *json_text(const struct json *json, const char *name, const char *otherwise);
 
-/* Reads all of standard input, or of a file; NUL-terminated, freed by the caller. Ends the program if it cannot. */
+/*
+ * Reads a file, or standard input if `path` is NULL. Returns the text with a NUL at its end; the caller frees
+ * it. Ends the program on errors.
+ */
 char *json_slurp(const char *path, size_t *size);
 
 #endif

@@ -56,7 +56,8 @@ printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$t
 golden table-file kdump --table own.table --names -t c freebsd1.ktrace
 golden names kdump --names -t c linux.ktrace
 
-# -l prints the records in the file, then new ones, until it is interrupted; also for a file that is empty at first.
+# -l prints the records in the file, then new ones, until it is interrupted; also for a file that is empty at
+# first.
 for format in freebsd1 ktrx; do
 	for begun in 0 300; do
 		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"

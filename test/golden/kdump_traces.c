@@ -4,7 +4,7 @@
  * directory:
  *
  *	linux.ktrace      two threads of a Linux program whose calls overlap; values of many types
- *	said.ktrace       records of FreeBSD's runtime linker and malloc; also said-i386, said-dragonfly
+ *	utrace.ktrace     records of FreeBSD's runtime linker and malloc; also utrace-i386, utrace-dragonfly
  *	hostile.ktrace    names, paths, data and a table that contain control characters
  *	values.ktrace     a table with every kind of type, a struct with every kind of field
  *	wide.ktrace       as many and as long names as a table can have

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# How programs are linked with their libraries: archives where they exist, shared libraries otherwise, and all shared with STATIC=0.
+# Programs are linked with archives of libraries if these exist, otherwise with shared libraries. With
+# STATIC=0 all libraries are shared.
 . test/tap.sh
 
-# words STATIC: what scripts/libraries.sh prints for a compiler that does not find the archives that $tmp/hidden lists.
+# words STATIC: prints the output of scripts/libraries.sh for a compiler that does not find the archives that
+# $tmp/hidden lists.
 cat >"$tmp/compiler" <<EOF
 #!/bin/sh
 case \$1 in
@@ -16,7 +18,7 @@ words() {
 	sh scripts/libraries.sh link "$tmp/compiler" "$1" 2>"$tmp/messages" | tr '\n' ' '
 }
 
-# has NAME WORD TEXT
+# has NAME WORD TEXT, has_not NAME WORD TEXT: check that the text has the word, or does not have it.
 has() {
 	case " $3" in *" $2 "*) pass "$1" ;; *) fail "$1" "no $2 in: $3" ;; esac
 }
@@ -24,7 +26,7 @@ has_not() {
 	case " $3" in *" $2 "*) fail "$1" "$2 is in: $3" ;; *) pass "$1" ;; esac
 }
 
-# needed FILE: the shared libraries that it names.
+# needed FILE: prints the shared libraries that the program needs.
 needed() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
@@ -68,7 +70,8 @@ for static in 0 1; do
 	equal "STATIC=$static: libelf" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
 done
 
-# A rule that lacks the prerequisite fails in an empty build folder only, or keeps a program that was linked in another way.
+# A rule without the prerequisite fails only in an empty build folder, or does not link a program again after
+# STATIC changed.
 git ls-files Makefile '*.mk' | xargs awk '
 	/^[^\t#]/ { rule = FNR; depends = 0 }
 	/\$\(HOST_LIBRARIES\)/ { depends = rule }

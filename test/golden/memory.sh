@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# How much memory the commands that read traces need: what ktrace(1) says under MEMORY. It depends on CPUs and threads, and not on how
-# long the trace is.
+# The commands that read traces need no more memory than ktrace(1), MEMORY states. It depends on the number of
+# CPUs and threads, not on the length of the trace.
 . test/tap.sh
 used=build/test/memory-used
 
-# Of ktrace(1): KB for any trace, libraries included, KB a CPU, bytes a thread by command, and how many threads are kept apart.
+# The numbers in ktrace(1): KB for any trace, with libraries; KB for each CPU. per_thread COMMAND: prints the
+# bytes for each thread, and the number of threads of which a command stores separate data.
 base=8192
 ! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
 per_cpu=5
@@ -20,7 +21,8 @@ per_thread() {
 	esac
 }
 
-# fits THREADS TURNS CPUS COMMAND: on such a trace.
+# fits THREADS TURNS CPUS COMMAND: checks the memory that the command needs for $tmp/trace.ktrx, which was
+# made with these numbers.
 fits() {
 	threads=$1 cpus=$3 command=$4
 	set -- $(per_thread "$command")

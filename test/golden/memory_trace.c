@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * memory-trace FILE THREADS TURNS CPUS: a version 2 dump in which each of many threads runs TURNS times on some CPU: a switch, a system
- * call and a lock.
+ * memory-trace FILE THREADS TURNS CPUS: writes a version 2 dump in which each thread runs TURNS times on some
+ * CPU. Each time it has a context switch, a system call and a lock.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* memory-used COMMAND…: prints the most memory that the command had resident, in KB, and its exit status. Its output is discarded. */
+/* memory-used COMMAND…: prints the maximum resident memory of the command in KB, and its exit status. Discards its output. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The process traces in test/golden/proc are what their generator writes, which knows the formats and not the reader. With
-# UPDATE=1 in the environment they are written anew.
+# The process traces in test/golden/proc are those that their generator writes, which shares no code with the
+# reader. UPDATE=1 in the environment writes them anew.
 . test/tap.sh
 
 golden=test/golden/proc

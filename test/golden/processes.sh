@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# A process trace among the commands that read traces: shown, counted, timed, exported; the BSDs' where it is asked for; bad
-# ones. Beside a kernel's trace it is tested with a guest: test/qemu.
+# Commands that read traces also read process traces: show, summary, stats, export; traces of the BSDs;
+# damaged traces. test/qemu/proc_beside.sh tests a process trace together with a kernel's trace.
 . test/tap.sh
 
 ktrace=build/bin/ktrace
@@ -53,7 +53,7 @@ for bad in negative damaged sessions; do
 	$ktrace summary --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	check "$bad: the summary counts it" grep -qE '^loss .* [1-9][0-9]* unreadable' "$tmp/out"
 done
-# The last records are damaged: nothing follows that could show a gap.
+# The last records are damaged: no record follows before which a gap could be shown.
 cp "$tmp/linux" "$tmp/end"
 head -c 200 /dev/zero | tr '\000' '\377' | dd of="$tmp/end" bs=1 seek=$(($(stat -c %s "$tmp/linux") - 200)) conv=notrunc 2>"$tmp/err"
 $ktrace summary "$tmp/end" >"$tmp/out" 2>"$tmp/err"

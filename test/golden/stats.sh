@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The figures of `ktrace stats`, compared with figures computed from sorted lists of the output of `ktrace show --json`.
+# The figures of `ktrace stats`, compared with figures computed from sorted lists of the output of `ktrace
+# show --json`.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * v1-mix FILE CPUS SLOTS SEED [LOST]: a version 1 dump as a busy kernel leaves it. Threads make system calls, fault, sleep in them and
- * are woken, are preempted and go on on another CPU; rings have wrapped, so that begins are missing and each ring reaches back another
- * time. LOST events of a hundred (default 0) are not recorded.
+ * v1-mix FILE CPUS SLOTS SEED [LOST]: writes a version 1 dump like that of a busy kernel. Threads make system
+ * calls, fault, sleep in calls and are woken, are preempted and continue on another CPU. Rings have wrapped:
+ * begins are missing, and rings reach back to different times. LOST percent of the events (default 0) are not
+ * recorded.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void record(uint32_t cpu, uint32_t event, uint32_t a, uint32_t b)
 								{ a, b, 0, 0x401000, 4 } };
 }
 
-/* The thread that runs on `cpu` leaves it to another one that can run. */
+/* Switches from the thread that runs on `cpu` to another runnable thread, if there is one. */
 static void leave(uint32_t cpu, enum state state)
 {
 	uint32_t next = random_below(THREADS), tries = 0, prev = on[cpu];

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What `ktrace why` says, word for word: as text, as JSON, of traces that lie and of command lines that are wrong.
+# Compares the output of `ktrace why` word for word: text, JSON, contradictory traces and invalid command
+# lines.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -42,7 +43,7 @@ golden two-machines ktrace why --qmp absent.sock --gdb absent.sock
 golden no-machine ktrace why --qmp absent.sock
 golden no-filter ktrace why --event sched deadlock.ktrx
 
-# What people read fits a terminal's width, but for what it only marks off.
+# Texts for people fit the width of a terminal and contain only printable characters.
 for story in $stories; do
 	ktrace why "$tmp/$story.ktrx" >"$tmp/text" 2>&1
 	check "$story: no line is longer than 120 columns" awk 'length > 120 { bad = 1 } END { exit bad }' "$tmp/text"

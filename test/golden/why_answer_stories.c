@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs that wait for other CPUs' answers to an interrupt, with no lock in it. */
+/* CPUs that wait until other CPUs answer an interrupt; no lock is involved. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #define FLUSH 2u
 
-/* CPU 0 asks, at 22 ms, and goes no further. */
+/* CPU 0 sends the interrupt at 22 ms and waits from then on. */
 static void ask(uint32_t whom)
 {
 	fake.cpu = 0;
@@ -32,7 +32,7 @@ static void beat_to(uint64_t ms, uint32_t first_cpu)
 	}
 }
 
-/* CPU 1 spins with interrupts off, for nothing that it has announced. */
+/* CPU 1 spins with interrupts off; what it waits for is not recorded. */
 static void tell_off(uint32_t whom, const char *file)
 {
 	boot();
@@ -46,7 +46,7 @@ static void tell_off(uint32_t whom, const char *file)
 	save(file);
 }
 
-/* The same, while CPU 0 takes its ticks as it waits: blue, which is to run there, waits with it. */
+/* The same, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0 and waits, too. */
 static void tell_starves(void)
 {
 	boot();
@@ -66,7 +66,7 @@ static void tell_starves(void)
 	save("answer-starves.ktrx");
 }
 
-/* CPU 1 takes its ticks, but the request was lost. */
+/* CPU 1 has ticks, but the interrupt was lost. */
 static void tell_lost(void)
 {
 	boot();
@@ -78,7 +78,7 @@ static void tell_lost(void)
 	save("answer-lost.ktrx");
 }
 
-/* An answer may take a moment. */
+/* The wait is so short that the answer may still come. */
 static void tell_soon(void)
 {
 	boot();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that sleep far longer than they used to, on a machine that looks idle. */
+/* Threads that sleep far longer than before, on a machine that looks idle. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -16,7 +16,10 @@
 #define TURNS 30u
 #define EVERY 50u /* ms */
 
-/* Thread 5 sleeps until thread 6 comes, time and again, and thread 6 for a time. When it slept last, in ms. */
+/*
+ * Thread 5 sleeps until thread 6 wakes it, again and again. Thread 6 sleeps for a time between wakeups.
+ * Returns the time in ms at which thread 5 runs last.
+ */
 static uint64_t take_turns(uint32_t kind, const char *what)
 {
 	uint64_t ms = 20;
@@ -33,7 +36,7 @@ static uint64_t take_turns(uint32_t kind, const char *what)
 	return ms;
 }
 
-/* Thread 6 goes on to come, and no longer wakes thread 5. */
+/* Thread 6 continues to run from time to time, but no longer wakes thread 5. */
 static void tell_unwoken(void)
 {
 	uint64_t ms;
@@ -50,7 +53,7 @@ static void tell_unwoken(void)
 	save("unwoken.ktrx");
 }
 
-/* Thread 8 has CPU 2 for itself, and records so much that its ring forgets what was a second ago; those of the others as well. */
+/* All CPUs record so much that events older than a second are overwritten. Thread 8 has CPU 2 for itself. */
 static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 {
 	for (uint64_t ms = from_ms; ms < to_ms; ms += EVERY) {
@@ -67,7 +70,7 @@ static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 	}
 }
 
-/* The same as unwoken, but rings hold nothing of it any more: the row of thread 5 does. */
+/* The same as unwoken, but its events are overwritten. The entry of thread 5 in the tables of state still has its wait. */
 static void tell_unwoken_busy(void)
 {
 	uint64_t ms;
@@ -79,7 +82,7 @@ static void tell_unwoken_busy(void)
 	save("unwoken-busy.ktrx");
 }
 
-/* The same of stuck-device. */
+/* The same as stuck-device, but its events are overwritten. */
 static void tell_stuck_device_busy(void)
 {
 	uint64_t ms;
@@ -103,7 +106,7 @@ static void tell_stuck_device_busy(void)
 	save("stuck-device-busy.ktrx");
 }
 
-/* Thread 5 has a mutex that thread 7 waits for, and its device does not answer. */
+/* Thread 5 holds a mutex that thread 7 waits for, and waits for a device that does not answer. */
 static void tell_stuck_device(void)
 {
 	uint64_t ms;
@@ -120,7 +123,7 @@ static void tell_stuck_device(void)
 	save("stuck-device.ktrx");
 }
 
-/* Thread 6 sleeps until a time that is over, and its CPU has ticks. */
+/* Thread 6 sleeps until a time that has passed, though its CPU has ticks. */
 static void tell_late(void)
 {
 	boot();
@@ -130,7 +133,7 @@ static void tell_late(void)
 	save("late.ktrx");
 }
 
-/* Thread 5 has waited as long before. */
+/* Thread 5 waits, but it has waited as long before. */
 static void tell_rest(void)
 {
 	boot();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories by what they are about, one file each: every function saves its traces. */
+/* Stories by subject, each subject in its own file. Each function makes the traces of a subject and saves them. */
 #ifndef TEST_GOLDEN_WHY_STORIES_H
 #define TEST_GOLDEN_WHY_STORIES_H
 

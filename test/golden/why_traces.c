@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * why-traces FOLDER: traces of small stories, told by the kernel's own library on the machine that is a few variables.
- * Addresses and stamps are made up, so that what `ktrace why` says of them is the same everywhere.
+ * why-traces FOLDER: makes traces of short stories with the kernel library on a fake machine, which consists
+ * of a few variables. Addresses and timestamps are invented, so the output of `ktrace why` is the same
+ * everywhere.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Clocks that are apart, and what the kernel would have measured of them. */
+/* Makes the clocks differ, and stores the measurements that the kernel would have made. */
 static void set_clocks_apart(void)
 {
 	struct ktrx_clock *row = NULL;
@@ -36,7 +37,7 @@ static void set_clocks_apart(void)
 	}
 }
 
-/* Three threads, three mutexes, and one that waits for the first. */
+/* Three threads hold a mutex each and wait for the next one; a fourth thread waits for the first mutex. */
 static void tell_deadlock(void)
 {
 	boot();
@@ -58,7 +59,7 @@ static void tell_deadlock(void)
 	save("deadlock.ktrx");
 }
 
-/* A handler spins for what the interrupted thread's CPU holds. */
+/* An interrupt handler spins on a lock that the interrupted thread's CPU holds. */
 static void tell_self_deadlock(void)
 {
 	boot();
@@ -77,8 +78,9 @@ static void tell_self_deadlock(void)
 }
 
 /*
- * A thread took a lock and went to sleep with it, which is not noted: another mistake came first there. The next
- * thread on that CPU wants the lock.
+ * A thread took a lock and went to sleep without releasing it. This is not recorded as a broken rule, because
+ * only the first broken rule of a CPU is recorded, and another one came first. The next thread on that CPU
+ * waits for the lock.
  */
 static void tell_left_behind(void)
 {
@@ -99,7 +101,7 @@ static void tell_left_behind(void)
 	save("left-behind.ktrx");
 }
 
-/* CPU 0 has a lock and waits for CPU 1's answer, which waits for the lock with interrupts off. */
+/* CPU 0 holds a lock and waits for an answer of CPU 1, which waits for the lock with interrupts off. */
 static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 {
 	boot_with(prepare);
@@ -120,7 +122,7 @@ static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 	save(name);
 }
 
-/* A thread ends with a mutex, and two wait for it: one since before that. */
+/* A thread ends while it holds a mutex. Two threads wait for it: one since before the end, one since later. */
 static void tell_dead_owner(void)
 {
 	boot();
@@ -146,7 +148,7 @@ static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
 	give(first, KTRACE_BY_THREAD);
 }
 
-/* One after the other, in both orders; in two more traces one order each, and in one both under a third lock. */
+/* Two locks are taken in both orders; two more traces have one order each; in another trace a third lock protects both orders. */
 static void tell_lock_order(void)
 {
 	boot();
@@ -188,7 +190,7 @@ static void tell_lock_order(void)
 	save("guarded.ktrx");
 }
 
-/* Thread 7 is urgent and waits for 5's lock; 6 has the CPU. */
+/* Thread 7 has the highest priority and waits for the lock of thread 5, while thread 6 has the CPU of thread 5. */
 static void tell_inversion(void)
 {
 	boot();
@@ -204,7 +206,7 @@ static void tell_inversion(void)
 	save("inversion.ktrx");
 }
 
-/* Rows that no kernel writes. */
+/* Entries in the tables of state that no kernel writes. */
 static void tell_lies(void)
 {
 	boot();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that are runnable and do not run: one starves, one is lost, of others it is not known. */
+/* Threads that are runnable and do not run: one starves, one is lost, the state of others is unknown. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Blue sleeps, and so says that threads here tell of their sleep. */
+/* Blue (thread 7) sleeps, which shows that this kernel records when threads sleep. */
 static void boot_with_a_sleeper(void (*prepare)(void))
 {
 	boot_with(prepare);
@@ -38,7 +38,7 @@ static void tell_ended(const char *name, int told)
 	save(name);
 }
 
-/* Thread 8 was woken, and CPU 0 idles all the same. */
+/* Thread 8 was woken, but CPU 0 stays idle. */
 static void tell_lost(void)
 {
 	boot_with_a_sleeper(NULL);
@@ -53,7 +53,7 @@ static void tell_lost(void)
 	save("lost.ktrx");
 }
 
-/* Thread 8 was woken, and thread 6, which is more urgent, keeps the CPU. */
+/* Thread 8 was woken, but thread 6, which has a higher priority, keeps the CPU. */
 static void tell_starved(void)
 {
 	boot_with_a_sleeper(NULL);
@@ -68,7 +68,7 @@ static void tell_starved(void)
 	save("starved.ktrx");
 }
 
-/* CPU 0 left its idle loop and did not say so. */
+/* CPU 0 left its idle loop without recording it. */
 static void tell_stale_idle(void)
 {
 	boot_with_a_sleeper(NULL);

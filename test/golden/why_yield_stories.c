@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Mutexes whose waiters do not sleep: who finds one taken announces its wait, yields, and tries again when it runs next. Its
- * thread is runnable or running all the time.
+ * Mutexes whose waiters do not sleep: a thread that finds the mutex held records its wait, yields, and tries
+ * again when it runs next. The thread is runnable or running all the time.
  */
 #include "test/golden/why_stories.h"
 
@@ -17,7 +17,7 @@
 
 #define ROUND_MS 10u
 
-/* The thread that runs on that CPU tries in vain and yields. */
+/* The thread runs on this CPU, tries to take the lock in vain, and yields. */
 static void try_and_yield(uint32_t cpu, uint32_t thread, uintptr_t lock, const char *name, uint32_t owner)
 {
 	switch_to(cpu, thread);
@@ -36,7 +36,7 @@ static void beat(uint64_t ms)
 
 static const char *const names[] = { "alpha", "beta", "gamma" };
 
-/* So many threads have a mutex each and want the next one's. */
+/* Each of `count` threads holds a mutex and waits for the next thread's. */
 static void tell_ring(uint32_t count, const char *file)
 {
 	boot();
@@ -56,7 +56,7 @@ static void tell_ring(uint32_t count, const char *file)
 	save(file);
 }
 
-/* A thread takes a mutex that it has already. */
+/* A thread waits for a mutex that it holds. */
 static void tell_self(void)
 {
 	boot();
@@ -70,7 +70,7 @@ static void tell_self(void)
 	save("yield-self.ktrx");
 }
 
-/* Who has the mutex sleeps for a time, which is over soon. */
+/* The holder of the mutex sleeps for a time that ends soon. */
 static void tell_sleeper(void)
 {
 	boot();
@@ -86,7 +86,7 @@ static void tell_sleeper(void)
 	save("yield-sleeper.ktrx");
 }
 
-/* The mutex goes round among three: two try in vain while the third one has it. */
+/* Three threads take the mutex in turn: two try in vain while the third one holds it. */
 static void tell_turns(void)
 {
 	uint32_t turn = 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes the process traces that tests read, into the directories given: one of each format, all of them the story of an
- * `ls` that reads a file, fails to find another, is denied and hit by signals, beside a process that has a name without an end,
+ * Writes the process traces that tests read into the given directories. There is one trace for each format.
+ * In each trace, an `ls` reads a file, does not find another one, is denied access and receives signals;
+ * another process has a name that fills its field:
  *
  *	ktrx.ktrace  dragonfly.ktrace  freebsd0.ktrace  freebsd0-i386.ktrace  freebsd1.ktrace
  *
- * with whatever types a format has, one that nobody knows, and a loss; and those of make_bad.h.
+ * The traces have all types of records of their format, one of an unknown type, and a loss. Also writes the
+ * traces of make_bad.h.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 #include "make_bad.h"
 #include "put.h"
 
-/* What the kernels of a format call the same thing. */
+/* The numbers that kernels of a format have for the same things. */
 struct numbers {
 	unsigned exit, read, write, open, close, connect, stat, sysctl, execve;
 	int missing, refused; /* errors */
@@ -79,7 +81,7 @@ static void make_begin(struct put *put)
 	put_end(put);
 }
 
-/* A directory entry's status, as each format's kernel lays it out. */
+/* Adds the result of stat(), in the layout of each format's kernel. */
 static void make_stat(struct put *put)
 {
 	static const unsigned sizes[] = { 32, 0, 120, 96, 224 };
@@ -157,7 +159,7 @@ static void make_failing(struct put *put, const struct numbers *n)
 	put_end(put);
 }
 
-/* FreeBSD's way to say what Capsicum denied: two sets of rights before version 14, what it was since. */
+/* Adds FreeBSD's record of what Capsicum denied: two sets of rights before version 14; the denied object since then. */
 static void put_denied(struct put *put, bool later, unsigned reason, const char *path)
 {
 	put_begin(put, 12);
@@ -212,7 +214,7 @@ static void make_ktrx_denied(struct put *put)
 	put_array(put, "pollfd", 8, "\3\0\0\0\1\0\0\0\4\0\0\0\4\0\0\0", 16);
 }
 
-/* Another process: its name fills its field, a call starts again, another one does not return there. */
+/* Adds another process: its name fills its field, a call is restarted, and another call does not return. */
 static void make_other(struct put *put, const struct numbers *n)
 {
 	const uint64_t arg[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };

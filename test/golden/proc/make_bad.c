@@ -7,7 +7,7 @@
 
 static const uint64_t arg[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-/* A call and its end, as whatever is bad needs them before and behind it. */
+/* Adds a valid call and its return, before and after invalid records. */
 static void put_pair(struct put *put)
 {
 	put_call(put, 3, 3, arg);
@@ -23,7 +23,7 @@ static struct put begin(enum put_format format)
 	return put;
 }
 
-/* A length of the BSDs, and what follows it as if it were true. */
+/* Makes a trace of the BSDs with a wrong length, followed by valid records. */
 static void make_length(const char *directory, const char *name, enum put_format format, int32_t length)
 {
 	struct put put = begin(format);
@@ -34,7 +34,7 @@ static void make_length(const char *directory, const char *name, enum put_format
 	put_save(&put, directory, name);
 }
 
-/* How many arguments a call says to have, which has two. */
+/* Adds a call with two arguments whose head has another number of arguments. */
 static void put_liar(struct put *put, unsigned args)
 {
 	put_call(put, 5, 2, arg);
@@ -45,7 +45,7 @@ static void put_liar(struct put *put, unsigned args)
 		 args, 2);
 }
 
-/* Payloads too short for their type, of each type, and as many bytes as make most of them whole. */
+/* Adds records of each type with payloads of 0 to 15 bytes, which are too short for many types. */
 static void put_short(struct put *put)
 {
 	for (unsigned size = 0; size < 16; size += 5)
@@ -101,7 +101,7 @@ static void make_damaged(const char *directory)
 	put_save(&put, directory, "damaged");
 }
 
-/* A session torn at an odd place, another one behind it, whose head is damaged, and a third one. */
+/* Makes a session that is cut off at an odd place, followed by a session, one with a damaged head, and another one. */
 static void make_sessions(const char *directory)
 {
 	struct put put = begin(PUT_KTRX);
@@ -134,7 +134,7 @@ static void make_heads(const char *directory)
 	put_save(&put, directory, "half-a-head");
 }
 
-/* What a program wrote was a trace itself: it is data, be it whole or torn. */
+/* Makes a trace of a program that writes a trace: the inner trace is only data, complete or cut off. */
 static void make_inner(const char *directory, const char *name, size_t torn)
 {
 	struct put put = begin(PUT_KTRX), inner = begin(PUT_KTRX);
@@ -147,7 +147,7 @@ static void make_inner(const char *directory, const char *name, size_t torn)
 	put_save(&put, directory, name);
 }
 
-/* One record that two formats can have, and no end to tell by: by the other its thread is a name, its seconds are others. */
+/* Makes one record that is valid in two formats, and has no end that would decide. In the other format its thread id is a name. */
 static void make_undecided(const char *directory)
 {
 	struct put put = put_trace(PUT_DRAGONFLY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces that cannot be: lengths, counts and names that lie, damage, ends in the middle of something. */
+/* Invalid process traces: wrong lengths, counts and names, damage, and traces that are cut off. */
 #ifndef PROC_MAKE_BAD_H
 #define PROC_MAKE_BAD_H
 

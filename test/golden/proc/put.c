@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Layouts of process traces, as offsets and widths in the order of the file; all little-endian. */
+/* Layouts of process traces, field by field in the order of the file; all numbers are little-endian. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void put_zeroes(struct put *put, size_t bytes)
 	bytes_grow(&put->bytes, put->bytes.size + bytes);
 }
 
-/* A field of a head: as much of the text as there is room for, which need not leave any for its end. */
+/* Adds a text field of a head with a fixed size. A text that fills the field has no NUL. */
 static void put_field(struct put *put, const char *text, size_t size)
 {
 	size_t length = strlen(text) < size ? strlen(text) : size;
@@ -124,7 +124,7 @@ static void begin_dragonfly(struct put *put, unsigned type)
 	put_zeroes(put, 7);
 	put64(put, put->ns / 1000000000);
 	put64(put, put->ns % 1000000000 / 1000);
-	put64(put, 0xfffff80012345678); /* an address of the kernel's, which means nothing */
+	put64(put, 0xfffff80012345678); /* a kernel address without meaning for readers */
 }
 
 static void begin_freebsd0(struct put *put, unsigned type)

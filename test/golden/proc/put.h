@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces, byte by byte as the formats are documented, for tests of whoever reads them: nothing here knows the reader,
- * nor the structures it shares with kernels.
+ * Writes process traces, byte by byte as the formats are documented, for tests of programs that read them.
+ * Shares no code with the reader, and does not use the structures that the reader shares with kernels.
  *
  *	struct put put = put_trace(PUT_DRAGONFLY);
  *	put_call(&put, 5, 2, (uint64_t[]){ 0x1000, 0 });
@@ -17,7 +17,7 @@ enum put_format { PUT_KTRX, PUT_DRAGONFLY, PUT_FREEBSD0, PUT_FREEBSD0_I386, PUT_
 struct put {
 	struct bytes bytes;
 	enum put_format format;
-	/* Of the next records: */
+	/* Fields of the next records: */
 	uint32_t pid, tid, cpu;
 	const char *name; /* of the process; in our format a record of its own tells it: put_name() */
 	uint64_t ns;	  /* since 1970; each record moves it on by 125 µs */
@@ -26,43 +26,43 @@ struct put {
 	size_t record;	  /* where the last one begins */
 };
 
-/* Nothing yet, but in our format the head. */
+/* Returns a trace without records. In ktrace's own format it has its head. */
 struct put put_trace(enum put_format format);
-/* Our format's head again, as of a file that was appended to. */
+/* Adds another head of ktrace's own format, as in a file to which a session was appended. */
 void put_head(struct put *put);
 
 void put8(struct put *put, unsigned value);
 void put16(struct put *put, unsigned value);
 void put32(struct put *put, uint32_t value);
 void put64(struct put *put, uint64_t value);
-/* As wide as a register of the format's machine. */
+/* Adds a number that is as wide as a register of the format's machine. */
 void put_word(struct put *put, uint64_t value);
 void put_bytes(struct put *put, const void *bytes, size_t size);
-/* Without its NUL. */
+/* Adds a text without its NUL. */
 void put_text(struct put *put, const char *text);
 void put_zeroes(struct put *put, size_t bytes);
 
-/* A record's head, and what completes it when its payload was put. */
+/* Begins a record with its head; completes it after its payload was added. */
 void put_begin(struct put *put, unsigned type);
 void put_end(struct put *put);
 
-/* A record that is all text. */
+/* Adds a record whose payload is a text. */
 void put_line(struct put *put, unsigned type, const char *text);
 void put_name(struct put *put, const char *name);
 void put_call(struct put *put, unsigned number, unsigned args, const uint64_t *arg);
 void put_ret(struct put *put, unsigned number, int error, int64_t result);
 void put_io(struct put *put, int fd, int write, const void *data, size_t size);
 void put_sig(struct put *put, unsigned signal, uint64_t handler, int code, uint64_t mask);
-/* `message` NULL: the format has none, or it is not known. */
+/* Adds a context switch. `message` is NULL if the format has none, or if it is unknown. */
 void put_switch(struct put *put, int out, int voluntary, const char *message);
 void put_struct(struct put *put, const char *name, const void *bytes, size_t size);
 void put_array(struct put *put, const char *name, size_t element, const void *bytes, size_t size);
 void put_fault(struct put *put, uint64_t address, unsigned access);
 void put_fault_end(struct put *put, int result);
 
-/* Overwrites what was put, from the last record's begin on. */
+/* Overwrites bytes at `at`, relative to the start of the last record. */
 void put_over(struct put *put, size_t at, uint64_t value, unsigned bytes);
-/* Into DIRECTORY/NAME.ktrace; ends the program if that fails. Frees what was put. */
+/* Writes the trace to DIRECTORY/NAME.ktrace and frees it. Ends the program on errors. */
 void put_save(struct put *put, const char *directory, const char *name);
 
 #endif
