@@ -10,21 +10,22 @@ checker=$PWD/build/test/chrome-check
 
 # The checker must find errors.
 head='{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a"},{"ph":"B","ts":2,"pid":1,"tid":1,"name":"b"},'
+# unbalanced NAME JSON: checks that the checker refuses the trace.
 unbalanced() {
 	printf '%s' "$2" >"$tmp/bad.json"
-	"$checker" "$tmp/bad.json" >"$tmp/said"
-	equal "refused: $1" 1 $?
+	"$checker" "$tmp/bad.json" >"$tmp/messages"
+	equal "chrome-check refuses $1" 1 $?
 }
 echo "$head"'{"ph":"E","ts":3,"pid":1,"tid":1,"name":"b"},{"ph":"E","ts":4,"pid":1,"tid":1,"name":"a"}]}' >"$tmp/good.json"
-check "accepted: two spans" "$checker" "$tmp/good.json"
+check "chrome-check accepts two spans" "$checker" "$tmp/good.json"
 unbalanced "an end of another name" "$head"'{"ph":"E","ts":3,"pid":1,"tid":1,"name":"a"},{"ph":"E","ts":4,"pid":1,"tid":1,"name":"b"}]}'
 unbalanced "an end on another track" "$head"'{"ph":"E","ts":3,"pid":1,"tid":2,"name":"b"}]}'
 unbalanced "spans that never end" "$head"'{"ph":"E","ts":3,"pid":1,"tid":1,"name":"b"}]}'
 unbalanced "an end without a name" "$head"'{"ph":"E","ts":3,"pid":1,"tid":1},{"ph":"E","ts":4,"pid":1,"tid":1,"name":"a"}]}'
 unbalanced "an end before its beginning" "$head"'{"ph":"E","ts":1,"pid":1,"tid":1,"name":"b"},{"ph":"E","ts":4,"pid":1,"tid":1,"name":"a"}]}'
-unbalanced "slices that overlap" '{"traceEvents":[{"ph":"X","ts":1,"dur":5,"pid":1,"tid":1},{"ph":"X","ts":3,"dur":5,"pid":1,"tid":1}]}'
+unbalanced "spans that overlap" '{"traceEvents":[{"ph":"X","ts":1,"dur":5,"pid":1,"tid":1},{"ph":"X","ts":3,"dur":5,"pid":1,"tid":1}]}'
 unbalanced "a flow without a beginning" '{"traceEvents":[{"ph":"f","ts":1,"pid":1,"tid":1,"id":3}]}'
-unbalanced "what is no JSON" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,}]}'
+unbalanced "invalid JSON" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,}]}'
 unbalanced "a control character" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,"name":"'"$(printf '\302\233')"'"}]}'
 
 # native_is_balanced FILE: checks begins (type 1) and ends (type 2) of a trace for Perfetto, in order of time,
@@ -42,17 +43,17 @@ balanced() {
 	name=$1 trace=$2
 	shift 2
 	"$ktrace" export --format json "$@" "$trace" -o "$tmp/json" 2>"$tmp/err"
-	check "$name: JSON" "$checker" "$tmp/json"
+	check "$name: the export as JSON is balanced" "$checker" "$tmp/json"
 	"$ktrace" export --format perfetto "$@" "$trace" -o "$tmp/native" 2>"$tmp/err"
-	check "$name: native" native_is_balanced "$tmp/native"
+	check "$name: the export for Perfetto is balanced" native_is_balanced "$tmp/native"
 }
 
 # has NAME N PATTERN: checks that at least N lines of $tmp/json match.
-has() { check "$1: $(grep -c "$3" "$tmp/json") of $3" test "$(grep -c "$3" "$tmp/json")" -ge "$2"; }
+has() { check "the export has $1: $(grep -c "$3" "$tmp/json") of $3" test "$(grep -c "$3" "$tmp/json")" -ge "$2"; }
 
 mkdir "$tmp/made" "$tmp/kept" "$tmp/danger"
 build/test/cmd-traces "$tmp/made" || exit 1
-build/test/danger-traces "$tmp/danger" >"$tmp/said" || exit 1
+build/test/danger-traces "$tmp/danger" >"$tmp/messages" || exit 1
 for trace in "$tmp"/made/* test/golden/ktread/*.ktrx test/golden/perfetto/v1.ktrx "$tmp/danger/3.ktrx" "$tmp/danger/3.ktrace"; do
 	case $trace in */bare.ktrx) continue ;; esac
 	balanced "$(basename "$trace")" "$trace"
@@ -75,12 +76,12 @@ for seed in 1 2 3 4 5 6; do
 	balanced "version 1, $((seed + 1)) CPUs, $lost % lost" "$tmp/mix.bin"
 	balanced "version 1, $((seed + 1)) CPUs, $lost % lost, a part" "$tmp/mix.bin" --since 0.0001 --until 0.0002
 	"$decode" --perfetto "$tmp/json" "$tmp/mix.bin" 2>"$tmp/err"
-	check "ktrace-decode, $((seed + 1)) CPUs, $lost % lost" "$checker" "$tmp/json"
+	check "ktrace-decode --perfetto is balanced, $((seed + 1)) CPUs, $lost % lost" "$checker" "$tmp/json"
 	has "calls" 100 '"ph":"B".*"cat":"syscall"'
 	has "switches" 50 '"ph":"X".*"pid":0,'
 	has "sleeps" 20 '"ph":"X".*"name":"\(sleep\|wait\)"'
 	has "wakes" 20 '"name":"WAITQ_WAKE"'
 	has "arrows" 20 '"ph":"f".*"name":"wakeup"'
-	equal "every wake is written" "$("$ktrace" show --event WAITQ_WAKE "$tmp/mix.bin" 2>"$tmp/err" | wc -l)" "$(grep -c '"name":"WAITQ_WAKE"' "$tmp/json")"
+	equal "the export has every wakeup" "$("$ktrace" show --event WAITQ_WAKE "$tmp/mix.bin" 2>"$tmp/err" | wc -l)" "$(grep -c '"name":"WAITQ_WAKE"' "$tmp/json")"
 done
 done_testing

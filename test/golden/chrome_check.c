@@ -90,18 +90,18 @@ static void check_span(size_t n, const struct json *event, struct track *track, 
 	double time = number(event, "ts");
 
 	if (time < track->last)
-		complain(n, event, "before the one before on its track");
+		complain(n, event, "has a time before that of the previous event on its track");
 	track->last = time;
 	if (!name)
 		complain(n, event, "has no name");
 	else if (*phase == 'B' && track->depth == DEPTH)
-		complain(n, event, "too deep");
+		complain(n, event, "is nested too deeply");
 	else if (*phase == 'B')
 		track->open[track->depth++] = name;
 	else if (track->depth == 0)
-		complain(n, event, "closes nothing");
+		complain(n, event, "closes no span");
 	else if (strcmp(track->open[--track->depth], name) != 0)
-		complain(n, event, "closes a span of another name");
+		complain(n, event, "closes a span with another name");
 }
 
 static void check_event(size_t n, const struct json *event)
@@ -112,14 +112,14 @@ static void check_event(size_t n, const struct json *event)
 
 	count(phase, json_text(event, "cat", "-"));
 	if (strlen(phase) != 1 || !strchr("BEXisfMC", *phase))
-		complain(n, event, "unknown phase");
+		complain(n, event, "has an unknown phase");
 	if (*phase != 'M' && (time < 0 || pid < 0 || tid < 0))
-		complain(n, event, "without a time or a track");
+		complain(n, event, "has no time or no track");
 	if (*phase == 'B' || *phase == 'E')
 		check_span(n, event, track_of(pid, tid), phase);
 	if (*phase == 'X') {
 		if (number(event, "dur") < 0)
-			complain(n, event, "without a duration");
+			complain(n, event, "has no duration");
 		slices[slice_count++] = (struct slice){ pid, tid, time, time + number(event, "dur"), n };
 	}
 	if (*phase == 's')
@@ -163,7 +163,7 @@ static void check_slices(const struct json *events)
 			depth--;
 		if (depth && slice->to > open[depth - 1] + 0.0015)
 			complain(slice->order, &events->item[slice->order],
-				 "reaches over the end of another slice");
+				 "extends beyond the end of the slice that contains its begin");
 		if (depth < DEPTH)
 			open[depth++] = slice->to;
 	}

@@ -43,24 +43,24 @@ alike 'a choice of events' ktrace show --event 'net,page_*,999' v1.bin
 ktrace export --format stream --frequency 1000000 dump/lowclock.bin -o given.kts 2>/dev/null
 ktrace show --frequency 1000000 dump/lowclock.bin >dump.said
 ktrace show given.kts >stream.said
-same 'the frequency goes into the stream' dump.said stream.said
+same 'the stream contains the frequency' dump.said stream.said
 ktrace export --format stream --v1-layout spec dump/v1.bin -o spec.kts 2>/dev/null
 ktrace show --v1-layout spec dump/v1.bin >dump.said 2>/dev/null
 ktrace show spec.kts >stream.said 2>/dev/null
-same 'the layout goes into the stream' dump.said stream.said
+same 'the stream contains the layout' dump.said stream.said
 
 awk 'BEGIN { for (n = 0; n < 400; n++) printf "%032d", n }' >records
 ktrace show --form bare --frequency 1000 --cpu 0-7 records >dump.said 2>/dev/null
 ktrace export --format stream --form bare --frequency 1000 records -o records.kts 2>/dev/null
 ktrace show --cpu 0-7 records.kts >stream.said 2>/dev/null
-same 'bare records' dump.said stream.said
-check 'there are some' test -s stream.said
+same 'a stream of bare records is shown as the records are' dump.said stream.said
+check 'bare records are shown' test -s stream.said
 
 ktrace show dump/v2.ktrx >dump.said
 ktrace export --format stream dump/v2.ktrx -o - 2>/dev/null | ktrace show /dev/stdin >stream.said
-same 'through a pipe' dump.said stream.said
+same 'a stream can be read from a pipe' dump.said stream.said
 ktrace show --form stream stream/v2.ktrx >stream.said
-same '--form stream' dump.said stream.said
+same 'show --form stream shows the stream' dump.said stream.said
 
 # says STATUS "part of the message" COMMAND…: checks exit status and message of a command.
 says() {
@@ -81,7 +81,7 @@ for option in '--pid 1' '--cpu 0' '--event sched' '--since 0' '--until 1' '--wit
 	# shellcheck disable=SC2086
 	says 2 "${option%% *}: a stream contains the whole trace" ktrace export --format stream $option dump/v2.ktrx -o cpu0.kts
 done
-check 'and nothing is left behind' test ! -e cpu0.kts
+check 'a refused export writes no file' test ! -e cpu0.kts
 says 1 'No space left' ktrace export --format stream dump/v2.ktrx -o /dev/full
 head -c 900 stream/v2.ktrx >cut.kts
 says 0 'cut short' ktrace show cut.kts
@@ -92,18 +92,18 @@ END
 if command -v zstd >/dev/null; then
 	zstd -q dump/v2.ktrx -o packed.zst
 	says 0 'compressed with zstd: unpacked into a temporary file' ktrace show packed.zst
-	same 'compressed with zstd' dump.said stdout
+	same 'a trace compressed with zstd is shown as the trace is' dump.said stdout
 	zstd -q stream/v2.ktrx -o twice.zst
 	says 0 'unpacked into a temporary file' ktrace show twice.zst
-	same 'a stream compressed with zstd' dump.said stdout
+	same 'a stream compressed with zstd is shown as the trace is' dump.said stdout
 	head -c 100 packed.zst >cut.zst
 	says 1 'cut short' ktrace show cut.zst
 	cat packed.zst cut.zst >longer.zst
 	says 0 'longer.zst: the compressed file is cut short' ktrace show longer.zst
-	same 'what came before the cut' dump.said stdout
+	same 'a compressed file that is cut short: all before the cut is shown' dump.said stdout
 	{ cat packed.zst; echo rubbish; } >rubbish.zst
 	says 0 'rubbish.zst: compressed bytes before offset' ktrace show rubbish.zst
-	same 'what came before the damage' dump.said stdout
+	same 'a damaged compressed file: all before the damage is shown' dump.said stdout
 else
 	skip 'compressed with zstd' 'zstd is not installed'
 fi

@@ -11,7 +11,7 @@ took() {
 	took_name=$1 took_status=$2
 	shift 2
 	status=0
-	$take "$@" "$tmp/log" >"$tmp/stdout" 2>"$tmp/said" || status=$?
+	$take "$@" "$tmp/log" >"$tmp/stdout" 2>"$tmp/messages" || status=$?
 	equal "$took_name" "$took_status" "$status"
 }
 
@@ -20,7 +20,7 @@ took "a file between lines of others" 0 -d "$tmp/out"
 equal "the file has its contents" hello "$(cat "$tmp/out/hello")"
 equal "the file is readable only by its owner" 600 "$(stat -c %a "$tmp/out/hello")"
 took "into the same folder again" 1 -d "$tmp/out"
-check "a file that exists is not replaced" grep -q '/hello: exists (--force replaces it)' "$tmp/said"
+check "a file that exists is not replaced" grep -q '/hello: exists (--force replaces it)' "$tmp/messages"
 echo other >"$tmp/out/hello"
 took "with --force" 0 --force -d "$tmp/out"
 equal "the existing file is replaced" hello "$(cat "$tmp/out/hello")"
@@ -39,7 +39,7 @@ check "nothing is written through a link with --force" test ! -e "$tmp/elsewhere
 
 printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "a line is missing" 1 -d "$tmp/out"
-check "the damage is reported" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/said"
+check "the damage is reported" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/messages"
 equal "the complete file with that name is still there" hello "$(cat "$tmp/out/hello")"
 took "the same, to standard output" 1 -o -
 check "nothing of a damaged file is printed" test ! -s "$tmp/stdout"
@@ -54,7 +54,7 @@ printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end five\n' >"$tmp/log"
 took "an invalid last line" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\n' >"$tmp/log"
 took "a missing last line" 1 -d "$tmp/out"
-check "the missing end is reported" grep -q 'the log ends before the end of the file' "$tmp/said"
+check "the missing end is reported" grep -q 'the log ends before the end of the file' "$tmp/messages"
 printf 'ktrace-file one\n~aGVsbG8=\nktrace-file two\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "another file begins before the end" 1 -d "$tmp/out"
 check "the unfinished file is not written" test ! -e "$tmp/out/one"
@@ -67,7 +67,7 @@ head -c 5000 /dev/zero >>"$tmp/log"
 took "lines longer than any" 1 -d "$tmp/out"
 : >"$tmp/log"
 took "a log without a file" 1 -d "$tmp/out"
-check "the empty log is reported" grep -q 'no file found' "$tmp/said"
+check "the empty log is reported" grep -q 'no file found' "$tmp/messages"
 took "a folder that does not exist" 1 -d "$tmp/none"
 # ---- Files in a new folder ------------------------------------------------------------------------
 # file_of NAME CONTENTS: prints a file in the form of the guest's program give.
@@ -105,8 +105,8 @@ mkfifo fifo
 ln -s "$tmp/elsewhere" link
 ls -A >"$tmp/names"
 status=0
-printed=$(timeout $kill_limit $take console.log 2>"$tmp/said") || status=$?
-equal "a hostile log: $(grep -v ' bytes$' "$tmp/said")" 0 "$status"
+printed=$(timeout $kill_limit $take console.log 2>"$tmp/messages") || status=$?
+equal "a hostile log: $(grep -v ' bytes$' "$tmp/messages")" 0 "$status"
 equal "files go into a new folder, whose name is printed" ./console.log.files "$printed"
 check "the log is unchanged" cmp -s console.log before
 equal "the makefile is unchanged" all: "$(cat Makefile)"
@@ -120,7 +120,7 @@ ls -A console.log.files | LC_ALL=C sort >"$tmp/found"
 same "unsafe names are changed" "$tmp/wanted" "$tmp/found"
 equal "a second file with the same name gets a number" "of hello" "$(cat console.log.files/hello.2)"
 equal "the files have the guest's contents" "of -rf" "$(cat console.log.files/_rf)"
-check "messages contain no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/said'"
+check "messages contain no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/messages'"
 equal "a second run creates another folder" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
 equal "files from standard input go into a folder" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
 echo boot >empty
@@ -130,9 +130,9 @@ printf 'ktrace-file x\n~aGVs\n' >half
 $take half >/dev/null 2>&1
 check "no folder is left for a file that was cut off" test ! -e half.files
 
-timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/said"
+timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/messages"
 equal "--force into the working directory: status" 1 $?
-check "the log is not replaced" grep -q 'console.log: is the log itself' "$tmp/said"
+check "the log is not replaced" grep -q 'console.log: is the log itself' "$tmp/messages"
 check "the log is still unchanged" cmp -s console.log before
 check "the FIFO is not replaced" test -p fifo
 check "the link is not replaced" test -L link
@@ -142,20 +142,20 @@ printf 'ktrace-file x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >one
 timeout $kill_limit $take --force -o console.log <one 2>/dev/null
 equal "another file is replaced by --out with --force" hello "$(cat console.log)"
 for force in '' --force; do
-	timeout $kill_limit $take $force -o fifo one 2>"$tmp/said"
-	equal "a FIFO as --out, $force: status" 1 $?
-	check "which is why" grep -q 'fifo: exists and is not a regular file' "$tmp/said"
+	timeout $kill_limit $take $force -o fifo one 2>"$tmp/messages"
+	equal "a FIFO as --out is refused${force:+ with $force}" 1 $?
+	check "a FIFO as --out${force:+ with $force}: the message has the reason" grep -q 'fifo: exists and is not a regular file' "$tmp/messages"
 done
-timeout $kill_limit $take fifo 2>"$tmp/said"
-equal "a FIFO as the log: status" 1 $?
-check "which is why" grep -q 'fifo: not a regular file; pass it as standard input' "$tmp/said"
-timeout $kill_limit $take /dev/zero 2>"$tmp/said"
+timeout $kill_limit $take fifo 2>"$tmp/messages"
+equal "a FIFO as the log is refused" 1 $?
+check "a FIFO as the log: the message has the reason" grep -q 'fifo: not a regular file; pass it as standard input' "$tmp/messages"
+timeout $kill_limit $take /dev/zero 2>"$tmp/messages"
 equal "a device as the log: status" 1 $?
 equal "a pipe on standard input is read" hello "$(cat one | timeout $kill_limit $take -o - -)"
 for n in $(seq 1001); do printf 'ktrace-file %d\nktrace-file-end 0 811c9dc5\n' "$n"; done >many
-timeout $kill_limit $take many >/dev/null 2>"$tmp/said"
-equal "more files than may be: status" 1 $?
-check "which is why" grep -q 'line 2001: more than 1000 files' "$tmp/said"
+timeout $kill_limit $take many >/dev/null 2>"$tmp/messages"
+equal "more than 1000 files are refused" 1 $?
+check "more than 1000 files: the message has the reason" grep -q 'line 2001: more than 1000 files' "$tmp/messages"
 check "no temporary file is left" test -z "$(find . -name '.ktrace-take*')"
 
 $take "$tmp/no-log" 2>/dev/null
@@ -164,5 +164,5 @@ $take -x 2>/dev/null
 equal "an option that does not exist" 2 $?
 $take -d "$tmp/out" -o "$tmp/x" "$tmp/log" 2>/dev/null
 equal "--dir and --out exclude each other" 2 $?
-check "help" sh -c "$take --help | grep -q '^usage: ktrace take'"
+check "take --help prints the usage" sh -c "$take --help | grep -q '^usage: ktrace take'"
 done_testing

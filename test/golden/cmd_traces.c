@@ -11,7 +11,7 @@
  *	           the events name two CPUs, and QEMU's command line one
  *	pairs.ktrx  4000 system calls of two threads that move between CPUs, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
- *	apart.bin  version 1, two records as far apart as stamps of a slow clock can be
+ *	apart.bin  version 1, two records as far apart as timestamps of a slow clock can be
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -110,8 +110,8 @@ while IFS= read -r name; do
 	} >>text 2>>err
 done <names
 "$harmless" text text json json utf8 err >why || cat why >>bad
-check "names of files and values of options: $(wc -l <names)" sh -c '! sed 10q bad | grep .'
-check "they stand in messages" test "$(wc -l <err)" -gt "$(($(wc -l <names) * 8))"
+check "names of files and values of options are harmless in output: $(wc -l <names)" sh -c '! sed 10q bad | grep .'
+check "messages contain names of files and values of options" test "$(wc -l <err)" -gt "$(($(wc -l <names) * 8))"
 ktrace show "$(printf 'gr\303\274n')" 2>err
-check "a name in UTF-8 is shown as it is" grep -q "$(printf 'gr\303\274n')" err
+check "a harmless name in UTF-8 is shown unchanged" grep -q "$(printf 'gr\303\274n')" err
 done_testing

@@ -27,33 +27,33 @@ build/bin/ktrace doctor "$tmp/v2.ktrx" --json >"$tmp/after" 2>&1
 same "an option may follow the trace" "$tmp/before" "$tmp/after"
 build/bin/ktrace doctor --elf "$tmp/none.elf" "$tmp/v2.ktrx" >"$tmp/before" 2>&1
 build/bin/ktrace doctor "$tmp/v2.ktrx" --elf "$tmp/none.elf" >"$tmp/after" 2>&1
-same "so may one with a value" "$tmp/before" "$tmp/after"
+same "an option with a value may follow the trace" "$tmp/before" "$tmp/after"
 
 build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
-check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, but QEMU has 1 CPU:' "$tmp/report"
-check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches have state 0' "$tmp/report"
-check "it has to be given" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
+check "a CPU that QEMU does not have is reported as wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, but QEMU has 1 CPU:' "$tmp/report"
+check "a state that is always 0 is reported as wrong" grep -qE '^wrong +sched.switch +36 switches have state 0' "$tmp/report"
+check "a state that is always 0 is reported with the line to change" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
 build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
-equal "a ring that is written over is wrong" 10 $?
-check "it is reported: memory" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"
+equal "doctor fails if the trace's memory was overwritten" 10 $?
+check "overwritten memory is reported as wrong" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"
 build/bin/ktrace summary "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
-check "the summary counts it" grep -qE "^loss +all records of 1 of the 3 rings: " "$tmp/report"
+check "summary counts rings that cannot be read" grep -qE "^loss +all records of 1 of the 3 rings: " "$tmp/report"
 build/bin/ktrace summary --json "$tmp/written-over.ktrx" >"$tmp/json" 2>&1
-check "so does its JSON" grep -qF '"unusable_rings":1,' "$tmp/json"
-check "what is readable is counted" grep -qE "^events +1 " "$tmp/report"
+check "summary --json counts rings that cannot be read" grep -qF '"unusable_rings":1,' "$tmp/json"
+check "summary counts the readable events of a trace whose memory was overwritten" grep -qE "^events +1 " "$tmp/report"
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 build/bin/ktrace doctor "$tmp/short.ktrx" >"$tmp/report" 2>&1
-check "a trace that is cut short: rules hold only before that" \
+check "a trace that is cut short: rules are checked only before its end" \
 	grep -qE '^note +rules +none of the [0-9]+ .* before the trace is cut short' "$tmp/report"
-check "its slots are missing for that reason" grep -qE '^note +loss +[0-9]+ slots are unreadable: the trace is cut short' \
+check "a trace that is cut short: missing slots are explained by that" grep -qE '^note +loss +[0-9]+ slots are unreadable: the trace is cut short' \
 	"$tmp/report"
 
 build/bin/ktrace doctor --list >"$tmp/views"
 grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
-same "doc/porting.md has the doctor's table" "$tmp/views" "$tmp/documented"
-check "each row names its place without another row" sh -c '! grep -E "the same (three )?place" "$0"' "$tmp/views"
+same "doc/porting.md has the table of doctor --list" "$tmp/views" "$tmp/documented"
+check "no row of the table refers to the place of another row" sh -c '! grep -E "the same (three )?place" "$0"' "$tmp/views"
 cat include/ktrace/*.h >"$tmp/headers"
 for name in $(grep -o '\(ktrace_\|KTRACE_\|KTRX_\)[A-Za-z_0-9]*' "$tmp/views" | sort -u); do
-	check "$name is there" grep -qw "$name" "$tmp/headers" include/ktrx/v2.h include/ktrx/state.h
+	check "$name of the table exists in the headers" grep -qw "$name" "$tmp/headers" include/ktrx/v2.h include/ktrx/state.h
 done
 done_testing

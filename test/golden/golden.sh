@@ -10,7 +10,7 @@ PATH=$PWD/build/bin:$PATH
 golden() {
 	name=$1
 	shift
-	(cd "$tmp" && "$@" 2>stderr; echo "exit status $?"; cat stderr) >"$tmp/said" 2>&1
-	[ -z "${UPDATE-}" ] || cp "$tmp/said" "$golden/$name"
-	same "$name: $*" "$golden/$name" "$tmp/said"
+	(cd "$tmp" && "$@" 2>stderr; echo "exit status $?"; cat stderr) >"$tmp/output" 2>&1
+	[ -z "${UPDATE-}" ] || cp "$tmp/output" "$golden/$name"
+	same "$name: $*" "$golden/$name" "$tmp/output"
 }

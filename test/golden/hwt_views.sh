@@ -64,7 +64,7 @@ golden beside-other-boot ktrace show --with boot.steps v2.ktrx
 golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
 cp "$tmp/beside.steps" "$tmp/same.steps"
 golden beside-bad-output ktrace export --format json --with same.steps v2.ktrx -o same.steps
-check "what stands beside is left as it was" cmp -s "$tmp/beside.steps" "$tmp/same.steps"
+check "export does not overwrite the file of --with" cmp -s "$tmp/beside.steps" "$tmp/same.steps"
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 
 # Damage is reported by a message and by the exit status in every view.
@@ -100,7 +100,7 @@ golden bad-late hwt --from 900ms -s 0 -o pc kernel.steps
 golden bad-function-not-run hwt -i kernel -f panic -s 0 -o pc kernel.steps
 cp "$tmp/kernel.steps" "$tmp/same.steps" && ln "$tmp/same.steps" "$tmp/same"
 golden bad-output-input hwt -w same same.steps
-check "what is read is left as it was" cmp -s "$tmp/kernel.steps" "$tmp/same.steps"
+check "-w does not overwrite the input file through another link" cmp -s "$tmp/kernel.steps" "$tmp/same.steps"
 golden bad-last-packets hwt -g --last 3 kernel.steps
 golden bad-last hwt --last 0 kernel.steps
 golden bad-raw hwt -r -w out kernel.steps
@@ -135,8 +135,8 @@ golden record-kvm hwt -c qemu -w out -- qemu-system-x86_64 -accel kvm
 # The output is only text, whatever names contain. If the reader of the output ends, hwt prints no error.
 for view in '' --calls --durations --folded --functions -g; do
 	hwt $view "$tmp/kernel.steps" 2>/dev/null | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
-	equal "nothing but text${view:+ with $view}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
+	equal "the output is only text${view:+ with $view}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
 done
 sh -c 'hwt "$1"; hwt --calls "$1"' - "$tmp/samples.steps" 2>"$tmp/message" | head -c 1 >/dev/null
-check "quiet when nobody reads" sh -c '! grep -q "standard output" "$1"' - "$tmp/message"
+check "no message if the reader of the output has ended" sh -c '! grep -q "standard output" "$1"' - "$tmp/message"
 done_testing

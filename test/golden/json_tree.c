@@ -46,7 +46,7 @@ static const char *read_string(const char **at, char **text)
 		size_t size = character(*at);
 
 		if (size == 0)
-			return "a character that must be escaped, or no UTF-8";
+			return "a character that must be escaped, or invalid UTF-8";
 		if (**at == '\\') {
 			++*at;
 			if (**at == 'u' && strspn(*at + 1, "0123456789abcdefABCDEF") < 4)
@@ -123,7 +123,7 @@ static const char *read_items(const char **at, struct json *json, unsigned depth
 				return error;
 			for (size_t i = 0; i + 1 < json->items; i++)
 				if (strcmp(json->name[i], json->name[json->items - 1]) == 0)
-					return "a member twice";
+					return "a duplicate member";
 			skip_blanks(at);
 			if (*(*at)++ != ':')
 				return "no colon";

@@ -15,9 +15,9 @@ enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSO
 struct json {
 	enum json_kind kind;
 	double number;
-	char *text;	   /* of a string as it is written, escapes and all; of a number, its digits */
-	struct json *item; /* elements, or values of members */
-	char **name;	   /* of members */
+	char *text;	   /* a string as written, with escapes, or the digits of a number */
+	struct json *item; /* elements of an array, or values of the members of an object */
+	char **name;	   /* names of the members */
 	size_t items;
 };
 

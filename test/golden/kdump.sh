@@ -70,9 +70,9 @@ for format in freebsd1 ktrx; do
 		await grep -q 'exit(0' "$tmp/followed"
 		kill -INT $follower
 		wait $follower
-		equal "l: $format from $begun bytes on: an interrupt ends it" 0 $?
+		equal "l: $format from $begun bytes on: an interrupt ends kdump with status 0" 0 $?
 		build/bin/kdump -t cn "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
-		same "l: $format from $begun bytes on: all of it, once" "$tmp/whole" "$tmp/followed"
+		same "l: $format from $begun bytes on: each record is printed once" "$tmp/whole" "$tmp/followed"
 	done
 done
 
@@ -90,7 +90,7 @@ golden said-d kdump -d -t u said.ktrace
 golden said-oneline kdump --oneline said.ktrace
 for form in '' --oneline --json --count; do
 	build/bin/kdump $form "$tmp/hostile.ktrace" | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
-	equal "no control characters${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
+	equal "the output has no control characters${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
 done
 
 # A file cut off at any place: the records before it are shown, and the offset of its end is reported.
@@ -103,14 +103,14 @@ for format in ktrx freebsd1; do
 		equal "$format, $cut bytes less: exit status" 1 $?
 		check "$format, $cut bytes less: the offset is reported" grep -q "torn: .*offset" "$tmp/message"
 		head -c "$(wc -c <"$tmp/lines")" "$tmp/whole" >"$tmp/begin"
-		same "$format, $cut bytes less: all before it is shown" "$tmp/begin" "$tmp/lines"
+		same "$format, $cut bytes less: all records before the cut are shown" "$tmp/begin" "$tmp/lines"
 	done
 done
 
 # Tables of many sessions, and one that grows with each record: none is built more often than necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
-equal "many sessions: all of them are shown" 0 "$?"
-equal "each by its own table" "1 own
+equal "many sessions: kdump shows all of them in time" 0 "$?"
+equal "many sessions: each session uses its own table" "1 own
 40000 write
 20000 first
 1 second" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
@@ -136,7 +136,7 @@ golden unknown-json-s sh -c 'kdump --json -s "$@" | grep unknown' - ktrx.ktrace
 golden unknown-lengths kdump -m 4 unknown.ktrace
 build/bin/kdump --json -m 0 "$tmp/unknown.ktrace" 2>/dev/null | sed -n 's/.*"unknown":77,"size":5000,"bytes":"\([0-9a-f]*\)"}$/\1/p' >"$tmp/hex"
 equal "JSON has all bytes of a long record" 10000 "$(tr -d '\n' <"$tmp/hex" | wc -c | tr -d ' ')"
-equal "and the right bytes at the end of a piece" cecfd0d1 "$(cut -c 3997-4004 "$tmp/hex")"
+equal "JSON has the right bytes of a long record at the end of a piece" cecfd0d1 "$(cut -c 3997-4004 "$tmp/hex")"
 
 golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
 golden subcommand ktrace kdump -t s freebsd1.ktrace

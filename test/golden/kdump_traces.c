@@ -169,7 +169,7 @@ static void put_malloc(struct put *put, uint64_t pointer, uint64_t size, uint64_
 	put_end(put);
 }
 
-static void make_said(const char *directory, const char *name, enum put_format format)
+static void make_utrace(const char *directory, const char *name, enum put_format format)
 {
 	struct put put = put_trace(format);
 

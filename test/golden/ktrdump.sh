@@ -58,6 +58,6 @@ golden bad-output ktrdump -o nowhere/at/all -M ktr.ktrx
 golden bad-overwrite ktrdump -o ktr.ktrx -M ktr.ktrx
 echo "is read" >"$tmp/names"
 golden bad-overwrite-names ktrdump -x -N names -o names -M ktr.ktrx
-equal "the kernel's file is unchanged" "is read" "$(cat "$tmp/names")"
+equal "-o does not overwrite the file of -N" "is read" "$(cat "$tmp/names")"
 
 done_testing

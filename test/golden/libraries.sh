@@ -44,17 +44,17 @@ fi
 
 : >"$tmp/hidden"
 all=$(words 1)
-has "archives by default" -l:libdw.a "$all"
-has "an archive brings what it needs" -l:libstdc++.a "$all"
+has "by default libdw is an archive" -l:libdw.a "$all"
+has "an archive is followed by the libraries that it needs" -l:libstdc++.a "$all"
 has_not "the C library stays shared" -l:libm.a "$all"
 
 echo libbz2.a >"$tmp/hidden"
 some=$(words 1)
 has "without an archive that libdw.a needs, libdw is shared" -ldw "$some"
-has "and so is libelf, whose data it takes" -lelf "$some"
-has_not "never of both kinds" -l:libelf.a "$some"
-has "other libraries stay archives" -l:libzstd.a "$some"
-equal "one line says so" "  LIBS  no archive of libdw libelf: linked shared" "$(grep libdw "$tmp/messages")"
+has "libelf is shared if libdw is, because they exchange data" -lelf "$some"
+has_not "libelf is not also linked as an archive" -l:libelf.a "$some"
+has "if libdw is shared, other libraries remain archives" -l:libzstd.a "$some"
+equal "one line reports the libraries without an archive" "  LIBS  no archive of libdw libelf: linked shared" "$(grep libdw "$tmp/messages")"
 
 shared=$(words 0)
 has "STATIC=0: libdw is shared" -ldw "$shared"
@@ -66,8 +66,8 @@ for static in 0 1; do
 	: >"$tmp/hidden"
 	words $static >"$tmp/words"
 	check "STATIC=$static: a program links" gcc -o "$tmp/program" "$tmp/program.c" "@$tmp/words"
-	check "STATIC=$static: it runs" "$tmp/program"
-	equal "STATIC=$static: libelf" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
+	check "STATIC=$static: the program runs" "$tmp/program"
+	equal "STATIC=$static: libelf is linked as intended" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
 done
 
 # A rule without the prerequisite fails only in an empty build folder, or does not link a program again after

@@ -31,7 +31,7 @@ fits() {
 	# shellcheck disable=SC2086
 	set -- $($used build/bin/ktrace $command "$tmp/trace.ktrx")
 	case ${2-} in 0 | 1 | 10 | 11) ended=yes ;; *) ended="status ${2-none}" ;; esac
-	equal "$command: it does its work" yes "$ended"
+	equal "$command: the command succeeds" yes "$ended"
 	check "$command: $1 KB for $threads threads and $cpus CPUs, at most $most" test "$1" -le "$most"
 }
 

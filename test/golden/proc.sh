@@ -6,11 +6,11 @@
 
 golden=test/golden/proc
 mkdir "$tmp/bad"
-check "the traces are made" build/test/proc-traces "$tmp" "$tmp/bad"
+check "the generator writes the traces" build/test/proc-traces "$tmp" "$tmp/bad"
 [ -z "${UPDATE-}" ] || { mkdir -p "$golden/bad" && cp "$tmp"/*.ktrace "$golden" && cp "$tmp"/bad/*.ktrace "$golden/bad"; }
 for trace in "$tmp"/*.ktrace "$tmp"/bad/*.ktrace; do
 	name=${trace#"$tmp/"}
-	check "$name is as it was" cmp "$golden/$name" "$trace"
+	check "$name is unchanged" cmp "$golden/$name" "$trace"
 done
-equal "none is left over" "$(cd "$tmp" && ls -- *.ktrace bad/*.ktrace)" "$(cd "$golden" && ls -- *.ktrace bad/*.ktrace)"
+equal "test/golden/proc has no other traces" "$(cd "$tmp" && ls -- *.ktrace bad/*.ktrace)" "$(cd "$golden" && ls -- *.ktrace bad/*.ktrace)"
 done_testing

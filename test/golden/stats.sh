@@ -29,10 +29,10 @@ awk -F'"' '{
 equal "calls in the trace" 4000 "$(wc -l <calls)"
 
 ktrace stats --begin syscall.enter --end syscall.exit --json pairs.ktrx >all
-equal "count" 4000 "$(member count all)"
-equal "min" "$(sed 's/ .*//;q' calls)" "$(member min all)"
-equal "max" "$(tail -n 1 calls | sed 's/ .*//')" "$(member max all)"
-equal "mean" "$(awk '{ s += $1 } END { printf "%.3f", s / NR }' calls)" "$(member mean all)"
+equal "count of all calls" 4000 "$(member count all)"
+equal "min of all calls" "$(sed 's/ .*//;q' calls)" "$(member min all)"
+equal "max of all calls" "$(tail -n 1 calls | sed 's/ .*//')" "$(member max all)"
+equal "mean of all calls" "$(awk '{ s += $1 } END { printf "%.3f", s / NR }' calls)" "$(member mean all)"
 for p in 50 90 99; do
 	near "p$p of more values than are kept" "$(rank $p calls)" "$(member p$p all)"
 done
@@ -50,15 +50,15 @@ for p in 50 90 99; do
 done
 
 ktrace stats --json pairs.ktrx >table
-equal "the table counts the same" "$(wc -l <of13)" "$(grep '"number":1,' table | sed -n 's/.*"count":\([0-9]*\).*/\1/p')"
-equal "and finds the same" "$(rank 99 of13)" "$(grep '"number":1,' table | sed -n 's/.*"p99":\([0-9]*\).*/\1/p')"
+equal "the table has the same count of one thread" "$(wc -l <of13)" "$(grep '"number":1,' table | sed -n 's/.*"count":\([0-9]*\).*/\1/p')"
+equal "the table has the same p99 of one thread" "$(rank 99 of13)" "$(grep '"number":1,' table | sed -n 's/.*"p99":\([0-9]*\).*/\1/p')"
 
 sed -n 's/.*"result":\([0-9-]*\).*/\1/p' lines | sort -n >results
 ktrace stats --value syscall.exit.result --json pairs.ktrx >value
 equal "count of a field" "$(wc -l <results)" "$(member count value)"
 equal "least value of a field" "$(head -n 1 results)" "$(member min value)"
 equal "greatest value of a field" "$(tail -n 1 results)" "$(member max value)"
-near "its median" "$(rank 50 results)" "$(member p50 value)"
+near "median of a field" "$(rank 50 results)" "$(member p50 value)"
 
 ktrace stats --rate --interval 1ms --event syscall.enter --json pairs.ktrx >rate
 grep '"event":"syscall.enter"' lines | sed 's/.*"time":\([0-9]*\)\.\([0-9]\{3\}\).*"cpu":\([0-9]*\).*/\1\2 \3/' |

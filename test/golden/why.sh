@@ -19,7 +19,7 @@ for story in $stories; do
 done
 ktrace why "$tmp/ipi-deadlock.ktrx" >"$tmp/in-step"
 ktrace why "$tmp/clocks-apart.ktrx" >"$tmp/apart"
-check "clocks that are apart change nothing" diff "$tmp/in-step" "$tmp/apart"
+check "why prints the same for CPUs whose clocks differ" diff "$tmp/in-step" "$tmp/apart"
 golden deadlock-json ktrace why --json deadlock.ktrx
 golden dead-owner-json ktrace why --json dead-owner.ktrx
 golden yield-deadlock-json ktrace why --json yield-deadlock.ktrx
@@ -47,7 +47,7 @@ golden no-filter ktrace why --event sched deadlock.ktrx
 for story in $stories; do
 	ktrace why "$tmp/$story.ktrx" >"$tmp/text" 2>&1
 	check "$story: no line is longer than 120 columns" awk 'length > 120 { bad = 1 } END { exit bad }' "$tmp/text"
-	check "$story: nothing but printable characters" sh -c "! grep -q '[^[:print:]]' '$tmp/text'"
+	check "$story: the text has only printable characters" sh -c "! grep -q '[^[:print:]]' '$tmp/text'"
 done
 
 done_testing

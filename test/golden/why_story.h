@@ -15,7 +15,7 @@
 #define C      0xc000u
 #define PLACE  0x77000u
 #define MS     UINT64_C(1000000)
-#define IDLE   1u /* and on: of each CPU */
+#define IDLE   1u /* the idle thread of CPU 0; those of the other CPUs follow */
 
 extern const char *story_folder;
 

@@ -21,19 +21,19 @@
 /* Makes the clocks differ, and stores the measurements that the kernel would have made. */
 static void set_clocks_apart(void)
 {
-	struct ktrx_clock *row = NULL;
+	struct ktrx_clock *clock = NULL;
 
 	for (uint32_t n = 0; n < KTRX_SECTIONS; n++)
 		if (ktrace_root.section[n].type == KTRX_SECTION_CLOCKS)
-			row = (struct ktrx_clock *)(uintptr_t)ktrace_root.section[n].address;
-	assert_non_null(row);
+			clock = (struct ktrx_clock *)(uintptr_t)ktrace_root.section[n].address;
+	assert_non_null(clock);
 	for (uint32_t n = 1; n < FAKE_CPUS; n++) {
 		fake.ahead[n] = n * 5000 * MS;
-		row[n].sample[0] = (struct ktrx_clock_sample){ .stamp = fake.clock + fake.ahead[n],
-							       .offset = -(int64_t)fake.ahead[n] };
-		row[n].sample[0].check = ktrx_clock_check(&row[n].sample[0]);
-		row[n].samples = 1;
-		row[n].measured = 1;
+		clock[n].sample[0] = (struct ktrx_clock_sample){ .stamp = fake.clock + fake.ahead[n],
+								 .offset = -(int64_t)fake.ahead[n] };
+		clock[n].sample[0].check = ktrx_clock_check(&clock[n].sample[0]);
+		clock[n].samples = 1;
+		clock[n].measured = 1;
 	}
 }
 

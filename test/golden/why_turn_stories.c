@@ -17,22 +17,22 @@ static void boot_with_a_sleeper(void (*prepare)(void))
 	rest();
 }
 
-static void tell_no_ends(void)
+static void disable_exit_events(void)
 {
 	ktrace_control("-sched.exit");
 }
 
-/* The program of thread 8 has ended, and nothing has told of that; thread 6 has had the CPU since. */
-static void tell_ended(const char *name, int told)
+/* Thread 8 has ended, which was recorded only if `recorded`. Thread 6 has run on its CPU since then. */
+static void make_ended(const char *name, int recorded)
 {
-	boot_with_a_sleeper(told ? NULL : tell_no_ends);
+	boot_with_a_sleeper(recorded ? NULL : disable_exit_events);
 	run(0, 8, 20);
 	at(30);
-	if (told)
+	if (recorded)
 		ktrace_thread_exit(8);
 	run(0, 6, 40);
 	ktrace_thread_priority(6, 20);
-	if (!told)
+	if (!recorded)
 		ktrace_thread_priority(8, 10);
 	go_on_to(4040);
 	save(name);

@@ -21,7 +21,7 @@
 struct numbers {
 	unsigned exit, read, write, open, close, connect, stat, sysctl, execve;
 	int missing, refused; /* errors */
-	unsigned unknown;     /* a type that nobody has */
+	unsigned unknown;     /* a type that no format has */
 };
 
 static const struct numbers of_ktrx = { 0, 32, 33, 30, 31, 62, 36, 70, 2, 2, 111, 77 };
@@ -271,7 +271,7 @@ static struct put make_story(enum put_format format, const struct numbers *n)
 	else if (format != PUT_DRAGONFLY)
 		make_denied(&put);
 	make_other(&put, n);
-	if (format == PUT_FREEBSD1) { /* a kernel of before wrote into the same file */
+	if (format == PUT_FREEBSD1) { /* an older kernel wrote into the same file */
 		put.format = PUT_FREEBSD0;
 		put_ret(&put, 177, 0, 8);
 		put.format = PUT_FREEBSD1;

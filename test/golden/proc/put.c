@@ -75,7 +75,7 @@ void put_head(struct put *put)
 	put32(put, 1);
 	put64(put, 100000000); /* a stamp is 10 ns */
 	put64(put, 0x0123456789abcdef);
-	put64(put, 1000000000); /* ten seconds after it was booted … */
+	put64(put, 1000000000); /* timestamp: ten seconds after boot */
 	put64(put, 1700000000u * UINT64_C(1000000000));
 	put16(put, 62);
 	put16(put, 64);

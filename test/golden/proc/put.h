@@ -19,11 +19,13 @@ struct put {
 	enum put_format format;
 	/* Fields of the next records: */
 	uint32_t pid, tid, cpu;
-	const char *name; /* of the process; in our format a record of its own tells it: put_name() */
-	uint64_t ns;	  /* since 1970; each record moves it on by 125 µs */
-	uint32_t lost;	  /* of the next record only */
-	uint32_t flags;	  /* the same: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2 */
-	size_t record;	  /* where the last one begins */
+	const char
+		*name; /* name of the process; in ktrace's own format it is a separate record: put_name() */
+	uint64_t ns;   /* time since 1970; each record adds 125 µs */
+	uint32_t lost; /* lost records before the next record; applies to one record */
+	uint32_t
+		flags; /* flags of the next record: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2; applies to one record */
+	size_t record; /* offset of the last record */
 };
 
 /* Returns a trace without records. In ktrace's own format it has its head. */
