@@ -12,8 +12,8 @@ tail -c +193 v1.bin | head -c 1500 >cut.bin
 { head -c 100 /dev/zero; cat v2.ktrx; printf rubbish; } >around.ktrx
 mkdir folder
 
-# says STATUS "part of the message" COMMAND…: checks exit status and message of a command.
-says() {
+# reports STATUS "part of the message" COMMAND…: checks exit status and message of a command.
+reports() {
 	expected=$1 message=$2
 	shift 2
 	"$@" >stdout 2>stderr
@@ -25,88 +25,88 @@ says() {
 	fi
 }
 
-says 2 'usage: ktrace COMMAND' ktrace
+reports 2 'usage: ktrace COMMAND' ktrace
 equal "ktrace --version" "ktrace $(cat "$OLDPWD/VERSION")" "$(ktrace --version)"
-says 2 "ktrace $(cat "$OLDPWD/VERSION")" ktrace
-says 2 "no command 'frobnicate'" ktrace frobnicate
-says 2 'no file given' ktrace show
-says 2 'no file given' ktrace-decode
-says 2 'only one file can be given' ktrace show a b
-says 2 'unrecognized option' ktrace summary --frobnicate v1.bin
+reports 2 "ktrace $(cat "$OLDPWD/VERSION")" ktrace
+reports 2 "no command 'frobnicate'" ktrace frobnicate
+reports 2 'no file given' ktrace show
+reports 2 'no file given' ktrace-decode
+reports 2 'only one file can be given' ktrace show a b
+reports 2 'unrecognized option' ktrace summary --frobnicate v1.bin
 for value in x 5-3 1, 4096 ''; do
-	says 2 '--cpu' ktrace show --cpu "$value" v1.bin
+	reports 2 '--cpu' ktrace show --cpu "$value" v1.bin
 done
 for value in x 1.x 5lightyears -1; do
-	says 2 '--since' ktrace show "--since=$value" v1.bin
+	reports 2 '--since' ktrace show "--since=$value" v1.bin
 done
-says 2 '--pid' ktrace show --pid 99999999999 v1.bin
-says 2 '--limit' ktrace show --limit 0 v1.bin
-says 2 '--form' ktrace show --form v3 v1.bin
-says 2 '--v1-layout' ktrace show --v1-layout other v1.bin
-says 2 '--machine' ktrace show --machine vax v1.bin
-says 2 '--frequency' ktrace show --frequency 0 v1.bin
-says 2 "--frequency: '1000000000001' (a number from 1 to 1000000000000)" ktrace show --frequency 1000000000001 v1.bin
-says 2 "--frequency: '0' (a number from 1 to" timeout $limit ktrace live --frequency 0 --count 1 absent
-says 2 "--count: '0' (a number of at least 1)" timeout $limit ktrace live --count 0 absent
+reports 2 '--pid' ktrace show --pid 99999999999 v1.bin
+reports 2 '--limit' ktrace show --limit 0 v1.bin
+reports 2 '--form' ktrace show --form v3 v1.bin
+reports 2 '--v1-layout' ktrace show --v1-layout other v1.bin
+reports 2 '--machine' ktrace show --machine vax v1.bin
+reports 2 '--frequency' ktrace show --frequency 0 v1.bin
+reports 2 "--frequency: '1000000000001' (a number from 1 to 1000000000000)" ktrace show --frequency 1000000000001 v1.bin
+reports 2 "--frequency: '0' (a number from 1 to" timeout $limit ktrace live --frequency 0 --count 1 absent
+reports 2 "--count: '0' (a number of at least 1)" timeout $limit ktrace live --count 0 absent
 for value in 0 99ms 86401 18446744073s; do
-	says 2 "--interval: '$value' (a time from 100ms to 86400s)" timeout $limit ktrace live --interval "$value" --count 1 absent
+	reports 2 "--interval: '$value' (a time from 100ms to 86400s)" timeout $limit ktrace live --interval "$value" --count 1 absent
 done
-says 2 "--timeout: '0' (a time of at least 1ns)" timeout $limit ktrace control --timeout 0 v2.ktrx -sched
-says 2 "'0' is not a memory size" ktrace qemu-args --memory 0 x86_64
+reports 2 "--timeout: '0' (a time of at least 1ns)" timeout $limit ktrace control --timeout 0 v2.ktrx -sched
+reports 2 "'0' is not a memory size" ktrace qemu-args --memory 0 x86_64
 for value in ' 1' +1 -1 -0 inf x ''; do
-	says 2 "--timeout: '$value' is not a number of seconds" ktrace run --timeout "$value" -- true
+	reports 2 "--timeout: '$value' is not a number of seconds" ktrace run --timeout "$value" -- true
 done
-says 2 "--seconds: '0' is not a number of seconds above 0" ktrace doctor --seconds 0 -- true
+reports 2 "--seconds: '0' is not a number of seconds above 0" ktrace doctor --seconds 0 -- true
 for value in 0 1023 32K 65537 2048G 8589934592G; do
-	says 2 "-b: '$value' is not a power of two from 64K to 1024G" ktrace hwt -c qemu -b "$value" -w out -- qemu-system-x86_64
+	reports 2 "-b: '$value' is not a power of two from 64K to 1024G" ktrace hwt -c qemu -b "$value" -w out -- qemu-system-x86_64
 done
-says 2 "-s: '1-' is not a list of CPUs up to 4095, such as 0,2-5" ktrace hwt -s 1- v2.ktrx
-says 2 "--cpu: '4096' is not a list of CPUs up to 4095" ktrace show --cpu 4096 v2.ktrx
-says 2 "-p: '0' is not a number from 1 to 2147483647" ktrace record -p 0
-says 2 "-g: '2147483648' is not a number from 1 to 2147483647" ktrace record -g 2147483648
-says 2 "-t: 'cx' has the letter 'x', which is not one of cnisutfwpy+" ktrace record -t cx true
-says 2 "--gdb: 'b' is a second machine: only one --qmp or --gdb can be given" ktrace why --qmp a --gdb b
-says 2 "--since: 'soon' (a time such as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx
-says 2 "--earlier: 'x' is too many: at most 16 can be given" ktrace why $(printf -- '--earlier a %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16) --earlier x v2.ktrx
-says 2 "no event 'nope'" ktrace show --event nope v1.bin
-says 2 'v2.ktrx has 2 CPUs, and --cpu 9 selects none of them' ktrace show --cpu 9 v2.ktrx
-says 2 '--cpu 9 selects none of them' ktrace summary --cpu 9 v1.bin
-says 2 'no format given' ktrace export v1.bin -o out
-says 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
-says 2 'no output file given' ktrace export --format json v1.bin
-says 2 'must be given together' ktrace stats --begin syscall v2.ktrx
-says 2 '--by needs' ktrace stats --by nr v2.ktrx
-says 2 '--interval needs' ktrace stats --interval 1 v2.ktrx
-says 2 'only one of' ktrace stats --rate --value sched.switch.state v2.ktrx
-says 2 '--svg draws one' ktrace stats --svg out v2.ktrx
-says 2 "sched.wake has no field 'nr'; its fields are:" ktrace stats --begin sched.wake --end syscall.exit --by nr v2.ktrx
-says 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
-says 2 '--value' ktrace stats --value result v2.ktrx
-says 2 'is text' ktrace stats --value vfs.open.path typed.ktrx
-says 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
-says 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
-says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
-says 2 '--from' ktrace show --svg out --from x v2.ktrx
+reports 2 "-s: '1-' is not a list of CPUs up to 4095, such as 0,2-5" ktrace hwt -s 1- v2.ktrx
+reports 2 "--cpu: '4096' is not a list of CPUs up to 4095" ktrace show --cpu 4096 v2.ktrx
+reports 2 "-p: '0' is not a number from 1 to 2147483647" ktrace record -p 0
+reports 2 "-g: '2147483648' is not a number from 1 to 2147483647" ktrace record -g 2147483648
+reports 2 "-t: 'cx' has the letter 'x', which is not one of cnisutfwpy+" ktrace record -t cx true
+reports 2 "--gdb: 'b' is a second machine: only one --qmp or --gdb can be given" ktrace why --qmp a --gdb b
+reports 2 "--since: 'soon' (a time such as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx
+reports 2 "--earlier: 'x' is too many: at most 16 can be given" ktrace why $(printf -- '--earlier a %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16) --earlier x v2.ktrx
+reports 2 "no event 'nope'" ktrace show --event nope v1.bin
+reports 2 'v2.ktrx has 2 CPUs, and --cpu 9 selects none of them' ktrace show --cpu 9 v2.ktrx
+reports 2 '--cpu 9 selects none of them' ktrace summary --cpu 9 v1.bin
+reports 2 'no format given' ktrace export v1.bin -o out
+reports 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
+reports 2 'no output file given' ktrace export --format json v1.bin
+reports 2 'must be given together' ktrace stats --begin syscall v2.ktrx
+reports 2 '--by needs' ktrace stats --by nr v2.ktrx
+reports 2 '--interval needs' ktrace stats --interval 1 v2.ktrx
+reports 2 'only one of' ktrace stats --rate --value sched.switch.state v2.ktrx
+reports 2 '--svg draws one' ktrace stats --svg out v2.ktrx
+reports 2 "sched.wake has no field 'nr'; its fields are:" ktrace stats --begin sched.wake --end syscall.exit --by nr v2.ktrx
+reports 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
+reports 2 '--value' ktrace stats --value result v2.ktrx
+reports 2 'is text' ktrace stats --value vfs.open.path typed.ktrx
+reports 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
+reports 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
+reports 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
+reports 2 '--from' ktrace show --svg out --from x v2.ktrx
 for command in show summary stats 'stats --rate'; do
-	says 2 'ends before it begins' ktrace $command --since 2ms --until 1ms v2.ktrx
-	says 0 'no event matches all of: --since 100s' ktrace $command --since 100s v2.ktrx
+	reports 2 'ends before it begins' ktrace $command --since 2ms --until 1ms v2.ktrx
+	reports 0 'no event matches all of: --since 100s' ktrace $command --since 100s v2.ktrx
 done
-says 0 'no event matches all of: --pid 99999' ktrace show --pid 99999 v2.ktrx
-says 0 'no event is in this window' ktrace show --svg nowhere --from 100s v2.ktrx
-says 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
-says 2 '--svg draws' ktrace show --svg out --json v2.ktrx
-says 2 '--hex shows' ktrace show --hex --json v2.ktrx
+reports 0 'no event matches all of: --pid 99999' ktrace show --pid 99999 v2.ktrx
+reports 0 'no event is in this window' ktrace show --svg nowhere --from 100s v2.ktrx
+reports 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
+reports 2 '--svg draws' ktrace show --svg out --json v2.ktrx
+reports 2 '--hex shows' ktrace show --hex --json v2.ktrx
 check "no picture is drawn after an error" test ! -e out
-says 1 'is an input file' ktrace show --svg v2.ktrx v2.ktrx
-says 1 'No space left' ktrace show --svg /dev/full v2.ktrx
-says 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx
-says 0 'event cost is unknown' ktrace stats --subtract-cost v2.ktrx
-says 2 'is for durations' ktrace stats --subtract-cost --rate v2.ktrx
+reports 1 'is an input file' ktrace show --svg v2.ktrx v2.ktrx
+reports 1 'No space left' ktrace show --svg /dev/full v2.ktrx
+reports 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx
+reports 0 'event cost is unknown' ktrace stats --subtract-cost v2.ktrx
+reports 2 'is for durations' ktrace stats --subtract-cost --rate v2.ktrx
 for value in 0 x 1h; do
-	says 2 '--interval' ktrace stats --rate --interval "$value" v2.ktrx
+	reports 2 '--interval' ktrace stats --rate --interval "$value" v2.ktrx
 done
-says 1 'is an input file' ktrace stats --value syscall.exit.result --svg v2.ktrx v2.ktrx
-says 1 'No space left' ktrace stats --value syscall.exit.result --svg /dev/full v2.ktrx
+reports 1 'is an input file' ktrace stats --value syscall.exit.result --svg v2.ktrx v2.ktrx
+reports 1 'No space left' ktrace stats --value syscall.exit.result --svg /dev/full v2.ktrx
 
 cp v2.ktrx ktrace.ktrx
 ktrace show >stdout
@@ -114,22 +114,22 @@ check "without a file, ktrace.ktrx is shown" grep -q frobnicate stdout
 rm ktrace.ktrx
 
 for trace in v1.bin v2.ktrx around.ktrx; do
-	says 1 'this is a trace already: ktrace show' ktrace extract -o out $trace
+	reports 1 'this is a trace already: ktrace show' ktrace extract -o out $trace
 done
-says 15 'no ktrace in its' ktrace extract -o out three
+reports 15 'no ktrace in its' ktrace extract -o out three
 for value in -1 -0.5 nan x; do
-	says 2 '-A' ktrdump -r -A $value -M v2.ktrx
+	reports 2 '-A' ktrdump -r -A $value -M v2.ktrx
 done
 
-says 1 'no guest can answer' ktrace control v2.ktrx -sched --timeout 1s
-says 1 'no guest can answer' ktrace control --timeout 1s v2.ktrx -- -sched
-says 1 'no guest can answer' ktrace control -- v2.ktrx -sched.switch
-says 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
-says 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
-says 1 'No such file' timeout 20 ktrace control -
-says 2 "no event '-json'" ktrace control v2.ktrx -- --json
-says 2 'invalid option' ktrace control -sched v2.ktrx
-says 2 'no file given' ktrace control --
+reports 1 'no guest can answer' ktrace control v2.ktrx -sched --timeout 1s
+reports 1 'no guest can answer' ktrace control --timeout 1s v2.ktrx -- -sched
+reports 1 'no guest can answer' ktrace control -- v2.ktrx -sched.switch
+reports 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
+reports 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
+reports 1 'No such file' timeout 20 ktrace control -
+reports 2 "no event '-json'" ktrace control v2.ktrx -- --json
+reports 2 'invalid option' ktrace control -sched v2.ktrx
+reports 2 'no file given' ktrace control --
 ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >behind
 check "options after the file have the same effect as before it" cmp before behind
 for c in run doctor extract qemu-args take; do
@@ -137,20 +137,20 @@ for c in run doctor extract qemu-args take; do
 done >without
 check "each command with --out has -o" test ! -s without
 
-says 1 'empty' ktrace show empty
-says 1 'three' ktrace show three
-says 1 'folder' ktrace show folder
-says 1 'absent: No such file' ktrace show absent
-says 1 'three' ktrace-decode three
-says 1 'three' ktrace summary three
-says 1 'three' ktrace export --format json three -o out
+reports 1 'empty' ktrace show empty
+reports 1 'three' ktrace show three
+reports 1 'folder' ktrace show folder
+reports 1 'absent: No such file' ktrace show absent
+reports 1 'three' ktrace-decode three
+reports 1 'three' ktrace summary three
+reports 1 'three' ktrace export --format json three -o out
 check "no output is written if the file is not a trace" test ! -e out
-says 1 'is an input file' ktrace export --format json v1.bin -o v1.bin
+reports 1 'is an input file' ktrace export --format json v1.bin -o v1.bin
 check "the trace is still there" test -s v1.bin
 
-says 0 'cut short' ktrace show cut.bin
+reports 0 'cut short' ktrace show cut.bin
 check "the available part of a truncated dump is shown" grep -q SYSCALL_ENTER stdout
-says 0 'belong to no dump' ktrace show around.ktrx
+reports 0 'belong to no dump' ktrace show around.ktrx
 check "a dump among other bytes is shown" grep -q frobnicate stdout
 
 for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json' 'stats --rate'; do
@@ -158,7 +158,7 @@ for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json
 	equal "$command: a full disk gives exit status 1" 1 $?
 	check "$command: a full disk is reported" grep -q 'No space left' stderr
 done
-says 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
+reports 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
 ktrace-decode v1.bin >/dev/full 2>stderr
 equal "ktrace-decode: a full disk gives exit status 1" 1 $?
 

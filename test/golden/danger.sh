@@ -13,7 +13,7 @@ cd "$tmp" || exit 1
 
 # all NAME: the names of files NAME-0, NAME-1, ... of all traces.
 all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
-said=$(all said) err=$(all err)
+output=$(all output) err=$(all err)
 
 # harmless RULE COMMAND…: runs the command on each trace and checks its output by the rule. % stands for the
 # trace's number. One shell runs the command for all traces, and one program checks all outputs, which takes a
@@ -23,16 +23,16 @@ harmless() {
 	shift
 	COMMAND=$* awk -v count="$count" 'BEGIN {
 		for (n = 0; n < count; n++) {
-			text = "( " ENVIRON["COMMAND"] " ) >said-% 2>err-%\n" \
+			text = "( " ENVIRON["COMMAND"] " ) >output-% 2>err-%\n" \
 				"case $? in 124 | 12[6-9] | 13?) echo trace %: status $? ;; esac\n" \
-				"if [ -e out ]; then cat out >>said-%; rm out; fi"
+				"if [ -e out ]; then cat out >>output-%; rm out; fi"
 			gsub(/%/, n, text)
 			print text
 		}
 	}' >commands
 	timeout $kill_limit sh commands >bad </dev/null || echo "status $?" >>bad
 	# shellcheck disable=SC2086
-	"$harmless" "$rule" $said utf8 $err >why || cat why >>bad
+	"$harmless" "$rule" $output utf8 $err >why || cat why >>bad
 	check "$rule: $*" sh -c '! sed 10q bad | grep .'
 	check "$rule: $*: prints something" test "$(tail -n 1 why)" -gt "$count"
 }

@@ -85,9 +85,9 @@ for trace in linux values hostile; do
 done
 golden linux-oneline-options kdump --oneline --names -E -s -n linux.ktrace
 golden linux-oneline-p kdump --oneline -m 3 -t cs -p 42 linux.ktrace
-for trace in said said-i386 said-dragonfly; do golden $trace kdump $trace.ktrace; done
-golden said-d kdump -d -t u said.ktrace
-golden said-oneline kdump --oneline said.ktrace
+for trace in utrace utrace-i386 utrace-dragonfly; do golden $trace kdump $trace.ktrace; done
+golden utrace-d kdump -d -t u utrace.ktrace
+golden utrace-oneline kdump --oneline utrace.ktrace
 for form in '' --oneline --json --count; do
 	build/bin/kdump $form "$tmp/hostile.ktrace" | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
 	equal "the output has no control characters${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"

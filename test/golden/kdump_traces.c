@@ -455,9 +455,9 @@ int main(int count, char **argument)
 		return EXIT_FAILURE;
 	}
 	make_linux(argument[1]);
-	make_said(argument[1], "said", PUT_FREEBSD1);
-	make_said(argument[1], "said-i386", PUT_FREEBSD0_I386);
-	make_said(argument[1], "said-dragonfly", PUT_DRAGONFLY);
+	make_utrace(argument[1], "utrace", PUT_FREEBSD1);
+	make_utrace(argument[1], "utrace-i386", PUT_FREEBSD0_I386);
+	make_utrace(argument[1], "utrace-dragonfly", PUT_DRAGONFLY);
 	make_hostile(argument[1]);
 	make_values(argument[1]);
 	make_wide(argument[1]);

@@ -9,11 +9,11 @@ golden=test/golden/why
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 build/test/cmd-traces "$tmp" || exit 1
 
-stories="deadlock self-deadlock left-behind ipi-deadlock dead-owner order inversion lies
+stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-starves answer-lost answer-soon
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
-	ended ended-told lost starved stale-idle"
+	ended ended-recorded lost starved stale-idle"
 for story in $stories; do
 	golden $story ktrace why $story.ktrx
 done

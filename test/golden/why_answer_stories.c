@@ -33,7 +33,7 @@ static void beat_to(uint64_t ms, uint32_t first_cpu)
 }
 
 /* CPU 1 spins with interrupts off; what it waits for is not recorded. */
-static void tell_off(uint32_t whom, const char *file)
+static void make_off(uint32_t whom, const char *file)
 {
 	boot();
 	run(0, 5, 20);
@@ -47,7 +47,7 @@ static void tell_off(uint32_t whom, const char *file)
 }
 
 /* The same, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0 and waits, too. */
-static void tell_starves(void)
+static void make_starves(void)
 {
 	boot();
 	run(0, 7, 10);
@@ -67,7 +67,7 @@ static void tell_starves(void)
 }
 
 /* CPU 1 has ticks, but the interrupt was lost. */
-static void tell_lost(void)
+static void make_lost(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -79,7 +79,7 @@ static void tell_lost(void)
 }
 
 /* The wait is so short that the answer may still come. */
-static void tell_soon(void)
+static void make_soon(void)
 {
 	boot();
 	run(1, 6, 21);
@@ -91,11 +91,11 @@ static void tell_soon(void)
 	save("answer-soon.ktrx");
 }
 
-void tell_answers(void)
+void make_answers(void)
 {
-	tell_off(1, "answer-off.ktrx");
-	tell_off(KTRX_ALL_CPUS, "answers-off.ktrx");
-	tell_starves();
-	tell_lost();
-	tell_soon();
+	make_off(1, "answer-off.ktrx");
+	make_off(KTRX_ALL_CPUS, "answers-off.ktrx");
+	make_starves();
+	make_lost();
+	make_soon();
 }

@@ -37,7 +37,7 @@ static uint64_t take_turns(uint32_t kind, const char *what)
 }
 
 /* Thread 6 continues to run from time to time, but no longer wakes thread 5. */
-static void tell_unwoken(void)
+static void make_unwoken(void)
 {
 	uint64_t ms;
 
@@ -71,7 +71,7 @@ static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 }
 
 /* The same as unwoken, but its events are overwritten. The entry of thread 5 in the tables of state still has its wait. */
-static void tell_unwoken_busy(void)
+static void make_unwoken_busy(void)
 {
 	uint64_t ms;
 
@@ -83,7 +83,7 @@ static void tell_unwoken_busy(void)
 }
 
 /* The same as stuck-device, but its events are overwritten. */
-static void tell_stuck_device_busy(void)
+static void make_stuck_device_busy(void)
 {
 	uint64_t ms;
 
@@ -107,7 +107,7 @@ static void tell_stuck_device_busy(void)
 }
 
 /* Thread 5 holds a mutex that thread 7 waits for, and waits for a device that does not answer. */
-static void tell_stuck_device(void)
+static void make_stuck_device(void)
 {
 	uint64_t ms;
 
@@ -124,7 +124,7 @@ static void tell_stuck_device(void)
 }
 
 /* Thread 6 sleeps until a time that has passed, though its CPU has ticks. */
-static void tell_late(void)
+static void make_late(void)
 {
 	boot();
 	run(1, 6, 20);
@@ -134,7 +134,7 @@ static void tell_late(void)
 }
 
 /* Thread 5 waits, but it has waited as long before. */
-static void tell_rest(void)
+static void make_rest(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -149,12 +149,12 @@ static void tell_rest(void)
 	save("rest.ktrx");
 }
 
-void tell_overdue(void)
+void make_overdue(void)
 {
-	tell_unwoken();
-	tell_unwoken_busy();
-	tell_stuck_device();
-	tell_stuck_device_busy();
-	tell_late();
-	tell_rest();
+	make_unwoken();
+	make_unwoken_busy();
+	make_stuck_device();
+	make_stuck_device_busy();
+	make_late();
+	make_rest();
 }

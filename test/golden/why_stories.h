@@ -3,9 +3,9 @@
 #ifndef TEST_GOLDEN_WHY_STORIES_H
 #define TEST_GOLDEN_WHY_STORIES_H
 
-void tell_answers(void);
-void tell_overdue(void);
-void tell_runnable(void);
-void tell_yields(void);
+void make_answers(void);
+void make_overdue(void);
+void make_runnable(void);
+void make_yields(void);
 
 #endif

@@ -38,7 +38,7 @@ static void set_clocks_apart(void)
 }
 
 /* Three threads hold a mutex each and wait for the next one; a fourth thread waits for the first mutex. */
-static void tell_deadlock(void)
+static void make_deadlock(void)
 {
 	boot();
 	for (uint32_t n = 0; n < 3; n++) {
@@ -60,7 +60,7 @@ static void tell_deadlock(void)
 }
 
 /* An interrupt handler spins on a lock that the interrupted thread's CPU holds. */
-static void tell_self_deadlock(void)
+static void make_self_deadlock(void)
 {
 	boot();
 	run(1, 5, 20);
@@ -82,7 +82,7 @@ static void tell_self_deadlock(void)
  * only the first broken rule of a CPU is recorded, and another one came first. The next thread on that CPU
  * waits for the lock.
  */
-static void tell_left_behind(void)
+static void make_asleep_with_lock(void)
 {
 	boot();
 	run(1, 5, 20);
@@ -98,11 +98,11 @@ static void tell_left_behind(void)
 		fake.cpu = 0;
 		ktrace_heartbeat(PLACE + 0x900);
 	}
-	save("left-behind.ktrx");
+	save("asleep-with-lock.ktrx");
 }
 
 /* CPU 0 holds a lock and waits for an answer of CPU 1, which waits for the lock with interrupts off. */
-static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
+static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 {
 	boot_with(prepare);
 	run(0, 5, 20);
@@ -123,7 +123,7 @@ static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 }
 
 /* A thread ends while it holds a mutex. Two threads wait for it: one since before the end, one since later. */
-static void tell_dead_owner(void)
+static void make_dead_owner(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -149,7 +149,7 @@ static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
 }
 
 /* Two locks are taken in both orders; two more traces have one order each; in another trace a third lock protects both orders. */
-static void tell_lock_order(void)
+static void make_lock_order(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -191,7 +191,7 @@ static void tell_lock_order(void)
 }
 
 /* Thread 7 has the highest priority and waits for the lock of thread 5, while thread 6 has the CPU of thread 5. */
-static void tell_inversion(void)
+static void make_inversion(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -207,7 +207,7 @@ static void tell_inversion(void)
 }
 
 /* Entries in the tables of state that no kernel writes. */
-static void tell_lies(void)
+static void make_lies(void)
 {
 	boot();
 	ktrace_thread_name(9, "\033]0;gotcha\007\n");
@@ -233,27 +233,27 @@ static void tell_lies(void)
 	save("lies.ktrx");
 }
 
-static void tell_all(void **state)
+static void make_all(void **state)
 {
 	(void)state;
-	tell_deadlock();
-	tell_self_deadlock();
-	tell_left_behind();
-	tell_ipi_deadlock("ipi-deadlock.ktrx", NULL);
-	tell_ipi_deadlock("clocks-apart.ktrx", set_clocks_apart);
-	tell_dead_owner();
-	tell_lock_order();
-	tell_inversion();
-	tell_lies();
-	tell_yields();
-	tell_answers();
-	tell_overdue();
-	tell_runnable();
+	make_deadlock();
+	make_self_deadlock();
+	make_asleep_with_lock();
+	make_ipi_deadlock("ipi-deadlock.ktrx", NULL);
+	make_ipi_deadlock("clocks-apart.ktrx", set_clocks_apart);
+	make_dead_owner();
+	make_lock_order();
+	make_inversion();
+	make_lies();
+	make_yields();
+	make_answers();
+	make_overdue();
+	make_runnable();
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tell_all) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(make_all) };
 
 	if (argc != 2)
 		return 2;

@@ -39,7 +39,7 @@ static void make_ended(const char *name, int recorded)
 }
 
 /* Thread 8 was woken, but CPU 0 stays idle. */
-static void tell_lost(void)
+static void make_lost(void)
 {
 	boot_with_a_sleeper(NULL);
 	run(0, 8, 20);
@@ -54,7 +54,7 @@ static void tell_lost(void)
 }
 
 /* Thread 8 was woken, but thread 6, which has a higher priority, keeps the CPU. */
-static void tell_starved(void)
+static void make_starved(void)
 {
 	boot_with_a_sleeper(NULL);
 	run(0, 8, 20);
@@ -69,7 +69,7 @@ static void tell_starved(void)
 }
 
 /* CPU 0 left its idle loop without recording it. */
-static void tell_stale_idle(void)
+static void make_stale_idle(void)
 {
 	boot_with_a_sleeper(NULL);
 	at(20);
@@ -78,11 +78,11 @@ static void tell_stale_idle(void)
 	save("stale-idle.ktrx");
 }
 
-void tell_runnable(void)
+void make_runnable(void)
 {
-	tell_ended("ended.ktrx", 0);
-	tell_ended("ended-told.ktrx", 1);
-	tell_lost();
-	tell_starved();
-	tell_stale_idle();
+	make_ended("ended.ktrx", 0);
+	make_ended("ended-recorded.ktrx", 1);
+	make_lost();
+	make_starved();
+	make_stale_idle();
 }

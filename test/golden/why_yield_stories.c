@@ -37,7 +37,7 @@ static void beat(uint64_t ms)
 static const char *const names[] = { "alpha", "beta", "gamma" };
 
 /* Each of `count` threads holds a mutex and waits for the next thread's. */
-static void tell_ring(uint32_t count, const char *file)
+static void make_ring(uint32_t count, const char *file)
 {
 	boot();
 	for (uint32_t n = 0; n < count; n++) {
@@ -57,7 +57,7 @@ static void tell_ring(uint32_t count, const char *file)
 }
 
 /* A thread waits for a mutex that it holds. */
-static void tell_self(void)
+static void make_self(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -71,7 +71,7 @@ static void tell_self(void)
 }
 
 /* The holder of the mutex sleeps for a time that ends soon. */
-static void tell_sleeper(void)
+static void make_sleeper(void)
 {
 	boot();
 	run(0, 5, 20);
@@ -87,7 +87,7 @@ static void tell_sleeper(void)
 }
 
 /* Three threads take the mutex in turn: two try in vain while the third one holds it. */
-static void tell_turns(void)
+static void make_turns(void)
 {
 	uint32_t turn = 0;
 
@@ -111,11 +111,11 @@ static void tell_turns(void)
 	save("yield-turns.ktrx");
 }
 
-void tell_yields(void)
+void make_yields(void)
 {
-	tell_ring(2, "yield-deadlock.ktrx");
-	tell_ring(3, "yield-ring.ktrx");
-	tell_self();
-	tell_sleeper();
-	tell_turns();
+	make_ring(2, "yield-deadlock.ktrx");
+	make_ring(3, "yield-ring.ktrx");
+	make_self();
+	make_sleeper();
+	make_turns();
 }
