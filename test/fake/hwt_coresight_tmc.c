@@ -76,7 +76,7 @@ static void next_page(struct fake_component *tmc)
 
 		memcpy(&entry, ram(tmc, at, 4), 4);
 		fake_coresight_rule(tmc, (entry & 0xc) == 0 && (entry & 3) != 0,
-				    "entry %08x of the list is none", entry);
+				    "entry %08x of the list is valid", entry);
 		tmc->list = at + 4;
 		if ((entry & 3) == 3) {
 			tmc->list = (uint64_t)(entry >> 4) << 12;
@@ -95,7 +95,7 @@ static void next_page(struct fake_component *tmc)
 		}
 		return;
 	}
-	fake_coresight_rule(tmc, 0, "the list has links that lead to links");
+	fake_coresight_rule(tmc, 0, "no link of the list leads to a link");
 }
 
 static void advance(struct fake_component *tmc)
@@ -229,9 +229,9 @@ static void check_output(struct fake_component *tmc)
 			    "the size of the buffer is known");
 	fake_coresight_rule(tmc,
 			    tmc->written[DBALO / 4] && tmc->written[DBAHI / 4] && tmc->written[AXICTL / 4],
-			    "the buffer's place is known");
+			    "the address of the buffer is known");
 	fake_coresight_rule(tmc, base_of(tmc) % PAGE == 0, "the buffer is aligned");
-	fake_coresight_rule(tmc, !scatters(tmc) || !(tmc->devid & NOSCAT), "it can scatter");
+	fake_coresight_rule(tmc, !scatters(tmc) || !(tmc->devid & NOSCAT), "the ETR supports lists of pages");
 }
 
 static void begin(struct fake_component *tmc)
@@ -260,7 +260,7 @@ static void begin(struct fake_component *tmc)
 		fake_coresight_rule(tmc,
 				    restored % FAKE_FRAME == 0 && restored >= base_of(tmc) &&
 					    restored < base_of(tmc) + size_of(tmc),
-				    "it goes on within the buffer");
+				    "the restored pointer is within the buffer");
 		tmc->pointer = restored;
 	}
 }
@@ -280,11 +280,10 @@ static void set_formatter(struct fake_component *tmc, uint32_t before, uint32_t 
 {
 	fake_coresight_rule(tmc, (value & ~0x1043u) == 0, "unused bits of FFCR are 0");
 	if (!tmc->capturing) {
-		fake_coresight_rule(tmc, !(value & 0x40), "a flush is asked for when it captures");
+		fake_coresight_rule(tmc, !(value & 0x40), "a flush is requested only while it captures");
 		return;
 	}
-	fake_coresight_rule(tmc, (value & 3) == (before & 3),
-			    "the formatter is switched when disabled alone");
+	fake_coresight_rule(tmc, (value & 3) == (before & 3), "the formatter is switched only when disabled");
 	if (value & 0x40) {
 		fake_coresight_rule(tmc, !((value & ~before) & 0x1000), "a stop is armed before the flush");
 		tmc->flushing = 1;

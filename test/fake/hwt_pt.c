@@ -124,14 +124,14 @@ static uint64_t current(void)
 			return 0;
 		}
 		if (offset)
-			operational_error("offset in an entry that leads on");
+			operational_error("offset in an END entry");
 		if (!(fake_pt_features.leaf_14_ecx & BIT(1)) && entry != 1)
 			operational_error("more than one entry");
 		output_base = word & BITS(63, 12);
 		entry = 0;
 	}
 	if (word & BIT(0)) {
-		operational_error("tables that only lead on");
+		operational_error("tables with END entries only");
 		return 0;
 	}
 	if (FIELD(word, 63, 12) << 12 & (region_size(word) - 1)) {
@@ -394,7 +394,7 @@ static void check_enable(uint64_t value)
 	if (!(value & BIT(8)) || output_base & BITS(11, 0))
 		fake_log_broken("TraceEn set without a table at a page");
 	if (!(value & (BIT(2) | BIT(3))) || !(value & BIT(13)))
-		fake_log_broken("TraceEn set, and nothing to be traced");
+		fake_log_broken("TraceEn set, but nothing to be traced");
 	if (status & (STATUS_ERROR | STATUS_STOPPED))
 		fake_log_broken("TraceEn set while STATUS says Error or Stopped");
 }

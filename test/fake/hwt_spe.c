@@ -135,7 +135,7 @@ static int write_record(void)
 	uint8_t bytes[4096] = { 0 };
 
 	if (place < 0) {
-		fake_log_broken("a record is written where there is no memory lent");
+		fake_log_broken("a record is written outside of lent memory");
 		written[PMBSR] |= STATUS_SERVICE;
 		return 0;
 	}
@@ -226,7 +226,8 @@ static int exists(void)
 static void check_read(int place)
 {
 	if ((place == PMBPTR || place == PMSICR) && (samples() || !drained))
-		fake_log_broken("%s is read, and records may be on their way", registers[place].name);
+		fake_log_broken("%s is read before PSB CSYNC: records may not be in memory",
+				registers[place].name);
 }
 
 static uint64_t read_identity(uint32_t encoding, const char **name)
@@ -281,7 +282,7 @@ static void check_begin(void)
 	uint64_t filters = written[PMSFCR], limit = written[PMBLIMITR] & BITS(63, 12);
 
 	if (unsynchronised)
-		fake_log_broken("sampling begins, and what was written before has not taken effect");
+		fake_log_broken("sampling begins before earlier writes have taken effect");
 	if (!(works_with[1] & LIMIT_ENABLE) || written[PMBSR] & STATUS_SERVICE)
 		fake_log_broken("sampling begins without a buffer that is on");
 	if (written[PMBPTR] & (align() - 1))
@@ -293,7 +294,7 @@ static void check_begin(void)
 		fake_log_broken("the interval is shorter than PMSIDR_EL1 says");
 	if ((filters & BIT(0) && !written[PMSEVFR]) || (filters & BIT(1) && !FIELD(filters, 18, 16)) ||
 	    (filters & BIT(2) && !written[PMSLATFR]))
-		fake_log_broken("a filter is on that lets nothing, or all, through");
+		fake_log_broken("a filter is enabled that passes no operation, or all");
 }
 
 /* Returns bits for filters that this CPU does not have, and for events that its version does not have. */
@@ -331,7 +332,7 @@ static void check_write(int place, uint64_t value)
 	if (works_with[0] & LEVELS || written[PMSCR] & LEVELS)
 		fake_log_broken("%s is written while it samples", name);
 	else if (!drained && place >= PMBLIMITR)
-		fake_log_broken("%s is written, and records may be on their way", name);
+		fake_log_broken("%s is written before PSB CSYNC: records may not be in memory", name);
 	if (place == PMBPTR && (works_with[1] | written[PMBLIMITR]) & LIMIT_ENABLE)
 		fake_log_broken("PMBPTR_EL1 is written while the buffer is on");
 }
@@ -362,7 +363,7 @@ static void psb_csync(void)
 {
 	fake_log("psb csync");
 	if (unsynchronised)
-		fake_log_broken("PSB CSYNC, and what was written before has not taken effect");
+		fake_log_broken("PSB CSYNC before earlier writes have taken effect");
 	if (!(works_with[0] & LEVELS))
 		drained = 1;
 }

@@ -129,7 +129,7 @@ static void check_page(const struct ktrx_hwt_unit *page)
 	rule(page->magic == KTRX_HWT_UNIT_MAGIC, "the page has its magic");
 	rule(page->version == KTRX_HWT_UNIT_VERSION, "the page has a version");
 	rule(memcmp(page->reserved0, none.reserved0, sizeof(none.reserved0)) == 0, "reserved bytes are 0");
-	rule(page->user_start < page->user_end, "user code lies somewhere");
+	rule(page->user_start < page->user_end, "the range of user code is not empty");
 }
 
 static void check_output(const struct ktrx_hwt_unit *page)

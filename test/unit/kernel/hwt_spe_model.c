@@ -74,29 +74,29 @@ static void order_is_checked(void **state)
 	begin();
 	fake_spe_run(0x1000);
 	rd(PMBPTR);
-	broken("on their way");
+	broken("before PSB CSYNC");
 	begin();
 	fake_spe_run(0x1000);
 	wr(PMSCR, 0);
 	fake_spe_access.psb_csync();
-	broken("has not taken effect");
+	broken("before earlier writes");
 	begin();
 	fake_spe_run(0x1000);
 	wr(PMSCR, 0);
 	isb();
 	wr(PMBLIMITR, 0);
-	broken("on their way");
+	broken("before PSB CSYNC");
 	begin();
 	fake_spe_run(0x1000);
 	wr(PMSCR, 0);
 	isb();
 	rd(PMBPTR);
-	broken("on their way");
+	broken("before PSB CSYNC");
 	wr(PMBPTR, (uintptr_t)room + 64);
 	broken("while the buffer is on");
 	wr(PMSICR, 4);
 	wr(PMSCR, 1);
-	broken("has not taken effect");
+	broken("before earlier writes");
 }
 
 /* Changes a register while the buffer is disabled, then samples, and checks the reported error. */
@@ -172,7 +172,7 @@ static void records_stay_in_memory_that_is_lent(void **state)
 	isb();
 	begin();
 	assert_int_equal(fake_spe_run(0x1000), 0);
-	broken("no memory lent");
+	broken("outside of lent memory");
 }
 
 int main(void)
