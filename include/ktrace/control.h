@@ -23,7 +23,7 @@ enum ktrace_error {
 	KTRACE_OK = 0,
 	KTRACE_ERROR_ARGUMENT = -1, /* an argument or a member of a structure is out of range */
 	KTRACE_ERROR_MEMORY = -2,   /* the memory that was lent is too small */
-	/* the function was called too early, or twice; each function says which */
+	/* the function was called too early, or twice; the comment of each function states which */
 	KTRACE_ERROR_STATE = -3,
 	KTRACE_ERROR_NO_EVENT = -4,   /* the pattern matches no event */
 	KTRACE_ERROR_SYNTAX = -5,     /* the text has a syntax error */

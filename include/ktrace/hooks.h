@@ -134,8 +134,8 @@ KTRACE_HOOK(ktrace_ipi_answer, void)
  * ktrace_interrupts(): call it before enabling interrupts and after disabling them, and after a switch to
  * code in which they are enabled or disabled. Do not call it when the CPU itself disables interrupts because
  * it enters a handler.
- * ktrace_preempt(): how many times preemption is now disabled without being enabled again.
- * ktrace_space(): this address space is now in use.
+ * ktrace_preempt(): reports how many times preemption has been disabled without being enabled again.
+ * ktrace_space(): reports the address space that is now in use.
  */
 KTRACE_HOOK(ktrace_interrupts, int on)
 KTRACE_HOOK(ktrace_interrupts_at, int on, uintptr_t pc)

@@ -90,8 +90,8 @@ struct ktrace_hwt_kernel {
 	/* Returns the live process with that number, or NULL. Table locked. */
 	struct ktrace_hwt_process *(*process)(uint32_t pid);
 	/*
-	 * Iterates over the threads of a process: returns the one after `last`, the first for NULL, NULL at
-	 * the end. Table locked.
+	 * Iterates over the threads of a process: returns the thread after `last`, the first thread if `last`
+	 * is NULL, or NULL at the end. Table locked.
 	 */
 	struct ktrace_hwt_thread *(*next_thread)(struct ktrace_hwt_process *process,
 						 struct ktrace_hwt_thread *last);
@@ -101,8 +101,8 @@ struct ktrace_hwt_kernel {
 	 */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
 	/*
-	 * Describes the n-th executable mapping of a process: first the program, then what the process mapped
-	 * later, including its libraries. If `process` is NULL: the kernel, then its modules.
+	 * Describes the n-th executable mapping of a process: first the program, then the later mappings of
+	 * the process, including its libraries. If `process` is NULL: the kernel, then its modules.
 	 * Copies the path, NUL-terminated. Returns KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0 if there are no
 	 * more.
 	 * A mapping must be in this list before ktrace_hwt_mmap() is called for it, and must not be in it
@@ -163,8 +163,8 @@ int ktrace_hwt_add(struct ktrace_hwt_backend *backend);
  */
 int ktrace_hwt_remove(struct ktrace_hwt_backend *backend);
 /*
- * Iterates over the registered backends, in the order of their registration: returns the one after `last`,
- * the first for NULL, NULL at the end.
+ * Iterates over the registered backends, in the order of their registration: returns the backend after
+ * `last`, the first backend if `last` is NULL, or NULL at the end.
  */
 struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *last);
 /*
@@ -297,7 +297,7 @@ int ktrace_hwt_interrupt(void);
 
 /* ---- Hooks ------------------------------------------------------------------------------------- */
 
-/* Called by the hooks below. Do not call them directly. */
+/* Functions that the hooks below call. Do not call these functions directly. */
 void ktrace_hwt_do_switch_in(struct ktrace_hwt_thread *thread);
 void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread);
 void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread);
@@ -369,7 +369,8 @@ KTRACE_INLINE void ktrace_hwt_exec(struct ktrace_hwt_process *process, struct kt
 		ktrace_hwt_do_exec(process, thread, base, path, gains);
 }
 /*
- * Report that the process has mapped a file with permission to execute it, or has unmapped memory. May sleep.
+ * ktrace_hwt_mmap() reports that the process has mapped a file with permission to execute it, and
+ * ktrace_hwt_munmap() that it has unmapped memory. May sleep.
  */
 KTRACE_INLINE void ktrace_hwt_mmap(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,
 				   const struct ktrx_hwt_image *image, const char *path)

@@ -45,8 +45,8 @@ struct ktrace_hwt_config {
 		uint64_t start, end; /* [start, end) */
 	} range[KTRACE_HWT_RANGES_MAX];
 	/*
-	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. With KTRACE_HWT_SPACE only this
-	 * one is traced
+	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. KTRACE_HWT_SPACE restricts the
+	 * trace to this address space
 	 */
 	uint64_t space;
 	uint32_t psb_period; /* bytes between synchronisation points, rounded to a supported value; 0: 4096 */
@@ -64,15 +64,18 @@ struct ktrace_hwt_config {
 #define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
 #define KTRACE_HWT_CYCLES 4u /* PT: CYC packets; ETM: cycle counts */
 /*
- * trace only the address space `space`; without this flag all are traced, and PIP or context packets identify
- * them
+ * trace only the address space `space`; without this flag all address spaces are traced, and PIP or context
+ * packets identify them
  */
 #define KTRACE_HWT_SPACE   8u
 #define KTRACE_HWT_RETURNS 16u /* returns are separate packets, not compressed */
-/* stop when the buffer is full; without this flag, writing starts again at its beginning, which is counted */
+/*
+ * stop when the buffer is full; without this flag, writing starts again at the buffer's beginning, and
+ * `wraps` counts that
+ */
 #define KTRACE_HWT_STOP	  32u
 #define KTRACE_HWT_JITTER 64u /* SPE: vary the interval at random */
-/* SPE: with any of these three flags, sample only operations of these kinds */
+/* SPE: if any of these three flags is set, sample only operations of the kinds whose flags are set */
 #define KTRACE_HWT_LOADS    128u
 #define KTRACE_HWT_STORES   256u
 #define KTRACE_HWT_BRANCHES 512u
@@ -222,10 +225,11 @@ struct ktrace_hwt_backend {
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
 	uint8_t encoding; /* KTRX_HWT_ENCODING_* */
 	uint8_t modes;	  /* 1 << KTRX_HWT_MODE_* */
-	uint8_t levels;	  /* KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL: the levels that it can distinguish */
-	uint32_t ranges;  /* maximum number of address ranges; valid after init */
-	uint32_t ready;	  /* nonzero: init has succeeded */
-	const char *why;  /* if init failed: what is missing, as text for a person */
+	/* KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL: the levels that the backend can distinguish */
+	uint8_t levels;
+	uint32_t ranges; /* maximum number of address ranges; valid after init */
+	uint32_t ready;	 /* nonzero: init has succeeded */
+	const char *why; /* if init failed: what is missing, as text for a person */
 	const struct ktrace_hwt_backend_operations *operations;
 	const void *access; /* its accessors */
 	/* nonzero: cpu_init has succeeded on that CPU; private to the library */
@@ -237,7 +241,7 @@ struct ktrace_hwt_backend {
 
 /* ---- Accessors --------------------------------------------------------------------------------- */
 
-/* x86: model-specific registers of this CPU, and cpuid. */
+/* x86: access to model-specific registers of this CPU, and to cpuid. */
 struct ktrace_hwt_access_msr {
 	uint64_t (*read)(uint32_t msr);
 	void (*write)(uint32_t msr, uint64_t value);
@@ -246,7 +250,10 @@ struct ktrace_hwt_access_msr {
 	void (*barrier)(void);
 };
 
-/* CoreSight: 32-bit registers of a component. `base` is the address at which the kernel has mapped it. */
+/*
+ * CoreSight: access to 32-bit registers of a component. `base` is the address at which the kernel has mapped
+ * it.
+ */
 struct ktrace_hwt_access_mmio {
 	uint32_t (*read)(uintptr_t base, uint32_t offset);
 	void (*write)(uintptr_t base, uint32_t offset, uint32_t value);
@@ -254,7 +261,7 @@ struct ktrace_hwt_access_mmio {
 };
 
 /*
- * SPE: system registers of this CPU. `encoding` is op0 op1 CRn CRm op2 as in MRS (bits 20:5 of the
+ * SPE: access to system registers of this CPU. `encoding` is op0 op1 CRn CRm op2 as in MRS (bits 20:5 of the
  * instruction).
  */
 #define KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2)                                                     \

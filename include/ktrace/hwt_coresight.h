@@ -45,11 +45,11 @@ KTRACE_BEGIN_C
 enum ktrace_coresight_type {
 	KTRACE_CORESIGHT_ETM4 = 1, /* output port: 0 */
 	/*
-	 * input ports: 0 to 7, output port: 0. If `base` is 0, it has no registers and its ports are always
-	 * open
+	 * input ports: 0 to 7, output port: 0. If `base` is 0, the funnel has no registers and its ports are
+	 * always open
 	 */
 	KTRACE_CORESIGHT_FUNNEL,
-	/* input port: 0, output ports: 0 and 1. If `base` is 0, it has no registers */
+	/* input port: 0, output ports: 0 and 1. If `base` is 0, the replicator has no registers */
 	KTRACE_CORESIGHT_REPLICATOR,
 	KTRACE_CORESIGHT_ETF,  /* input port: 0, output port: 0 or none */
 	KTRACE_CORESIGHT_ETR,  /* input port: 0 */
@@ -90,10 +90,10 @@ struct ktrace_coresight_own {
 struct ktrace_coresight_component {
 	uint32_t type;	/* enum ktrace_coresight_type */
 	uint32_t flags; /* KTRACE_CORESIGHT_* */
-	uintptr_t base; /* virtual address of its 4 KiB of registers */
+	uintptr_t base; /* virtual address of the component's 4 KiB of registers */
 	uint32_t cpu;	/* ETM4: its CPU */
 	/*
-	 * ETR: one mapped piece of memory, uncached unless COHERENT. NULL: it writes into the buffers of
+	 * ETR: one mapped piece of memory, uncached unless COHERENT. NULL: the ETR writes into the buffers of
 	 * units.
 	 */
 	const struct ktrace_hwt_buffer *store;
@@ -113,7 +113,7 @@ struct ktrace_coresight {
 	const struct ktrace_coresight_link *link;
 	uint32_t components;
 	uint32_t links;
-	/* nonzero: the kernel runs at EL2 (VHE), so its context id is that of EL2 */
+	/* nonzero: the kernel runs at EL2 (VHE), so the context id of EL2 is used */
 	uint32_t kernel_at_el2;
 	uint32_t polls;				     /* maximum number of polls of a register; 0: 100000 */
 	const struct ktrace_hwt_access_mmio *access; /* &ktrace_hwt_mmio */

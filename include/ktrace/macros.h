@@ -92,7 +92,7 @@
 #define KTRACE_ZERO_IF_NONE_(x)	   KTRACE_SECOND(x 0, , )
 #define KTRACE_NONE_0		   0,
 
-/* Expands to the first argument of a list that has at least one. */
+/* Expands to the first argument of a list that has at least one argument. */
 #define KTRACE_FIRST(...)	  KTRACE_FIRST_(__VA_ARGS__, 0)
 #define KTRACE_FIRST_(first, ...) first
 

@@ -115,7 +115,7 @@ KTRX_CASTS_BEGIN
 #ifdef KTRACE_PORT_TICK_CLOCK
 KTRACE_BEGIN_C
 
-/* Only CPU 0 writes it, in ktrace_heartbeat(). */
+/* Number of heartbeats of CPU 0. Only CPU 0 writes it, in ktrace_heartbeat(). */
 extern KTRACE_HIDDEN uint64_t ktrace_ticks;
 
 #define ktrace_arch_clock ktrace_arch_clock

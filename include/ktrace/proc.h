@@ -52,7 +52,7 @@ KTRACE_BEGIN_C
 #define KTRACE_PROC_FACILITY(type) (UINT32_C(1) << (type))
 #define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* all types */
 #define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* children of the process are traced as well */
-/* the superuser started the trace: it continues when the process becomes privileged */
+/* the superuser started the trace: the trace continues when the process becomes privileged */
 #define KTRACE_PROC_ROOT UINT32_C(0x80000000)
 
 /* Operations of ktrace_proc_control(). */
@@ -77,9 +77,9 @@ struct ktrace_proc_sink;
  * reused.
  */
 struct ktrace_proc {
-	uint16_t abi; /* set by the kernel: the ABI in its SYSCALL records; 0: the kernel's own */
+	uint16_t abi; /* ABI for the process's SYSCALL records, set by the kernel; 0: the kernel's own */
 	/* Private to the library: */
-	uint8_t named; /* the sink has a record of its current name */
+	uint8_t named; /* nonzero: the sink has a record of the process's current name */
 	uint8_t ended; /* ktrace_proc_exit() was called */
 	uint32_t pid;  /* while traced */
 	uint32_t facilities;
@@ -89,7 +89,7 @@ struct ktrace_proc {
 /* A member of the kernel's thread structure. Requires: all zero in a new thread. */
 struct ktrace_proc_thread {
 	uint32_t busy; /* nonzero: the thread works for a trace, so its hooks record nothing */
-	uint32_t call; /* number of its current system call, plus 1; 0: unknown */
+	uint32_t call; /* number of the thread's current system call, plus 1; 0: unknown */
 };
 
 /* The ids of a process, for checks of permission. */
@@ -123,8 +123,8 @@ struct ktrace_proc_kernel {
 	unsigned long (*table_lock)(void);
 	void (*table_unlock)(unsigned long saved);
 	/*
-	 * Iterates over all live processes: returns the one after `last`, the first for NULL, NULL at the
-	 * end. Table locked.
+	 * Iterates over all live processes: returns the process after `last`, the first process if `last` is
+	 * NULL, or NULL at the end. Table locked.
 	 */
 	struct ktrace_proc *(*next)(struct ktrace_proc *last);
 	/* Returns the parent of a process, NULL for the first process. Table locked. */
@@ -243,10 +243,10 @@ struct ktrace_proc_sink {
 	uint64_t lost;	  /* records, in total */
 	uint64_t bytes;	  /* written */
 	uint32_t state;	  /* enum ktrace_proc_sink_state */
-	uint32_t reason;  /* KTRX_PROC_ENDED_*; valid once it has ended */
+	uint32_t reason;  /* KTRX_PROC_ENDED_*; valid once the sink has ended */
 	/*
-	 * error number of the last write() that failed, positive, as the kernel numbers errors; 0: none
-	 * failed, or it returned none
+	 * error number of the last write() that failed, positive, as the kernel numbers errors; 0: no write()
+	 * failed, or the failed write() returned no error number
 	 */
 	int32_t error;
 
@@ -260,7 +260,7 @@ struct ktrace_proc_sink {
 	uint32_t drain_at;
 	uint32_t head;	  /* where the next record goes */
 	uint32_t tail;	  /* oldest record that waits */
-	uint32_t wrap;	  /* if tail > head: end of the records at the ring's end */
+	uint32_t wrap;	  /* if tail > head: end of the records in the last part of the ring */
 	uint32_t torn;	  /* bytes of the oldest waiting record that are already in the file; sink's lock */
 	uint32_t told;	  /* nonzero: the end of the sink was recorded; sink's lock */
 	uint32_t cleared; /* nonzero: the sink has ended, and no process is traced into it any more */
@@ -379,7 +379,7 @@ KTRACE_INLINE int ktrace_proc_wants(const struct ktrace_proc *process, uint32_t 
 	return KTRACE_UNLIKELY((*(const volatile uint32_t *)&process->facilities & facilities) != 0);
 }
 
-/* Called by the hooks below. Do not call them directly. */
+/* Functions that the hooks below call. Do not call these functions directly. */
 void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				uint32_t number, uint32_t args, const uint64_t *arg);
 void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
@@ -537,7 +537,7 @@ KTRACE_INLINE void ktrace_proc_fault(struct ktrace_proc *process, struct ktrace_
 		ktrace_proc_record_fault(process, thread, address, access, user);
 }
 
-/* Reports the end of a page fault: 0, or the positive error number. */
+/* Reports the end of a page fault. `result`: 0, or the positive error number. */
 KTRACE_INLINE void ktrace_proc_fault_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 					 int32_t result)
 {

@@ -144,8 +144,8 @@ struct ktrace_packer {
 	uint32_t size; /* size of all fields in bytes; KTRACE_STRING_SIZE or more if one is a string */
 	uint32_t at;   /* index of the next byte, or of the next word if there is a string */
 	/*
-	 * nonzero: record into the boot ring only, without callers, and call no hook that needs a per-CPU
-	 * area
+	 * nonzero: record into the boot ring only, without callers, and call no function of the port that
+	 * needs a per-CPU area
 	 */
 	int early;
 	struct ktrx_event *event;
@@ -266,7 +266,8 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 	uint64_t leading = claim->header + (claim->stamp << 28), lap, check;
 	uint32_t thread;
 
-	KTRACE_COMPUTE_ONCE(leading); /* compute it now, to free registers for the check */
+	/* computed now rather than at its use, to free registers for the check */
+	KTRACE_COMPUTE_ONCE(leading);
 	lap = claim->word >> ring->shift;
 	thread = ktrace_arch_thread();
 	check = ktrx_check_first(packer->word[0], packer->word[1], (uint32_t)packer->word[2], thread,

@@ -28,11 +28,12 @@ extern "C" {
 struct ktread_follow;
 
 struct ktread_follow_options {
-	size_t size;	      /* sizeof(struct ktread_follow_options) */
-	const char *machine;  /* as in struct ktread_options */
-	uint64_t ram_base;    /* as in struct ktread_options */
-	uint64_t frequency;   /* as in struct ktread_options */
-	int by_ring;	      /* 1: not merged: the new events of one ring after another */
+	size_t size;	     /* sizeof(struct ktread_follow_options) */
+	const char *machine; /* as in struct ktread_options */
+	uint64_t ram_base;   /* as in struct ktread_options */
+	uint64_t frequency;  /* as in struct ktread_options */
+	/* 1: events are not merged: the new events of one ring are returned after those of another */
+	int by_ring;
 	uint32_t patience_ms; /* how long to wait for an unfinished record; 0: 100 */
 	uint32_t appear_ms;   /* how long to wait for ktrace to appear while no guest is running; 0: 10000 */
 	uint32_t interval_ms; /* time between two reads of a guest that records much; 0: 10 */
@@ -53,7 +54,7 @@ struct ktread_followed {
 	int late;
 	const struct ktread_event *event; /* valid until the next call */
 	uint32_t ring;			  /* of a loss */
-	uint32_t cpu;			  /* CPU of that ring; KTRX_NO_CPU for a shared ring */
+	uint32_t cpu;			  /* CPU of the ring with the loss; KTRX_NO_CPU for a shared ring */
 	uint64_t slots;			  /* number of lost slots */
 	uint64_t boot;			  /* for KTREAD_FOLLOWED_BOOT: number of this item, 1 for the first */
 };

@@ -95,7 +95,8 @@ struct ktread_type {
 	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
 	/* number of the bit in its group's mask that its declaration names, plus 1; 0 if none */
 	uint16_t mask_bit;
-	uint8_t name_alone; /* nonzero: shown by its name alone; the group is used for filters only */
+	/* nonzero: the event is shown by its name alone; the group is used for filters only */
+	uint8_t name_alone;
 	/*
 	 * mask for thread ids in its fields, applied before they are compared with ktread_event.thread; 0: no
 	 * mask
@@ -115,8 +116,11 @@ struct ktread_setting {
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
 	uint64_t stamp; /* in counter ticks, 64 bits, corrected as info.clock says */
-	uint64_t index; /* index of its first slot in the ring */
-	/* slots lost or unreadable in this ring directly before it: do not pair events across this gap */
+	uint64_t index; /* index of the event's first slot in its ring */
+	/*
+	 * slots of this ring that were lost or unreadable directly before the event: do not pair events
+	 * across this gap
+	 */
 	uint64_t lost;
 	uint32_t ring;
 	uint32_t cpu; /* KTRX_NO_CPU if unknown */
@@ -126,12 +130,12 @@ struct ktread_event {
 	uint8_t context;    /* KTRX_CONTEXT_* */
 	uint32_t callers;   /* number of valid entries in caller[] */
 	uint64_t caller[2]; /* return addresses: of the function that recorded, and of its caller */
-	uint64_t site;	    /* address after the code that recorded, in that function; 0 if unknown */
+	uint64_t site;	    /* address after the code that recorded the event; 0 if unknown */
 	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
 	const unsigned char *payload;
 	/* file of the place that recorded; NULL: only type->file and type->line are known */
 	const char *file;
-	uint32_t line; /* line of that place */
+	uint32_t line; /* line of the place that recorded */
 };
 
 struct ktread_ring {
@@ -198,15 +202,16 @@ struct ktread_info {
 	uint32_t stopped;	/* nonzero: recording was stopped at the time of capture */
 	uint64_t lost_events;	/* number of events not recorded because their type has no id */
 	uint64_t skipped_bytes; /* number of damaged bytes, which were skipped */
-	uint32_t unusable;	/* number of rings whose description is invalid: it was overwritten */
+	uint32_t unusable;	/* number of rings whose description is invalid because it was overwritten */
 	enum ktread_clock_state clock;
-	uint32_t clock_cpus;	 /* number of CPUs whose clocks were measured, without CPU 0 */
-	uint32_t clock_samples;	 /* measurements that were applied */
-	uint64_t clock_measured; /* measurements that succeeded in the guest, which keeps only some of them */
-	uint64_t clock_failed;	 /* measurements that failed in the guest */
-	uint64_t clock_largest;	 /* largest correction, in ticks */
-	uint64_t clock_error;	 /* maximum error of a correction, in ticks, from clock_from to clock_to */
-	uint64_t clock_from;	 /* corrected stamp from which on all of these clocks had been measured */
+	uint32_t clock_cpus;	/* number of CPUs whose clocks were measured, without CPU 0 */
+	uint32_t clock_samples; /* number of measurements that were applied */
+	/* number of measurements that succeeded in the guest, which keeps only some of them */
+	uint64_t clock_measured;
+	uint64_t clock_failed;	/* number of measurements that failed in the guest */
+	uint64_t clock_largest; /* largest correction, in ticks */
+	uint64_t clock_error;	/* maximum error of a correction, in ticks, from clock_from to clock_to */
+	uint64_t clock_from;	/* corrected stamp from which on all of these clocks had been measured */
 	/*
 	 * corrected stamp up to which these clocks were measured; before clock_from and after clock_to the
 	 * maximum error grows
@@ -319,7 +324,7 @@ int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_
  * captured.
  */
 struct ktread_fold {
-	struct ktread_event event; /* as it was recorded, except stamp and index */
+	struct ktread_event event; /* the event as it was recorded, except stamp and index */
 	uint64_t count;		   /* number of repetitions without a record */
 	/* stamps of the first and the last repetition, corrected as info.clock says */
 	uint64_t first, last;
@@ -387,8 +392,8 @@ struct ktrx_holder;
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);
 /*
- * Sets the registers of the CPUs if they are known from another source, such as the notes of a core. `text`
- * has lines as in spec/ktrx.md and is copied. Returns 0 or KTREAD_E_MEMORY.
+ * Sets the registers of the CPUs if they are known from another source, such as the notes of a core dump.
+ * `text` has lines as in spec/ktrx.md and is copied. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_set_registers(struct ktread *trace, const char *text);
 /*
@@ -440,7 +445,7 @@ struct ktread_value {
 	const char *string; /* not NUL-terminated, and not escaped: may contain any bytes */
 };
 int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_value *value);
-/* Does the same for the field with that name. */
+/* Returns the value of the field with that name. Otherwise like ktread_value(). */
 int ktread_value_named(const struct ktread_event *event, const char *name, struct ktread_value *value);
 
 /*

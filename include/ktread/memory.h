@@ -144,7 +144,7 @@ struct ktread_pulse {
 	 * a heartbeat, although another CPU had one: that CPU.
 	 */
 	uint32_t quiet_cpu;   /* KTRX_NO_CPU if there is none */
-	uint64_t quiet_stamp; /* stamp of its last heartbeat; 0: it had none */
+	uint64_t quiet_stamp; /* stamp of the last heartbeat of quiet_cpu; 0: it had none */
 };
 /* Reads the current state of the guest. Returns 0 or a negative error. */
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);

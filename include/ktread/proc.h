@@ -77,7 +77,7 @@ struct ktread_proc_info {
 	 * one record
 	 */
 	uint64_t lost;
-	uint64_t skipped; /* damaged bytes that were skipped */
+	uint64_t skipped; /* number of damaged bytes, which were skipped */
 	uint64_t tables;  /* how many times the text of ktread_proc_table() changed */
 	/*
 	 * valid after ktread_proc_next() returned 0: nonzero if no more records can come, even when following
@@ -117,7 +117,7 @@ enum ktread_proc_denied {
 struct ktread_proc_record {
 	uint64_t offset; /* offset in the file */
 	uint64_t stamp;	 /* in units of info.frequency */
-	uint64_t lost;	 /* records lost directly before it */
+	uint64_t lost;	 /* number of records lost directly before this record */
 	uint32_t pid, tid;
 	uint32_t cpu;  /* KTREAD_PROC_NOBODY if unknown */
 	uint16_t type; /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */

@@ -27,10 +27,11 @@
 #define KTRX_HWT_BUFFER	       70u /* struct ktrx_hwt_fill: how much has been written */
 #define KTRX_HWT_CONTEXT       71u /* struct ktrx_hwt_context, the configuration for the decoder */
 #define KTRX_HWT_DATA	       72u /* struct ktrx_hwt_data, the unit's bytes */
-#define KTRX_HWT_CODE	       73u /* struct ktrx_hwt_code, the code at that address from this stamp on */
-#define KTRX_HWT_CLOCK	       74u /* struct ktrx_hwt_clock */
-#define KTRX_HWT_FIRST	       KTRX_HWT_MMAP
-#define KTRX_HWT_LAST	       KTRX_HWT_CLOCK
+/* struct ktrx_hwt_code: the code at an address, valid from the record's stamp on */
+#define KTRX_HWT_CODE  73u
+#define KTRX_HWT_CLOCK 74u /* struct ktrx_hwt_clock */
+#define KTRX_HWT_FIRST KTRX_HWT_MMAP
+#define KTRX_HWT_LAST  KTRX_HWT_CLOCK
 
 /*
  * An executable mapping. The path of the file follows, without NUL: as the process gave it, or as the kernel
@@ -58,8 +59,8 @@ struct ktrx_hwt_unmap {
 
 struct ktrx_hwt_thread {
 	/*
-	 * number of the thread's unit in the context, see struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not
-	 * traced
+	 * number of the thread's unit in the context, see struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: the thread
+	 * is not traced
 	 */
 	uint32_t index;
 	uint32_t context;

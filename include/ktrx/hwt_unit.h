@@ -31,7 +31,7 @@
 #define KTRX_HWT_UNIT_NOP_X86_64  UINT32_C(0x4b545255)
 #define KTRX_HWT_UNIT_NOP_AARCH64 (UINT32_C(0x52800000) | UINT32_C(0x4b55) << 5 | 31u)
 
-/* Commands: index of the doorbell. */
+/* Commands. The number of a command is the index of its byte in doorbell[]. */
 #define KTRX_HWT_UNIT_PROBE 0u /* fill in the unit's members; without a plugin `unit` stays 0 */
 #define KTRX_HWT_UNIT_ENABLE \
 	1u /* read control, output, ranges, space and clock; trace from the next instruction on */
@@ -42,7 +42,8 @@
 	5u /* `stamp` was read directly before: from now on no clock of this unit is earlier than it */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
-#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes of parameters[]; the bytes after the struct in it are zero */
+/* size of parameters[] in bytes; the bytes after the struct in it are zero */
+#define KTRX_HWT_UNIT_PARAMETERS 64u
 
 struct ktrx_hwt_extent {
 	uint64_t physical;
@@ -62,7 +63,7 @@ struct ktrx_hwt_unit {
 	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
 	uint64_t space;	     /* CR3, or TTBR0 and ASID: the address space in PIP packets and context ids */
 	uint64_t stamp;	     /* the clock of the rings, read directly before the command */
-	uint64_t frequency;  /* ticks per second of that clock */
+	uint64_t frequency;  /* ticks per second of the clock of the rings */
 	uint32_t thread;     /* number of the running thread */
 	uint32_t ranges;     /* entries of range[]; only code in these ranges is traced; 0: all */
 	struct {

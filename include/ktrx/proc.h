@@ -38,7 +38,7 @@ struct ktrx_proc_head {
 #define KTRX_PROC_PSIG	  5u
 #define KTRX_PROC_CSW	  6u
 #define KTRX_PROC_USER	  7u /* data of the program, at most KTRX_PROC_USER_MAX bytes */
-/* its name, NUL, its bytes; a line "struct" of TABLE describes their layout */
+/* the structure's name, NUL, the structure's bytes; a line "struct" of TABLE describes their layout */
 #define KTRX_PROC_STRUCT       8u
 #define KTRX_PROC_SYSCTL       9u /* the setting's name, without NUL */
 #define KTRX_PROC_PROCCTOR     10u
@@ -110,7 +110,7 @@ struct ktrx_proc_genio {
 
 struct ktrx_proc_psig {
 	uint32_t signal;
-	int32_t code;	  /* why it was sent, as the kernel numbers it */
+	int32_t code;	  /* why the signal was sent, as the kernel numbers it */
 	uint64_t handler; /* 0: default action */
 	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
 };
@@ -129,10 +129,10 @@ struct ktrx_proc_fd {
 /* The name of what the thread waits for follows, without NUL, if it is known. */
 struct ktrx_proc_csw {
 	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it runs again */
-	uint32_t voluntary; /* 1: it waits for something, 0: it was preempted */
+	uint32_t voluntary; /* 1: the thread waits for something, 0: it was preempted */
 	/*
-	 * 0: the record is one switch. Otherwise only the number of such switches since recording began is
-	 * known: this number
+	 * 0: the record describes one switch. Otherwise: number of such switches since recording began;
+	 * nothing else is known of them
 	 */
 	uint64_t count;
 };
@@ -147,7 +147,7 @@ struct ktrx_proc_ctor {
 #define KTRX_PROC_CTOR_SET  2u /* the process existed when its trace began */
 
 struct ktrx_proc_dtor {
-	uint32_t status;   /* exit status, or the signal that ended it if `signaled` is 1 */
+	uint32_t status;   /* exit status, or, if `signaled` is 1, the signal that ended the process */
 	uint32_t signaled; /* 1: `status` is a signal */
 };
 

@@ -36,7 +36,7 @@ struct ktrx_cpu {
 	uint64_t now;	     /* newest stamp read on this CPU. Hooks use it instead of reading the clock */
 	uint64_t mode_stamp; /* value of `now` when the mode last changed */
 	uint64_t interrupts_stamp; /* value of `now` when interrupts were last turned off */
-	uint64_t interrupts_pc;	   /* where interrupts were last turned off */
+	uint64_t interrupts_pc;	   /* address of the code that last turned interrupts off */
 	uint64_t space;		   /* id of the current address space */
 	uint64_t switches;	   /* number of context switches */
 	uint64_t switch_stamp;	   /* stamp of the last context switch */
@@ -45,14 +45,14 @@ struct ktrx_cpu {
 	uint64_t eois;		   /* number of interrupts ended at the controller */
 	uint32_t irq;		   /* number of the last interrupt entered */
 	uint32_t eoi;		   /* number of the last interrupt ended */
-	uint64_t ipi_stamp;	   /* stamp since which it has waited for an answer from another CPU */
-	uint64_t ipi_pc;	   /* where it waits for that answer */
+	uint64_t ipi_stamp;	   /* stamp since which the CPU has waited for an answer from another CPU */
+	uint64_t ipi_pc;	   /* address of the code that waits for that answer */
 	/*
-	 * number of the CPU whose answer it waits for, plus 1; KTRX_ALL_CPUS: all others; 0: it does not wait
+	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
 	 */
 	uint32_t ipi_cpu;
-	uint32_t ipi_what;     /* its request to that CPU */
-	uint64_t ipi_answered; /* stamp when it last answered such a request */
+	uint32_t ipi_what;     /* the request that this CPU sent to the other one */
+	uint64_t ipi_answered; /* stamp when this CPU last answered a request of another CPU */
 	uint64_t user_enters;  /* number of entries from user mode */
 	uint64_t user_exits;   /* number of returns to user mode */
 	uint32_t broken;       /* KTRX_BROKEN_*: the first rule that was violated on this CPU */
@@ -103,26 +103,26 @@ struct ktrx_held {
 	uint64_t object; /* address of the lock; 0: an empty entry */
 	/* value of the CPU's `now` when the lock was taken; it was taken at that stamp or later */
 	uint64_t stamp;
-	uint64_t pc; /* where it was taken */
+	uint64_t pc; /* address of the code that took the lock */
 };
 struct ktrx_holder {
 	uint32_t id;	      /* thread + 1, or KTRX_HOLDER_CPU | CPU; 0: an empty entry */
 	uint8_t state;	      /* of a thread: KTRX_THREAD_* */
-	uint8_t wait;	      /* KTRX_WAIT_*: what it waits for */
+	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
 	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
 	uint8_t priority;     /* of a thread, greater is more urgent; 0: unknown */
-	uint64_t state_stamp; /* stamp since which it has been in `state` */
-	uint64_t object;      /* what it waits for, while `wait` is not 0 */
+	uint64_t state_stamp; /* stamp since which the thread has been in `state` */
+	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
 	uint64_t wait_stamp;  /* stamp of the start of the wait */
-	uint64_t wait_pc;     /* where the wait began */
+	uint64_t wait_pc;     /* address of the code where the wait began */
 	uint32_t owner;	      /* the holder of the object when the wait began, as `id`; 0: unknown */
 	uint16_t cpu;	      /* of a thread: the CPU on which it runs or last ran */
 	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
 	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */
 	uint64_t deadline;    /* stamp at which the wait ends by itself; 0: none */
-	/* number of the thread that last made it runnable, plus 1; 0: none, or an interrupt */
+	/* number of the thread that last made this thread runnable, plus 1; 0: none, or an interrupt */
 	uint32_t waker;
-	uint32_t wakes;	    /* number of times that it was made runnable */
+	uint32_t wakes;	    /* number of times that the thread was made runnable */
 	uint64_t stack_low; /* of a thread: the bounds of its stack, 0: unknown */
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
@@ -152,8 +152,8 @@ struct ktrx_holder {
 /* Why a thread is runnable. A thread that ended without ktrace_thread_exit() looks like KTRX_CAUSE_SWITCH. */
 #define KTRX_CAUSE_UNKNOWN 0u
 #define KTRX_CAUSE_WAKE	   1u /* it was woken */
-#define KTRX_CAUSE_START   2u /* it was woken for the first time and has not run yet */
-#define KTRX_CAUSE_SWITCH  3u /* its CPU switched to another thread while it ran */
+#define KTRX_CAUSE_START   2u /* the thread was woken for the first time and has not run yet */
+#define KTRX_CAUSE_SWITCH  3u /* the CPU switched to another thread while this thread ran */
 
 #define KTRX_WAIT_NONE	 0u
 #define KTRX_WAIT_SPIN	 1u /* waits for a lock and spins */

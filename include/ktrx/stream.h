@@ -60,8 +60,9 @@ struct ktrx_stream_columns {
 };
 
 /* Keys of groups of slots. The key of a first slot is its event; these are the keys of other slots. */
-#define KTRX_STREAM_KEY_V1_EVENTS 0x400u  /* a smaller key is the event of a version 1 record */
-#define KTRX_STREAM_KEY_FIRSTS	  0x2000u /* a smaller key is event << 1 | (1 if FIRST, 0 if SINGLE) */
+#define KTRX_STREAM_KEY_V1_EVENTS 0x400u /* smaller keys: the key is the event of a version 1 record */
+/* smaller keys: the key is event << 1 | (1 if FIRST, 0 if SINGLE) */
+#define KTRX_STREAM_KEY_FIRSTS 0x2000u
 /* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
 #define KTRX_STREAM_KEY_MORE  0x2000u
 #define KTRX_STREAM_KEY_EMPTY 0x4000u /* 32 zero bytes */

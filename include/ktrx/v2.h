@@ -52,7 +52,7 @@ struct ktrx_section {
 #define KTRX_SECTION_EVENTS   2u
 #define KTRX_SECTION_THREADS  3u /* struct ktrx_thread */
 #define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu, CPU 0 first */
-#define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU, to be added to its stamps */
+#define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU: the number of ticks to add to the CPU's stamps */
 #define KTRX_SECTION_BUILD_ID 6u /* the bytes of the kernel's GNU build id */
 #define KTRX_SECTION_COUNTERS 7u /* uint64_t [ring][event id] */
 /* text: one line for each system call or error (spec/ktrx.md, section 3) */
@@ -68,7 +68,7 @@ struct ktrx_section {
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u	   /* a dump: every address is KTRX_WHERE_FILE */
-#define KTRX_FLAG_STOPPED 2u	   /* recording was stopped when this was written */
+#define KTRX_FLAG_STOPPED 2u	   /* recording was stopped when the root was written */
 #define KTRX_FLAG_KEPT	  4u	   /* a copy of the root, in persistent memory (spec/ktrx.md, section 13) */
 #define KTRX_FLAG_PLACES  0x10000u /* records may have ids of places: struct ktrx_place */
 /*
@@ -114,7 +114,7 @@ struct ktrx_root {
 };
 
 #define KTRX_RING_PER_CPU 0u
-#define KTRX_RING_SHARED  1u /* several CPUs write it; records have KTRX_EXT_CPU */
+#define KTRX_RING_SHARED  1u /* several CPUs write into the ring; its records have KTRX_EXT_CPU */
 
 #define KTRX_POLICY_OVERWRITE 0u
 #define KTRX_POLICY_STOP      1u /* keep the oldest records: when full, reject new ones and count them */
@@ -167,7 +167,8 @@ struct ktrx_event {
 	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* line of the declaration */
 	/*
-	 * 1 + number of its bit in the group's mask; 0: a free bit is assigned, ordered by file, line and id
+	 * number of the event's bit in the group's mask, plus 1; 0: the event gets a free bit, in the order
+	 * of file, line and id
 	 */
 	uint32_t mask_bit;
 	uint64_t count;	  /* shared counter, used if there are no per-CPU counters */
@@ -225,11 +226,12 @@ struct ktrx_place {
 #define KTRX_TYPE_I16	  6u
 #define KTRX_TYPE_I32	  7u
 #define KTRX_TYPE_I64	  8u
-#define KTRX_TYPE_POINTER 9u  /* 8 bytes */
-#define KTRX_TYPE_STRING  10u /* u16: bit 15: it was cut; low bits: length; then that many bytes, no NUL */
-#define KTRX_TYPE_BOOL	  11u /* 1 byte */
-#define KTRX_TYPE_CHAR	  12u /* 1 byte */
-#define KTRX_STRING_CUT	  0x8000u
+#define KTRX_TYPE_POINTER 9u /* 8 bytes */
+/* a u16 (bit 15: the string was cut; low bits: length), then the bytes of the string without NUL */
+#define KTRX_TYPE_STRING 10u
+#define KTRX_TYPE_BOOL	 11u /* 1 byte */
+#define KTRX_TYPE_CHAR	 12u /* 1 byte */
+#define KTRX_STRING_CUT	 0x8000u
 
 /*
  * A setting descriptor: a variable of the kernel, or one bit of it, that is read and set by name. Descriptors

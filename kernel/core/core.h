@@ -187,7 +187,7 @@ static inline int ktrace_name_fits(const struct ktrace_name *name)
 
 /* ---- events.c --------------------------------------------------------------------------------- */
 
-/* A change of events: the parts of their state and flags that KTRX_CHANGE_* selects. */
+/* A change of events. `change` (KTRX_CHANGE_*) selects the parts of state and flags that are changed. */
 struct ktrace_change {
 	uint8_t change;
 	uint8_t state;

@@ -53,9 +53,9 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 }
 
 /*
- * Stores and returns `now` if the caller has already read this CPU's clock (0: it has not). Reads the clock
- * like ktrace_hook_now() if the caller has not, or if an interrupt has read it since, so that the CPU's `now`
- * never decreases.
+ * Stores a value of this CPU's clock as the CPU's `now` and returns it. The value is the argument `now` if
+ * the caller has already read the clock (0: it has not). If an interrupt has read the clock since, it is read
+ * again, so that the CPU's `now` never decreases.
  */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {

@@ -185,7 +185,7 @@ int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size)
 
 /* A mask as the caller wrote it: hexadecimal of any width, or a number that is sign-extended without end. */
 struct mask {
-	struct ktrace_span digits; /* empty: `value` is the mask */
+	struct ktrace_span digits; /* hexadecimal digits of the mask; empty: the mask is `value` */
 	uint64_t value;
 	int negative;
 };

@@ -107,7 +107,9 @@ static const void *search(const struct ktrx_root *root, bool (*is_it)(const stru
 	return NULL;
 }
 
-/* Counts events down to the one with the id. */
+/*
+ * Decrements *id at each event descriptor. Returns true at the descriptor of the event with the original id.
+ */
 static bool is_event(const struct item *item, uint32_t *id)
 {
 	return item->magic == KTRX_EVENT_MAGIC && --*id == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings by name. Those made from the event table are in masks.c. */
+/* Settings by name. The settings that are made from the event table are in masks.c. */
 #include "core.h"
 
 KTRACE_SETTING_U32("debug.ktr.entries", ktrace_root.slots, KTRX_SETTING_READ_ONLY);
@@ -95,7 +95,7 @@ int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value)
 	return KTRACE_OK;
 }
 
-/* Returns the value for -1: all bits of the word, or the bit. */
+/* Returns the value that -1 means: all bits of the word, or 1 for a single bit. */
 static uint64_t ones(const struct ktrx_setting *row)
 {
 	if (is_bit(row))

@@ -186,7 +186,7 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 /* ---- Reading ----------------------------------------------------------------------------------- */
 
 /*
- * Returns the bytes of what begins at the position: a record, or at position 0 the file's head.
+ * Returns the size of the item that begins at the position: a record or, at position 0, the file's head.
  * Requires: the control lock is held.
  */
 static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
@@ -358,8 +358,8 @@ static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_
 enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
 
 /*
- * Tries once to append the record. `last`: if there is no room, the record is lost. *seen is for the wait
- * after NO_ROOM.
+ * Tries once to append the record. `last`: if there is no room, the record is lost. Stores in *seen the count
+ * of changes from which a wait after NO_ROOM begins.
  */
 static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)
@@ -386,7 +386,7 @@ static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktr
 
 /* ---- Waiting for release ----------------------------------------------------------------------- */
 
-/* Returns nonzero if the wait is over. */
+/* Returns nonzero if the thread need not wait any longer. */
 static int is_over(struct ktrace_hwt_context *context, const struct ktrace_hwt_waiter *waiter, uint32_t *seen)
 {
 	unsigned long saved = ktrace_hwt_lock();

@@ -139,7 +139,8 @@ struct ktrace_hwt_pt_unit {
 	uint64_t running;
 	uint64_t every; /* bytes between two interrupts; 0: no interrupts */
 	uint64_t stops; /* KTRACE_HWT_STOP */
-	uint64_t alone; /* the table has a single region, which interrupts before it is full */
+	/* nonzero: the table has a single region, which causes an interrupt before it is full */
+	uint64_t alone;
 	uint64_t limit;
 	uint64_t entries; /* number of entries, without the last, which leads back to the first */
 	struct ktrace_hwt_pt_cursor at;

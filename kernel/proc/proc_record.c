@@ -116,8 +116,8 @@ static int is_due(const struct ktrace_proc_sink *sink)
 }
 
 /*
- * Tries once to record. `last`: if there is no room, the record is lost. *due: a sink to be drained, with a
- * reference; NULL if none.
+ * Tries once to record. `last`: if there is no room, the record is lost. Stores in *due a sink that must be
+ * written to its file, with a reference, or NULL.
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 						     const struct ktrace_proc_pending *pending, int last,
