@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds each cycle from its node with the lowest number, the root. The search from a root visits only nodes
- * with higher numbers from which the root can be reached within the length that is searched for. For one
- * root, shorter cycles come first, because they explain a deadlock in fewer lines.
+ * Finds the cycles of a graph. The root of a cycle is its node with the lowest number. For each root, the
+ * search visits only nodes with higher numbers that lead back to the root within the wanted length. It looks
+ * for short cycles first, because they explain a deadlock in fewer lines.
  */
 #include <stdlib.h>
 
 #include "why/graph.h"
 
-#define STEPS	1000000u /* limit of visited edges: a damaged trace may have any number of cycles */
+/* limit of visited edges, because a damaged trace may contain any number of cycles */
+#define STEPS	1000000u
 #define NOWHERE UINT32_MAX
 
 struct search {
 	const struct why_graph *graph;
 	why_cycle_found *found;
 	void *context;
-	/* by node: edges to it that may be in a cycle; 0: the node is in no cycle */
+	/* by node: number of incoming edges that may be in a cycle; 0: the node is in no cycle */
 	uint32_t *degree;
-	uint32_t *back, *back_first; /* edge numbers sorted by target; by node: its first entry in `back` */
-	uint32_t *far;		     /* by node: number of edges to the root, or NOWHERE */
-	uint32_t *reached, reached_count; /* the nodes whose `far` is not NOWHERE */
-	const struct why_edge **way;	  /* the current path from the root */
-	uint32_t *next;			  /* by node on the path: its next edge to visit */
-	bool *passed;			  /* by node: it is on the path */
-	bool *taken;			  /* by edge: it is in a cycle that was taken */
+	/*
+	 * back: numbers of edges, sorted by target node; back_first: by node, the index of its first edge in
+	 * `back`
+	 */
+	uint32_t *back, *back_first;
+	uint32_t *far; /* by node: number of edges from it to the root; NOWHERE if none lead there */
+	uint32_t *reached, reached_count; /* nodes from which the root can be reached */
+	const struct why_edge **way;	  /* edges of the current path from the root */
+	uint32_t *next;			  /* by node on that path: next edge to visit */
+	bool *passed;			  /* by node: it is on that path */
+	bool *taken;			  /* by edge: it is in a cycle that the caller has used */
 	uint32_t steps;
 };
 
@@ -71,7 +76,7 @@ static void index_back(struct search *search)
 		search->back[search->back_first[graph->edge[n].to + 1]++] = n;
 }
 
-/* Removes nodes without incoming edges, which are in no cycle, until every remaining node has one. */
+/* Removes all nodes that cannot be in a cycle, because no remaining node has an edge to them. */
 static void trim(struct search *search)
 {
 	const struct why_graph *graph = search->graph;
@@ -89,7 +94,7 @@ static void trim(struct search *search)
 }
 
 /*
- * Sets `far` for nodes with higher numbers than the root from which it can be reached (breadth-first
+ * Sets `far` for each node that leads to the root and has a higher number than the root (breadth-first
  * search).
  */
 static void measure(struct search *search, uint32_t root)
@@ -121,7 +126,7 @@ static void forget_distances(struct search *search)
 		search->far[search->reached[n]] = NOWHERE;
 }
 
-/* Reports the path as a cycle, unless each of its edges is in a cycle that was taken. */
+/* Reports the path as a cycle. Skips the path if the caller has used cycles that contain all of its edges. */
 static int report(struct search *search, uint32_t count)
 {
 	bool is_new = false;
@@ -137,7 +142,7 @@ static int report(struct search *search, uint32_t count)
 	return result == WHY_CYCLE_TAKEN ? 0 : result;
 }
 
-/* Finds all cycles of `length` edges from the root. Returns 0, or a value that ends the search. */
+/* Finds all cycles of `length` edges from the root. Returns 0 to continue; other values end the search. */
 static int find_of_length(struct search *search, uint32_t root, uint32_t length)
 {
 	const struct why_graph *graph = search->graph;

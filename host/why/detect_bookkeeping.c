@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bookkeeping: the recorded state of threads and CPUs is contradictory, or has several explanations. A
- * thread that has been runnable for long while its CPU idles, or runs other threads for an unknown reason,
- * may be lost by the scheduler. Or it has ended or sleeps, and a hook is missing. A CPU that runs a thread
- * and is still in idle mode has not called ktrace_mode().
+ * Bookkeeping: the recorded state of a thread or CPU is contradictory, or has several explanations. Example:
+ * a thread has been runnable for long, but its CPU idles, or runs other threads for an unknown reason. Either
+ * the scheduler lost the thread, or the thread has ended or sleeps and a hook is missing. Other example: a
+ * CPU runs a thread but is still in idle mode, because the kernel did not call ktrace_mode().
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 
 enum doubt {
 	NO_DOUBT,
-	UNPROVEN,    /* it may have ended or may sleep */
-	PASSED_OVER, /* its CPU runs other threads for an unknown reason */
-	ON_IDLE,     /* its CPU idles */
-	ON_ABSENT,   /* its CPU is offline */
+	UNPROVEN,    /* the thread may have ended or may sleep */
+	PASSED_OVER, /* the thread's CPU runs other threads for an unknown reason */
+	ON_IDLE,     /* the thread's CPU idles */
+	ON_ABSENT,   /* the thread's CPU is offline */
 };
 
 struct doubtful {

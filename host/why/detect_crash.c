@@ -11,14 +11,15 @@
 #include "why/pulse.h"
 
 /*
- * Panic: the kernel reported a panic. Addresses in its message are named. The bounds of the thread's stack
- * show a stack overflow. The thread's last fault shows a call of a null function pointer.
+ * Panic: the kernel reported a panic. The finding names the functions of addresses in the message. A stack
+ * pointer outside the thread's stack shows a stack overflow. A last fault in the page at address 0 shows a
+ * call of a null function pointer.
  */
 
 #define FRAMES	  8u	/* shown */
-#define FAULT_MS  1000u /* a panic may be about a fault that is no older than this */
+#define FAULT_MS  1000u /* a panic may be caused by a fault that is at most this old */
 #define NULL_PAGE 4096u
-#define ADDRESSES 4u /* at most so many addresses of a message are named */
+#define ADDRESSES 4u /* limit of addresses in the message for which functions are printed */
 
 /* Returns the CPU that panicked, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
@@ -43,7 +44,7 @@ static bool mentions(const char *message, const char *word)
 	return false;
 }
 
-/* Returns whether the message is about a stack overflow, by words that kernels use. */
+/* Returns whether the message mentions a stack overflow, in one of the words that kernels use. */
 static bool mentions_overflow(const char *message)
 {
 	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
@@ -69,8 +70,8 @@ static bool was_in_fault(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Returns the instruction of the fault that led to the panic, 0 unknown: from its event or from the
- * registers.
+ * Returns the address of the instruction whose fault led to the panic, from the fault's event or from the
+ * registers; 0 unknown.
  */
 static uint64_t fault_pc(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread *thread)
@@ -105,8 +106,8 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 }
 
 /*
- * Adds "0x1234 is resolve+0x20 (stack.c:44)" for addresses in the message. One after "from " is a return
- * address.
+ * Adds a line "0x1234 is resolve+0x20 (stack.c:44)" for each address in the message. An address after the
+ * word "from" is a return address.
  */
 static void say_addresses(const struct why_evidence *evidence, struct why_finding *finding)
 {
@@ -130,7 +131,7 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* Returns whether the address is in a panic function, by its name. */
+/* Returns whether the address is in a function that has the name of a panic function. */
 static bool is_panic_function(const struct why_evidence *evidence, uint64_t address)
 {
 	static const char *const names[] = { "panic", "kpanic", "vpanic", "kernel_panic", "do_panic" };
@@ -149,8 +150,8 @@ static bool is_panic_function(const struct why_evidence *evidence, uint64_t addr
 }
 
 /*
- * Returns the first frame to show: that of the caller of panic(), if panic() is on the stack. Frames of what
- * the kernel did after the panic (a prompt, a reset) are left out.
+ * Returns the number of the first frame to print: the caller of panic() if panic() is on the stack, otherwise
+ * 0. This skips what the kernel called after the panic, such as a prompt or a reset.
  */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -185,8 +186,8 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 }
 
 /*
- * Sets the headline. The thread in which the kernel found a stack overflow may not be the owner of that
- * stack.
+ * Sets the headline. The kernel may find a stack overflow while another thread runs, so the running thread
+ * may not be the owner of that stack.
  */
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
@@ -256,10 +257,10 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Stack overflow without a guard page: the kernel runs on and overwrites the memory below the stack. Only
- * the stack pointer shows it, while the CPU is still that deep. Interrupt handlers may have their own
- * stacks. So may the code that stops the other CPUs after a panic, and the panic is often about the
- * overwritten memory.
+ * Stack overflow without a guard page: the kernel continues to run and overwrites the memory below the stack.
+ * Only a stack pointer below the stack shows the overflow, as long as the CPU has not returned. The stack
+ * pointer proves nothing in an interrupt handler, or in code that stops the CPU for another CPU's panic,
+ * because both may have their own stack. Such a panic is often caused by the overwritten memory.
  */
 
 #define STACK_FRAMES 8u /* shown */
@@ -351,8 +352,8 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Triple fault: the machine reset itself, and the kernel had not reported its end. On x86 a fault that
- * cannot be delivered resets the machine. Nothing records which CPU it was, so all CPUs that did not idle
+ * Triple fault: the machine reset itself, and the kernel had not reported its end. An x86 machine resets if
+ * it cannot deliver a fault. The trace does not show which CPU had the fault, so all CPUs that did not idle
  * are listed.
  */
 

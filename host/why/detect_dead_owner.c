@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A lock whose owner has ended. A waiter's row names the owner that the lock had when the wait began, and no
- * later one. So the newest wait for a lock counts, unless lock.acquire and lock.release show which thread
- * holds it. Without these events the owner may have released the lock without waking a waiter, except if the
- * kernel named it as the owner after its end.
+ * A lock whose owner has ended without releasing it. The table row of a waiter names the owner of the lock at
+ * the beginning of the wait, but not a later owner. So the owner is taken from lock.acquire and lock.release,
+ * or without these events from the newest wait. In the latter case the owner may have released the lock
+ * without waking a waiter. That is unlikely if the kernel still named the owner after the owner's end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,39 +11,42 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define MOST	 8u    /* findings */
-#define SHOWN	 4u    /* waiters of a lock */
-#define LASTS_MS 1000u /* another thread may still release the lock for this long after the owner's end */
-#define APART_MS 10u   /* closer stamps of two CPUs do not show which came first */
+#define MOST  8u /* findings */
+#define SHOWN 4u /* waiters that are listed for a lock */
+/* within this time after the owner's end, another thread may still release the lock */
+#define LASTS_MS 1000u
+#define APART_MS 10u /* if stamps of two CPUs are closer, the order of their events is unknown */
 #define SEVERAL	 UINT32_MAX
 
 struct waiter {
 	const struct why_thread *thread;
-	uint64_t lock, since, pc; /* lock, stamp and place of the wait; since, pc: 0 unknown */
-	uint32_t owner;		  /* owner when the wait began, id as in struct ktrx_holder; 0 unknown */
-	bool by_table;		  /* the row shows the wait; otherwise events do */
-	bool polls;		  /* it is running or runnable: `owner` may be from any of its tries */
+	uint64_t lock, since, pc; /* lock, stamp and place of the wait; since and pc may be 0: unknown */
+	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0 unknown */
+	bool by_table;	/* the thread's table row shows the wait; otherwise only events do */
+	/* the thread is running or runnable and tries again and again; any try may have set `owner` */
+	bool polls;
 };
 
 /* A lock that threads wait for. */
 struct orphan {
 	const struct waiter *waiter; /* the longest first */
 	uint32_t waiters;
-	/* id (struct ktrx_holder) of the row that holds the lock; 0: none */
+	/* id, as in struct ktrx_holder, of the thread or CPU whose table row holds the lock; 0: none */
 	uint32_t holder;
-	const struct why_hold *hold; /* events show that it was taken and not released; NULL: they do not */
-	uint32_t owner;		     /* thread + 1 that held it last; 0 unknown */
-	uint64_t ended;		     /* stamp of the owner's end; 0: it has no row, and the time is unknown */
-	bool is_orphan;		     /* its owner has ended */
+	/* taking of the lock that no release follows in the events; NULL: none */
+	const struct why_hold *hold;
+	uint32_t owner; /* thread + 1 that was the last owner; 0 unknown */
+	uint64_t ended; /* stamp of the owner's end; 0: unknown, only the missing table row shows the end */
+	bool is_orphan; /* its owner has ended */
 	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
 
 struct orphans {
-	struct waiter *waiter; /* by lock, then the longest first */
+	struct waiter *waiter; /* sorted by lock, then the longest wait first */
 	uint32_t waiters;
 	struct orphan *lock; /* by address */
 	uint32_t locks;
-	bool full; /* some thread holds more locks than its row can name */
+	bool full; /* a thread holds more locks than its table row has room for */
 };
 
 /* ---- Waiters ------------------------------------------------------------------------------------- */
@@ -65,7 +68,7 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 	return true;
 }
 
-/* Events count only for a kernel without lock hooks: with hooks, the tables show the waits. */
+/* Without lock hooks, events show the waits. With lock hooks, tables show them and events do not count. */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)
 {
@@ -156,8 +159,9 @@ static const struct waiter *newest(const struct orphan *lock)
 }
 
 /*
- * Takes the owner from events, else from the newest wait. Returns 0 if it is unknown: a CPU, or a polling
- * thread names another owner, which may be a later one.
+ * Returns thread + 1 of the last owner: from events, otherwise from the newest wait. Returns 0 if the owner
+ * is unknown: the wait names a CPU, or a thread that tries again and again names another owner, which may be
+ * a later one.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {
@@ -173,7 +177,7 @@ static uint32_t last_owner(const struct orphan *lock)
 
 /* ---- Whether the owner has ended ----------------------------------------------------------------- */
 
-/* Returns whether the owner's row still holds the lock. */
+/* Returns whether the table row of the owner still holds the lock. */
 static bool is_kept(const struct orphan *lock)
 {
 	return lock->holder && lock->holder == lock->owner;
@@ -183,17 +187,20 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
-	if (lock->owner == 1) /* id 0 is not a single thread */
+	if (lock->owner == 1) /* several CPUs may run code with thread id 0 */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
 		return evidence->exits_recorded &&
 		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
 	lock->ended = owner->since;
-	/* A row that exists after the thread's end may belong to a new thread with the same number. */
+	/* A table row that exists after the thread's end may belong to a new thread with the same id. */
 	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
 }
 
-/* Returns whether the trace has every lock event of the owner. Then it holds no lock without events. */
+/*
+ * Returns whether the trace has all events of the owner about locks. Then the events show every lock that it
+ * holds.
+ */
 static bool has_all_lock_events(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
@@ -204,7 +211,7 @@ static bool has_all_lock_events(const struct why_evidence *evidence, const struc
 	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, owner->created, evidence->end);
 }
 
-/* Returns whether the kernel named the owner in a wait that began after the owner's end. */
+/* Returns whether a wait that began after the owner's end still names that owner. */
 static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const uint64_t since = newest(lock)->since;
@@ -315,7 +322,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
-/* Reports the most certain ones first, because only MOST are reported. */
+/* Reports the most certain findings first, because at most MOST findings are reported. */
 static int found_all(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct orphans *all)
 {

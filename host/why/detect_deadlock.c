@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Deadlock and self-deadlock: a cycle of waits without a timeout. A running thread and its CPU count as one
- * party. A cycle of one party is a self-deadlock, for example an interrupt handler that waits for a lock of
- * the code that it interrupted.
+ * party of the cycle. A cycle with a single party is a self-deadlock. For example, an interrupt handler waits
+ * for a lock that the interrupted code holds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,13 +12,20 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS     10u  /* a younger cycle is only possible, if the machine ran while it was read */
-#define ANSWER_MS    250u /* the same for a wait for an answer or a CPU that the host may not run just now */
-#define MOST	     32u  /* findings, because it takes time to find the threads that wait for a cycle */
-#define PASSES	     16u  /* length of chains of waits that lead to the cycle */
-#define WAITERS_MOST 8u	  /* waiters outside of the cycle that are shown */
+/* ms: a younger cycle is only possible if the machine ran while its memory was read */
+#define LEAST_MS 10u
+/*
+ * ms: minimum age of a cycle with a wait for an IPI answer, or for a CPU that the host may not run just now
+ */
+#define ANSWER_MS    250u
+#define MOST	     32u /* limit of findings, because listing the waiters of each cycle takes time */
+#define PASSES	     16u /* limit of the length of a chain of waits that leads to the cycle */
+#define WAITERS_MOST 8u	 /* waiters outside of the cycle that are listed */
 
-/* A node that waits for the cycle, and one that is only the CPU or the thread of such a node. */
+/*
+ * Marks of nodes: a node that waits for the cycle; the running thread of a marked CPU, or the CPU of a marked
+ * thread.
+ */
 enum { WAITS_FOR_CYCLE = 1, SAME_PARTY };
 
 struct context {
@@ -28,7 +35,10 @@ struct context {
 	uint32_t found;
 };
 
-/* Formats a party of a cycle: the CPU or thread, and for a running thread its CPU. */
+/*
+ * Formats a party of a cycle: "CPU 1" or "thread 5 (make)"; "thread 5 (make) on CPU 1" if the CPU runs the
+ * thread.
+ */
 static const char *say_party(const struct context *context, uint32_t node, char *buffer, size_t size)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -43,8 +53,8 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 }
 
 /*
- * Returns whether the lock was taken before the last switch on the CPU that holds it. Then the running
- * thread is not the one that took it.
+ * Returns whether the CPU that holds the lock has switched threads after it took the lock. Then the running
+ * thread is not the thread that took the lock.
  */
 static bool was_taken_before_switch(const struct context *context, const struct why_edge *edge)
 {
@@ -64,7 +74,7 @@ static const char *say_owner(const struct context *context, const struct why_edg
 	return say_party(context, edge->to, buffer, size);
 }
 
-/* Adds two lines for a wait for a lock: the wait, and the holder. */
+/* Adds two lines about a wait for a lock: the first describes the wait, the second describes the holder. */
 static void say_lock(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -128,22 +138,22 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	}
 }
 
-/* Facts about a cycle as a whole. */
+/* Facts about a whole cycle. */
 struct cycle {
 	const struct why_edge *const *edge;
 	uint32_t count;
-	uint32_t waits;	   /* edges that are waits, one for each party */
+	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
 	uint32_t party[2]; /* the first two parties */
-	uint64_t newest;   /* stamp of the wait that closed the cycle */
-	bool by_table;	   /* all edges are from the kernel's tables */
+	uint64_t newest;   /* stamp of the newest wait, which closed the cycle */
+	bool by_table;	   /* all edges come from the kernel's tables */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
-	bool locks;	   /* each wait is for the end of a thread or for a lock that is held */
+	bool locks;	   /* each wait is for the end of a thread, or for a lock that is known to be held */
 };
 
 /*
- * Returns whether the wait is real however short it is. A row names a lock only after the lock is taken and
- * until before it is released. So while it is named, no other thread or CPU holds it.
+ * Returns whether the wait proves a deadlock even if it has only just begun. A table row names a lock only
+ * while the lock is held. So no other thread or CPU can hold the lock then.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -185,9 +195,9 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 }
 
 /*
- * Returns whether the cycle is too young to be certain. The trace of a machine that ran while it was read
- * may mix states of different times. And a CPU with interrupts disabled may poll for IPIs, so only a long
- * wait for an answer counts.
+ * Returns whether the cycle is too young to be certain. If the machine ran while its memory was read, the
+ * trace may mix states of different times. A wait for an IPI answer must last longer, because a CPU with
+ * interrupts disabled may poll for IPIs.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -198,7 +208,8 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 }
 
 /*
- * Returns whether the cycle is a normal short wait for an answer or a CPU while the machine makes progress.
+ * Returns whether the cycle may be normal: it contains a short wait for an IPI answer or for a CPU, and the
+ * machine makes progress.
  */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -221,7 +232,10 @@ static bool is_lossy(const struct why_evidence *evidence)
 	return evidence->left_out > 0;
 }
 
-/* Returns whether another thread than the running one went to sleep on the CPU while it held the spinlock. */
+/*
+ * Returns whether a thread went to sleep on the CPU while it held the spinlock, and another thread runs there
+ * now.
+ */
 static bool slept_with_spinlock(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
 {
 	const struct ktrx_cpu *row = &evidence->cpu[cpu].row;
@@ -230,7 +244,7 @@ static bool slept_with_spinlock(const struct why_evidence *evidence, uint32_t cp
 	       row->broken_object == lock && row->broken_thread != evidence->cpu[cpu].running;
 }
 
-/* Sets the headline of a self-deadlock. `waits`: "has waited 2.31 s". */
+/* Sets the headline of a self-deadlock. `waits` is a text like "has waited 2.31 s". */
 static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
 		     const char *party, const char *waits)
 {
@@ -307,8 +321,8 @@ static void add_actors(const struct context *context, struct why_finding *findin
 }
 
 /*
- * Marks nodes that wait for marked nodes, and the CPU of a marked thread and the thread of a marked CPU.
- * Returns how many were marked.
+ * Marks each node that waits for a marked node, the running thread of each marked CPU, and the CPU of each
+ * marked running thread. Returns the number of nodes that it marked.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {
@@ -348,7 +362,7 @@ static void list_waiters(const struct context *context, struct why_finding *find
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", more);
 }
 
-/* Adds the threads and CPUs outside of the cycle that wait for it. */
+/* Lists the threads and CPUs outside of the cycle that wait for a thread or CPU in it. */
 static int say_waiters(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
 {
 	uint8_t *stuck = calloc(context->graph->nodes, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Healthy machines: idle CPUs, and busy CPUs that make progress. A CPU whose heartbeat stopped while it was
- * not idle is neither.
+ * The verdicts "idle" and "busy". All CPUs must idle or make progress. A CPU that does not idle and has no
+ * heartbeat does neither.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,30 +12,35 @@
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
-#define SPINNERS     64u   /* examined CPUs that spin: each costs a search through all rows */
-#define QUIET_MS     1500u /* without a heartbeat a busy CPU is not healthy; a host may delay it for less */
-#define LATE_MS	     1000u /* a longer time runnable is a problem if there is little to do */
-#define SCANT	     10u   /* a ring that holds less than 1/SCANT of the window shows too little */
-#define UNTIMED	     12u   /* listed threads that wait without a timeout */
-#define USERS	     3u	   /* named threads that used the CPUs most */
-#define CALM_MS	     2000u /* a thread that does more than compute usually records an event in this time */
-#define TURN_MS	     100u  /* a thread that was just woken may not have run yet */
+/* limit of spinning CPUs that are examined, because each takes a search through all table rows */
+#define SPINNERS 64u
+/* a busy CPU without a heartbeat for this long is not healthy; a host may delay a heartbeat for less */
+#define QUIET_MS 1500u
+/* a thread that is runnable for longer is a problem if the CPUs have little to do */
+#define LATE_MS 1000u
+#define SCANT	10u   /* a ring that reaches back for less than 1/SCANT of the window shows too little */
+#define UNTIMED 12u   /* limit of threads that are listed because they wait without a timeout */
+#define USERS	3u    /* number of threads that are listed because they used the CPUs most */
+#define CALM_MS 2000u /* a thread usually records an event within this time, unless it only computes */
+#define TURN_MS 100u  /* a thread that was woken within this time may not have run yet */
 
-/* Hooks without which it is unknown which threads wait for what. */
+/* Without these hooks it is unknown which threads wait, and for what. */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
 	uint32_t cpus;	   /* CPUs that are online */
 	uint32_t idle;	   /* CPUs that idle at the end */
 	uint32_t silent;   /* CPUs that do not idle and have no heartbeat, or only spin */
-	uint32_t unknown;  /* CPUs of which neither is known, or that are still starting */
-	uint64_t switches; /* within the window, of all CPUs */
-	double worked;	   /* parts of the window that CPUs ran threads, by events; summed up over the CPUs */
-	uint64_t reach;	   /* how far back the shortest ring reaches, at most the window */
-	uint32_t runnable, running, waiting, timed; /* numbers of threads; timed: part of `waiting` */
-	uint64_t longest;			    /* longest time that a thread has been runnable */
-	uint64_t oldest;			    /* stamp of the oldest sleep without a timeout */
-	bool modes_known;			    /* all CPUs have set a mode */
+	uint32_t unknown;  /* CPUs that may idle or be busy, or that are still starting */
+	uint64_t switches; /* switches of all CPUs within the window */
+	/* sum over all CPUs of the part of the window (0 to 1) in which the CPU ran threads, from events */
+	double worked;
+	uint64_t reach; /* ticks that the shortest ring reaches back, at most the length of the window */
+	/* numbers of threads; `timed` of the `waiting` threads have a timeout */
+	uint32_t runnable, running, waiting, timed;
+	uint64_t longest; /* longest time for which a thread has been runnable */
+	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
+	bool modes_known; /* all CPUs have set a mode */
 };
 
 /* Returns whether the CPU has spun for a lock, or waited for an answer, for longer than SPIN_MS. */
@@ -49,8 +54,8 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the row holds the lock since `stamp` or before. A lock that was taken later changes its
- * holder, so waiters make progress.
+ * Returns whether the table row has held the lock since `stamp` or earlier. If the lock was taken later, its
+ * holder changes and the waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
@@ -71,7 +76,7 @@ static bool is_held(const struct why_evidence *evidence, uint64_t lock, uint64_t
 	return false;
 }
 
-/* Returns whether a CPU spins for a held lock, and no CPU runs that could release it. */
+/* Returns whether a CPU spins for a held lock, and no running CPU could release the lock. */
 static bool spins_in_vain(const struct why_evidence *evidence)
 {
 	uint32_t looked = 0;
@@ -95,7 +100,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
-/* Returns the ticks of the window that the CPU's ring still holds. */
+/* Returns how much of the window the CPU's ring covers, in ticks. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = why_age(evidence, cpu->gap);
@@ -103,7 +108,7 @@ static uint64_t reach_of(const struct why_evidence *evidence, const struct why_c
 	return known < evidence->window ? known : evidence->window;
 }
 
-/* Returns the part of the window (of what the ring holds of it) in which the CPU ran threads: 0 to 1. */
+/* Returns the fraction (0 to 1) of the recorded part of the window in which the CPU ran threads. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = reach_of(evidence, cpu);
@@ -114,8 +119,9 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * Returns whether an idle CPU is busy in a way that its ring does not show, for example with endless
- * interrupts: it has no heartbeat, yet its ring overflows. Ticks alone may be stopped on a CPU that idles.
+ * Returns whether an idle CPU may be busy in a way that its ring does not show, for example with endless
+ * interrupts: the CPU has no heartbeat, but its ring overflows. A missing heartbeat alone proves nothing,
+ * because an idle CPU may stop its tick.
  */
 static bool hides_activity(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -180,7 +186,7 @@ static unsigned busy_percent(const struct health *health)
 	return health->cpus ? (unsigned)(100 * health->worked / health->cpus + 0.5) : 0;
 }
 
-/* Formats "the last 1.00 s", or how much of that the rings hold. */
+/* Formats "the last 1.00 s". If the rings hold less, also formats how much the shortest ring holds. */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)
 {
@@ -193,7 +199,10 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
 }
 
-/* Returns whether all hooks and events that could change the verdict are there. */
+/*
+ * Returns whether the kernel called all needed hooks and the rings cover the whole window. Otherwise missing
+ * data could change the verdict.
+ */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
 	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window;
@@ -221,8 +230,8 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 }
 
 /*
- * Returns whether nothing in the trace shows that such a wait ends after as long a time: it may last
- * forever.
+ * Returns whether the wait may last forever: the trace shows no earlier wait of this kind that took as long
+ * and ended.
  */
 static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		    const struct why_untimed *untimed)
@@ -231,7 +240,7 @@ static bool is_open(const struct why_evidence *evidence, const struct why_untime
 						 ? why_thread_find(evidence, untimed->owner - 1)
 						 : NULL;
 
-	/* The holder of the lock that it waits for makes progress by itself. */
+	/* The wait is for a lock, and the thread that holds the lock makes progress. */
 	if (owner && list->of[owner - evidence->thread] == 0)
 		return false;
 	return !why_untimed_is_usual(evidence, untimed) &&
@@ -247,7 +256,7 @@ static uint32_t count_open(const struct why_evidence *evidence, const struct why
 	return open;
 }
 
-/* Lists threads that wait without a timeout, first those whose waits are not seen to end. */
+/* Lists the threads that wait without a timeout. Waits that may last forever come first. */
 static void list_untimed(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			 struct why_finding *finding)
 {
@@ -272,7 +281,7 @@ static void list_untimed(const struct why_evidence *evidence, const struct why_u
 				 shown - UNTIMED);
 }
 
-/* Formats what would show whether the `open` waits without a timeout are normal; "" if there are none. */
+/* Formats advice on how to learn whether the `open` waits are normal; "" if `open` is 0. */
 static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			    char *buffer, size_t size)
 {
@@ -295,14 +304,14 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
 	/*
-		 * Earlier wakeups show whether a sleep is normal, so the trace must reach back before the
-		 * oldest sleep.
-		 */
+	 * Only earlier wakeups show whether a sleep is normal. So no event since the beginning of the oldest
+	 * sleep may be lost.
+	 */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
 	const uint32_t open = count_open(evidence, list);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	/* More running threads than CPUs: the hooks for switches are wrong. */
+	/* If more threads are running than there are CPUs, the hooks for switches are wrong. */
 	const bool sound = health->running <= health->cpus;
 	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound;
 	struct why_finding *finding =
@@ -361,7 +370,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
-/* Adds a line if a thread ran but recorded nothing for long: running alone is no progress. */
+/* Adds a line if the thread ran for long and recorded no event: it may make no progress. */
 static void say_no_events(const struct why_evidence *evidence, struct why_finding *finding,
 			  const struct why_thread *thread)
 {
@@ -371,7 +380,7 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		if (known[n] > since)
-			since = known[n]; /* UINT64_MAX: no event is about it */
+			since = known[n]; /* `first` is UINT64_MAX if no event mentions the thread */
 	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||
 	    why_age(evidence, since) < why_ms(evidence, CALM_MS))
 		return;
@@ -380,7 +389,7 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
 }
 
-/* Adds the threads that ran most within the window, the longest first. */
+/* Lists the threads that ran most within the window, the longest time first. */
 static void say_users(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_thread *most[USERS] = { NULL };
@@ -442,8 +451,8 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 }
 
 /*
- * Returns whether nothing came from the machine for long while it was watched, although some CPU does not
- * idle. The state is then that of the last sign of life, which does not show progress.
+ * Returns whether the machine stopped: the host watched it for long and saw no activity, although not all
+ * CPUs idle. The recorded state is then older than that silence and does not show progress.
  */
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {
@@ -460,7 +469,10 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut ||
 	    !why_shows_activity(evidence) || spins_in_vain(evidence) || has_stopped(evidence, &health))
 		return 0;
-	/* If no CPU idles, the machine is busy, however small the part of the window. */
+	/*
+	 * If no CPU idles, the machine is busy even if the CPUs ran threads for only a small part of the
+	 * window.
+	 */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
 		return find_idle(evidence, findings, &health, busy);
 	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Interrupts that come too often or no longer: interrupt storms, a missing EOI, a dead timer. */
+/* Interrupts that come too often, or that no longer come: interrupt storms, a missing EOI, a dead timer. */
 #include <inttypes.h>
 
 #include "analyze/elapsed.h"
@@ -7,22 +7,23 @@
 #include "why/pulse.h"
 
 /*
- * Interrupt storm: an interrupt comes again as soon as its handler has returned, so the CPU does nothing
- * else. The interrupted code makes no progress, or the heartbeat stops.
+ * Interrupt storm: an interrupt comes again as soon as its handler has returned, so the CPU has no time for
+ * other work. The interrupted code makes no progress, or the heartbeat stops.
  */
 
-#define RUN	      64u  /* interrupts in a row that make a storm */
-#define RUN_IDLE      512u /* the same on an idle CPU, which other CPUs may interrupt often */
-#define LEAST_A_MS    2u   /* fewer interrupts per ms are no storm */
+#define RUN 64u /* interrupts in a row that count as a storm */
+/* interrupts in a row that count as a storm on an idle CPU, which other CPUs may interrupt often */
+#define RUN_IDLE      512u
+#define LEAST_A_MS    2u /* interrupts per ms: a storm has at least this many */
 #define RECENT_MS     100u
 #define FLOOD_MS      100u
-#define EVENTS_OF_ONE 3u /* events of one interrupt: irq.enter, irq.eoi, irq.exit */
+#define EVENTS_OF_ONE 3u /* events that one interrupt records: irq.enter, irq.eoi, irq.exit */
 
 struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
-	uint64_t count, span; /* `count` interrupts in `span` ticks */
-	bool dense;	      /* there was hardly any time between two of them */
+	uint64_t count, span; /* number of interrupts, and the ticks in which they came */
+	bool dense;	      /* hardly any time passed between two of these interrupts */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -36,8 +37,8 @@ static bool is_dense(const struct why_irq_kind *kind)
 }
 
 /*
- * Returns whether enough interrupts came. A small ring holds only the last ones, but the CPU's row counts
- * all.
+ * Returns whether there were enough interrupts for a storm. If the ring holds too few of them, the count in
+ * the CPU's table row decides.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)
@@ -49,9 +50,9 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * Returns whether the last interrupts are all of one number, with nothing between them. An idle CPU is
- * always interrupted at the same place, and its heartbeat may be stopped. So there the interrupts must leave
- * no time for anything else.
+ * Returns whether the newest interrupts all have one number, without another event between them. On an idle
+ * CPU that is not enough: all interrupts interrupt the idle loop at the same place, and the tick may be
+ * stopped. There, the interrupts must also leave no time for other work.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -70,7 +71,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
 }
 
-/* Returns whether nearly all events of the CPU are of one interrupt, although timer ticks come between. */
+/* Returns whether one interrupt causes nearly all events of the CPU, with only timer ticks between them. */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
@@ -146,12 +147,12 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 }
 
 /*
- * Missing EOI: a CPU handled its last interrupt but did not end it at the controller, although it ended
- * others. The controller then sends that CPU no interrupt of the same or a lower priority. The sign is a
- * heartbeat that has stopped although interrupts are enabled.
+ * Missing EOI: the handler of a CPU's newest interrupt returned without an EOI to the interrupt controller,
+ * although earlier interrupts had one. The controller then sends that CPU no interrupt of the same or a lower
+ * priority. The CPU's heartbeat stops although interrupts are enabled.
  */
 
-/* Returns the counts of that interrupt without the newest one. */
+/* Returns the counts of interrupts with the number of the newest one, without the newest one itself. */
 static struct why_irq_kind counts_before_newest(const struct why_interrupts *interrupts)
 {
 	const struct why_irq_kind *newest = why_newest_kind(interrupts);
@@ -205,7 +206,10 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(cpu) ||
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
-	/* Either this interrupt need not be ended, like a spurious one, or the trace lacks an irq.eoi. */
+	/*
+	 * Earlier interrupts with this number had no EOI either. They need none, like a spurious interrupt,
+	 * or the kernel does not record each EOI.
+	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;
 	finding = why_finding_new(findings, WHY_MISSING_EOI, certain);
@@ -230,13 +234,15 @@ int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Dead timer: a CPU gets no ticks although its interrupts are enabled, and a thread that sleeps there is
- * past its deadline. Without such a thread, missing ticks prove nothing: an idle CPU may stop its tick.
+ * Dead timer: a CPU gets no ticks although its interrupts are enabled, and a thread on that CPU still sleeps
+ * after its deadline. Without such a thread, missing ticks prove nothing, because an idle CPU may stop its
+ * tick.
  */
 
 #define LATE_MS 100u
-#define HOST_MS 1500u /* a busy host may not run a virtual CPU for less, so missing ticks prove nothing */
-#define SHOWN	4u    /* late sleepers */
+/* ms: a host may stop a virtual CPU for less, so shorter gaps between ticks prove nothing */
+#define HOST_MS 1500u
+#define SHOWN	4u /* late sleepers that are listed */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread)
@@ -256,7 +262,10 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 	return late;
 }
 
-/* Ticks from the CPU's last heartbeat to its newest event, interrupt or switch. */
+/*
+ * Returns the ticks from the CPU's last heartbeat to its newest event, interrupt or switch; 0 if none is
+ * newer.
+ */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {
 	uint64_t last = cpu->last_stamp;
@@ -268,7 +277,7 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
 }
 
-/* Returns whether a tick is overdue: the CPU ran on without one, or was silent for HOST_MS. */
+/* Returns whether a tick is overdue: the CPU ran on without a tick, or showed no activity for HOST_MS. */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
@@ -336,8 +345,9 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 }
 
 /*
- * Returns whether ticks may be missing for another reason: disabled interrupts, a wait for a lock or an
- * answer. A state that has only just begun does not count: to take a lock disables interrupts for a moment.
+ * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
+ * an IPI answer. A state that has only just begun does not count, because taking a lock also disables
+ * interrupts for a moment.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts disabled for too long. Either they are still disabled, on a CPU that waits for nothing. Or they
- * were disabled for a period in which a thread ran, its CPU took no interrupt and other CPUs did.
+ * Interrupts are or were disabled for too long. Either they are still disabled, on a CPU that does not wait
+ * for a lock or an IPI answer. Or a thread ran for a while in which its CPU took no interrupt, although other
+ * CPUs did.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -9,12 +10,13 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u   /* the CPU must be seen to run for this long */
-#define HALT_MS 1000u /* without a heartbeat; a busy host may not run a virtual CPU for less */
-#define LONG_MS 1500u /* without any sign of the CPU while other CPUs tick */
-#define EVENTS	4u    /* so many events show that the CPU ran all the time */
-#define TICKS	8u    /* a regular timer has at least 8 ticks, and at most one in 8 is late */
-#define AGAIN	2u    /* so many periods up to one place are no accident, even with a single CPU */
+#define SEEN_MS 30u   /* events must show that the CPU ran for this long */
+#define HALT_MS 1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
+#define LONG_MS 1500u /* ms without any event of the CPU while other CPUs tick */
+#define EVENTS	4u    /* at least this many events show that the CPU ran all the time */
+#define TICKS	8u    /* a regular timer has ticked at least 8 times, and at most one tick in 8 is late */
+/* if this many periods end at one place, they are no accident, even on a machine with one CPU */
+#define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -47,9 +49,10 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU may have halted forever. On x86, a CPU that halts with interrupts disabled takes
- * no interrupt any more; other architectures idle in this way. But the kernel may have enabled interrupts
- * without a hook and stopped the tick. Other CPUs that idle and still tick make that unlikely.
+ * Returns whether the CPU may have halted forever. On x86, a CPU that halts with interrupts disabled takes no
+ * more interrupts. On other architectures this is a normal way to idle. Or the kernel has enabled interrupts
+ * without calling the hook, and has stopped the tick. The result is true only if another CPU idles and still
+ * ticks, because this makes a stopped tick unlikely.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -64,7 +67,10 @@ static bool may_halt_for_ever(const struct why_evidence *evidence, const struct 
 	return false;
 }
 
-/* Returns whether the timer ticks all the time. Many kernels stop the tick when it is not needed. */
+/*
+ * Returns whether the timer of the CPU ticks all the time. Many kernels stop the tick when they do not need
+ * it.
+ */
 static bool ticks_regularly(const struct why_interrupts *interrupts)
 {
 	const uint64_t other =
@@ -74,8 +80,8 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted. Likely if its ticks were regular; otherwise it may stop its tick whenever it
- * idles.
+ * Reports a CPU that halted with interrupts disabled. The finding is likely if the timer of the CPU ticked
+ * all the time. Otherwise it is only possible, because the CPU may stop its tick whenever it idles.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
@@ -110,7 +116,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
 }
 
-/* Returns the number of CPUs that take interrupts. */
+/* Returns the number of CPUs that have taken an interrupt. */
 static uint32_t takers(const struct why_evidence *evidence)
 {
 	uint32_t count = 0;
@@ -121,8 +127,9 @@ static uint32_t takers(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether interrupts were enabled in the period: the kernel last disabled them before it began. The
- * stamp is the newest time that the CPU had read, which is at least that of its last interrupt.
+ * Returns whether interrupts were enabled in the period, because the kernel last disabled them before the
+ * period began. The stamp of the change may be too old, but it is not older than the CPU's previous
+ * interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
 {
@@ -139,10 +146,10 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Returns whether the cause may be the guest rather than the host. Events show that the CPU ran for longer
- * than between two ticks, or it was silent for longer than a host stops one virtual CPU while it runs the
- * others. If other CPUs tick, they must have ticked in the period: if all timers were late at once, the host
- * was the cause.
+ * Returns whether the guest may be the cause, not the host. Either events show that the CPU ran for longer
+ * than the time between two ticks. Or the CPU was silent for longer than a host stops one virtual CPU while
+ * it runs the others. If other CPUs tick, they must have ticked in the period, because the host is the cause
+ * if all timers are late at once.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -153,16 +160,17 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
 	if (ran >= why_ms(evidence, WHY_TICK_MS))
-		return ticking == 0 || quiet->others > 2 * ticking; /* more than one before and one after */
+		/* each may tick once at the beginning and once at the end of the period */
+		return ticking == 0 || quiet->others > 2 * ticking;
 	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&
 	       quiet->others >= length / why_ms(evidence, WHY_TICK_MS);
 }
 
 /*
- * Returns how certain it is that the CPU had interrupts disabled, rather than that the host did not run it
- * or that no tick was due. Events must show that it ran. Other CPUs must have had the ticks that it missed.
- * And its tick must be regular, or have been missing repeatedly up to the same place. A CPU that is
- * interrupted in user mode had interrupts enabled.
+ * Returns how certain it is that the CPU had interrupts disabled. Otherwise the host did not run the CPU, or
+ * no tick was due. Events must show that the CPU ran, and other CPUs must have taken interrupts in the
+ * period. In addition, the CPU's timer must tick all the time, or several such periods must have ended at the
+ * same place. If the next interrupt came in user mode, interrupts were enabled.
  */
 static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

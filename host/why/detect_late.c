@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Late or missing: answers of CPUs to IPIs, ends of timed sleeps, answers of devices. */
+/* Things that come late or not at all: answers of CPUs to IPIs, ends of timed sleeps, answers of devices. */
 #include <inttypes.h>
 
 #include "why/finding.h"
 #include "why/pulse.h"
 
 /*
- * A CPU waits for another CPU's answer to an IPI, and none comes. Another detector often finds why that CPU
- * does not answer. Then this finding is a consequence.
+ * A CPU waits for another CPU's answer to an IPI, and the answer does not come. If another detector finds out
+ * why, this finding is dropped.
  */
 
-#define LATE_MS	   1500u /* a host may delay a virtual CPU for less */
-#define STALLED_MS 250u	 /* the same if the host reports that the machine stopped */
-#define SHOWN	   8u	 /* CPUs that have not answered */
-#define MOST	   8u	 /* findings, one for each CPU that waits; the report of CPUs lists all waits */
+#define LATE_MS	   1500u /* a host may stop a virtual CPU for less than this */
+#define STALLED_MS 250u	 /* used instead of LATE_MS if the host reports that the machine stopped */
+#define SHOWN	   8u	 /* CPUs without an answer that are listed */
+#define MOST	   8u	 /* limit of findings, one for each waiting CPU; the report of CPUs lists all waits */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -76,18 +76,19 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 }
 
 /*
- * Threads that still sleep long after their deadline. The clock of a kernel that counts ticks runs slow if
- * ticks are lost, as on a virtual CPU that the host delays. All its sleeps are then longer in proportion. So
- * a sleep counts as late only if it exceeds its length many times.
+ * Threads that still sleep long after their deadline. If a kernel counts ticks and some are lost, for example
+ * because the host stops a virtual CPU, its clock runs slow and all sleeps take longer in proportion. So a
+ * sleep is late only if the delay is many times the planned length.
  */
 
 #define SLEEPS_MOST 8u /* findings */
 #define LONG_MS	    2000u
-#define TIMES_SLOW  8u /* a sleep is late by at least this many times its length */
+#define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
 
 /*
- * Returns the deadline of a sleeping thread if it passed long ago and the thread's CPU has had ticks since;
- * otherwise 0. A deadline before the beginning of the sleep is invalid: the kernel counts it in other units.
+ * Returns the deadline of a sleeping thread if it passed long ago and the thread's CPU has had ticks since
+ * then; otherwise 0. A deadline before the beginning of the sleep is invalid, because the kernel uses other
+ * units for it.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -144,16 +145,16 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 	return error;
 }
 
-/* Slow: devices answer, and most answers come soon, but some very late. */
+/* Slow: most answers of devices come soon, but some come very late. */
 
 #define WAITS_LEAST  8u
-#define LATES_LEAST  3u /* late answers that make it likely */
+#define LATES_LEAST  3u /* if there are this many late answers, the finding is likely */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
 /*
- * Returns whether timed sleeps ended as late in the same period: then the machine or its host was slow,
- * whatever the device did.
+ * Returns whether timed sleeps ended late in the same period. Then the machine or its host was slow, and the
+ * device may have answered in time.
  */
 static bool all_was_slow(const struct why_waits *waits)
 {
@@ -161,8 +162,8 @@ static bool all_was_slow(const struct why_waits *waits)
 }
 
 /*
- * Returns whether the host did not run a virtual CPU for a good part of the wait: the answer may have been
- * due on that CPU.
+ * Returns whether the host may have stopped a virtual CPU for a large part of the wait. The answer may have
+ * waited for that CPU.
  */
 static bool was_not_run(const struct why_waits *waits)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Lock order: locks that different threads take in different orders, so a deadlock may happen. It cannot if
- * all of them take another lock first, which excludes the others.
+ * Lock order: threads take the same locks in different orders, so a deadlock may happen. No deadlock is
+ * possible if all threads take one more lock before these locks, because then only one thread takes them at a
+ * time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
-	uint64_t *lock; /* of a node, ascending */
+	uint64_t *lock; /* by node: the lock; ascending */
 	uint32_t found;
 };
 
@@ -46,7 +47,7 @@ static bool is_guarded_by(const struct why_order *order, uint64_t lock)
 	return false;
 }
 
-/* Returns whether the same other lock is always held when these locks are taken. */
+/* Returns whether one more lock is always held when the locks of these edges are taken. */
 static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
 {
 	const struct why_order *first = order_of(context, edge[0]);
@@ -140,7 +141,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	return WHY_CYCLE_TAKEN;
 }
 
-/* Builds a graph whose nodes are locks. The object of an edge is the index of its lock order. */
+/* Builds a graph in which nodes are locks. why_edge.object is the index of the edge's lock order. */
 static int build(struct context *context, struct why_graph *graph)
 {
 	const struct why_evidence *evidence = context->evidence;

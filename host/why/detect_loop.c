@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Loops without progress that enter the kernel: the same page fault again and again, or a system call that
- * fails each time. detect_spin.c finds loops in user mode without system calls.
+ * Loops without progress that enter the kernel: a thread repeats one page fault, or a system call that always
+ * fails. detect_spin.c finds loops in user mode without system calls.
  */
 #include <inttypes.h>
 
@@ -11,17 +11,17 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-#define CALLS_SOME   256u  /* so many polls may still be followed by a sleep */
-#define CALLS_MANY   2048u /* so many polls are hardly followed by a sleep */
-#define LONG_MS	     250u  /* a thread that is going to sleep does not poll for this long */
+#define CALLS_SOME   256u  /* after this many polls, a thread may still go to sleep */
+#define CALLS_MANY   2048u /* after this many polls, a thread hardly goes to sleep any more */
+#define LONG_MS	     250u  /* a thread that polls for longer is not about to sleep */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u
 #define SILENT_MS    1500u
-#define RATE_LEAST   1000u /* per second: a thread that tries less often waits in between */
+#define RATE_LEAST   1000u /* tries per second: a thread that tries less often waits between its tries */
 
 /*
- * Returns whether the loop lasts until the end: `last` is nearly the newest event of the thread's CPU. A
- * virtual CPU itself may not have run for a while.
+ * Returns whether the loop lasts until the end of the trace. The time `last` of the newest repetition is
+ * compared with the newest event of the thread's CPU, because the host may not have run that CPU lately.
  */
 static bool lasts_until_end(const struct why_evidence *evidence, const struct why_thread *thread,
 			    uint64_t last)
@@ -80,15 +80,18 @@ static int report_faults(const struct why_evidence *evidence, struct why_finding
 }
 
 /*
- * Returns whether the result is an error like -EAGAIN. The same result without an error may still be
- * progress.
+ * Returns whether the result is an error such as -EAGAIN. A call that returns the same result without an
+ * error may still make progress.
  */
 static bool is_error(uint64_t result)
 {
 	return (int64_t)result < 0 && (int64_t)result >= ERROR_LEAST;
 }
 
-/* Returns whether the thread runs or is runnable. A thread that sleeps between its calls waits properly. */
+/*
+ * Returns whether the thread runs or is runnable. A thread that sleeps between its system calls does not
+ * spin.
+ */
 static bool is_awake(const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
@@ -109,7 +112,8 @@ static bool calls_loop(const struct why_evidence *evidence, const struct why_thr
 }
 
 /*
- * Returns whether the row shows that the thread ran for long, although the ring holds only its newest calls.
+ * Returns whether the thread's table row shows that it has run for long. The ring alone cannot, because it
+ * holds only the newest calls.
  */
 static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -119,7 +123,7 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 	       row->state_stamp && why_age(evidence, row->state_stamp) >= why_ms(evidence, LONG_MS);
 }
 
-/* Sets `*certain`. Returns false if there are too few calls to conclude anything. */
+/* Sets `*certain` to the certainty of the finding. Returns false if there are too few calls for a finding. */
 static bool how_certain(const struct why_evidence *evidence, const struct why_thread *thread,
 			enum finding_certainty *certain)
 {

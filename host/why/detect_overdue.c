@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Waits that last far longer than such waits did before: a thread whose periodic wakeups have stopped, one
- * that waits for a device that always answered soon, or one that sleeps while it holds a lock that others
- * wait for. It is never certain that the thread should have been woken. Irregular wakeups, as by input and
- * packets, may rightly stay away.
+ * Waits that last far longer than earlier waits of the same kind. Examples: a thread whose periodic wakeups
+ * have stopped, a thread that waits for a device that always answered soon, a thread that sleeps and holds a
+ * lock for which other threads wait. It is never certain that the thread should have been woken. Wakeups at
+ * irregular times, as by input and network packets, may rightly stop.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,26 +12,37 @@
 #include "why/untimed.h"
 #include "why/pulse.h"
 
-#define MOST	     8u	   /* findings */
-#define KNOWN_WAITS  8u	   /* so many ended waits show how long such a wait takes */
-#define MANY_WAITS   16u   /* the same if no thread waits for this one */
-#define TIMES_LONGER 8u	   /* overdue after this many times the longest wait, if others wait for the thread */
-#define TIMES_MORE   64u   /* the same if no thread waits for it */
-#define TIMES_UNEVEN 32u   /* the same for irregular wakeups by a thread that still runs */
-#define TIMES_QUIET  16u   /* the same for periodic wakeups, and their longest interval */
-#define WAITERS_MS   1000u /* other threads must have waited for this long */
+#define MOST 8u /* findings */
+/* this many ended waits show how long such a wait takes, if other threads wait for the thread */
+#define KNOWN_WAITS 8u
+/* this many ended waits show how long such a wait takes, if no thread waits for the thread */
+#define MANY_WAITS 16u
+/* a wait is overdue after this many times the longest wait, if other threads wait for the thread */
+#define TIMES_LONGER 8u
+/* a wait is overdue after this many times the longest wait, if no thread waits for the thread */
+#define TIMES_MORE 64u
+/*
+ * a wait is overdue after this many times the longest interval of irregular wakeups, if their waker still
+ * runs
+ */
+#define TIMES_UNEVEN 32u
+/* a wait is overdue after this many times the longest interval of periodic wakeups */
+#define TIMES_QUIET  16u
+#define WAITERS_MS   1000u /* other threads must have waited for the thread for this long */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-#define UNKNOWN_MS   10000u /* if no such wait has ended */
+#define UNKNOWN_MS   10000u /* a wait is overdue after this time if no such wait has ended */
 /*
- * overdue after this many times the mean interval of all wakeups of the thread, if events do not show its
- * waits
+ * if events show no earlier wait of the thread, a wait is overdue after this many times the mean interval of
+ * all its wakeups
  */
 #define TIMES_BLOCKS 16u
-#define STUCK_MS     5000u /* then other threads must have waited for this long */
-#define QUIET_MS     1000u
-#define FLOW_MS	     10u /* more frequent interrupts that stop are the end of a data stream, not a fault */
-#define WAKERS	     3u	 /* shown */
+/* with TIMES_BLOCKS, other threads must have waited for the thread for this long */
+#define STUCK_MS 5000u
+#define QUIET_MS 1000u
+/* if more frequent interrupts stop, a data stream has ended: that is not a fault */
+#define FLOW_MS 10u
+#define WAKERS	3u /* wakers that are listed */
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
@@ -39,11 +50,11 @@ struct overdue_wait {
 	const struct why_untimed *untimed;
 	enum reason reason;
 	enum finding_certainty certain;
-	uint64_t ticks;		/* how long it has waited */
-	uint64_t usual;		/* RHYTHM and HABIT: ticks between two wakeups */
-	struct why_habit habit; /* HABIT: the counts of its row */
-	bool irq_comes;		/* the interrupt that used to wake it still comes */
-	bool counted;		/* only the count in its row shows that it used to be woken */
+	uint64_t ticks;		/* ticks for which the thread has waited */
+	uint64_t usual;		/* for RHYTHM and HABIT: usual number of ticks between two wakeups */
+	struct why_habit habit; /* for HABIT: counts from the thread's table row */
+	bool irq_comes;		/* the interrupt that woke the thread earlier still comes */
+	bool counted;		/* only a count in the thread's table row shows its earlier wakeups */
 };
 
 /* ---- How long ------------------------------------------------------------------------------------ */
@@ -57,9 +68,9 @@ static bool all_idle(const struct why_evidence *evidence)
 }
 
 /*
- * Returns how long the thread has waited while the machine is seen to make progress. If all CPUs idle, ticks
- * may be stopped, and only the host knows how long nothing came. Then it returns the whole time and sets
- * *doubtful: the finding is only possible.
+ * Returns for how many ticks the thread has waited while the machine is seen to make progress. If all CPUs
+ * idle, their ticks may be stopped, and progress cannot be seen. Then the whole time is returned and
+ * *doubtful is set, so the finding is only possible.
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_untimed *untimed, bool *doubtful)
 {
@@ -83,15 +94,15 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* Returns the longest time that the thread can have existed before it began to wait. */
+/* Returns for how long the thread existed before it began to wait, at most. */
 static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
 }
 
 /*
- * Returns whether the thread used to be woken far sooner, by the count of wakeups in its row. For rings that
- * are soon overwritten and hold no wait that ended.
+ * Returns whether the thread was woken far more often earlier, by the count of wakeups in its table row. Used
+ * if the rings are overwritten so soon that they show no wait that ended.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {
@@ -149,7 +160,7 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Returns whether the thread exists and does not wait without a timeout itself. */
+/* Returns whether the thread exists and is not itself in a wait without a timeout. */
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
@@ -158,7 +169,7 @@ static bool still_runs(const struct why_evidence *evidence, const struct why_unt
 	       list->of[thread - evidence->thread] == 0;
 }
 
-/* Returns whether a thread that used to wake the queue's sleepers still runs. */
+/* Returns whether a thread that woke sleepers of the queue earlier still runs. */
 static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		      const struct why_queue *queue)
 {
@@ -195,8 +206,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 }
 
 /*
- * The same by the thread's row. Nothing is concluded from irregular wakeups by interrupts, because they may
- * be input. For wakeups by a thread, that thread must still run.
+ * Finds overdue wakeups by the counts in the thread's table row. Irregular wakeups by interrupts prove
+ * nothing, because they may come from input. Wakeups by a thread count only if that thread still runs.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
@@ -226,8 +237,8 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 }
 
 /*
- * The thread sleeps for a lock that is not held: the thread that released it did not wake this one. The
- * owner that was named when the wait began has a row, and the row does not name the lock.
+ * Finds a thread that sleeps for a lock that no thread or CPU holds any more: the lock was released without
+ * waking this thread. The table row of the owner at the beginning of the wait no longer contains the lock.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -241,8 +252,8 @@ static void judge_free(const struct why_evidence *evidence, struct overdue_wait 
 }
 
 /*
- * Returns whether the wait has no timeout. In a kernel that has recorded no timed sleep, a wait for an event
- * may be one.
+ * Returns whether the wait certainly has no timeout. If the kernel never recorded a timed sleep, a wait for
+ * an event may have a timeout.
  */
 static bool has_no_timeout(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
@@ -468,7 +479,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 /* ---- All of them --------------------------------------------------------------------------------- */
 
 /*
- * Returns whether detect_wakeup.c reports the thread: it is in a group that waits for each other's wakeups.
+ * Returns whether detect_wakeup.c reports the thread as part of a group of threads that wait for each other's
+ * wakeups.
  */
 static bool is_lost_wakeup(const struct why_sleepers *sleepers, const struct why_thread *thread)
 {
@@ -478,7 +490,7 @@ static bool is_lost_wakeup(const struct why_sleepers *sleepers, const struct why
 	return false;
 }
 
-/* Returns whether the thread has slept longest on its queue. Only that one is reported. */
+/* Returns whether the thread has slept longest on its queue. Only that thread of the queue is reported. */
 static bool is_first_on_queue(const struct why_untimed_list *list, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Priority inversion: a thread of high priority waits for a lock. The holder of the lock has low priority
- * and is runnable, but a thread of medium priority runs on its CPU.
+ * Priority inversion: a thread of high priority waits for a lock. The thread that holds the lock has low
+ * priority and is runnable, but a thread of medium priority runs on its CPU.
  */
 #include <inttypes.h>
 
@@ -10,10 +10,11 @@
 #include "why/pulse.h"
 
 #define LEAST_MS 50u /* shorter waits are normal */
-#define CHAIN	 64u /* length of a chain of holders that wait for each other's locks */
+/* limit of the length of a chain of threads, each of which waits for a lock that the next thread holds */
+#define CHAIN 64u
 
 struct inversion {
-	const struct why_edge *wait; /* of the urgent thread */
+	const struct why_edge *wait; /* wait of the thread `urgent` */
 	const struct why_thread *urgent, *holder, *between;
 };
 
@@ -28,7 +29,10 @@ static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 	return stamp ? why_age(evidence, stamp) : 0;
 }
 
-/* Returns the last holder in a chain of holders that wait for the next lock. */
+/*
+ * Returns the last thread of a chain in which each thread waits for a lock that the next thread holds. NULL
+ * if it is a CPU.
+ */
 static const struct why_thread *last_holder(const struct why_graph *graph,
 					    const struct why_evidence *evidence, uint32_t node)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleep in atomic context: a CPU switched threads while it held a spinlock, had preemption disabled or was
- * in an interrupt. The hooks record the first time that it happened on each CPU.
+ * Sleep in atomic context: a CPU switched threads while it held a spinlock, had preemption disabled or was in
+ * an interrupt handler. The hooks record the first such switch of each CPU.
  */
 #include <inttypes.h>
 
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u  /* a stamp of the table may be this much older than what it describes */
-#define LONG_MS	 1000u /* the CPU has switched for this long since, so it did not get stuck */
+#define STALE_MS 100u /* stamps in the tables may be too old by this much */
+/* a CPU that still switched threads this long after the recorded switch is not stuck */
+#define LONG_MS 1000u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
 			     size_t size)
@@ -92,8 +93,8 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has taken that lock again since. Then it was released in between; the same code
- * may have slept with it again.
+ * Returns whether the CPU has taken the lock again since the recorded switch. Then the lock was released in
+ * between, and the same code may have slept with it again.
  */
 static bool was_taken_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -101,8 +102,9 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns whether another CPU or thread holds a lock at that address now. Then the lock was released or its
- * memory reused, and the waiters do not wait for the lock that was held at the switch.
+ * Returns whether another CPU or a thread holds a lock at that address now. Then the lock was released, or
+ * its memory is in use for a new lock. The waiters do not wait for the lock that was held at the recorded
+ * switch.
  */
 static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -136,8 +138,8 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has switched threads for long since, in the same state. Then a missing hook at the
- * end of the state is more likely.
+ * Returns whether the CPU has switched threads for long since the recorded switch and, by its row, is still
+ * in the same atomic state. Then the hook for the end of that state is probably missing.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -151,8 +153,8 @@ static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cp
 }
 
 /*
- * Returns the certainty. It is certain only if others are affected now: they wait for the lock of the
- * sleeper.
+ * Returns how certain the finding is. It is certain only if CPUs wait now for the lock with which the thread
+ * slept.
  */
 static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -168,7 +170,7 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * Returns whether the thread slept, rather than being preempted: it still waits, or its last wait was at the
+ * Returns whether the thread slept, not whether it was preempted: it still waits, or its last wait was at the
  * place of the switch.
  */
 static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)

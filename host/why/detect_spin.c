@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spins: a thread that runs without progress. It has recorded no event of its own for half a second, and
- * each interrupt met it in the same small piece of code: in a program outside of a system call, or in the
- * kernel. A computation looks the same. So a spin is likely only after long and within a few instructions.
- * With interrupts disabled no interrupt meets the thread; then the CPU's registers show where it is.
+ * Spins: a thread that runs without progress. For half a second it has recorded no event of its own, and each
+ * interrupt interrupted it in one small piece of code. That code is in a program outside of a system call, or
+ * in the kernel. A computation looks alike, so a spin is likely only if it lasts long and stays within a few
+ * instructions. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
 
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define CALM_MS	    500u  /* without an event of its own */
+#define CALM_MS	    500u  /* ms in which the thread recorded no event of its own */
 #define LONG_MS	    2000u /* a computation ends, or moves to other code, within this time */
-#define OFF_MS	    1000u /* without a heartbeat; a busy host may not run a virtual CPU for less */
-#define SMALL_REACH 32u	  /* bytes: a loop of a few instructions */
-#define PLACES	    8u	  /* so many interrupts must have met the thread */
-#define FRAMES	    6u	  /* shown */
+#define OFF_MS	    1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
+#define SMALL_REACH 32u	  /* bytes: size of a loop of a few instructions */
+#define PLACES	    8u	  /* at least this many interrupts must have interrupted the thread */
+#define FRAMES	    6u	  /* frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -23,15 +23,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the stamp since which all events of the thread on that CPU are known. Returns the end of the trace
- * if that is unknown.
+ * Returns the stamp from which on all events of the thread on that CPU are in the trace. Returns the end of
+ * the trace if it is unknown.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
 {
 	uint64_t since = thread->first;
 
-	if (since == UINT64_MAX) /* no event is about it */
+	if (since == UINT64_MAX) /* no event mentions the thread */
 		since = thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING
 				? thread->holder.state_stamp
 				: evidence->end;
@@ -39,14 +39,17 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Returns the stamp since which the thread has recorded no event of its own. */
+/* Returns the stamp from which on the thread has certainly recorded no event of its own. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
 	return later(thread->last_own_event, known_since(evidence, cpu, thread));
 }
 
-/* Returns whether the thread waits by its own row. The row of its CPU shows only waits for spinlocks. */
+/*
+ * Returns whether the thread waits, by its own table row. The table row of its CPU shows only waits for
+ * spinlocks.
+ */
 static bool waits_for_something(const struct why_thread *thread)
 {
 	return thread->has_holder && thread->holder.wait != KTRX_WAIT_NONE;
@@ -122,7 +125,10 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 						       .exact = true });
 }
 
-/* A loop over memory also stays at one place for long, so the code must be small and the time long. */
+/*
+ * A loop over memory also stays in one place for long. So the finding is likely only if the code is small and
+ * the time is long.
+ */
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_places *places,
 				       uint64_t calm)
 {
@@ -191,8 +197,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU spins with interrupts disabled: it waits neither for a lock nor for another CPU,
- * and has recorded nothing lately.
+ * Returns whether the CPU spins with interrupts disabled. It must have recorded nothing lately, and must not
+ * wait for a lock or an IPI answer.
  */
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

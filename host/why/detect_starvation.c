@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starvation: a thread is runnable for long and does not run, on a healthy CPU whose timer ticks. There must
- * be a reason why other threads run instead: a higher priority, or one of them has kept the CPU all the
- * time. Without a reason, or if the thread may have ended, detect_bookkeeping.c reports it. Other detectors
- * find a CPU that runs no thread at all.
+ * Starvation: a thread is runnable for long and does not run, although the timer of its CPU ticks. There must
+ * be a reason why other threads run: a higher priority, or one of them has kept the CPU all the time. If
+ * there is no reason, or the thread may have ended, detect_bookkeeping.c reports the thread instead. Other
+ * detectors find a CPU that runs no thread at all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "why/untimed.h"
 
 /*
- * A thread starves after this many interrupts of its CPU and this long a time: others have had many turns by
- * then.
+ * A thread starves if it has been runnable for this many interrupts of its CPU and for this many ms. In that
+ * time, other threads have had many turns.
  */
 #define BEATS_LEAST	20u
-#define BEATS_EACH	4u /* interrupts for each thread that is runnable on the CPU */
+#define BEATS_EACH	4u /* interrupts per thread that is runnable on the CPU */
 #define WAIT_LEAST_MS	250u
-#define WAIT_UNRECORDED 4u /* times as long if interrupts are not recorded */
+#define WAIT_UNRECORDED 4u /* factor for WAIT_LEAST_MS if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -28,7 +28,10 @@ static bool counts(const struct why_evidence *evidence, const struct why_thread 
 	       !why_idles(evidence, turn->cpu);
 }
 
-/* Returns the number of runnable threads by CPU; NULL without memory. The caller frees it. */
+/*
+ * Returns an array with the number of runnable threads of each CPU. Returns NULL without memory. The caller
+ * frees the array.
+ */
 static uint32_t *count_runnable(const struct why_evidence *evidence)
 {
 	uint32_t *count = calloc((size_t)evidence->cpus + 1, sizeof(*count));
@@ -41,8 +44,8 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether the CPU's timer still ticks and has ticked so often that each thread would have run. On a
- * virtual CPU that the host did not run, it has not.
+ * Returns whether the CPU's timer still ticks and has ticked so often that each runnable thread should have
+ * run. It has not ticked so often on a virtual CPU that the host did not run.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {
@@ -50,7 +53,7 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	uint64_t waits = why_age(evidence, starved->since);
 
 	if (!starved->by_table &&
-	    !why_is_whole_since(evidence, starved->since)) /* it may have run meanwhile */
+	    !why_is_whole_since(evidence, starved->since)) /* the thread may have run in the lost events */
 		return false;
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
@@ -76,7 +79,8 @@ static void say_priorities(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Returns whether the CPU has waited for an IPI answer for most of the time. It does not schedule meanwhile.
+ * Returns whether the CPU has waited for an IPI answer for most of the time. A CPU switches no threads in
+ * such a wait.
  */
 static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
 {

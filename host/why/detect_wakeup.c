@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Missing wakeups: groups of threads that wait for each other's wakeups. In each group, the thread that has
- * slept longest was left asleep, because the others ran after it went to sleep and should have woken it. The
- * exception is a thread whose newest wakeup came while it was going to sleep and found no thread asleep.
+ * slept longest missed its wakeup: the other threads still ran after it went to sleep, and should have woken
+ * it. There is one exception: if the newest wakeup of a thread came while it was going to sleep and found no
+ * thread asleep, that thread missed its wakeup.
  */
 #include <inttypes.h>
 
@@ -10,7 +11,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define HABIT 16u /* so many wakeups show which threads wake each other */
+#define HABIT 16u /* this many wakeups show which threads wake each other */
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
@@ -30,7 +31,7 @@ static const char *say_ago(const struct why_evidence *evidence, uint64_t stamp, 
 	return why_say_ticks(evidence, why_age(evidence, stamp), buffer, size);
 }
 
-/* "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)" */
+/* Adds a line "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
 static void add_sleeper(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct why_sleeper *sleeper)
 {
@@ -69,17 +70,18 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * Returns whether a wakeup came while the thread was going to sleep: the newest wakeup on its queue found no
- * thread asleep, and since then the thread has only gone to sleep. Had it checked its condition after the
- * wakeup, it would not sleep. A thread that had just been woken checks it anyway.
+ * Returns whether a wakeup came while the thread was going to sleep. The newest wakeup on its queue must have
+ * found no thread asleep, and the thread must have done nothing since then except go to sleep. If it had
+ * checked its condition after that wakeup, it would not sleep. A thread that was woken just before checks its
+ * condition anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
 	/*
-		 * Across CPUs the order is uncertain: the sleeper's last action may have come after the
-		 * wakeup.
-		 */
+	 * The order of events of different CPUs is uncertain: the last action of the sleeper may have come
+	 * after the wakeup.
+	 */
 	const uint64_t apart =
 		queue && queue->nobody_cpu != sleeper->thread->last_action_cpu ? evidence->doubt : 0;
 
@@ -112,7 +114,10 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 	return FINDING_LIKELY;
 }
 
-/* After few wakeups, threads that woke each other may both wait for a third one. Then it is only possible. */
+/*
+ * Makes the finding only possible if there were few wakeups: threads that woke each other may all wait for a
+ * third thread.
+ */
 static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
 {
 	uint64_t least = group[0].queue->wakes;
@@ -167,7 +172,9 @@ static void say_lost(const struct why_evidence *evidence, struct why_finding *fi
 			    "which distinguishes a wakeup that came too early from a missing one");
 }
 
-/* Returns the thread that has slept longest among those whose wakeups others depend on. */
+/*
+ * Returns the thread that has slept longest, among the threads that used to wake other threads of the group.
+ */
 static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
 {
 	for (uint32_t n = 0; n < count; n++)
