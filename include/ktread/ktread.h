@@ -368,8 +368,8 @@ const char *ktread_thread_name(const struct ktread *trace, uint32_t thread); /* 
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
 uint32_t ktread_syscall_names(const struct ktread *trace); /* returns the number of calls with a name */
 /*
- * Returns the types of a system call in the same table, first that of the result, as the kernel wrote them;
- * NULL if unknown.
+ * Returns the types of a system call, first that of the result, as the kernel wrote them; NULL if unknown.
+ * Uses the same table as ktread_syscall_name().
  */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /* Returns the kernel's name for the error whose result is -`number`, such as "ENOENT"; NULL if unknown. */

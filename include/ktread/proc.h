@@ -207,8 +207,8 @@ struct ktread_proc_record {
 		} end;
 	};
 	/*
-	 * The whole payload for NAMEI, USER, SYSCTL, NAME, TABLE, KTRX_HWT_*, and unless stated otherwise
-	 * above.
+	 * Bytes after the fixed part of the payload. The whole payload for NAMEI, USER, SYSCTL, NAME, TABLE,
+	 * KTRX_HWT_*, and for other types unless stated otherwise above.
 	 */
 	const unsigned char *data;
 	uint32_t data_size;

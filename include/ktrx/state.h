@@ -13,7 +13,7 @@
 #include "ktrx/assert.h"
 
 struct ktrx_thread {
-	uint32_t id;   /* thread id + 1; 0: an empty entry */
+	uint32_t id;   /* thread id, plus 1; 0: an empty entry */
 	char name[28]; /* NUL-terminated */
 };
 
@@ -106,7 +106,8 @@ struct ktrx_held {
 	uint64_t pc; /* address of the code that took the lock */
 };
 struct ktrx_holder {
-	uint32_t id;	      /* thread + 1, or KTRX_HOLDER_CPU | CPU; 0: an empty entry */
+	/* number of the thread, plus 1; or KTRX_HOLDER_CPU | number of the CPU; 0: an empty entry */
+	uint32_t id;
 	uint8_t state;	      /* of a thread: KTRX_THREAD_* */
 	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
 	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */

@@ -134,7 +134,7 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 	map_fields(out->data, row, record);
 }
 
-/* Rings with records of one CPU: the boot ring, the CPU's own, and the ring of rare events. */
+/* Number of rings with records of one CPU: the boot ring, the CPU's own ring, and the ring of rare events. */
 #define KTRACE_SOURCE_COUNT 3u
 
 struct v1_source {
@@ -151,7 +151,10 @@ static bool next_of(struct v1_walk *v1, uint32_t cpu, struct ktrace_walk_record 
 	return false;
 }
 
-/* Looks ahead on a copy of the walk, because a record of each source would need too much memory. */
+/*
+ * Looks at the next record with a copy of the walk, because storing a record for each source would need too
+ * much memory.
+ */
 static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_record *record)
 {
 	struct v1_walk ahead;

@@ -119,7 +119,7 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
  * event `ktrace.switched` for each range of event ids that starts or stops being recorded.
  */
 
-/* A range of events that change in the same way and are not recorded yet. All zero: none. */
+/* A range of events that change in the same way, while their change is not recorded yet. All zero: none. */
 struct switched {
 	uint32_t first, last; /* ids */
 	uint8_t state;

@@ -426,7 +426,7 @@ static void memory_open(struct arena *arena, const struct ktrace_config *config)
 	}
 }
 
-/* Without lent memory no clocks are measured. */
+/* Starts to use the tables of clocks, if memory was taken for them. */
 static void clocks_open(struct layout *layout, const struct ktrace_config *config)
 {
 	if (layout->clocks_size != 0)
@@ -444,7 +444,7 @@ int ktrace_init(const struct ktrace_config *config)
 	if (ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
 	ktrace_attach();
-	ktrace_places_join(); /* before root_fill() changes the root's sequence */
+	ktrace_places_join(); /* must be done before root_fill() changes the root's sequence */
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
 	layout.rare_shift = shift_of(config->rare_slots);

@@ -191,12 +191,12 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type)
 /* ---- walks of the records of a ring ----------------------------------------------------------- */
 
 /*
- * A slot is copied first, then the head is read. If the slot's index has not been reserved again by then, the
- * copy belongs to the lap in its tag. A backward walk ends at the first slot that was reserved again, because
- * all older ones are gone as well.
+ * How a slot is read: the slot is copied first, then the head is read. If the slot's index has not been
+ * reserved again by then, the copy belongs to the lap in its tag. A backward walk ends at the first slot that
+ * was reserved again, because all older ones are gone as well.
  */
 
-#define KTRACE_ANCHOR_PREVIOUS 8u /* offset in the payload */
+#define KTRACE_ANCHOR_PREVIOUS 8u /* offset of the previous anchor's stamp in an anchor's payload */
 
 union slot {
 	uint64_t word[KTRX_SLOT_SIZE / sizeof(uint64_t)];
@@ -228,8 +228,8 @@ static bool is_of_kinds(const union slot *slot, uint32_t kinds)
 }
 
 /*
- * Copies slot `index`. Returns false if it is not of this lap (any more), or if its kind is not in the mask
- * `kinds`.
+ * Copies slot `index`. Returns false if the slot is not, or no longer, of the lap of `index`, or if its kind
+ * is not in the mask `kinds`.
  */
 static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kinds, union slot *slot)
 {

@@ -11,8 +11,8 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_repeat, "ktrace\0repeat", KTRX_STATE_RECOR
 #define KTRACE_REPEAT_BYTES 26u
 
 /*
- * Attaches. Returns 0, and counts the event as lost, if the event has no id because there are too many
- * events.
+ * Attaches, so that event descriptors get their ids. Returns 0, and counts the event as lost, if it has no id
+ * because there are too many events.
  */
 static int attach_or_lose(const struct ktrx_event *event)
 {

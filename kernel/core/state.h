@@ -118,7 +118,10 @@ static inline uint32_t ktrace_rings(void)
 	return ktrace_state.rare ? ktrace_state.rare + 1 : ktrace_state.cpus + 1;
 }
 
-/* Begin and end a change of the section table: the root's seqlock. */
+/*
+ * Begin and end a change of the section table. They change the root's sequence number, by which readers
+ * notice a change.
+ */
 KTRACE_HIDDEN void ktrace_root_open(void);
 KTRACE_HIDDEN void ktrace_root_close(void);
 

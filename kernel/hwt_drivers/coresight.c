@@ -243,7 +243,10 @@ static int coresight_enable(struct ktrace_hwt_backend *backend, struct ktrace_hw
 	return error;
 }
 
-/* Components that CPUs share continue without this one. */
+/*
+ * Stops the trace of this CPU at the end and in the links. Components that CPUs share continue for other
+ * CPUs.
+ */
 static int leave(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		 struct ktrace_hwt_unit *unit)
 {

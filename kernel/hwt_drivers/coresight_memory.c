@@ -292,7 +292,7 @@ struct sorter {
 	uint64_t at, left;	      /* offset of the next byte in the store; number of bytes left */
 };
 
-/* Returns the unit with that trace id, if its trace ends here. */
+/* Returns the unit with that trace id, if its trace ends in this memory. */
 static struct ktrace_hwt_unit *unit_of(const struct sorter *sorter, uint32_t id)
 {
 	const struct ktrace_coresight *all = sorter->all;

@@ -35,7 +35,7 @@ static void set_replicator(const struct ktrace_coresight *all,
 }
 
 /*
- * Stops an ETF in the middle of a path. It is empty, because a flush at the end of the trace has passed
+ * Stops an ETF in the middle of a path. The ETF is empty, because a flush at the end of the trace has passed
  * through it.
  */
 static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etf)

@@ -195,7 +195,7 @@ static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 }
 
-/* The table goes away, so the unit must not be enabled any more. */
+/* The table will be freed, so the unit must not be enabled any more. */
 static void pt_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;

@@ -57,7 +57,7 @@
 
 /* ---- Table of physical addresses (ToPA) -------------------------------------------------------- */
 
-#define KTRACE_PT_TOPA_END	  (UINT64_C(1) << 0) /* the address is that of the next table */
+#define KTRACE_PT_TOPA_END	  (UINT64_C(1) << 0) /* the entry contains the address of the next table */
 #define KTRACE_PT_TOPA_INT	  (UINT64_C(1) << 2)
 #define KTRACE_PT_TOPA_STOP	  (UINT64_C(1) << 4)
 #define KTRACE_PT_TOPA_SIZE_SHIFT 6u /* log2 of the region's pages */
@@ -65,8 +65,8 @@
 #define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
 #define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
 /*
- * With a single region: the most bytes that are still free when the interrupt comes. Linux uses the same
- * value.
+ * Maximum number of bytes that are still free when a table with a single region causes its interrupt. Linux
+ * uses the same value.
  */
 #define KTRACE_PT_TOPA_EARLY UINT64_C(512)
 #define KTRACE_PT_TOPA_REGION_SIZE(entry) \
@@ -102,17 +102,17 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
 /* Features of the CPUs, all from CPUID. */
 struct ktrace_hwt_pt {
 	uint64_t cr3_filter;
-	uint64_t psb_and_cycles; /* PSBFreq, CYC packets and STATUS.PacketByteCnt exist */
+	uint64_t psb_and_cycles; /* nonzero: PSBFreq, CYC packets and STATUS.PacketByteCnt exist */
 	uint64_t mtc;
-	uint64_t many_entries; /* a table may have more than one region */
+	uint64_t many_entries; /* nonzero: a table may have more than one region */
 	uint64_t interrupts;   /* IA32_PERF_GLOBAL_STATUS exists */
-	uint64_t leaf[2];      /* 0x14: EBX and ECX; subleaf 1: EAX and EBX */
+	uint64_t leaf[2];      /* CPUID leaf 0x14: EBX and ECX; subleaf 1: EAX and EBX */
 	uint64_t mtc_periods;  /* bit n: a period of 2^n crystal ticks is possible */
 	uint64_t cycle_thresholds;
 	uint64_t psb_periods; /* bit n: a period of 2048 * 2^n bytes is possible */
 	uint64_t physical_bits;
 	uint64_t linear_bits;
-	/* The rest is for decoders. */
+	/* The members from here on are for decoders. */
 	uint64_t signature; /* CPUID 1, EAX */
 	uint64_t crystal_eax, crystal_ebx;
 	uint64_t nominal;   /* MSR_PLATFORM_INFO[15:8]; 0: unknown */
@@ -126,9 +126,9 @@ struct ktrace_hwt_pt_cursor {
 };
 
 /*
- * All zero until the unit is configured. The hardware writes at unit->position modulo the buffer's size; the
- * cursor `at` is the region with that byte. `limit` is a position: bytes after it would overwrite bytes that
- * were not taken.
+ * The data of a unit. All zero until the unit is configured. The hardware writes at unit->position modulo the
+ * buffer's size; the cursor `at` is the region with that byte. `limit` is a position: bytes after it would
+ * overwrite bytes that were not taken.
  */
 struct ktrace_hwt_pt_unit {
 	uint64_t control; /* IA32_RTIT_CTL while tracing */
@@ -145,7 +145,7 @@ struct ktrace_hwt_pt_unit {
 	uint64_t entries; /* number of entries, without the last, which leads back to the first */
 	struct ktrace_hwt_pt_cursor at;
 	struct ktrace_hwt_pt_cursor served;
-	struct ktrace_hwt_pt_cursor stop; /* the entry with STOP */
+	struct ktrace_hwt_pt_cursor stop; /* cursor to the entry with STOP */
 };
 
 _Static_assert(sizeof(struct ktrace_hwt_pt) <= sizeof(((struct ktrace_hwt_backend *)0)->state),
@@ -185,13 +185,13 @@ KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt
 KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit);
 
 /*
- * Moves the cursor forward to that entry, around the table's end if necessary. Returns DEVICE if there is no
- * such entry.
+ * Moves the cursor forward to the entry with that number, around the table's end if necessary. Returns DEVICE
+ * if there is no such entry.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);
 
-/* Returns the bytes of the cursor's region. */
+/* Returns the size in bytes of the cursor's region. */
 KTRACE_HIDDEN uint64_t ktrace_hwt_pt_region(const struct ktrace_hwt_unit *unit,
 					    const struct ktrace_hwt_pt_cursor *cursor);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
- * field of a configuration is either applied or refused. A field for packets that are off or for another
+ * member of a configuration is either applied or refused. A member for packets that are off or for another
  * backend is refused, too.
  *
  * Periods are rounded down to one that CPUID lists, or up if CPUID lists none so small.
@@ -13,10 +13,10 @@
 	 KTRACE_HWT_STOP)
 
 #define KTRACE_PSB_DEFAULT UINT64_C(4096)
-#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* bytes of the shortest period */
+#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* shortest period, in bytes */
 #define KTRACE_MTC_DEFAULT UINT64_C(256)
 
-/* Returns the highest bit of `values` that is not above log2(period), else the lowest bit. */
+/* Returns the highest bit of `values` that is not above log2(period); if there is none, the lowest bit. */
 static uint64_t choose(uint64_t values, uint64_t period)
 {
 	uint64_t exponent = 63u - (uint64_t)__builtin_clzll(period);
@@ -54,7 +54,7 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 }
 
 /*
- * Returns true if the configuration has fields for another backend, or periods of packets that are disabled.
+ * Returns true if the configuration has members for another backend, or periods of packets that are disabled.
  */
 static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
@@ -177,7 +177,7 @@ static uint64_t *table(const struct ktrace_hwt_unit *unit)
 	return unit->buffer.table;
 }
 
-/* Returns the size of the largest region that may begin there. */
+/* Returns the size of the largest region that may begin at the address, at most `most`. */
 static uint64_t region_size(uint64_t physical, uint64_t most)
 {
 	uint64_t size = KTRACE_PT_TOPA_REGION_MAX;
@@ -198,7 +198,7 @@ static uint64_t interrupts_at(const struct ktrace_hwt_unit *unit, const struct k
 	return own->every && (end % own->every == 0 || end == unit->buffer.size) ? KTRACE_PT_TOPA_INT : 0;
 }
 
-/* Returns the bytes from there to the next offset at which a region must end. */
+/* Returns the number of bytes from offset `at` to the next offset at which a region must end. */
 static uint64_t to_boundary(const struct ktrace_hwt_pt_unit *own, uint64_t at)
 {
 	return own->every ? own->every - at % own->every : UINT64_MAX;
@@ -214,7 +214,7 @@ static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece
 		uint64_t boundary = to_boundary(own, *at);
 		uint64_t size = region_size(physical, left < boundary ? left : boundary);
 
-		/* Room for this entry and for the one that leads back. */
+		/* There must be room for this entry and for the last one, which leads back to the first. */
 		if ((own->entries + 2) * sizeof(uint64_t) > unit->buffer.table_size)
 			return KTRACE_ERROR_MEMORY;
 		*at += size;

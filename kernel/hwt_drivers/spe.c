@@ -59,7 +59,10 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	(void)cpu;
-	/* Another user, such as firmware. After reset these are 0 or unknown; sampling needs both. */
+	/*
+	 * If both registers enable sampling, it has another user, such as firmware. After reset a register is
+	 * 0 or unknown.
+	 */
 	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;
 	reg->write(KTRACE_SPE_PMSCR, 0);
@@ -84,7 +87,7 @@ static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	return KTRACE_OK;
 }
 
-/* The buffer goes away, so the unit must not be enabled any more. */
+/* The buffer will be freed, so the unit must not be enabled any more. */
 static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
@@ -101,8 +104,8 @@ static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_h
 }
 
 /*
- * A unit that stops when full waits if the rest of its portion has bytes of the previous lap that were not
- * taken.
+ * A unit that stops when full is full if the rest of its portion still has bytes of the previous lap that
+ * were not taken.
  */
 static void set_full(struct ktrace_hwt_unit *unit)
 {
@@ -123,7 +126,7 @@ static int spe_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	return error;
 }
 
-/* Decoders need nothing but the records. */
+/* Stores nothing, because decoders need only the records. */
 static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room)
 {

@@ -6,17 +6,17 @@
 #include "ktrace/hwt_backend.h"
 #include "ktrace/hwt_spe.h"
 
-/* what is sampled; at EL2 with E2H this is PMSCR_EL2 */
+/* selects what is sampled; at EL2 with E2H this encoding is PMSCR_EL2 */
 #define KTRACE_SPE_PMSCR     KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
 #define KTRACE_SPE_PMSICR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 2)  /* counter of the interval */
-#define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* reload value of that counter */
+#define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* reload value of the interval's counter */
 #define KTRACE_SPE_PMSFCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 4)  /* enables filters */
 #define KTRACE_SPE_PMSEVFR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 5)  /* filter by event */
 #define KTRACE_SPE_PMSLATFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 6)  /* filter by latency */
 #define KTRACE_SPE_PMSIDR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 7)  /* features */
 #define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0) /* end of the buffer, and its enable bit */
-#define KTRACE_SPE_PMBPTR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 1) /* where the next record goes */
-#define KTRACE_SPE_PMBSR     KTRACE_HWT_SYSREG(3, 0, 9, 10, 3) /* why sampling has stopped */
+#define KTRACE_SPE_PMBPTR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 1) /* address of the next record */
+#define KTRACE_SPE_PMBSR     KTRACE_HWT_SYSREG(3, 0, 9, 10, 3) /* reason why sampling has stopped */
 #define KTRACE_SPE_PMBIDR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 7)
 #define KTRACE_SPE_DFR0	     KTRACE_HWT_SYSREG(3, 0, 0, 5, 0) /* ID_AA64DFR0_EL1 */
 #define KTRACE_SPE_CNTFRQ    KTRACE_HWT_SYSREG(3, 3, 14, 0, 0)
@@ -27,7 +27,8 @@
 #define KTRACE_SPE_PMSCR_USER	 (UINT64_C(1) << 0)
 #define KTRACE_SPE_PMSCR_KERNEL	 (UINT64_C(1) << 1)
 #define KTRACE_SPE_PMSCR_CONTEXT (UINT64_C(1) << 3) /* records contain CONTEXTIDR */
-#define KTRACE_SPE_PMSCR_TIME	 (UINT64_C(1) << 5) /* bits 7:6 are 0: the virtual counter */
+/* records contain a timestamp; bits 7:6 are 0, which selects the virtual counter */
+#define KTRACE_SPE_PMSCR_TIME (UINT64_C(1) << 5)
 
 #define KTRACE_SPE_PMSIRR_RANDOM      (UINT64_C(1) << 0)
 #define KTRACE_SPE_PMSIRR_UNIT	      256u
@@ -47,7 +48,8 @@
 #define KTRACE_SPE_PMSIDR_INTERVAL(id)	 ((id) >> 8 & 0xf)
 #define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (UINT64_C(1) << ((id) >> 12 & 0xf)) /* bytes of the longest record */
 #define KTRACE_SPE_PMSIDR_COUNT_SIZE(id) ((id) >> 16 & 0xf)
-#define KTRACE_SPE_PMSIDR_COUNT_16	 3u /* latencies have 16 bits; value 2: 12 bits */
+/* value of COUNT_SIZE for latencies of 16 bits; 2 means 12 bits */
+#define KTRACE_SPE_PMSIDR_COUNT_16 3u
 
 #define KTRACE_SPE_PMBIDR_ALIGN(id) (UINT64_C(1) << ((id)&0xf))
 #define KTRACE_SPE_PMBIDR_TAKEN	    (UINT64_C(1) << 4) /* a higher exception level owns the buffer */

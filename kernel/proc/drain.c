@@ -50,7 +50,10 @@ int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t si
 	return 0;
 }
 
-/* Removes the whole records among the first `bytes` waiting bytes, which are in the file. */
+/*
+ * Removes from the ring those whole records that are among the first `bytes` waiting bytes. These bytes are
+ * in the file.
+ */
 static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	uint32_t whole = 0;
@@ -66,7 +69,7 @@ static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 	sink->torn = bytes - whole;
 }
 
-/* Returns nonzero if nothing waits any more. */
+/* Writes waiting records. Returns nonzero if no record waits any more. */
 static int write_waiting(struct ktrace_proc_sink *sink)
 {
 	for (;;) {

@@ -177,8 +177,8 @@ enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 /* ---- Records with memory of the program ------------------------------------------------------- */
 
 /*
- * Records with memory of the program. Reading that memory takes time and may sleep. So it is copied to the
- * sink's `copy` first, under the sink's lock, and from there into the ring.
+ * Records that contain memory of the program. Reading that memory takes time and may sleep. So the memory is
+ * copied to the sink's `copy` first, under the sink's lock, and from there into the ring.
  */
 
 /* Returns the sink for such records of the process, with a reference; NULL: none. */

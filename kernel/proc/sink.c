@@ -5,10 +5,13 @@
  */
 #include "proc.h"
 
-/* Text in one TABLE record; longer tables use several records. */
+/* Maximum bytes of text in one TABLE record; longer tables use several records. */
 #define KTRACE_TABLE_PIECE KTRACE_PROC_DATA_MAX
 
-/* Larger buffers are used only up to this size, because offsets in the ring have 32 bits. */
+/*
+ * Maximum size of a ring. Larger buffers are used only up to this size, because offsets in the ring have 32
+ * bits.
+ */
 #define KTRACE_BUFFER_MAX (UINT32_C(1) << 30)
 
 struct ktrace_proc_state ktrace_proc_state;
@@ -54,8 +57,8 @@ static int is_valid(const struct ktrace_proc_sink_config *config)
 }
 
 /*
- * Waiting for more than half of the ring is not allowed: the other half is needed for records that are made
- * during the write.
+ * Returns the number of waiting bytes from which on the ring is written to the file, at most half of the
+ * ring: the other half is needed for records that are made during the write.
  */
 static uint32_t drain_at_of(const struct ktrace_proc_sink_config *config, uint32_t size)
 {
