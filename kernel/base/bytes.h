@@ -97,7 +97,7 @@ KTRACE_HIDDEN int ktrace_span_split(struct ktrace_span whole, char at, struct kt
  */
 KTRACE_HIDDEN int ktrace_span_number(struct ktrace_span span, uint64_t *value);
 
-/* Returns the value of a hexadecimal digit; 16 if it is not one. */
+/* Returns the value of a hexadecimal digit; 16 if the character is not a hexadecimal digit. */
 KTRACE_HIDDEN uint32_t ktrace_digit(char character);
 
 /* The hexadecimal digits in lower case. */

@@ -24,7 +24,7 @@ struct ktrace_proc_pending {
 	uint32_t fixed_size;
 	uint32_t text_size;
 	uint32_t data_size;
-	const uint64_t *fixed; /* first part of the payload */
+	const uint64_t *fixed; /* first part of the payload, as 64-bit words */
 	const char *text;      /* second part */
 	const void *data;      /* third part */
 };
@@ -62,7 +62,7 @@ KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
 }
 
-/* Writes the head of a record. Time and CPU are the current ones. */
+/* Writes the head of a record, with the current time and CPU. */
 KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_pending *pending,
 					  uint32_t pid, uint32_t lost)
 {

@@ -10,7 +10,7 @@
 #include "../base/bytes.h"
 #include "../core/reader.h"
 
-#define KTRACE_SIZE_MAX_SHOWN 256u /* larger widths and precisions are cut to this */
+#define KTRACE_SIZE_MAX_SHOWN 256u /* maximum width and precision; larger ones are reduced to this value */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
@@ -22,7 +22,7 @@ struct conversion {
 
 struct value {
 	uint8_t type;
-	uint32_t length; /* bytes of the field, or of the string */
+	uint32_t length; /* size of the field or of the string in bytes */
 	uint64_t number;
 	const char *string;
 };

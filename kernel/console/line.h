@@ -18,7 +18,7 @@
  * Members are private to line.c.
  */
 
-#define KTRACE_LINE_BYTES 192u /* bytes of the buffer */
+#define KTRACE_LINE_BYTES 192u /* size of the buffer in bytes */
 
 struct ktrace_line {
 	const struct ktrace_console *console;
@@ -39,19 +39,22 @@ void ktrace_line_pad(struct ktrace_line *line, char with, uint32_t count);
 void ktrace_line_decimal(struct ktrace_line *line, uint64_t number);
 void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* with 0x */
 
-/* Writes out what is buffered. */
+/* Writes the buffered text to the console. */
 void ktrace_line_flush(struct ktrace_line *line);
 
 /* Waits for a key at the end of each page, if the console has keys. */
 struct ktrace_pager {
 	const struct ktrace_console *console;
 	bool at_once;  /* never wait */
-	uint32_t room; /* lines until the next wait */
+	uint32_t room; /* number of lines until the next wait for a key */
 };
 
 void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once);
 
-/* Call before each line. Returns false if the user has quit. */
+/*
+ * Counts a line, and waits for a key at the end of a page. Call it before each line. Returns false if the
+ * user has quit.
+ */
 bool ktrace_pager_may_go_on(struct ktrace_pager *pager);
 
 /* ---- format.c --------------------------------------------------------------------------------- */
@@ -98,7 +101,8 @@ struct ktrace_merge {
 };
 
 /*
- * Begins at the current heads of the rings. Leaves out rings of other CPUs, unless `cpu` is KTRACE_MERGE_ALL.
+ * Starts a merge at the current heads of the rings. Leaves out rings of CPUs other than `cpu`, unless `cpu`
+ * is KTRACE_MERGE_ALL.
  */
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu);
 

@@ -39,7 +39,7 @@ static bool take_cpu(struct ktrace_span *word, uint32_t *cpu)
 	return word->text != start;
 }
 
-/* Reads the modifiers after the slash. Returns false if one is unknown. */
+/* Reads the modifiers after the slash. Returns false if a modifier is unknown. */
 static bool parse_modifiers(struct ktrace_span word, struct request *request)
 {
 	while (word.length > 0) {
@@ -264,7 +264,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 /* Prints the callers of the calling function, one per line. */
 
 #define KTRACE_MOST 20u /* maximum number of callers, small enough for a small stack */
-#define KTRACE_OWN  2u	/* addresses to skip: in this function and in its caller */
+#define KTRACE_OWN  2u	/* number of addresses to skip: those in this function and in its caller */
 
 /* Not inlined, so that it has a frame that can be skipped. */
 __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)

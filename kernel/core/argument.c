@@ -7,7 +7,7 @@
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
-/* Adds a word's meaning to a change. Returns 0 if the word is unknown. */
+/* Adds to a change what a word such as "on" requests. Returns 0 if the word is unknown. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {
@@ -30,7 +30,7 @@ static int word_add(struct ktrace_span word, struct ktrace_change *change)
 	return 0;
 }
 
-/* Reads "word+word". The state stays as it is if no word names a state. */
+/* Parses words joined by "+". The state of events stays as it is if no word names a state. */
 static int words_read(struct ktrace_span words, struct ktrace_change *change)
 {
 	struct ktrace_span word;
@@ -104,7 +104,7 @@ int ktrace_control(const char *text)
 
 /* Requests found so far on the kernel command line. */
 struct debug {
-	int all;    /* one debug= asked for all events */
+	int all;    /* nonzero: a debug= argument requested all events */
 	int groups; /* nonzero: groups were named and are on, all others are off */
 	int error;  /* the first one */
 	struct ktrace_span refused;

@@ -269,7 +269,7 @@ static struct ktrx_event *linked_event(const struct ktrx_place *place)
 	return event->magic == KTRX_EVENT_MAGIC ? event : KTRACE_NULL;
 }
 
-/* Changes header and offset together. */
+/* Joins a place to its event: changes the header and the offset together. */
 static void place_set(struct ktrx_place *place, const struct ktrx_event *event, uint32_t number)
 {
 	const uint32_t offset = (uint32_t)((uintptr_t)event - (uintptr_t)place);

@@ -21,7 +21,7 @@
 
 /* A pending record. */
 struct ktrace_pending {
-	uint32_t *payload; /* buffer of KTRACE_CAPACITY(bytes), rounded up to a multiple of 8 */
+	uint32_t *payload; /* buffer; its size is KTRACE_CAPACITY(bytes), rounded up to a multiple of 8 */
 	uint32_t bytes;	   /* bytes of payload, extension block included */
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
 	uint32_t ring;	   /* number of the ring; a record in a shared ring carries its CPU (KTRX_EXT_CPU) */

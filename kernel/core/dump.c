@@ -344,7 +344,7 @@ struct memory_sink {
 	uint8_t *memory;
 	uint64_t room; /* bytes of `memory` that the dump may use */
 	uint64_t taken;
-	uint64_t needed; /* bytes of the dump */
+	uint64_t needed; /* size of the dump in bytes */
 };
 
 static int memory_begin(struct ktrace_sink *sink, uint64_t bytes)

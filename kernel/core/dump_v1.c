@@ -72,7 +72,7 @@ static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
 
 struct v1_plan {
 	uint32_t cpus;
-	uint32_t slots;	  /* slots of each ring */
+	uint32_t slots;	  /* number of slots of each ring in the dump */
 	uint32_t omitted; /* records */
 };
 

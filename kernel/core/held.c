@@ -24,7 +24,7 @@ static uint32_t places(uint32_t count)
 	return count < KTRX_HELD ? count : KTRX_HELD;
 }
 
-/* Returns the index + 1 of the newest place with this lock; 0: none. */
+/* Returns the index of the newest place with this lock, plus 1; 0 if there is none. */
 static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t object)
 {
 	uint32_t at = places(row->held_count);

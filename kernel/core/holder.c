@@ -179,7 +179,7 @@ static uint8_t wake_cause(const volatile struct ktrx_holder *row)
 }
 
 /*
- * The thread is awake. It no longer waits, unless it waits for a lock: that wait lasts until it has the lock.
+ * Ends the wait of a thread that is awake, unless it waits for a lock: that wait lasts until it has the lock.
  */
 static void thread_wait_end(volatile struct ktrx_holder *row)
 {

@@ -265,7 +265,7 @@ static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_pro
 
 /* ---- Making a context -------------------------------------------------------------------------- */
 
-/* Requires: the table lock is held, and the control lock, which protects the path. */
+/* Requires: the table lock is held, and so is the control lock, which protects context->path. */
 static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
 {
 	struct ktrace_proc_pending pending;

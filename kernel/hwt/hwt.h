@@ -24,7 +24,7 @@
 #include "ktrace/hwt.h"
 #include "ktrace/port.h"
 
-/* Longest path and name in a record. Longer ones are cut and flagged. */
+/* Maximum size of a path and of a name in a record. Longer ones are cut, and the record has a flag. */
 #define KTRACE_HWT_PATH_MAX 1024u
 
 /*
@@ -39,7 +39,7 @@ struct ktrace_hwt_queue {
 	uint32_t gave_up; /* a thread has waited for room in vain, and no record has been read since */
 };
 
-/* A thread that waits for its release. On the thread's stack. */
+/* A thread that waits for its release. The structure is on the thread's stack. */
 struct ktrace_hwt_waiter {
 	uint64_t record; /* end of the thread's record in the queue */
 	uint32_t released;
@@ -59,8 +59,8 @@ struct ktrace_hwt_context {
 	uint32_t superuser;  /* the owner is the superuser: tracing continues if the process gains rights */
 	uint32_t ended;
 	uint32_t running;
-	uint32_t locked;  /* the control lock is held */
-	uint32_t changes; /* counts changes; all waiters sleep on this word */
+	uint32_t locked;  /* nonzero: the control lock is held */
+	uint32_t changes; /* number of changes; all waiters sleep on this word */
 	uint32_t units;
 	struct ktrace_hwt_unit *first, **last;
 	uint64_t cpus[KTRACE_HWT_CPUS_MAX / 64];
@@ -160,8 +160,8 @@ KTRACE_HIDDEN struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_con
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu);
 /*
- * Enable and disable the unit on this CPU. An error is already counted as a loss.
- * Requires: interrupts are off, on the unit's CPU.
+ * Enable and disable the unit on this CPU. They count an error as a loss. Requires: called on the unit's CPU,
+ * with interrupts off.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);

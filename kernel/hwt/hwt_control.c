@@ -225,7 +225,7 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
 
 /* Positions of buffers, for the owner: how many bytes were written, and how many the owner has taken. */
 
-/* Attempts to find a unit on the CPU on which it was enabled a moment ago. */
+/* Maximum number of attempts to find a unit on the CPU on which it was enabled a moment ago. */
 #define KTRACE_TRIES 16u
 
 /* An operation on a unit, on the CPU on which it is enabled. */

@@ -105,7 +105,10 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 
 /* ---- Threads ---------------------------------------------------------------------------------- */
 
-/* Thread mode: each thread of the process has a unit, from when it is made or found until it ends. */
+/*
+ * Thread mode: each thread of the process has a unit, from the moment when the thread is made or found until
+ * it ends.
+ */
 
 /* ---- Units for existing threads ---------------------------------------------------------------- */
 

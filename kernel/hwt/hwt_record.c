@@ -115,7 +115,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 
 /* ---- Appending --------------------------------------------------------------------------------- */
 
-/* Position of the next word. */
+/* Position of the next word in the queue. */
 struct place {
 	struct ktrace_hwt_queue *queue;
 	uint64_t at;
@@ -129,7 +129,7 @@ static void put_word(struct place *place, uint64_t word)
 		place->at = 0;
 }
 
-/* Zeros follow up to a multiple of 8. */
+/* Appends bytes, then zeros up to a multiple of 8. */
 static void put_text(struct place *place, const volatile char *text, uint32_t size)
 {
 	for (uint32_t at = 0; at < size; at += 8) {

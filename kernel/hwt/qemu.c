@@ -49,7 +49,7 @@ static const struct ktrace_hwt_qemu *qemu_of(const struct ktrace_hwt_backend *ba
 
 /* ---- The page ---------------------------------------------------------------------------------- */
 
-/* Sends a command. It is complete on return. Compilers know that memory may have changed. */
+/* Sends a command, which is complete on return. Compilers assume that the call changes memory. */
 static void command(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page, uint32_t number)
 {
 	page->error = 0;
@@ -284,7 +284,9 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	return KTRACE_OK;
 }
 
-/* Sets the unit's clock again: even if it was late before, later packets have no time before this one. */
+/*
+ * Sets the unit's clock again: even if the clock was late before, no later packet has a time before this one.
+ */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	const struct ktrace_hwt_qemu *qemu = qemu_of(backend);

@@ -28,7 +28,7 @@ static void unlock(struct ktrace_coresight *all)
 	ktrace_arch_publish(&all->lock, 0);
 }
 
-/* Returns the trace unit of that CPU; NULL if it has none. */
+/* Returns the trace unit of that CPU; NULL if the CPU has none. */
 static struct ktrace_coresight_component *etm_of(struct ktrace_coresight *all, uint32_t cpu)
 {
 	for (uint32_t i = 0; i < all->components; i++)
@@ -50,7 +50,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Reduces the common features to those that this trace unit also has. */
+/* Reduces the common features to those that this trace unit has, too. */
 static void intersect(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
 {
 	const uint32_t *idr = etm->own.idr;
@@ -273,7 +273,8 @@ static int coresight_disable(struct ktrace_hwt_backend *backend, struct ktrace_h
 }
 
 /*
- * The trace unit is gone with its CPU. But an ETR would continue to write into a buffer that will be freed.
+ * The trace unit is lost together with its CPU. But an ETR would continue to write into a buffer that will be
+ * freed.
  */
 static void coresight_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {

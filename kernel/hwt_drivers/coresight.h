@@ -39,8 +39,8 @@
 #define KTRACE_TRCOSLAR	     0x300u
 #define KTRACE_TRCOSLSR	     0x304u
 #define KTRACE_TRCPDCR	     0x310u
-#define KTRACE_TRCACVR(n) \
-	(0x400u + 8 * (n)) /* 64 bits: two registers, the lower half first; so are the next */
+/* The registers of 64 bits up to TRCVMIDCVR are pairs of 32-bit registers, the lower half first. */
+#define KTRACE_TRCACVR(n)    (0x400u + 8 * (n))
 #define KTRACE_TRCACATR(n)   (0x480u + 8 * (n))
 #define KTRACE_TRCCIDCVR(n)  (0x600u + 8 * (n))
 #define KTRACE_TRCVMIDCVR(n) (0x640u + 8 * (n))
@@ -61,7 +61,7 @@
 #define KTRACE_CONFIGR_VMIDOPT (1u << 15)
 #define KTRACE_VICTLR_ALWAYS   1u /* the event is resource 1, which is always true */
 #define KTRACE_VICTLR_SSSTATUS (1u << 9)
-#define KTRACE_VICTLR_LEVEL    16 /* exclusion bits: secure EL0 to 3, then non-secure */
+#define KTRACE_VICTLR_LEVEL    16 /* exclusion bits: secure EL0 to EL3, then non-secure EL0 to EL3 */
 #define KTRACE_ACATR_CONTEXT   (1u << 2)
 #define KTRACE_ACATR_VMID      (2u << 2)
 #define KTRACE_ACATR_LEVEL     8
@@ -70,7 +70,7 @@
 #define KTRACE_IDR0_RETSTACK	  (1u << 9)
 #define KTRACE_IDR0_TSSIZE(idr)	  ((idr) >> 24 & 0x1fu)
 #define KTRACE_IDR1_MAJOR(idr)	  ((idr) >> 8 & 0xfu)
-#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* bytes; also CIDSIZE and VMIDSIZE */
+#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* size in bytes, as in CIDSIZE and VMIDSIZE */
 #define KTRACE_IDR2_CIDSIZE(idr)  ((idr) >> 5 & 0x1fu)
 #define KTRACE_IDR2_VMIDSIZE(idr) ((idr) >> 10 & 0x1fu)
 #define KTRACE_IDR2_VMIDOPT(idr)  ((idr) >> 29 & 3u)
@@ -83,7 +83,7 @@
 #define KTRACE_IDR4_VMIDC(idr)	  ((idr) >> 28 & 0xfu)
 
 #define KTRACE_MAJOR_ETM4 4u
-/* An ETE; its version is in TRCDEVARCH. */
+/* Architecture of an ETE, whose version is in TRCDEVARCH. */
 #define KTRACE_MAJOR_ETE	  15u
 #define KTRACE_DEVARCH_TYPE(arch) ((arch)&0xffffu)
 #define KTRACE_DEVARCH_ETE	  0x5a13u
@@ -218,7 +218,7 @@ KTRACE_INLINE void ktrace_coresight_unlock(const struct ktrace_coresight *all,
 	ktrace_coresight_write(all, component, KTRACE_CORESIGHT_LAR, KTRACE_CORESIGHT_LAR_KEY);
 }
 
-/* Polls until the bits of the mask have that value. Returns DEVICE if that takes too many polls. */
+/* Polls until the bits of the mask have that value. Returns DEVICE if this takes too many polls. */
 KTRACE_HIDDEN int ktrace_coresight_poll(const struct ktrace_coresight *all,
 					const struct ktrace_coresight_component *component, uint32_t offset,
 					uint32_t mask, uint32_t value);
@@ -315,7 +315,7 @@ KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
 KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *end);
 
-/* Updates `wraps` after a change of `position`. */
+/* Updates unit->wraps after a change of unit->position. */
 KTRACE_INLINE void ktrace_coresight_wraps(struct ktrace_hwt_unit *unit)
 {
 	unit->wraps = unit->position / unit->buffer.size;

@@ -87,8 +87,8 @@ static const char *check_links(const struct ktrace_coresight *all)
 }
 
 /*
- * Finds circles: repeatedly removes all components that no other component leads to. What remains is a
- * circle.
+ * Finds cycles: repeatedly removes all components that no other component leads to. The components that
+ * remain are in a cycle, or are reached from one.
  */
 static const char *check_circles(const struct ktrace_coresight *all)
 {

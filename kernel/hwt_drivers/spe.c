@@ -60,8 +60,8 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 	(void)cpu;
 	/*
-	 * If both registers enable sampling, it has another user, such as firmware. After reset a register is
-	 * 0 or unknown.
+	 * If the buffer and sampling are both enabled, other software uses SPE, such as firmware. After reset
+	 * each of the registers is 0 or unknown.
 	 */
 	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;
@@ -104,8 +104,8 @@ static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_h
 }
 
 /*
- * A unit that stops when full is full if the rest of its portion still has bytes of the previous lap that
- * were not taken.
+ * Sets unit->full. A unit with KTRACE_HWT_STOP is full if the rest of its portion still has bytes of the
+ * previous lap that were not taken.
  */
 static void set_full(struct ktrace_hwt_unit *unit)
 {

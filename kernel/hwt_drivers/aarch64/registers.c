@@ -43,7 +43,7 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 
 /*
  * System registers of the running CPU. An instruction contains the register's encoding, so each register
- * needs its own. Assemblers need not know the register names of the extension.
+ * needs its own instruction. Assemblers need not know the register names of the extension.
  */
 
 #define KTRACE_READ(op0, op1, crn, crm, op2)                                            \
@@ -74,7 +74,7 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 	OPERATION(3, 0, 9, 10, 1); /* PMBPTR */    \
 	OPERATION(3, 0, 9, 10, 3)  /* PMBSR */
 
-/* Reads a system register. Returns 0 for an unknown one. */
+/* Reads a system register. Returns 0 for an unknown register. */
 static uint64_t sysreg_read(uint32_t encoding)
 {
 	uint64_t value = 0;
