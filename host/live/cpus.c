@@ -104,6 +104,12 @@ void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, cons
 	cpu->follows = true;
 }
 
+void live_cpu_discard_times(struct live_cpu *cpu)
+{
+	cpu->covered = cpu->in_irq = 0;
+	cpu->missed = false;
+}
+
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
 	/* An idle CPU has no events. Some events of a busy CPU may not have been read yet. */
@@ -113,9 +119,9 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		samples += cpu->sample[i];
-	if (cpu->in_irq)
+	if (cpu->in_irq && (ticks || !silent))
 		irq = (double)cpu->in_irq / (double)all;
-	else if (samples > 0) /* the kernel has no interrupt events */
+	else if (samples > 0) /* no interrupt events, or they are a part of an unknown time */
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
@@ -126,8 +132,8 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 			cpu->share[i] *= 1 - irq;
 	cpu->share[LIVE_IRQ] += at_work * irq;
 	memset(cpu->sample, 0, sizeof(cpu->sample));
-	cpu->covered = cpu->in_irq = cpu->nested = 0;
-	cpu->missed = false;
+	cpu->nested = 0;
+	live_cpu_discard_times(cpu);
 }
 
 const char *live_share_name(enum live_share share)

@@ -97,6 +97,8 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 /* Takes an event of the CPU. `idle`: its thread idles; for a switch: the next thread idles. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
+/* Forgets the times between events of the current interval: they were before the guest was followed. */
+void live_cpu_discard_times(struct live_cpu *cpu);
 /* Ends an interval. `ticks`: its length by the guest's clock; 0: unknown. */
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks);
 
@@ -263,9 +265,13 @@ struct live_model {
 	uint64_t boots, ends; /* number seen so far */
 	uint64_t opened;      /* ns */
 	uint64_t began;	      /* ns: start of the current interval */
-	/* ns: events before this time may have been recorded before the guest was followed */
+	/*
+	 * ns: events before this time may have been recorded before the guest was followed. Until `counts` is
+	 * set, the time from which they may count; then the time from which they do.
+	 */
 	uint64_t warm;
-	bool based; /* `base` is valid */
+	bool counts; /* events of this boot count */
+	bool based;  /* `base` is valid */
 	struct ktread_follow_account base, before, now;
 	struct live_cpu *cpu;
 	uint32_t cpus;

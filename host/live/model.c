@@ -77,7 +77,9 @@ static int take_event(struct live_model *model, const struct ktread_event *event
 
 	if (event->cpu < LIVE_CPUS_MAX)
 		live_cpu_event(&model->cpu[event->cpu], event, known, is_idle(model, event, known));
-	if (time_now(model) >= model->warm)
+	if (!model->counts && event->cpu < LIVE_CPUS_MAX)
+		live_cpu_discard_times(&model->cpu[event->cpu]);
+	if (model->counts)
 		live_rates_event(model->rates, event);
 	live_tail_event(&model->tail, live_model_trace(model), event);
 	return live_waits_event(model->waits, event, known);
@@ -102,6 +104,7 @@ static int begin_boot(struct live_model *model)
 	model->boots++;
 	model->running = true;
 	model->warm = time_now(model) + WARM_NS;
+	model->counts = false;
 	model->tail.begun = model->tail.lines;
 	if (model->boots > 1) {
 		snprintf(text, sizeof(text), "--- boot %llu ---", (unsigned long long)model->boots);
@@ -134,6 +137,18 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 	}
 }
 
+/* Begins to count events and slots of this boot. */
+static void begin_counting(struct live_model *model, uint64_t now)
+{
+	model->counts = true;
+	model->warm = now;
+	model->before = model->now;
+	/* What the first guest had recorded before it was found does not count as lost. */
+	if (!model->based)
+		model->base = model->now;
+	model->based = true;
+}
+
 /* Samples the CPUs and the account. */
 static int live_model_sample(struct live_model *model)
 {
@@ -146,12 +161,9 @@ static int live_model_sample(struct live_model *model)
 	source->account(source->context, &model->now);
 	if (!trace)
 		return 0;
-	/* What the first guest had recorded before it was found does not count as lost. */
-	if (!model->based && now >= model->warm) {
-		model->base = model->before = model->now;
-		model->based = true;
-	}
-	if (now >= model->warm)
+	if (!model->counts && now >= model->warm)
+		begin_counting(model, now);
+	if (model->counts)
 		live_rates_settle(model->rates, trace);
 	rows = source->cpus(source->context, model->row, LIVE_CPUS_MAX);
 	if (rows < 0)

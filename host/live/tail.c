@@ -156,7 +156,11 @@ struct live_rates {
 
 struct live_rates *live_rates_open(void)
 {
-	return calloc(1, sizeof(struct live_rates));
+	struct live_rates *rates = malloc(sizeof(*rates));
+
+	if (rates)
+		live_rates_restart(rates);
+	return rates;
 }
 
 void live_rates_close(struct live_rates *rates)
@@ -167,6 +171,8 @@ void live_rates_close(struct live_rates *rates)
 void live_rates_restart(struct live_rates *rates)
 {
 	memset(rates, 0, sizeof(*rates));
+	for (uint32_t n = 0; n < KTRX_MAX_RINGS; n++)
+		rates->ring[n].weight = 1;
 }
 
 static void weigh(struct live_rates *rates)
@@ -186,11 +192,15 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 	rates->event[rates->waiting++].id = event->id;
 }
 
+/*
+ * The weight is below 1 if slots were read that the ring had recorded before the last call. These slots
+ * counted then.
+ */
 static void settle_ring(struct ring *ring, const struct ktread_ring *now, bool based)
 {
 	if (based && now->head >= ring->produced && now->decoded > ring->decoded)
 		ring->weight = (double)(now->head - ring->produced) / (double)(now->decoded - ring->decoded);
-	if (!based || ring->weight < 1)
+	if (!based)
 		ring->weight = 1;
 	ring->produced = now->head;
 	ring->decoded = now->decoded;

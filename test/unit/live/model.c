@@ -28,6 +28,7 @@ static struct {
 	unsigned returned; /* events handed out */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
+	uint64_t boots_at; /* when the guest boots again; 0: never */
 	struct ktrx_cpu cpu[3];
 	struct ktread_follow_account account;
 } fake;
@@ -40,6 +41,11 @@ static int fake_next(void *context, struct ktread_followed *now, int wait_ms)
 	memset(now, 0, sizeof(*now));
 	if (fake.first_said < fake.firsts) {
 		*now = fake.first[fake.first_said++];
+		return 1;
+	}
+	if (fake.boots_at && fake.now >= fake.boots_at) {
+		fake.boots_at = 0;
+		now->kind = KTREAD_FOLLOWED_BOOT;
 		return 1;
 	}
 	if (fake.returned < script_count() && script_at(fake.returned)->stamp <= fake.now) {
@@ -306,6 +312,73 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	live_cpu_close(&cpu, SECOND);
 	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
+	/* The same if the length of the interval is unknown. */
+	live_cpu_sample(&cpu, &row, false, 2 * SECOND);
+	event.stamp += SECOND;
+	live_cpu_event(&cpu, &event, &enter, true);
+	event.stamp += SECOND / 100;
+	live_cpu_event(&cpu, &event, &leave, true);
+	cpu.covered = SECOND / 50;
+	live_cpu_close(&cpu, 0);
+	assert_true(cpu.share[LIVE_IRQ] < 0.011);
+}
+
+/* Slots that were recorded before the last settling, and are read after it, do not add to the rate. */
+static void backlog_does_not_raise_the_rate(void **state)
+{
+	struct live_rates *rates = live_rates_open();
+	struct live_top top[LIVE_TOP];
+	double rate;
+
+	(void)state;
+	begin();
+	assert_non_null(rates);
+	script_ring(0)->head = 1000;
+	live_rates_settle(rates, script_trace());
+	for (unsigned n = 0; n < 200; n++) {
+		script_event(IRQ_ENTER, SECOND + n, 0, 7, (uint64_t)3);
+		live_rates_event(rates, script_at(n));
+	}
+	script_ring(0)->head += 100;
+	script_ring(0)->decoded += 200;
+	live_rates_settle(rates, script_trace());
+	rate = live_rates_end(rates, 1, top);
+	assert_true(rate > 99 && rate < 101);
+	live_rates_close(rates);
+	script_end();
+}
+
+/* What a guest had recorded before it was followed does not show how its CPUs spend their time now. */
+static void interrupts_before_following_do_not_count(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	script_event(IRQ_ENTER, 1, 1, 7, (uint64_t)3);
+	script_event(IRQ_EXIT, SECOND - 1, 1, 7, (uint64_t)3);
+	text = write_lines(1, false, 0, "");
+	assert_non_null(strstr(text, "| 1: idle 100%"));
+	free(text);
+}
+
+/* The slots of a boot's first 300 ms do not count, and neither does this time. */
+static void slots_of_a_second_boot_are_not_overestimated(void **state)
+{
+	char *text, *slots;
+
+	(void)state;
+	begin();
+	fake.boots_at = 2 * SECOND + SECOND / 2;
+	for (unsigned n = 0; n < 2000; n++)
+		script_event(CONTEND, SECOND + n * MS, 2, 9, (uint64_t)0x99);
+	text = write_lines(2, true, 0, "");
+	slots = strstr(text, "\"boot\":2,");
+	assert_non_null(slots);
+	slots = strstr(slots, "\"slots_per_second\":");
+	assert_non_null(slots);
+	assert_in_range(strtoul(strchr(slots, ':') + 1, NULL, 10), 3800, 4200);
+	free(text);
 }
 
 /* A CPU that hangs in an interrupt handler, before the first timer tick has ended. */
@@ -472,6 +545,9 @@ int main(void)
 		cmocka_unit_test(bar_is_proportional_to_shares),
 		cmocka_unit_test(pages_of_all_sizes_fit),
 		cmocka_unit_test(short_interrupt_of_an_idle_cpu_is_not_overestimated),
+		cmocka_unit_test(backlog_does_not_raise_the_rate),
+		cmocka_unit_test(interrupts_before_following_do_not_count),
+		cmocka_unit_test(slots_of_a_second_boot_are_not_overestimated),
 		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
 		cmocka_unit_test(newest_of_many_threads_are_known),
 		cmocka_unit_test(tables_override_events),
