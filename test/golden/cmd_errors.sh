@@ -130,8 +130,8 @@ reports 1 'No such file' timeout 20 ktrace control -
 reports 2 "no event '-json'" ktrace control v2.ktrx -- --json
 reports 2 'invalid option' ktrace control -sched v2.ktrx
 reports 2 'no file given' ktrace control --
-ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >behind
-check "options after the file have the same effect as before it" cmp before behind
+ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >after
+check "options after the file have the same effect as before it" cmp before after
 for c in run doctor extract qemu-args take; do
 	ktrace $c --help | grep -qe '-o, --out' || echo $c
 done >without

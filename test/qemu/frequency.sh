@@ -33,7 +33,7 @@ for name in busy quiet; do
 done
 
 # measured COMMAND…: leaves the command's output in $tmp/out; succeeds if the command measured the frequency.
-# On a busy host the guest may not have run meanwhile.
+# On a busy host the guest may not have run during the command.
 measured() { "$@" >"$tmp/out" 2>"$tmp/messages"; grep -q 'measured while the guest runs' "$tmp/messages"; }
 
 start busy
