@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Page faults of real programs: each page that is accessed for the first time, by program or kernel, with its duration; and every lost
-# record is counted.
+# Page faults of real programs: each page that is accessed for the first time, by program or kernel, with its
+# duration; and every lost record is counted.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -13,8 +13,8 @@ if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
 fi
 equal "exit status" 0 "$status"
 
-# faults FILE RANGE: "PAGES FAULTS RESOLVED" of the pages whose addresses begin with RANGE: how many pages, faults, and faults with a
-# duration.
+# faults FILE RANGE: "PAGES FAULTS RESOLVED" of the pages whose addresses begin with RANGE: how many pages,
+# faults, and faults with a duration.
 faults() {
 	build/bin/kdump -f "$1" | awk -v range="$2" '
 		/ PFLT / { for (n = 1; $n != "PFLT"; n++); mine = index($(n + 1), range) == 1; page = substr($(n + 1), 1, 7) }

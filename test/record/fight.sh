@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record with programs that are difficult for a tracer: they behave as without it, and the trace shows what happened.
+# ktrace record with programs that are difficult for a tracer: they behave as without it, and the trace shows
+# what happened.
 . test/tap.sh
 . test/record/record_support.sh
 
 ends_well() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .* 0 lost'; }
 
-# run_case PROGRAM CASE: alone ($tmp/plain), recorded ($tmp/CASE.own) and recorded with its children ($tmp/CASE).
+# run_case PROGRAM CASE: runs a case alone (output in $tmp/plain), recorded (trace in $tmp/CASE.own), and
+# recorded with its children (trace in $tmp/CASE).
 run_case() {
 	plain=0
 	timeout -k 5 $kill_limit "$programs/$1" "$2" </dev/null >"$tmp/plain" 2>"$tmp/err" || plain=$?
@@ -16,7 +18,7 @@ run_case() {
 	record -i -f "$tmp/$2" "$programs/$1" "$2"
 }
 
-# same_case PROGRAM CASE
+# same_case PROGRAM CASE: runs a case and checks that recording does not change its output and status.
 same_case() {
 	run_case "$1" "$2"
 	equal "$2: status" "$plain $plain" "$own $status"
@@ -62,7 +64,7 @@ equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f 
 # With and without x32 in the kernel.
 if test "$(uname -m)" = x86_64; then
 	build/bin/kdump --oneline -f "$tmp/x32" >"$tmp/oneline"
-	# x32_shows PATTERN
+	# x32_shows PATTERN: checks that kdump shows a call of x32.
 	x32_shows() { check "x32: kdump shows $1" grep -q -- " $1" "$tmp/oneline"; }
 	x32_shows '__X32_SYSCALL_BIT|getppid() *= '
 	x32_shows '__X32_SYSCALL_BIT|access("/nowhere/x32", R_OK) = -1 EN'
@@ -73,7 +75,7 @@ if test "$(uname -m)" = x86_64; then
 	check "x32: JSON has the name" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"call\":\"__X32_SYSCALL_BIT|getppid\""' - "$tmp/x32"
 fi
 
-# lives CASE: "FORKS EXECS EXITS" that kdump shows.
+# lives CASE: prints the numbers of FORK, EXEC and EXIT records.
 lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }
 equal "hundred: one process, which executes twice" "0 2 1" "$(lives hundred)"
 equal "vforks: three children" "3 2 4" "$(lives vforks)"

@@ -10,13 +10,13 @@ if ! without_proc true 2>"$tmp/err"; then
 	done_testing
 fi
 
-# record_without [OPTION…] COMMAND…
+# record_without [OPTION…] COMMAND…: runs ktrace record without /proc.
 record_without() {
 	status=0
 	timeout -k 5 $kill_limit unshare -m sh -c 'umount -l /proc && exec "$@"' - "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
-# lives FILE: "FORKS EXECS EXITS" that kdump shows.
+# lives FILE: prints the numbers of FORK, EXEC and EXIT records.
 lives() { echo "$(lines "$1" FORK) $(lines "$1" EXEC) $(lines "$1" EXIT)"; }
 
 for name in bomb hundred vforks sibling outlive group_stop; do
@@ -53,7 +53,8 @@ if unshare -p -f true 2>"$tmp/err"; then
 	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
 	equal "a PID namespace with its /proc: no message" '' "$(cat "$tmp/err")"
 	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
-	# A recorder outside puts process ids of its own namespace into the records; calls and results have those of the programs.
+	# A recorder outside puts process ids of its own namespace into the records; calls and results have
+	# those of the programs.
 	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"
 	equal "a program in a new PID namespace: its process id there" 1 "$(cat "$tmp/number")"
 	check "a program in a new PID namespace: the child's process id for the recorder" sh -c '

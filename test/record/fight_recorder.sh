@@ -8,7 +8,8 @@ trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
 
-# begin CASE: starts a recorder, $recorder, of a program, $target, whose standard input is open.
+# begin CASE: starts a recorder and the case's program with open standard input; leaves their pids in
+# $recorder and $target.
 begin() {
 	mkfifo "$tmp/in.$1"
 	exec 8<>"$tmp/in.$1"

@@ -4,9 +4,9 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# Print "NAME COUNT" of the calls in the output of strace, or of kdump. Calls that differ between runs are left out: futex (threads that
-# wait for each other), rt_sigreturn (one SIGCHLD may report several children), and calls that a signal interrupts before they have an
-# effect, which Linux restarts.
+# Print "NAME COUNT" of the calls in the output of strace, or of kdump. Calls that differ between runs are
+# left out: futex (threads that wait for each other), rt_sigreturn (one SIGCHLD may report several children),
+# and calls that a signal interrupts before they have an effect, which Linux restarts.
 strace_calls() {
 	sed -nE 'h; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; g; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
 }
@@ -23,13 +23,14 @@ equal "a call that is interrupted and restarted is counted once" "clone 1" "$(st
 END
 )"
 
-# Prints "THREAD CAUGHT RETURNED" for each thread that caught a signal: how many it caught, and how many handlers returned.
+# Prints "THREAD CAUGHT RETURNED" for each thread that caught a signal: how many it caught, and how many
+# handlers returned.
 handlers() {
 	awk '/ PSIG .* caught / { caught[$1]++ } / CALL +rt_sigreturn/ { returned[$1]++ }
 		END { for (thread in caught) print thread, caught[thread], returned[thread] + 0 }'
 }
 
-# compare NAME COMMAND…
+# compare NAME COMMAND…: runs the command under strace and under ktrace record, and compares.
 compare() {
 	name=$1
 	shift

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record: threads that have ended before their creation is reported, that are created while it attaches, that are always busy.
+# ktrace record: threads that have ended before their creation is reported, that are created while it
+# attaches, that are always busy.
 . test/tap.sh
 . test/record/record_support.sh
 kills=
 trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
-# sessions_end FILE: is the file complete, without lost records?
+# sessions_end FILE: succeeds if the file is complete and no records are lost.
 sessions_end() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .* 0 lost'; }
 
 record -i -t s -f "$tmp/births" "$programs/births" 40
@@ -22,7 +23,8 @@ equal "each exec is recorded" 101 "$(lines "$tmp/execs" EXEC)"
 equal "each exec returns" 101 "$(build/bin/kdump -f "$tmp/execs" | grep -c 'RET   execve 0')"
 check "the file has all up to its end" sessions_end "$tmp/execs"
 
-# all_have_turns FILE: have 40 threads made calls, each at least a tenth as many as the thread with the most?
+# all_have_turns FILE: succeeds if 40 threads made calls, each at least a tenth as many as the thread with the
+# most.
 all_have_turns() {
 	build/bin/kdump -H -f "$1" | awk '/getppid/ { asked[$2]++ }
 		END {
@@ -36,7 +38,8 @@ all_have_turns() {
 		}'
 }
 
-# attended NAME [COMMAND]: -p, COMMAND, -c for the process $!, which has many busy threads.
+# attended NAME [COMMAND]: checks -p, then runs COMMAND, then checks -c, for the process $!, which has many
+# busy threads.
 attended() {
 	target=$!
 	kills="$kills $target"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Traces real programs with `strace -v -y` and with ktrace. Where strace shows what an argument points to, kdump must show it, too.
+# Traces real programs with `strace -v -y` and with ktrace. Where strace shows what an argument points to,
+# kdump must show it, too.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -15,10 +16,11 @@ missing() {
 	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
 }
 
-# surplus: prints calls that kdump shows with more arguments, or fewer, than strace ever does. For programs that do the same each time.
+# surplus: prints calls that kdump shows with more arguments, or fewer, than strace ever does. For programs
+# that do the same each time.
 surplus() { awk -v counts=1 -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort; }
 
-# compare NAME COMMAND…
+# compare NAME COMMAND…: checks that kdump shows everything about arguments that strace shows.
 compare() {
 	name=$1
 	shift
@@ -79,7 +81,7 @@ show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
-# many PATTERN
+# many PATTERN: checks how kdump shows a call that transfers many messages.
 many() { check "messages that one call transfers: $1" grep -q "$1" "$tmp/kdump.runtime"; }
 many ' sendmmsg(.*, \[{iov=\[{base="first", len=5}, {base="and", len=3}\], .*, len=8}, {iov=\[{base="second", len=6}\], .*, len=6}\], 2, 0) = 2'
 many ' recvmmsg(.*, \[{iov=\[{base="firstand", len=8}\], .*, len=8}, {iov=\[{base="second", len=8}\], .*, len=6}\], 3, MSG_DONTWAIT, '

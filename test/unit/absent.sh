@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Some unit tests run the record path in threads of the host, with a port that needs an x86_64. On other hosts they are not built:
+# Some unit tests run the record path in threads of the host, with a port that needs an x86_64. On other hosts
+# they are not built:
 # each is reported as skipped here.
 . test/tap.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
