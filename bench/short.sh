@@ -5,7 +5,7 @@
 
 BENCH_SHORT=1
 export BENCH_SHORT
-check "there are benches" test -s build/bench/runs
+check "build/bench/runs lists benches" test -s build/bench/runs
 while read -r run; do
 	status=0
 	sh -c "$run" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?

@@ -14,5 +14,5 @@ for trace in "$tmp"/*.ktrx; do
 	check "$story: no time is longer than what is known" env WHY_WORDS=1 build/test/asan/why_replay "$trace"
 	check "$story, $count damaged copies" build/test/asan/why_replay "$trace" "$tmp/$story"
 done
-check "what is no trace of the kind" build/test/asan/why_replay test/golden/bad test/golden/ktread
+check "why survives files that are not traces of its kind" build/test/asan/why_replay test/golden/bad test/golden/ktread
 done_testing

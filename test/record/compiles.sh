@@ -10,7 +10,7 @@ for arch in aarch64 riscv64; do
 		continue
 	fi
 	for source in host/record/*.c; do
-		check "$arch: $source" "$cc" -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -I. -Ihost -D_GNU_SOURCE \
+		check "$arch: $source compiles" "$cc" -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -I. -Ihost -D_GNU_SOURCE \
 			-D_FILE_OFFSET_BITS=64 -c -o "$tmp/object" "$source"
 	done
 done

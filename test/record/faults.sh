@@ -7,11 +7,11 @@
 
 record -t f -f "$tmp/trace" "$programs/pages"
 if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
-	equal "page faults that cannot be recorded are refused" 1 "$status"
+	equal "record -t f fails if page faults cannot be recorded" 1 "$status"
 	skip "page faults" "perf_event_open() reports none here"
 	done_testing
 fi
-equal "exit status" 0 "$status"
+equal "record -t f succeeds" 0 "$status"
 
 # faults FILE RANGE: "PAGES FAULTS RESOLVED" of the pages whose addresses begin with RANGE: how many pages,
 # faults, and faults with a duration.
@@ -24,20 +24,20 @@ faults() {
 }
 by() { build/bin/kdump -f "$1" | grep -c "PFLT  $2.* by $3$"; }
 
-equal "each page that it touches" "64 64 64" "$(faults "$tmp/trace" 0x100)"
-equal "by the program" 64 "$(by "$tmp/trace" 0x100 user)"
-equal "each page that its thread touches" "8 8 8" "$(faults "$tmp/trace" 0x200)"
-check "by the thread" sh -c '! build/bin/kdump --json -f "$1" | grep "\"address\":\"*0x2000" | grep -q "\"pid\":\([0-9]*\),\"tid\":\1,"' - "$tmp/trace"
+equal "each page that the program touches has a fault with a duration" "64 64 64" "$(faults "$tmp/trace" 0x100)"
+equal "faults of the program are marked as from user mode" 64 "$(by "$tmp/trace" 0x100 user)"
+equal "each page that a second thread touches has a fault with a duration" "8 8 8" "$(faults "$tmp/trace" 0x200)"
+check "faults of the second thread have its thread id" sh -c '! build/bin/kdump --json -f "$1" | grep "\"address\":\"*0x2000" | grep -q "\"pid\":\([0-9]*\),\"tid\":\1,"' - "$tmp/trace"
 if [ "$(id -u)" -eq 0 ]; then
-	equal "each page that the kernel touches for it" "4 4 4" "$(faults "$tmp/trace" 0x300)"
-	equal "by the kernel" 4 "$(by "$tmp/trace" 0x300 kernel)"
+	equal "each page that the kernel touches for the program has a fault with a duration" "4 4 4" "$(faults "$tmp/trace" 0x300)"
+	equal "faults of the kernel are marked as from the kernel" 4 "$(by "$tmp/trace" 0x300 kernel)"
 else
 	skip "faults of the kernel for the program" "only root may see them"
 fi
-equal "nothing is lost" 0 "$(build/bin/kdump -f "$tmp/trace" | sed -n 's/.* END .*bytes, \([0-9]*\) lost$/\1/p')"
+equal "no record of a few faults is lost" 0 "$(build/bin/kdump -f "$tmp/trace" | sed -n 's/.* END .*bytes, \([0-9]*\) lost$/\1/p')"
 
 record -f "$tmp/usual" "$programs/pages"
-equal "without -t f: none" 0 "$(lines "$tmp/usual" PFLT)"
+equal "without -t f no faults are recorded" 0 "$(lines "$tmp/usual" PFLT)"
 
 # More than a ring holds: each fault has two samples, which are in the file or counted as lost.
 many=30000
@@ -52,9 +52,9 @@ equal "each recorded beginning has an end, if nothing is lost" 0 \
 
 # The last fault cannot be resolved.
 record -t sf -f "$tmp/fault" "$programs/pages" 0 die
-equal "it dies of SIGSEGV" 139 "$status"
-equal "the fault is there once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
-check "and is not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
+equal "a program with an invalid access dies of SIGSEGV" 139 "$status"
+equal "the fault of an invalid access is recorded once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
+check "the fault of an invalid access is recorded as not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
 
 # Without descriptors left for perf, threads continue, and a message reports it.
 (ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")

@@ -21,25 +21,25 @@ run_case() {
 # same_case PROGRAM CASE: runs a case and checks that recording does not change its output and status.
 same_case() {
 	run_case "$1" "$2"
-	equal "$2: status" "$plain $plain" "$own $status"
-	same "$2: it prints the same" "$tmp/plain" "$tmp/own"
-	same "$2: it prints the same with -i" "$tmp/plain" "$tmp/out"
+	equal "$2: the status is the same with and without recording" "$plain $plain" "$own $status"
+	same "$2: the output is the same when recorded" "$tmp/plain" "$tmp/own"
+	same "$2: the output is the same when recorded with -i" "$tmp/plain" "$tmp/out"
 	check "$2: both files are complete" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
 }
 
 # A process can have only one tracer: programs that try to become a second one get EPERM.
 for name in traceme trace_parent; do
 	run_case fight $name
-	equal "$name: status" "$plain $plain" "$own $status"
-	equal "$name: the kernel refuses" 1 "$(grep -c ': EPERM' "$tmp/own" | grep -c '[12]')"
+	equal "$name: the status is the same with and without recording" "$plain $plain" "$own $status"
+	equal "$name: the kernel refuses a second tracer" 1 "$(grep -c ': EPERM' "$tmp/own" | grep -c '[12]')"
 done
 run_case fight debugger
-equal "a debugger without -i: status" "$plain" "$own"
+equal "a debugger recorded without -i has the same status" "$plain" "$own"
 same "a debugger may trace its children without -i" "$tmp/plain" "$tmp/own"
 equal "a debugger with -i is refused" 'PTRACE_SEIZE: EPERM' "$(head -n 1 "$tmp/out")"
 shown "$tmp/debugger" 'ptrace -1 errno 1 Operation not permitted'
 run_case fight debuggers
-same "children that are not recorded are free from the beginning" "$tmp/plain" "$tmp/own"
+same "children that are not recorded are never traced" "$tmp/plain" "$tmp/own"
 
 for name in kill_process kill_thread trap refuse ask_tracer notify strict undumpable group_stop killed_in_call deaf hundred vforks \
 	clones sibling bomb outlive; do
@@ -77,14 +77,14 @@ fi
 
 # lives CASE: prints the numbers of FORK, EXEC and EXIT records.
 lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }
-equal "hundred: one process, which executes twice" "0 2 1" "$(lives hundred)"
-equal "vforks: three children" "3 2 4" "$(lives vforks)"
-equal "sibling: it is recorded, too" "2 1 3" "$(lives sibling)"
+equal "hundred: the records have one process and two execs" "0 2 1" "$(lives hundred)"
+equal "vforks: the records have three children" "3 2 4" "$(lives vforks)"
+equal "sibling: a child that is created as a sibling is recorded" "2 1 3" "$(lives sibling)"
 equal "bomb: each process is recorded" "200 1 201" "$(lives bomb)"
-equal "bomb: none is, without -i" "0 1 1" "$(lives bomb.own)"
+equal "bomb: without -i only the first process is recorded" "0 1 1" "$(lives bomb.own)"
 count=3
 test "$(id -u)" -ne 0 || count=6
-equal "clones: all but the child that must not be traced" $count "$(lines "$tmp/clones" FORK)"
+equal "clones: each child is recorded, except one that must not be traced" $count "$(lines "$tmp/clones" FORK)"
 
 # Memory that the kernel could not read is shown as an address.
 build/bin/kdump --oneline -f "$tmp/edges" >"$tmp/oneline"
@@ -100,7 +100,7 @@ counted() {
 		strace -f -qq -o "$tmp/strace" "$programs/fight" "$name" </dev/null >"$tmp/out" 2>&1
 		sed -nE '/resumed>/d; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/strace" | sort | uniq -c >"$tmp/expected"
 		build/bin/kdump -f "$tmp/$name" | sed -nE 's/.* CALL +([a-z_0-9]+).*/\1/p' | sort | uniq -c >"$tmp/calls"
-		same "$name: as many calls as strace counts" "$tmp/expected" "$tmp/calls"
+		same "$name: each call is recorded as often as strace counts it" "$tmp/expected" "$tmp/calls"
 	done
 }
 if command -v strace >"$tmp/which" && strace -qq true 2>"$tmp/err"; then

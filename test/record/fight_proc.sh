@@ -24,22 +24,22 @@ for name in bomb hundred vforks sibling outlive group_stop; do
 	record -i -f "$tmp/$name" "$programs/fight" $name
 	record_without -i -f "$tmp/$name.without" "$programs/fight" $name
 	equal "$name: status" 0 "$status"
-	same "$name: it prints the same" "$tmp/plain" "$tmp/out"
-	equal "$name: as many processes as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
+	same "$name: the output is the same without /proc" "$tmp/plain" "$tmp/out"
+	equal "$name: as many processes are recorded as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
 	check "$name: the file is complete" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
 done
 said "/proc is not mounted, or of another PID namespace: names of programs, files of descriptors and waits are not recorded"
 
 record_without -f "$tmp/threads" "$programs/threads"
-equal "threads are recorded: as many as with /proc" \
+equal "as many threads are recorded as with /proc" \
 	"$(record -f "$tmp/with" "$programs/threads" && build/bin/kdump -H -f "$tmp/with" -t c | awk '{ print $2 }' | sort -u | wc -l)" \
 	"$(build/bin/kdump -H -f "$tmp/threads" -t c | awk '{ print $2 }' | sort -u | wc -l)"
 record_without -f "$tmp/seven" sh -c 'exit 7'
-equal "the command's status" 7 "$status"
+equal "without /proc the recorder has the command's status" 7 "$status"
 record_without -f "$tmp/none" -p $$
-equal "a running process: status" 1 "$status"
+equal "without /proc -p is refused" 1 "$status"
 said "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
-check "the file is not created" test ! -e "$tmp/none"
+check "a refused -p creates no file" test ! -e "$tmp/none"
 
 # In a new PID namespace, where /proc shows the process ids of another one: 1 and 2 are other processes there.
 if unshare -p -f true 2>"$tmp/err"; then

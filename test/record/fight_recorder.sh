@@ -35,20 +35,20 @@ for signal in TERM HUP KILL; do
 	await grep -q waits "$tmp/out.waits_in_vfork.$signal"
 	kill -$signal $recorder
 	ended "SIG$signal ends a recorder whose program waits for its vforked child"
-	check "SIG$signal: the program is running" kill -0 "$target"
-	check "SIG$signal: it is not traced" is_untraced
+	check "SIG$signal to the recorder: the program continues to run" kill -0 "$target"
+	check "SIG$signal to the recorder: the program is not traced" is_untraced
 	echo >&8
-	check "SIG$signal: it continues to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
-	check "SIG$signal: the file can be read" reads_well "$tmp/waits_in_vfork.$signal"
+	check "SIG$signal to the recorder: the program runs to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
+	check "SIG$signal to the recorder: the file can be read" reads_well "$tmp/waits_in_vfork.$signal"
 
 	begin stops.$signal
 	await is_state tT
 	kill -$signal $recorder
 	ended "SIG$signal ends a recorder whose program is stopped"
-	check "SIG$signal: a stopped program stays stopped" is_state T
+	check "SIG$signal to the recorder: a stopped program stays stopped" is_state T
 	kill -CONT "$target"
-	check "SIG$signal: it continues after SIGCONT" eventually grep -q 'went on' "$tmp/out.stops.$signal"
-	check "SIG$signal: the file can be read" reads_well "$tmp/stops.$signal"
+	check "SIG$signal to the recorder: a stopped program continues after SIGCONT" eventually grep -q 'went on' "$tmp/out.stops.$signal"
+	check "SIG$signal to the recorder, stopped program: the file can be read" reads_well "$tmp/stops.$signal"
 done
 exec 8>&-
 
@@ -58,10 +58,10 @@ target=$!
 kills="$kills $target"
 "$ktrace" record -f "$tmp/closed" -p "$target" <&- >&- 2>&-
 equal "-p with all standard files closed: status" 0 "$?"
-check "its records arrive in the file" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "RET   wait4"' - "$tmp/closed"
+check "-p with all standard files closed: records arrive in the file" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "RET   wait4"' - "$tmp/closed"
 "$ktrace" record -c -p "$target"
-check "it is detached" eventually is_untraced
-check "the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
+check "-p with all standard files closed: -c detaches the program" eventually is_untraced
+check "-p with all standard files closed: the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
 # Programs that gain rights, or would without the tracer.
 nobody() {
@@ -89,13 +89,13 @@ shown "$tmp/nobody/undumpable" 'FD    3 unknown'
 check "JSON: a path that is unknown is null" sh -c 'build/bin/kdump --json -f "$1" | grep -q "\"fd\":3,\"path\":null"' - "$tmp/nobody/undumpable"
 
 nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/script"
-equal "a set-id script: it gains nothing" 65534 "$(cat "$tmp/out")"
+equal "a set-id script gains no rights" 65534 "$(cat "$tmp/out")"
 check "a set-id script is recorded" test "$(lines "$tmp/nobody/t" CALL)" -gt 10
 nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/interpreted"
 said "gained privileges"
 nobody "$ktrace" record -f "$tmp/nobody/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
-equal "a set-id program that must not gain: it does not" 65534 "$(cat "$tmp/out")"
-equal "and it is not reported as if it did" '' "$(cat "$tmp/err")"
+equal "a set-id program under no_new_privs gains no rights" 65534 "$(cat "$tmp/out")"
+equal "a set-id program under no_new_privs is not reported as having gained rights" '' "$(cat "$tmp/err")"
 shown "$tmp/nobody/t" 'CALL  geteuid'
 
 # A 32-bit program that executes its argument.

@@ -17,7 +17,7 @@ check "man/utrace.2: kdump shows the line of the page" sh -c 'sed -n "s/.*miss  
 
 example man/ktrace.2 part
 (cd "$tmp" && XDG_RUNTIME_DIR="$tmp" "$OLDPWD/build/bin/ktrace" record -t u ./part)
-equal "man/ktrace.2: it runs" 0 $?
+equal "man/ktrace.2: the example succeeds" 0 $?
 shown "$tmp/part.ktrace" 'NAMI  "/etc/passwd"'
 equal "man/ktrace.2: one path is looked up while it is traced" 1 "$(lines "$tmp/part.ktrace" NAMI)"
 shown "$tmp/part.ktrace" 'END   closed: '

@@ -43,9 +43,9 @@ compare() {
 	strace_calls <"$tmp/strace" >"$tmp/expected"
 	record -i -f "$tmp/trace" "$@"
 	build/bin/kdump -f "$tmp/trace" -t c | kdump_calls >"$tmp/calls"
-	same "$name: the same calls, each as often" "$tmp/expected" "$tmp/calls"
-	same "$name: it prints the same" "$tmp/out.strace" "$tmp/out"
-	equal "$name: the recorder has its status" "$strace_status" "$status"
+	same "$name: each call is recorded as often as strace counts it" "$tmp/expected" "$tmp/calls"
+	same "$name: the output is the same" "$tmp/out.strace" "$tmp/out"
+	equal "$name: the recorder has the program's status" "$strace_status" "$status"
 	build/bin/kdump -f "$tmp/trace" -t cs | handlers >"$tmp/handlers"
 	check "$name: each handler of a signal returns" awk '$2 != $3 { print; wrong = 1 } END { exit wrong }' "$tmp/handlers"
 	check "$name: every call returns, except those that end a program" sh -c '
@@ -58,7 +58,7 @@ if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
 fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
-check "bash: signals are caught" test -s "$tmp/handlers"
+check "bash: the trace has caught signals" test -s "$tmp/handlers"
 # Debian's python3: a wrapper in PATH would read pipes in pieces while it looks for one.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one

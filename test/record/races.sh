@@ -13,7 +13,7 @@ sessions_end() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .*
 
 record -i -t s -f "$tmp/births" "$programs/births" 40
 equal "threads that end before their creation is reported: status" 0 "$status"
-check "the file has all up to its end" sessions_end "$tmp/births"
+check "threads that end before their creation is reported: the file is complete" sessions_end "$tmp/births"
 equal "each process has one FORK, and there are no others" 40 "$(lines "$tmp/births" FORK)"
 equal "each process has an EXIT" 41 "$(lines "$tmp/births" EXIT)"
 
@@ -21,7 +21,7 @@ record -i -t cs -f "$tmp/execs" "$programs/execs" 100
 equal "a thread other than the main thread calls exec: status" 0 "$status"
 equal "each exec is recorded" 101 "$(lines "$tmp/execs" EXEC)"
 equal "each exec returns" 101 "$(build/bin/kdump -f "$tmp/execs" | grep -c 'RET   execve 0')"
-check "the file has all up to its end" sessions_end "$tmp/execs"
+check "a thread other than the main thread calls exec: the file is complete" sessions_end "$tmp/execs"
 
 # all_have_turns FILE: succeeds if 40 threads made calls, each at least a tenth as many as the thread with the
 # most.
@@ -46,12 +46,12 @@ attended() {
 	await sh -c 'test "$(ls /proc/'"$target"'/task | wc -l)" -gt 40'
 	record -t c -f "$tmp/$1" -p "$target"
 	equal "$1: -p: status" 0 "$status"
-	check "$1: it is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
-	check "$1: each of its 40 busy threads has its turn" eventually all_have_turns "$tmp/$1"
+	check "$1: calls of the process are recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
+	check "$1: each of 40 busy threads makes progress" eventually all_have_turns "$tmp/$1"
 	test $# = 1 || "$2"
 	record -c -p "$target"
 	equal "$1: -c: status" 0 "$status"
-	check "$1: all of its threads are detached" eventually sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
+	check "$1: all threads of the process are detached" eventually sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
 	check "$1: the file is complete" eventually sessions_end "$tmp/$1"
 	kill -KILL "$target"
 }

@@ -21,5 +21,7 @@ calls() {
 # lines FILE KIND: prints how many lines of that kind kdump shows.
 lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
 
-said() { check "message: $1" grep -qF -- "$1" "$tmp/err"; }
+# message_has TEXT: checks that the messages of the recorder have the text. shown FILE TEXT: checks that kdump
+# shows the text.
+message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }

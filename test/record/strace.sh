@@ -30,7 +30,7 @@ compare() {
 	}
 	strace -f -v -y -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>&1
 	record -i -f "$tmp/trace" "$@"
-	equal "$name: what only strace shows" '' "$(missing)"
+	equal "$name: kdump shows all arguments that strace shows" '' "$(missing)"
 	calls=$((${calls:-0} + $(sed -n 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/p' "$tmp/strace" | sort -u | wc -l)))
 }
 
@@ -59,10 +59,10 @@ os.wait()
 ' "$tmp/work/link"
 compare threads build/test/record/threads
 compare "a runtime without libc" build/test/record/runtime
-equal "a runtime without libc: arguments that no call has" '' "$(surplus)"
+equal "a runtime without libc: no call has too many or too few arguments" '' "$(surplus)"
 cp "$tmp/kdump" "$tmp/kdump.runtime"
 compare "a 32-bit program" build/test/record/compat32
-check "a 32-bit program: fields have its width" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
+check "a 32-bit program: fields have the width of 32-bit programs" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
 shows() { check "a 32-bit program: kdump shows $1" grep -q -- "$1" "$tmp/kdump"; }
 shows ' select([0-9]*, \[[0-9]*<pipe.*= 1'
 shows ' mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x'
@@ -75,7 +75,7 @@ shows ' ipc(SEMCTL, [0-9]*, 0, SETVAL|IPC_64, \[0x1\]) = 0'
 shows ' ipc(SEMTIMEDOP, [0-9]*, 2, \[{num=0, op=-1, flg=0x800}, {num=0, op=1, flg=0}\], {sec=0, nsec=1000}) = 0'
 shows ' ipc(SHMAT, [0-9]*, 0, \[0x[0-9a-f]*\], NULL) = 0'
 shows ' ipc(MSGRCV|0x10000, [0-9]*, 4, 0, 0x[0-9a-f]*, 7) = 4'
-equal "a 32-bit program: timeouts of waits" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
+equal "a 32-bit program: as many timeouts of waits are shown as strace shows" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
 # show FILE: prints "COUNT NAME" for all system calls in it, by the names of ktrace show.
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"

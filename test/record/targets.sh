@@ -19,35 +19,35 @@ record -f "$tmp/p" -p "$target"
 equal "-p returns at once: status" 0 "$status"
 check "the target is traced" test "$(tracer_of "$target")" -ne 0
 recorder=$(tracer_of "$target")
-check "its calls arrive in the file" eventually sh -c 'build/bin/kdump -f '"$tmp/p"' | grep -q "CALL *wait4"'
+check "-p: calls of the target arrive in the file" eventually sh -c 'build/bin/kdump -f '"$tmp/p"' | grep -q "CALL *wait4"'
 record -f "$tmp/p2" -p "$target"
-equal "a second recorder: status" 1 "$status"
+equal "a second recorder of the same process is refused" 1 "$status"
 said "is traced already"
 record -c -p 1
 equal "-c -p of a process that is not recorded: status" 1 "$status"
 said "none of your recorders records that"
 record -c -p "$target"
 equal "-c -p: status" 0 "$status"
-check "it is detached" eventually untraced
-check "it is still running" kill -0 "$target"
-check "the recorder ends" eventually sh -c '! kill -0 '"$recorder"
+check "-c -p detaches the target" eventually untraced
+check "-c -p: the target continues to run" kill -0 "$target"
+check "-c -p: the recorder ends" eventually sh -c '! kill -0 '"$recorder"
 build/bin/kdump -f "$tmp/p" >"$tmp/out" 2>"$tmp/err"
-equal "the file can be read" 0 "$?"
+equal "-c -p: the file can be read" 0 "$?"
 shown "$tmp/p" "wait4"
 
 record -d -f "$tmp/d" -p "$target"
 await sh -c 'test "$(build/bin/kdump -f '"$tmp/d"' -t c | awk "{ print \$1 }" | sort -u | wc -l)" -ge 2'
-check "-d: descendants, too" test "$(build/bin/kdump -f "$tmp/d" -t c | awk '{ print $1 }' | sort -u | wc -l)" -ge 2
+check "-d records descendants, too" test "$(build/bin/kdump -f "$tmp/d" -t c | awk '{ print $1 }' | sort -u | wc -l)" -ge 2
 record -c -f "$tmp/d"
 equal "-c -f: status" 0 "$status"
-check "-c -f detaches all of them" eventually untraced
+check "-c -f detaches all processes of the file" eventually untraced
 
 record -g "$target" -f "$tmp/g"
 equal "-g: status" 0 "$status"
 check "-g traces the group" test "$(tracer_of "$target")" -ne 0
 record -C
 equal "-C: status" 0 "$status"
-check "-C detaches all of them" eventually untraced
+check "-C detaches all processes" eventually untraced
 
 # A process of another group, whose parent is in this group.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
@@ -58,11 +58,11 @@ child=$(pgrep -P "$family")
 kills="$kills -$child"
 await sh -c 'test "$(ps -o pgid= -p '"$child"' | tr -d " ")" -eq '"$child"
 record -g "$family" -f "$tmp/g"
-equal "-g alone: the group only" 0 "$(tracer_of "$child")"
+equal "-g without -d does not trace a child in another group" 0 "$(tracer_of "$child")"
 record -c -g "$family"
 await sh -c 'grep -q "^TracerPid:.0$" /proc/'"$family"'/status'
 record -d -g "$family" -f "$tmp/dg"
-check "-d -g: processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
+check "-d -g traces processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
 record -c -t c -d -g "$family"
 equal "-c -t c: status" 0 "$status"
 # Earlier records may still be on their way to the file until the first signals arrive there.
@@ -71,12 +71,12 @@ signals=$(lines "$tmp/dg" PSIG)
 await has_more_signals
 calls=$(lines "$tmp/dg" CALL) signals=$(lines "$tmp/dg" PSIG)
 check "-c -t c: signals are recorded as before" eventually has_more_signals
-equal "-c -t c: calls are not" "$calls" "$(lines "$tmp/dg" CALL)"
+equal "-c -t c: calls are no longer recorded" "$calls" "$(lines "$tmp/dg" CALL)"
 record -c -d -g "$family"
 equal "-c -d -g: status" 0 "$status"
-check "-c -d -g: all of them are detached" eventually sh -c 'grep -q "^TracerPid:.0$" /proc/'"$child"'/status'
+check "-c -d -g detaches all processes" eventually sh -c 'grep -q "^TracerPid:.0$" /proc/'"$child"'/status'
 record -C
-equal "-C with nothing to end" 0 "$status"
+equal "-C without a recorder succeeds" 0 "$status"
 
 # However the recorder ends, the target continues.
 record -f "$tmp/k" -p "$target"
@@ -86,22 +86,22 @@ record -f "$tmp/k" -p "$target"
 check "recorder killed: another one can start" test "$status" -eq 0
 kill -TERM "$(tracer_of "$target")"
 check "recorder ended by SIGTERM: the target is not traced" eventually untraced
-check "the target is running" kill -0 "$target"
-check "it is not stopped" eventually grep -q '^State:.[SR]' "/proc/$target/status"
+check "recorder ended by SIGTERM: the target continues to run" kill -0 "$target"
+check "recorder ended by SIGTERM: the target is not stopped" eventually grep -q '^State:.[SR]' "/proc/$target/status"
 
 # A stop by a signal, and a SIGCONT, under the recorder.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
 # Stops by the tracer look the same, and a SIGCONT revokes a stop that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
-check "SIGSTOP stops it" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
+check "SIGSTOP stops the target" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"
-check "SIGCONT resumes it" eventually sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
+check "SIGCONT resumes the target" eventually sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
 record -c -p "$target"
 await untraced
 cp "$tmp/s" "$tmp/kept"
 record -f "$tmp/s" -p 4194303
-equal "no such process: status" 1 "$status"
+equal "-p of a missing process is refused" 1 "$status"
 said "does not exist"
-same "the older file is unchanged" "$tmp/kept" "$tmp/s"
+same "-p of a missing process leaves an existing file unchanged" "$tmp/kept" "$tmp/s"
 done_testing

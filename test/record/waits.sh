@@ -7,13 +7,13 @@
 
 # Between the two mkdir(2)s: 400 calls that do not wait, each with two stops for the recorder, and 20 that do.
 record -t cnw -f "$tmp/sleeps" "$programs/waits" sleeps 20
-equal "exit status" 0 "$status"
+equal "waits: exit status" 0 "$status"
 build/bin/kdump -f "$tmp/sleeps" | awk '/"\/nowhere\/begin"/ { on = 1 } /"\/nowhere\/end"/ { on = 0 } on' >"$tmp/between"
-equal "all calls are recorded" "400 20" "$(grep -c 'CALL  getppid' "$tmp/between") $(grep -c 'CALL  clock_nanosleep\|CALL  nanosleep' "$tmp/between")"
-equal "a wait for each sleep, and none for a stop" 20 "$(grep -c ' CSW ' "$tmp/between")"
+equal "all calls that wait or do not wait are recorded" "400 20" "$(grep -c 'CALL  getppid' "$tmp/between") $(grep -c 'CALL  clock_nanosleep\|CALL  nanosleep' "$tmp/between")"
+equal "each sleep is recorded as a wait, and no stop for the recorder is" 20 "$(grep -c ' CSW ' "$tmp/between")"
 sed -n 's/.* CSW .*, \([0-9]*\) times$/\1/p' "$tmp/between" >"$tmp/counts"
-check "each counts one more" awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' "$tmp/counts"
-equal "no wait after a call that does not wait" 0 "$(grep -A 1 'CALL  getppid' "$tmp/between" | grep -c ' CSW ')"
+check "each recorded wait increments the count by one" awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' "$tmp/counts"
+equal "no wait is recorded after a call that does not wait" 0 "$(grep -A 1 'CALL  getppid' "$tmp/between" | grep -c ' CSW ')"
 
 record -f "$tmp/sockets" "$programs/waits" sockets "$tmp/socket"
 equal "sockets: exit status" 0 "$status"
@@ -21,10 +21,10 @@ shown "$tmp/sockets" '{ AF_UNIX, unnamed }'
 shown "$tmp/sockets" "{ AF_UNIX, \"$tmp/socket\" }"
 shown "$tmp/sockets" '{ AF_UNIX, @"ktrace '
 shown "$tmp/sockets" '{ AF_UNSPEC, no address }'
-check "no family is unknown" sh -c '! build/bin/kdump -f "$1" | grep "unknown address family"' - "$tmp/sockets"
+check "kdump knows every address family" sh -c '! build/bin/kdump -f "$1" | grep "unknown address family"' - "$tmp/sockets"
 build/bin/kdump --json -f "$tmp/sockets" >"$tmp/json"
-check "JSON has the path" grep -qF "{\"family\":\"AF_UNIX\",\"path\":\"$tmp/socket\"}" "$tmp/json"
-check "JSON has the abstract name" grep -qF '{"family":"AF_UNIX","path":"\u0000ktrace ' "$tmp/json"
+check "JSON has the path of a socket" grep -qF "{\"family\":\"AF_UNIX\",\"path\":\"$tmp/socket\"}" "$tmp/json"
+check "JSON has the abstract name of a socket" grep -qF '{"family":"AF_UNIX","path":"\u0000ktrace ' "$tmp/json"
 
 # A handler that was set before recording began.
 mkfifo "$tmp/in" "$tmp/ready"
@@ -32,17 +32,17 @@ mkfifo "$tmp/in" "$tmp/ready"
 target=$!
 exec 8>"$tmp/in" 7<"$tmp/ready"
 read -r word <&7
-equal "it catches the signal" ready "$word"
+equal "a program with an earlier handler catches the signal" ready "$word"
 record -f "$tmp/signal" -p "$target"
 equal "-p: status" 0 "$status"
 echo go >&8
 wait "$target"
 exec 8>&- 7<&-
 ended() { build/bin/kdump -f "$tmp/signal" 2>/dev/null | grep -q ' EXIT '; }
-check "its end is recorded" eventually ended
+check "the end of a program with an earlier handler is recorded" eventually ended
 shown "$tmp/signal" 'SIGUSR1 caught handler=unknown mask=0x0'
-check "one line per call" sh -c 'build/bin/kdump --oneline -f "$1" | grep -qF "handler unknown}"' - "$tmp/signal"
-check "JSON" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"handler\":null"' - "$tmp/signal"
-check "ktrace show" sh -c 'build/bin/ktrace show --event proc.signal "$1" | grep -qF "handler unknown"' - "$tmp/signal"
-check "no part of it is 0xffff…" sh -c '! { build/bin/kdump -f "$1"; build/bin/ktrace show "$1"; } | grep -i 0xffffffffffffffff | grep -i sigusr1' - "$tmp/signal"
+check "kdump --oneline: an earlier handler is unknown" sh -c 'build/bin/kdump --oneline -f "$1" | grep -qF "handler unknown}"' - "$tmp/signal"
+check "kdump --json: an earlier handler is null" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"handler\":null"' - "$tmp/signal"
+check "ktrace show: an earlier handler is unknown" sh -c 'build/bin/ktrace show --event proc.signal "$1" | grep -qF "handler unknown"' - "$tmp/signal"
+check "an earlier handler is not shown as 0xffff…" sh -c '! { build/bin/kdump -f "$1"; build/bin/ktrace show "$1"; } | grep -i 0xffffffffffffffff | grep -i sigusr1' - "$tmp/signal"
 done_testing

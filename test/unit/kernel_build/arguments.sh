@@ -17,7 +17,7 @@ refused() {
 
 sed -n 's/^WRONG(\([a-z_]*\),.*/WRONG \1/p' $source >"$tmp/c"
 sed '/^#ifndef __cplusplus$/,/^#endif$/d' $source | sed -n 's/^WRONG(\([a-z_]*\),.*/WRONG \1/p' >"$tmp/c++"
-check "there are lines to be refused" test "$(wc -l <"$tmp/c++")" -ge 30
+check "the test has lines that compilers must refuse" test "$(wc -l <"$tmp/c++")" -ge 30
 
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do

@@ -34,7 +34,7 @@ x86_64 aarch64 riscv64: ; @echo $(KTRACE_SOURCES_$@) $(KTRACE_HWT_SOURCES_$@)
 .PHONY: all x86_64 aarch64 riscv64
 END
 make -s -f "$tmp/lists.mk" all >"$tmp/sources"
-check "there are sources to compile" test "$(wc -w <"$tmp/sources")" -gt 30
+check "kernel/ has sources to compile" test "$(wc -w <"$tmp/sources")" -gt 30
 
 cat >"$tmp/wrong.c" <<'END'
 #include "ktrace/ktrace.h"
