@@ -59,5 +59,5 @@ check "the fault of an invalid access is recorded as not resolved" sh -c 'build/
 # Without descriptors left for perf, threads continue, and a message reports it.
 (ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")
 equal "too few descriptors: exit status" 1 "$(cat "$tmp/status")"
-said "threads were not recorded: Too many open files"
+message_has "threads were not recorded: Too many open files"
 done_testing

@@ -28,7 +28,7 @@ for name in bomb hundred vforks sibling outlive group_stop; do
 	equal "$name: as many processes are recorded as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
 	check "$name: the file is complete" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
 done
-said "/proc is not mounted, or of another PID namespace: names of programs, files of descriptors and waits are not recorded"
+message_has "/proc is not mounted, or of another PID namespace: names of programs, files of descriptors and waits are not recorded"
 
 record_without -f "$tmp/threads" "$programs/threads"
 equal "as many threads are recorded as with /proc" \
@@ -38,7 +38,7 @@ record_without -f "$tmp/seven" sh -c 'exit 7'
 equal "without /proc the recorder has the command's status" 7 "$status"
 record_without -f "$tmp/none" -p $$
 equal "without /proc -p is refused" 1 "$status"
-said "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
+message_has "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
 check "a refused -p creates no file" test ! -e "$tmp/none"
 
 # In a new PID namespace, where /proc shows the process ids of another one: 1 and 2 are other processes there.
@@ -46,7 +46,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 	status=0
 	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?
 	equal "a PID namespace: status" 7 "$status"
-	said "/proc is not mounted, or of another PID namespace: names"
+	message_has "/proc is not mounted, or of another PID namespace: names"
 	equal "a PID namespace: no names of others" 'parent 1 "" parent 2 ""' \
 		"$(build/bin/kdump -f "$tmp/inner" | sed -n 's/.* EXEC *\(parent .*\)/\1/p' | sort -u | xargs -d '\n')"
 	equal "a PID namespace: no descriptors of others" 0 "$(lines "$tmp/inner" FD)"
@@ -69,7 +69,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 	done
 	record -c -p 2
 	equal "-c -p 2 of another namespace: status" 1 "$status"
-	said "none of your recorders records that"
+	message_has "none of your recorders records that"
 	# has_ended NAME: has the recording ended, although the program continues?
 	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
 	record -C

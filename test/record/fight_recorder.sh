@@ -82,7 +82,7 @@ printf '#!%s -u\n' "$tmp/bin/set-id" >"$tmp/bin/interpreted" && chmod 755 "$tmp/
 
 nobody "$ktrace" record -i -f "$tmp/nobody/undumpable" "$tmp/bin/fight" undumpable
 equal "undumpable: status" 0 "$status"
-said "only root may read those of a program that must not be dumped"
+message_has "only root may read those of a program that must not be dumped"
 build/bin/kdump --oneline -f "$tmp/nobody/undumpable" >"$tmp/oneline"
 equal "a descriptor that cannot be looked up has no path, not even an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
 shown "$tmp/nobody/undumpable" 'FD    3 unknown'
@@ -92,7 +92,7 @@ nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/script"
 equal "a set-id script gains no rights" 65534 "$(cat "$tmp/out")"
 check "a set-id script is recorded" test "$(lines "$tmp/nobody/t" CALL)" -gt 10
 nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/interpreted"
-said "gained privileges"
+message_has "gained privileges"
 nobody "$ktrace" record -f "$tmp/nobody/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
 equal "a set-id program under no_new_privs gains no rights" 65534 "$(cat "$tmp/out")"
 equal "a set-id program under no_new_privs is not reported as having gained rights" '' "$(cat "$tmp/err")"
@@ -105,7 +105,7 @@ END
 if gcc -m32 -nostdlib -static -o "$tmp/bin/old" "$tmp/old.c" 2>"$tmp/err" && "$tmp/bin/old" /bin/true; then
 	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" "$tmp/bin/set-id" -u
 	equal "a set-id program that a 32-bit one executes gets its rights" 0 "$(cat "$tmp/out")"
-	said "gained privileges"
+	message_has "gained privileges"
 	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" /bin/true
 	shown "$tmp/nobody/t" 'RET   execve 0'
 	shown "$tmp/nobody/t" 'RET   execve 0'
@@ -117,7 +117,7 @@ cp "$(command -v cat)" "$tmp/bin/capable"
 if setcap cap_net_raw+ep "$tmp/bin/capable" 2>"$tmp/err"; then
 	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/capable" /proc/self/status
 	equal "a program with capabilities gets them" 0000000000002000 "$(awk '/^CapEff/ { print $2 }' "$tmp/out")"
-	said "gained privileges"
+	message_has "gained privileges"
 else
 	skip "programs with capabilities" "setcap is absent, or the file system has none"
 fi

@@ -29,7 +29,7 @@ record -t w -f "$tmp/w" sleep 0.2
 check "-t w records a sleep as a wait" test "$(lines "$tmp/w" CSW)" -ge 1
 record -t x true
 equal "-t x is refused" 2 "$status"
-said "has the letter 'x', which is not one of cnisutfwpy+"
+message_has "has the letter 'x', which is not one of cnisutfwpy+"
 
 # Children.
 record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'
@@ -46,7 +46,7 @@ check "-a creates a missing file" test -s "$tmp/new"
 cp "$tmp/text" "$tmp/other"
 record -a -f "$tmp/other" true
 equal "-a to a file that is not a trace is refused" 1 "$status"
-said "contains something other than a trace"
+message_has "contains something other than a trace"
 same "a refused -a leaves the file unchanged" "$tmp/text" "$tmp/other"
 
 # Not regular files.
@@ -56,7 +56,7 @@ mkfifo "$tmp/fifo"
 for kind in link folder fifo; do
 	record -f "$tmp/$kind" true
 	equal "a $kind as the output file is refused" 1 "$status"
-	said "$tmp/$kind: not a regular file"
+	message_has "$tmp/$kind: not a regular file"
 	record -a -f "$tmp/$kind" true
 	equal "-a to a $kind is refused" 1 "$status"
 done
@@ -72,7 +72,7 @@ equal "record has status 143 if SIGTERM killed the command" 143 "$status"
 shown "$tmp/f" "PSIG  SIGTERM"
 record -f "$tmp/f" "$tmp/nothing"
 equal "a missing command: status 127" 127 "$status"
-said "$tmp/nothing: No such file or directory"
+message_has "$tmp/nothing: No such file or directory"
 record -f "$tmp/f" "$tmp/text"
 equal "a file that cannot be executed: status 126" 126 "$status"
 record
@@ -83,8 +83,8 @@ equal "record with a command and a process is refused" 2 "$status"
 # A full disk: the command continues, the file can be read, and the loss is reported.
 (ulimit -f 64 && exec timeout -k 5 $kill_limit "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
 equal "full disk: record has status 1" 1 "$?"
-said "File too large"
-said " lost"
+message_has "File too large"
+message_has " lost"
 build/bin/kdump -f "$tmp/full" >"$tmp/out" 2>"$tmp/err"
 equal "full disk: the trace can be read" 0 "$?"
 check "full disk: the trace has records" test "$(wc -l <"$tmp/out")" -gt 20
@@ -98,11 +98,11 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
 	equal "a set-id program: record succeeds" 0 "$?"
 	equal "a set-id program gets its rights" 0 "$(cat "$tmp/out")"
-	said "gained privileges"
+	message_has "gained privileges"
 	equal "a set-id program: no calls after its exec are recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
 	equal "-p of another user's process is refused" 1 "$?"
-	said "belongs to another user"
+	message_has "belongs to another user"
 else
 	skip "set-id programs" "only root can create one"
 fi

@@ -22,10 +22,10 @@ recorder=$(tracer_of "$target")
 check "-p: calls of the target arrive in the file" eventually sh -c 'build/bin/kdump -f '"$tmp/p"' | grep -q "CALL *wait4"'
 record -f "$tmp/p2" -p "$target"
 equal "a second recorder of the same process is refused" 1 "$status"
-said "is traced already"
+message_has "is traced already"
 record -c -p 1
 equal "-c -p of a process that is not recorded: status" 1 "$status"
-said "none of your recorders records that"
+message_has "none of your recorders records that"
 record -c -p "$target"
 equal "-c -p: status" 0 "$status"
 check "-c -p detaches the target" eventually untraced
@@ -102,6 +102,6 @@ await untraced
 cp "$tmp/s" "$tmp/kept"
 record -f "$tmp/s" -p 4194303
 equal "-p of a missing process is refused" 1 "$status"
-said "does not exist"
+message_has "does not exist"
 same "-p of a missing process leaves an existing file unchanged" "$tmp/kept" "$tmp/s"
 done_testing
