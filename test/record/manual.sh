@@ -11,9 +11,9 @@ example() {
 }
 
 example man/utrace.2 miss
-record -t u -f "$tmp/said" "$tmp/miss"
+record -t u -f "$tmp/miss.ktrace" "$tmp/miss"
 check "man/utrace.2: kdump shows the line of the page" sh -c 'sed -n "s/.*miss  *USER/USER/p" man/utrace.2 |
-	grep -qxF -- "$(build/bin/kdump -t u -f "$1" | sed "s/.*USER/USER/")"' - "$tmp/said"
+	grep -qxF -- "$(build/bin/kdump -t u -f "$1" | sed "s/.*USER/USER/")"' - "$tmp/miss.ktrace"
 
 example man/ktrace.2 part
 (cd "$tmp" && XDG_RUNTIME_DIR="$tmp" "$OLDPWD/build/bin/ktrace" record -t u ./part)
