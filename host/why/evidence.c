@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the trace twice. The first pass finds its end and the lost slots. The second pass needs the end to
- * decide which events are recent, and the number of events to format only the newest of each CPU and thread.
+ * Reads the trace twice. The first pass finds the end of the trace and the lost slots, and counts the events
+ * of each CPU and thread. The second pass needs these: the end shows which events are recent, and the counts
+ * show which events are the newest of each CPU and thread, so that only these are formatted.
  */
 #include "why/evidence.h"
 
@@ -13,7 +14,8 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define END_MOST 1000000u /* s: a table stamp this long after the newest event is not a time */
+/* s: a stamp in a table is invalid if it is this much newer than the newest event */
+#define END_MOST 1000000u
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -134,7 +136,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	return why_index_put(&evidence->index, WHY_KEY_OBJECT, address, evidence->objects++);
 }
 
-/* Allocates evidence->cpu for all CPUs of the trace. */
+/* Allocates evidence->cpu, an entry for each CPU of the trace. */
 static int make_cpus(struct why_evidence *evidence)
 {
 	uint32_t cpus = evidence->info->cpus;
@@ -158,7 +160,10 @@ static int make_cpus(struct why_evidence *evidence)
 	return 0;
 }
 
-/* Moves evidence->end to a stamp of the tables, unless it is too long after the newest event to be valid. */
+/*
+ * Moves evidence->end to a stamp from a table if that is later. Ignores a stamp that is too much newer than
+ * the newest event to be valid.
+ */
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {
 	const uint64_t frequency = evidence->info->frequency;
@@ -193,8 +198,8 @@ static void measure(struct why_evidence *evidence)
 }
 
 /*
- * Returns whether the machine was halted for the capture: registers and cores are taken from a halted
- * machine.
+ * Returns whether the machine was halted for the capture: the trace has registers, the host captured it after
+ * a stall, or it is from a core file.
  */
 static bool was_halted(const struct why_evidence *evidence)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The state of a machine at the end of a trace, gathered once from the state tables that the kernel's hooks
- * keep, the events, the CPUs' registers and stacks if a host captured them, and the end of the run.
- * Detectors use only this; they do not read the trace again.
- *
- * All times are stamps of the trace, corrected while it is read. What the kernel does not record is marked
- * as unknown.
+ * The state of a machine at the end of a trace. It is gathered once: from the state tables that the kernel's
+ * hooks keep, from events, from registers and stacks that a host captured, and from the host's note about the
+ * end of the run. Detectors read only this and not the trace. All times are stamps of the trace after the
+ * correction of clocks. What the kernel does not record is marked as unknown.
  */
 #ifndef WHY_EVIDENCE_H
 #define WHY_EVIDENCE_H
@@ -22,14 +20,14 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-#define WHY_LAST   8u /* events kept of each CPU and thread */
+#define WHY_LAST   8u /* newest events of each CPU and thread that are kept */
 #define WHY_FRAMES 32u
 #define WHY_TEXT   160u
 
 /*
- * Limits. At most KEYED_MAX lock orders are kept. Events and table rows of CPUs and threads beyond the
- * limits, and orders beyond theirs, are left out and counted in `left_out`. Objects beyond the limit have no
- * name, and nothing is concluded about threads that sleep on them.
+ * Limits. There are at most KEYED_MAX lock orders. Events and table rows of further CPUs and threads, and
+ * further lock orders, are left out and counted in `left_out`. Objects beyond the limit have no name, and
+ * nothing is concluded about threads that sleep on them.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -55,30 +53,31 @@ struct why_last {
 	uint64_t total; /* events seen */
 };
 
-/* How often something happened in the whole trace and in its last part. */
+/* Counts of one kind of event in the whole trace and in its last part. */
 struct why_rate {
-	uint64_t count;	 /* in the trace, after the last gap on that CPU */
-	uint64_t recent; /* part of `count`: within the last `why_evidence.window` */
-	uint64_t last;	 /* stamp */
+	uint64_t count;	 /* events since the last gap on that CPU */
+	uint64_t recent; /* events of `count` in the last `why_evidence.window` ticks */
+	uint64_t last;	 /* stamp of the newest event */
 };
 
-/* Interrupts of one number. */
+/* Counts of interrupts with one number on one CPU. */
 struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
-	uint64_t ended;	      /* part of `entered`: interrupts with an EOI */
-	uint64_t close;	      /* part of `entered`: came as soon as the CPU had left the previous interrupt */
-	uint64_t first, last; /* stamps */
+	uint64_t ended; /* interrupts of `entered` that had an EOI */
+	/* interrupts of `entered` that came right after the handler of the previous interrupt returned */
+	uint64_t close;
+	uint64_t first, last; /* stamps of the first and last interrupt */
 };
 
-/* A period in which a CPU took no interrupt while it ran a single thread, which was not an idle thread. */
+/* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */
 struct why_quiet {
-	uint64_t from, to; /* 0, 0: none */
-	uint64_t unseen;   /* ticks of the period in which no event shows that the CPU ran */
+	uint64_t from, to; /* stamps of its begin and end; 0, 0: there is none */
+	uint64_t unseen;   /* ticks of the period in which events do not show that the CPU ran */
 	uint64_t events;   /* events that the thread recorded in the period */
 	uint64_t others;   /* interrupts that other CPUs took in the period */
 	uint32_t thread;
-	uint64_t pc; /* where the interrupt that ended the period interrupted the CPU, 0 unknown */
+	uint64_t pc; /* instruction that the next interrupt interrupted; 0 unknown */
 };
 
 /* A place where a CPU was interrupted, with the thread and context that ran there. */
@@ -89,282 +88,306 @@ struct why_sample {
 };
 
 /*
- * The interrupts of a CPU without NMIs, from its events after the last gap. An interrupt may be ended
- * (irq.eoi) before or after it is entered, but not before the previous interrupt is entered.
+ * The interrupts of a CPU, without NMIs, from its events after the last gap. The EOI of an interrupt
+ * (irq.eoi) may be recorded before irq.enter of that interrupt, but not before irq.enter of the previous
+ * interrupt.
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
-#define WHY_TICK_MS   25u /* the longest time between two ticks of a timer that kernels use */
+#define WHY_TICK_MS   25u /* the longest time between two ticks of the timers that kernels use */
 struct why_interrupts {
-	uint64_t events; /* of any kind */
+	uint64_t events; /* number of events of the CPU, of any kind */
 	uint64_t entered, ended;
-	uint32_t number; /* of the newest interrupt, if any was entered */
+	uint32_t number; /* number of the newest interrupt, if there was one */
 	char name[24];
 	uint64_t stamp;
 	bool over;   /* the newest interrupt has an EOI */
 	bool left;   /* the handler of the newest interrupt has returned */
-	uint64_t pc; /* where the newest interrupt interrupted the CPU, 0 unknown */
-	/* number of newest interrupts with the same number and no other event on that CPU between them */
+	uint64_t pc; /* instruction that the newest interrupt interrupted; 0 unknown */
+	/*
+	 * number of newest interrupts in a row that have one number, with no other event on that CPU between
+	 * them
+	 */
 	uint64_t run;
-	uint64_t run_first;    /* stamp of the first interrupt of `run` */
-	uint64_t near, far;    /* intervals between interrupts: up to WHY_TICK_MS, and longer */
-	bool run_at_one_place; /* all interrupts of `run` interrupted the CPU at the same place */
-	/* in order of first occurrence; further kinds are left out */
+	uint64_t run_first;    /* stamp of the first interrupt that `run` counts */
+	uint64_t near, far;    /* numbers of intervals between interrupts: up to WHY_TICK_MS, and longer */
+	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at one place */
+	/* counts by interrupt number, in order of first occurrence; more than WHY_IRQ_KINDS are left out */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
-	struct why_quiet quiet; /* the period in which the CPU is seen to have run longest */
-	/* number of periods that ended at the same place as `quiet` and are at least half as long */
+	/* the period without interrupts in which the CPU is seen to have run for the longest time */
+	struct why_quiet quiet;
+	/* number of periods that ended where `quiet` ended and lasted at least half as long */
 	uint64_t quiets;
-	struct why_sample sample[WHY_SAMPLES]; /* sample n is at n modulo WHY_SAMPLES */
+	/* newest samples; sample number n is at index n modulo WHY_SAMPLES */
+	struct why_sample sample[WHY_SAMPLES];
 	uint64_t samples;
 };
 
 struct why_cpu {
 	uint32_t number;
-	bool has_row;	 /* `row` is from the kernel's table */
-	bool has_holder; /* `holder` is from the kernel's table */
+	bool has_row;	 /* `row` is valid: the kernel's table has it */
+	bool has_holder; /* `holder` is valid: the kernel's table has it */
 	struct ktrx_cpu row;
 	struct ktrx_holder holder;
 	bool has_registers;
 	uint64_t pc, sp;
-	enum privilege side;	    /* privilege level in the captured registers */
-	uint64_t trap_pc;	    /* where the last exception was taken, from the registers; 0 unknown */
-	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
+	enum privilege side; /* privilege level, from the captured registers */
+	uint64_t trap_pc;    /* instruction of the last exception, from the captured registers; 0 unknown */
+	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */
 	uint32_t frames;
-	uint64_t lost;	      /* slots lost or unreadable in its ring, within the part that can be read */
-	uint64_t gap;	      /* stamp of the first event after the last lost slot; 0: none is lost */
-	uint64_t first_stamp; /* of its oldest event */
-	bool cut;	      /* events before `first_stamp` were overwritten */
-	uint64_t last_stamp;  /* of its newest event, 0: none */
-	uint64_t worked;  /* ticks of the window in which it is seen to run threads other than idle threads */
-	uint32_t running; /* running thread from the tables or events; UINT32_MAX unknown */
+	/* lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
+	uint64_t lost;
+	uint64_t gap;	      /* stamp of the first event after the last lost slot; 0: no slot is lost */
+	uint64_t first_stamp; /* stamp of the oldest event of the CPU */
+	bool cut;	      /* the CPU's ring has overwritten the events before `first_stamp` */
+	uint64_t last_stamp;  /* stamp of the newest event of the CPU; 0: there is none */
+	/* ticks of the window in which the CPU is seen to run threads that are not idle threads */
+	uint64_t worked;
+	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX unknown */
 	struct why_last last;
 	struct why_rate irqs; /* irq.enter */
 	struct why_interrupts interrupts;
 	struct why_rate switches;
 };
 
-/* The newest failed tries for one lock in a row (lock.fail) by a thread that did not wait for the lock. */
+/* The newest failed tries (lock.fail) of a thread for one lock, in a row, without a wait for the lock. */
 struct why_tries {
 	uint64_t lock;
 	uint64_t count;
-	uint64_t first, last; /* stamps */
-	uint32_t owner;	      /* thread that held the lock at the last try, UINT32_MAX unknown */
+	uint64_t first, last; /* stamps of the first and last try */
+	uint32_t owner;	      /* thread that held the lock at the last try; UINT32_MAX unknown */
 	uint64_t pc;	      /* place of the last try, 0 unknown */
 };
 
 /*
- * Nested faults: each came before the handler of the previous fault had returned. Counts faults in
- * interrupts, too.
+ * Nested faults of a thread: each fault came before the handler of the previous fault had returned. Faults in
+ * interrupt handlers count, too.
  */
 struct why_fault_nest {
-	uint64_t count;	      /* 0: no fault is being handled */
-	uint64_t address, ip; /* of the newest fault; ip: 0 unknown */
+	uint64_t count;	      /* faults whose handlers have not returned */
+	uint64_t address, ip; /* address and instruction of the newest fault; ip: 0 unknown */
 };
 
 struct why_thread {
 	uint32_t id;
-	char name[28]; /* "" unknown */
-	bool idle;     /* it is an idle thread */
+	char name[28]; /* name from the kernel; "" unknown */
+	bool idle;     /* the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
-	uint64_t first;		  /* stamp of the oldest event about it, UINT64_MAX: none */
-	uint64_t created;	  /* stamp of sched.create, 0: not in the trace */
-	enum threads_state state; /* from the events, THREADS_UNKNOWN if they do not show it */
+	uint64_t first;		  /* stamp of the oldest event about the thread; UINT64_MAX: there is none */
+	uint64_t created;	  /* stamp of sched.create; 0: not in the trace */
+	enum threads_state state; /* state by events; THREADS_UNKNOWN if they do not show it */
 	uint64_t since;		  /* stamp of the change to `state` */
-	uint64_t object;	  /* object that it announced to wait for */
+	uint64_t object;	  /* object that the thread waits for in `state`, by events */
 	uint32_t cpu;		  /* KTRX_NO_CPU unknown */
 	struct why_last last;
 	struct why_rate syscalls; /* syscall.enter */
 	uint64_t syscall;	  /* number of the newest system call */
 	uint64_t syscall_result;  /* result of the newest system call that returned */
 	bool in_syscall;
-	uint64_t repeats;	/* newest system calls in a row with the same arguments and result */
-	uint64_t repeat_first;	/* stamp of the first of `repeats` */
-	bool repeats_cut;	/* earlier calls like `repeats` may be lost */
+	/* number of newest system calls in a row that have the same arguments and the same result */
+	uint64_t repeats;
+	uint64_t repeat_first; /* stamp of the first system call that `repeats` counts */
+	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
 	struct why_rate faults; /* mm.fault_enter */
-	uint64_t fault_address; /* of the newest fault */
-	uint64_t fault_ip;	/* instruction of the newest fault, 0 unknown */
+	uint64_t fault_address; /* address of the newest fault */
+	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0 unknown */
 	bool in_fault;		/* the handler of the newest fault has not returned */
 	char fault_how[24];	/* how the newest fault ended, "" unknown */
 	/*
-	 * newest faults in a row at the same address by the same instruction, with no other progress between
+	 * number of newest faults in a row at one address by one instruction, without progress between them
 	 */
 	uint64_t fault_repeats;
-	uint64_t fault_first;	/* stamp of the first of `fault_repeats` */
-	uint64_t fault_signals; /* signals that were delivered since the first of `fault_repeats` */
+	uint64_t fault_first;	/* stamp of the first fault that `fault_repeats` counts */
+	uint64_t fault_signals; /* number of signals delivered since that first fault */
 	bool fault_signalled;	/* a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
-	uint64_t ran;	     /* ticks of the window in which it is seen to run */
-	uint64_t runnable;   /* ticks for which it has been runnable without running; 0: it is not runnable */
-	uint64_t interrupts; /* interrupts that its CPU has taken since it became runnable */
-	uint64_t blocked;    /* stamp of its announcement to sleep, from events; 0: it has been woken since */
-	uint64_t blocked_on; /* object of that announcement */
-	/* kind of wait in that announcement, KTRX_WAIT_*; KTRX_WAIT_NONE: not recorded */
+	uint64_t ran; /* ticks of the window in which the thread is seen to run */
+	/* ticks for which the thread has been runnable without running; 0: it is not runnable */
+	uint64_t runnable;
+	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
+	uint64_t interrupts;
+	uint64_t blocked;    /* stamp of the thread's newest event that announces a sleep; 0: woken since */
+	uint64_t blocked_on; /* object on which the thread sleeps by the event at `blocked` */
+	/* kind of wait (KTRX_WAIT_*) by the event at `blocked`; KTRX_WAIT_NONE: not recorded */
 	uint8_t blocked_for;
-	uint64_t
-		/* waits for devices (of all threads) that had ended before that announcement */
-		blocked_after;
-	uint64_t usual_sleep;	  /* ticks that its timed sleeps take, near their median; 0: there was none */
-	uint64_t last_sleep;	  /* stamp of its last announcement to sleep for anything but a lock */
-	uint64_t woken;		  /* stamp of its last wakeup in the events, also if it was awake already */
-	uint64_t last_action;	  /* stamp of its newest event that is not about locks or going to sleep */
-	uint32_t last_action_cpu; /* CPU of that event */
-	uint64_t contends;	  /* lock that it waits for by its events (lock.contend), 0: none */
+	/* number of waits for devices, of all threads, that had ended before `blocked` */
+	uint64_t blocked_after;
+	/* usual length in ticks of the thread's timed sleeps, near the median; 0: there was none */
+	uint64_t usual_sleep;
+	/* stamp of the thread's last event that announces a sleep, except a sleep for a lock */
+	uint64_t last_sleep;
+	/* stamp of the thread's last wakeup in the events; it may have been awake already */
+	uint64_t woken;
+	/* stamp of the thread's newest event that is not about a lock, a switch or going to sleep */
+	uint64_t last_action;
+	uint32_t last_action_cpu; /* CPU of the event at `last_action` */
+	/* lock that the thread waits for, by events (lock.contend); 0: none */
+	uint64_t contends;
 	uint64_t contends_since;
 	struct why_tries tries;
-	uint64_t
-		/* stamp of the newest event that it recorded itself, except switches; 0: none */
-		last_own_event;
+	/* stamp of the newest event that the thread itself recorded, except switches; 0: none */
+	uint64_t last_own_event;
 };
 
-/* A lock that events show to be taken and not released. */
+/* A lock that, by events, was taken and not released. */
 struct why_hold {
 	uint64_t lock;
-	uint64_t stamp;
-	uint64_t pc; /* 0 unknown */
+	uint64_t stamp; /* when it was taken */
+	uint64_t pc;	/* place where it was taken; 0 unknown */
 	uint32_t thread, cpu;
 };
 
 #define WHY_OUTER 4u
 
-/* Lock `then` was taken while `first` was held. Describes the newest time that this happened. */
+/*
+ * A lock order: lock `then` was taken while lock `first` was held. The other fields describe the last time
+ * that this happened.
+ */
 struct why_order {
 	uint64_t first, then;
-	uint64_t stamp;		    /* in the trace `trace` */
-	uint64_t first_pc, then_pc; /* where each was taken, 0 unknown */
-	uint64_t outer[WHY_OUTER];  /* other locks that were held each time, 0: none */
+	uint64_t stamp;		    /* stamp in the trace with the number `trace` */
+	uint64_t first_pc, then_pc; /* places where the locks were taken; 0 unknown */
+	uint64_t outer[WHY_OUTER];  /* further locks that were held each time; 0: none */
 	uint64_t count;
 	uint32_t thread, cpu;
-	bool several;	/* more than one thread took them in this order */
-	uint32_t trace; /* 0: this trace, else the number of an earlier trace, from 1 */
+	bool several;	/* more than one thread has taken the locks in this order */
+	uint32_t trace; /* number of the trace: 0 is this trace, earlier traces count from 1 */
 };
 
 /* A thread that woke sleepers of a queue, or tried to. */
 struct why_waker {
 	uint32_t thread;
-	uint64_t wakes; /* 0: no thread was asleep when it tried */
+	uint64_t wakes; /* number of wakeups; 0: each time that it tried, no thread slept */
 	uint64_t last;
 };
 
 /*
- * The times between wakeups of a queue's sleepers. Times across lost slots are left out. Wakeups that come
- * together count as one.
+ * The intervals between wakeups of a queue's sleepers. Intervals that contain lost slots are left out.
+ * Wakeups that come almost at once count as one.
  */
 #define WHY_INTERVALS 24u
 struct why_rhythm {
-	uint64_t interval[WHY_INTERVALS]; /* ticks; interval n is at n modulo WHY_INTERVALS */
+	/* newest intervals in ticks; interval number n is at index n modulo WHY_INTERVALS */
+	uint64_t interval[WHY_INTERVALS];
 	uint64_t intervals;
 	uint64_t longest;
-	uint64_t first, last; /* stamps of wakeups, 0: none */
+	uint64_t first, last; /* stamps of the first and last wakeup; 0: none */
 };
 
-/* The interrupts that woke a queue's sleepers. */
+/* The wakeups by interrupts of a queue's sleepers. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* stamp */
+	uint64_t wakes, last; /* number of wakeups, and stamp of the last */
 	bool known;	      /* `number` and `cpu` are valid */
-	uint32_t number, cpu; /* of the last interrupt */
+	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
 
 /*
- * An object that threads sleep on, from the events. A thread that does not record what it sleeps on has a
- * queue of its own with address 0.
+ * A queue: an object on which threads sleep, from events. If a thread does not record the object on which it
+ * sleeps, it has a queue for itself, with address 0.
  */
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
-	uint64_t first; /* its oldest event */
-	uint64_t wakes; /* wakeups of its sleepers */
+	uint64_t first; /* stamp of the oldest event about the queue */
+	uint64_t wakes; /* wakeups of threads that slept on the queue */
 	uint64_t last_wake;
-	struct why_waker waker[WHY_WAKERS]; /* threads that woke its sleepers */
+	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
 	uint32_t wakers;
-	bool by_interrupt;	  /* interrupts woke its sleepers */
-	struct why_irq_waker irq; /* the interrupts that did */
-	bool by_others;		/* threads that are not in `waker` for lack of room woke its sleepers, too */
+	bool by_interrupt;	  /* interrupts have woken sleepers of the queue */
+	struct why_irq_waker irq; /* wakeups by interrupts */
+	/* more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
+	bool by_others;
 	uint64_t nobody;	/* wakeups that found no thread asleep (sched.wake_nobody) */
-	uint64_t nobody_stamp;	/* newest such wakeup: its stamp */
-	uint64_t nobody_ip;	/* newest such wakeup: its place, 0 unknown */
-	uint32_t nobody_thread; /* newest such wakeup: its thread */
-	uint32_t nobody_cpu;	/* newest such wakeup: its CPU */
+	uint64_t nobody_stamp;	/* stamp of the newest wakeup that found no thread asleep */
+	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0 unknown */
+	uint32_t nobody_thread; /* thread that did the newest wakeup that found no thread asleep */
+	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
 	struct why_rhythm rhythm;
-	uint64_t waits;	  /* waits that ended; each lasts from the announcement to the wakeup */
-	uint64_t longest; /* ticks of the longest of `waits` */
-	uint64_t gaps;	  /* number of gaps in the trace before the newest wakeup */
+	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
+	uint64_t longest; /* ticks of the longest ended wait */
+	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
 };
 
-/* Waits for devices (KTRX_WAIT_DEVICE) that have ended. */
+/* Waits for devices (KTRX_WAIT_DEVICE) that have ended. The fields worst_* describe the longest of them. */
 struct why_waits {
 	struct histogram ticks;
-	uint64_t half;	      /* the median, in ticks */
-	uint64_t late;	      /* ticks from which a wait counts as late; 0: not known */
+	uint64_t half;	      /* median length of a wait, in ticks */
+	uint64_t late;	      /* ticks: a wait that takes at least this long is late; 0: not known */
 	uint64_t lates;	      /* number of late waits */
-	uint64_t worst_begin; /* the longest wait: when it began */
+	uint64_t worst_begin; /* stamp of the beginning of the longest wait */
 	uint64_t worst_object;
-	uint64_t worst_overtaken; /* other waits that ended during the longest wait */
+	uint64_t worst_overtaken; /* other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
-	/* timed sleeps that overlap the longest wait and ended late by a good part of its length */
+	/* timed sleeps during the longest wait that ended late, by a large part of the length of that wait */
 	uint32_t worst_late;
-	uint32_t worst_punctual; /* timed sleeps that overlap the longest wait and ended as usual */
-	/* ticks of the longest wait in which `worst_cpu` should have recorded something and did not */
+	uint32_t worst_punctual; /* timed sleeps during the longest wait that ended on time */
+	/* ticks of the longest wait in which CPU `worst_cpu` should have recorded something and did not */
 	uint64_t worst_unseen;
 	uint32_t worst_cpu;
 };
 
-/* A lock, queue or other object that was named by a hook or an event. */
+/* A lock, queue or other object that a hook or an event named. */
 struct why_object {
 	uint64_t address;
-	char name[64];	/* from the kernel, "" unknown */
-	bool elsewhere; /* only an earlier trace has it: `address` identifies it, but is no address */
+	char name[64];	/* name from the kernel; "" unknown */
+	bool elsewhere; /* only an earlier trace has it: `address` is a unique number, not an address */
 };
 
 /* The kernel's panic. */
 struct why_panic {
-	uint64_t stamp; /* 0: there is no such event */
+	uint64_t stamp; /* 0: the trace has no panic */
 	uint32_t cpu, thread;
-	char message[256];  /* from the guest, not escaped */
-	uint64_t caller[2]; /* innermost first, 0 unknown */
+	char message[256];  /* text from the guest, not escaped */
+	uint64_t caller[2]; /* return addresses of the panic's callers, innermost first; 0 unknown */
 };
 
 struct why_evidence {
 	struct ktread *trace;
-	/*
-	 * ticks: the order of events of different CPUs is uncertain if they are closer than this; 0 unknown
-	 */
+	/* ticks: if events of different CPUs are closer than this, their order is uncertain; 0 unknown */
 	uint64_t doubt;
 	const struct ktread_info *info;
-	struct symbols *symbols; /* NULL: no file of the kernel is known */
-	uint64_t end;		 /* "now": the newest stamp of events and tables, plus the silence after it */
-	uint64_t alive;		 /* the newest stamp of events and tables, without that silence */
+	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
+	uint64_t end;		 /* the newest stamp of events and tables, plus the silence after it: "now" */
+	uint64_t alive;		 /* the newest stamp of events and tables */
 	uint64_t first;		 /* stamp of the oldest event */
 	uint64_t newest_event;	 /* stamp of the newest event */
-	uint64_t window;	 /* ticks that count as "recent": the last second at most */
-	char ended[256];	 /* how the run ended, from `ktrace run`; "" unknown */
-	bool stalled;		 /* captured because heartbeats were missing or the time was up */
-	bool silence_is_longer;	 /* the machine may have been silent for longer than the host watched it */
-	bool made_progress;	 /* the host saw the machine make progress until it was captured */
-	bool halted;		 /* the machine was halted for the capture, so the tables show one moment */
-	bool reset;		 /* the machine reset itself */
+	uint64_t window; /* length in ticks of the window, the last part of the trace: at most a second */
+	char ended[256]; /* how the run ended, from `ktrace run`; "" unknown */
+	/* the host captured it because heartbeats were missing or its time limit was reached */
+	bool stalled;
+	/* the machine was silent for the whole time that the host watched it, perhaps for longer */
+	bool silence_is_longer;
+	bool made_progress; /* the host saw the machine make progress until it was captured */
+	bool halted;	    /* the machine was halted for the capture, so all tables are of one moment */
+	bool reset;	    /* the machine reset itself */
 	struct why_panic panic;
-	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
-	bool state_off;		       /* hooks kept no state: debug.ktr.state is 0 */
-	bool blocks_recorded;	       /* a table row shows a waiting thread */
-	bool exits_recorded;	       /* the kernel calls ktrace_thread_end() */
-	bool idle_recorded;	       /* a CPU has set the idle mode */
-	bool fault_exits;	       /* there is an event for the end of a fault */
-	bool switched;		       /* a CPU has switched threads */
-	bool timeouts_recorded;	       /* a sleep had a timeout recorded, so sleeps without one have none */
-	struct scheduling *scheduling; /* which events were recorded when, and what states of switches mean */
-	/* wakeups in the events, and those of threads that were runnable by the states of their switches */
+	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
+	bool state_off;		/* debug.ktr.state is 0, so hooks kept no state */
+	bool blocks_recorded;	/* some thread waits by its table row */
+	bool exits_recorded;	/* the kernel calls ktrace_thread_end() */
+	bool idle_recorded;	/* some CPU has set the idle mode */
+	bool fault_exits;	/* the end of a fault was recorded at least once */
+	bool switched;		/* some CPU has switched threads */
+	/* some sleep has a recorded timeout, so sleeps without a recorded timeout have none */
+	bool timeouts_recorded;
+	/* which events were recorded at which time, and the meaning of states in sched.switch */
+	struct scheduling *scheduling;
+	/*
+	 * wakes: wakeups in the events; odd_wakes: wakeups of threads that were already runnable by the state
+	 * in sched.switch
+	 */
 	uint64_t wakes, odd_wakes;
-	bool high;	     /* the kernel runs in the upper half of the address space */
-	bool users;	     /* a CPU has been in user mode */
-	uint64_t gap;	     /* stamp of the first event after the newest gap of any CPU; 0: none */
-	uint32_t cut;	     /* rings whose ends are missing in the file: their gap is at the end */
-	uint64_t most_beats; /* largest number of heartbeats of a CPU */
-	uint64_t
-		/* largest time without a heartbeat until the end, of CPUs that should have them */
-		longest_silence;
-	uint64_t events, known; /* number of events, and of those with a well-known name */
+	bool high;    /* the kernel runs in the upper half of the address space */
+	bool users;   /* some CPU has been in user mode */
+	uint64_t gap; /* stamp of the first event after the newest gap on any CPU; 0: there is no gap */
+	/* number of rings whose end is missing in the file, which counts as a gap at the end */
+	uint32_t cut;
+	uint64_t most_beats; /* largest number of heartbeats of any CPU */
+	/* longest time since the last heartbeat, of the CPUs that should have heartbeats */
+	uint64_t longest_silence;
+	uint64_t events, known; /* number of all events, and of events with a well-known name */
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;
@@ -378,41 +401,45 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	uint64_t left_out;  /* number of events, rows and orders beyond the limits */
-	struct keyed index; /* finds threads, objects and queues; use the functions below */
+	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
+	struct keyed index; /* index of threads, objects and queues, for the functions below */
 };
 
 /*
- * Reads the trace to its end. `symbols` may be NULL and must outlive the evidence. Returns 0 or a negative
- * KTREAD_E_*. After an error *evidence contains what was read before. Call why_evidence_free() in each case.
+ * Reads the trace to its end. `symbols` may be NULL; otherwise it must outlive the evidence. Returns 0 or a
+ * negative KTREAD_E_*. After an error, *evidence contains what was read before the error. Call
+ * why_evidence_free() in each case.
  */
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 /*
- * Adds the orders in which locks were taken in an earlier trace. `number`: counts earlier traces from 1. A
- * lock is the same in both traces if it has the same name, or no name and the same address in the same
- * build. Returns 0 or a negative KTREAD_E_*.
+ * Adds the lock orders of an earlier trace. `number` is the number of that trace, from 1. A lock of the
+ * earlier trace is a lock of this trace if both have one name. If it has no name, its address decides, but
+ * only if both traces are from one build. Returns 0 or a negative KTREAD_E_*.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
 /*
- * Returns the ticks from a stamp to the end. 0 if the stamp is later, as when the machine ran while it was
- * read.
+ * Returns the ticks from the stamp to the end. Returns 0 if the stamp is after the end, which is possible if
+ * the machine ran while its memory was read.
  */
 static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t stamp)
 {
 	return stamp < evidence->end ? evidence->end - stamp : 0;
 }
 
-/* Finds a thread. Returns NULL if the evidence has none of this id. */
+/* Finds a thread by its id. Returns NULL if the evidence does not have the thread. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
 /* Returns the name of an object, "" if unknown. */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
-/* Returns whether only an earlier trace has the object. */
+/* Returns whether the object is only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
-/* Finds the queue at an address. Returns NULL if no thread was seen to sleep there. */
+/* Finds the queue with that address. Returns NULL if no thread was seen to sleep on it. */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address);
-/* Finds the own queue of a thread that did not record what it sleeps on. Returns NULL if there is none. */
+/*
+ * Finds the queue that stands for a thread which does not record the object on which it sleeps. Returns NULL
+ * if there is none.
+ */
 const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Evaluates the events, in two passes through the trace. */
+/* Evaluates the events of a trace in two passes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread
 
 /* ---- First pass ---------------------------------------------------------------------------------- */
 
-/* Returns whether older events of the event's ring were overwritten. */
+/* Returns whether the ring of the event has overwritten older events. */
 static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
@@ -54,8 +54,8 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Finishes evidence->scheduling. If events were switched on or off, reads the trace again in the order of
- * time.
+ * Completes evidence->scheduling. If events were switched on or off, this reads the trace again in the order
+ * of time.
  */
 static int survey_scheduling(struct why_evidence *evidence)
 {
@@ -97,9 +97,9 @@ void why_survey_cut(struct why_evidence *evidence)
 	}
 }
 
-#define STOP_MS 100u /* tables may be this much newer than the last event of a stopped machine */
+#define STOP_MS 100u /* the tables of a stopped machine may be this much newer than its last event */
 
-/* If recording was stopped while the machine ran on, only the tables show what happened after that. */
+/* If recording was stopped and the machine ran on, only the tables show what happened after the stop. */
 void why_survey_stop(struct why_evidence *evidence)
 {
 	if (evidence->info->stopped && evidence->newest_event &&
@@ -128,8 +128,8 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 }
 
 /*
- * Formats the event if it is among the newest. A guest that runs on may have recorded more events since the
- * first pass; these are left out.
+ * Formats the event if it is among the newest. If the guest runs on, it may have recorded more events since
+ * the first pass. Such events are left out.
  */
 static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {
@@ -148,7 +148,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 
-/* Returns the ticks of the window between two stamps. */
+/* Returns the ticks between two stamps, without ticks that are before the window. */
 static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
 {
 	const uint64_t begin = evidence->end - evidence->window;
@@ -158,7 +158,7 @@ static uint64_t within_window(const struct why_evidence *evidence, uint64_t from
 	return to > from ? to - from : 0;
 }
 
-/* Adds the time that a thread ran, from thread->since until `to`. */
+/* Adds the time in which a thread ran: from thread->since to `to`. */
 static void note_ran(struct why_evidence *evidence, struct why_thread *thread, uint64_t to)
 {
 	uint64_t ticks = within_window(evidence, thread->since, to);
@@ -170,7 +170,10 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 		evidence->cpu[thread->cpu].worked += ticks;
 }
 
-/* Returns the number of interrupts so far on the CPU where the thread is at the end of the trace. */
+/*
+ * Returns the number of interrupts so far on the thread's CPU. If the thread has a table row, that is its CPU
+ * at the end of the trace.
+ */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	uint32_t cpu = thread->has_holder ? thread->holder.cpu : thread->cpu;
@@ -204,7 +207,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
 }
 
-/* Receives a change of a thread's state from the model of threads.h. */
+/* Receives a change of a thread's state from the model in threads.h. */
 static void on_change(void *context, const struct threads_change *change)
 {
 	struct why_reader *reader = context;
@@ -219,11 +222,11 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
-	/* settle() makes this a difference */
+	/* settle() replaces this count by the number of interrupts since now */
 	thread->interrupts = interrupts_of(reader->evidence, thread);
 }
 
-/* A system call with another number or other arguments ends the count of repeated calls. */
+/* A system call with another number or other arguments ends the count of repeated system calls. */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
 {
@@ -262,7 +265,10 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	progress->last_result = result;
 }
 
-/* Handles lost slots on a CPU: whatever was in progress may have ended unseen. */
+/*
+ * Handles lost slots of a CPU. System calls, faults and waits that were in progress may have ended in the
+ * lost slots.
+ */
 static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct threads_thread *running = threads_on(reader->model, event->cpu);
@@ -325,7 +331,10 @@ static int evaluate_kind(struct why_reader *reader, const struct ktread_event *e
 	}
 }
 
-/* Returns whether the event is about something else than locks and going to sleep; see why_thread.deed. */
+/*
+ * Returns whether the event is something other than a switch, a lock event or the announcement of a sleep;
+ * see why_thread.last_action.
+ */
 static bool is_action(const struct wellknown *known)
 {
 	switch (known->kind) {
@@ -341,8 +350,8 @@ static bool is_action(const struct wellknown *known)
 }
 
 /*
- * Returns whether an interrupt handler recorded the event. A port may give such events the context of the
- * interrupted thread.
+ * Returns whether an interrupt handler recorded the event. The context field of the event is not enough,
+ * because a port may give the context of the interrupted thread.
  */
 static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event,
 			    const struct wellknown *known)
@@ -352,7 +361,10 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
 }
 
-/* Evaluates an event as an action of the thread itself. Events of interrupts only count for nested faults. */
+/*
+ * Evaluates an event as an action of the thread. An event of an interrupt handler counts only for nested
+ * faults.
+ */
 static void note_actions(const struct why_reader *reader, struct why_thread *thread,
 			 const struct ktread_event *event, const struct wellknown *known)
 {
@@ -368,7 +380,7 @@ static void note_actions(const struct why_reader *reader, struct why_thread *thr
 	why_faults_event(thread, event, known);
 }
 
-/* Counts a wakeup. Call it before the model changes the state of the thread. */
+/* Counts a wakeup. Call this before the model changes the state of the thread. */
 static void note_wake(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -415,7 +427,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	error = threads_event(reader->model, event, known, reader->time);
 	if (error || reader->error)
 		return error ? error : reader->error;
-	/* threads_event() may have added threads, which may have moved the array of threads. */
+	/* threads_event() may have added threads and so moved the array of threads. */
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
 	why_unseen_event(reader, event);
@@ -425,7 +437,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
-	/* evaluate_kind() may have added threads, too. */
+	/* evaluate_kind() may have added threads and so moved the array of threads. */
 	if (thread)
 		note_actions(reader, why_thread_touch(reader, event->thread), event, known);
 	why_wakes_event(reader, event, known);
@@ -433,8 +445,8 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 }
 
 /*
- * Returns how long the thread has been runnable, 0: it is not. The kernel's row takes precedence over
- * events.
+ * Returns for how many ticks the thread has been runnable; 0: it is not runnable. The kernel's table row
+ * takes precedence over events.
  */
 static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -449,7 +461,7 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
 }
 
-#define SKEW_MS 100u /* clocks of CPUs may differ by this */
+#define SKEW_MS 100u /* clocks of different CPUs may differ by this much */
 
 static void raise(uint64_t *stamp, uint64_t least)
 {
@@ -458,8 +470,9 @@ static void raise(uint64_t *stamp, uint64_t least)
 }
 
 /*
- * Corrects a row with stamps from before the thread was created, which are of a previous thread with the
- * same id. Stamps of running and waiting threads are exact. The stamp of a wakeup may be too old by a tick.
+ * Corrects a table row with stamps that are older than the thread's creation, because they are of a previous
+ * thread with the same id. For running and waiting threads, the whole row is of that previous thread. For
+ * runnable threads, only the stamps are corrected, because the stamp of a wakeup may be a tick too old.
  */
 static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -480,7 +493,10 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 		raise(&row->held[n].stamp, thread->created);
 }
 
-/* Makes the state unknown if events that would show the next change were switched off since. */
+/*
+ * Sets the thread's state to unknown if the events that would show its next change were switched off since
+ * the last change.
+ */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {
 	const bool asleep = thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING;
@@ -494,7 +510,7 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/* Completes threads and CPUs at the end of the trace. */
+/* Completes the facts about threads and CPUs at the end of the trace. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

@@ -34,9 +34,9 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 	open->thread = thread;
 }
 
-#define GRAIN_US 2000u /* the CPU counts as running between two events at most this far apart */
+#define GRAIN_US 2000u /* a CPU counts as running between two events that are at most this far apart */
 
-/* Returns the ticks between two events in which it is unknown whether the CPU ran. */
+/* Returns for how many of the ticks between two events it is unknown whether the CPU ran. */
 static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t to)
 {
 	const uint64_t grain = reader->evidence->info->frequency / 1000000u * GRAIN_US;
@@ -45,13 +45,13 @@ static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t 
 	return ticks > grain ? ticks - grain : 0;
 }
 
-/* Returns how long the CPU is seen to have run in the period. */
+/* Returns the ticks of the period in which events show that the CPU ran. */
 static uint64_t proven(const struct why_quiet *quiet)
 {
 	return quiet->to - quiet->from - quiet->unseen;
 }
 
-/* An interrupt ends the current period: keeps the period if it is longer than those before. */
+/* Ends the current period at an interrupt. Keeps the period if it is longer than the periods before. */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
 {
@@ -78,9 +78,9 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 }
 
 /*
- * Handles an event other than an interrupt. A new period begins with another thread, at a system call, where
- * interrupts were on in user mode, and at an event about locks or IPIs, because the CPU may have waited for
- * others.
+ * Handles an event that is not about an interrupt. These events begin a new period: a switch or an event of
+ * another thread; a system call, because interrupts were enabled in user mode; an event about IPIs or a wait
+ * for a lock, because the CPU may have waited for another CPU.
  */
 static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 			const struct ktread_event *event, const struct wellknown *known)
@@ -117,7 +117,7 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-/* Counts interrupts of the same number in a row. */
+/* Counts interrupts in a row that have one number. */
 static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
 		       uint64_t number, uint64_t pc)
 {
@@ -131,7 +131,8 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 	interrupts->run_at_one_place = true;
 }
 
-#define CLOSE_US 50u /* between two interrupts: time for little else than leaving and entering */
+/* if less time is between two interrupts, the CPU can do little more than leave one and enter the other */
+#define CLOSE_US 50u
 
 static bool is_close(const struct why_reader *reader, const struct why_irqs_open *open, uint64_t stamp)
 {
@@ -153,7 +154,10 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool 
 	kind->close += close;
 }
 
-/* Counts whether the interval since the previous interrupt is as short as that of a timer tick. */
+/*
+ * Counts the interval since the previous interrupt, either as short as an interval of timer ticks or as
+ * longer.
+ */
 static void note_distance(const struct why_reader *reader, struct why_interrupts *interrupts, uint64_t stamp)
 {
 	if (interrupts->entered == 0)
@@ -202,8 +206,8 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * Assigns an EOI to an interrupt: to the innermost one of that number in progress, or the newest one, or one
- * that has not been entered yet.
+ * Assigns an EOI to an interrupt with its number: to the innermost interrupt in progress; otherwise to the
+ * newest interrupt; otherwise to an interrupt that has not been entered yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {

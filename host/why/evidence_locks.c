@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks from events: which threads hold them and wait for them, and in which order they are taken. A lost
- * slot of any CPU may have been a release. So all held locks are forgotten at a gap.
+ * Locks, from events: which threads hold them, which threads wait for them, and in which order threads take
+ * them. A lost slot of any CPU may have contained the release of a lock. So all held locks are forgotten at a
+ * gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,10 @@ static void forget_held(struct why_progress *progress, uint64_t lock)
 	}
 }
 
-/* Releases a lock, whichever thread holds it: a scheduler lock is released by another thread than took it. */
+/*
+ * Releases a lock of any holder. For example, the scheduler's lock is taken by one thread and released by the
+ * next.
+ */
 static void drop(struct why_reader *reader, uint64_t lock)
 {
 	const uint64_t key[KEYED_WORDS] = { lock };
@@ -62,8 +66,8 @@ static void drop(struct why_reader *reader, uint64_t lock)
 }
 
 /*
- * Returns where a lock was taken: the event's own field if it has one, because the site of the event is
- * usually in a lock function that all callers share.
+ * Returns the place where a lock was taken: the event's field `place` if it has one. Without that field, the
+ * place of the event is often in a lock function that all callers share.
  */
 static uint64_t place_of(const struct ktread_event *event, const struct wellknown *known)
 {
@@ -88,7 +92,7 @@ static int new_order(struct why_reader *reader, struct keyed_entry *entry)
 	return 0;
 }
 
-/* Keeps in `outer` only locks that are among the `count` locks held now. */
+/* Removes from `outer` all locks that are not among the `count` locks in `held`. */
 static void keep_outer(struct why_order *order, const uint64_t *held, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -144,8 +148,9 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 }
 
 /*
- * Returns the thread to whose lock order the event belongs. NULL for an interrupt, whose locks are not the
- * thread's, and for thread 0, which may run on several CPUs at once.
+ * Returns the thread for whose lock order the event counts. Returns NULL for an event of an interrupt
+ * handler, because its locks are not the thread's. Also returns NULL for thread 0, which may run on several
+ * CPUs at once.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -154,7 +159,7 @@ static struct why_progress *in_order_of(struct why_reader *reader, const struct 
 		       : NULL;
 }
 
-/* Returns whether the thread could have waited for the lock. A successful try (lock.try) cannot wait. */
+/* Returns whether the thread could have waited for the lock. A try (lock.try) does not wait. */
 static bool could_wait(const struct ktread_event *event)
 {
 	return strcmp(event->type->name, "try") != 0;
@@ -200,7 +205,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
-	/* If releases are not recorded, it is unknown which thread holds the lock. */
+	/* If releases are not recorded, the holder of a lock is unknown. */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
@@ -249,12 +254,12 @@ int why_lock_settle(struct why_reader *reader)
 	return 0;
 }
 
-/* Lock orders of earlier traces, translated to the locks of this trace. */
+/* Lock orders of earlier traces. The locks of an earlier trace are replaced by the locks of this trace. */
 
 struct translation {
 	struct why_evidence *to;
 	const struct why_evidence *from;
-	struct keyed names; /* locks by name, of this trace and added ones; `count` is the address */
+	struct keyed names; /* locks of this trace and added locks, keyed by name; `count` is the address */
 	bool same_build;
 };
 
@@ -279,7 +284,7 @@ static int index_names(struct translation *translation)
 	return error;
 }
 
-/* Adds a lock that this trace does not have. Identifies it by a unique odd number in place of an address. */
+/* Adds a lock that is not in this trace. It gets a unique odd number instead of an address. */
 static int add_elsewhere(struct translation *translation, const char *name, uint64_t *address)
 {
 	struct why_evidence *to = translation->to;
@@ -294,8 +299,8 @@ static int add_elsewhere(struct translation *translation, const char *name, uint
 }
 
 /*
- * Finds the address that a lock of the earlier trace has in this one, or 0 if that is unknown. Adds a lock
- * that this trace does not have.
+ * Sets *address to the address that a lock of the earlier trace has in this trace; 0 if that is unknown. Adds
+ * the lock if this trace does not have it.
  */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {
@@ -327,8 +332,8 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 }
 
 /*
- * Translates the locks of an order, including the outer locks. Sets *known to whether all could be
- * translated.
+ * Replaces the locks of a lock order, with its outer locks, by the locks of this trace. Sets *known to
+ * whether this was possible for all of them.
  */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {

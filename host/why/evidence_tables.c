@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads what a trace has besides events: the kernel's state tables, the host's note, and registers. */
+/*
+ * Reads the parts of a trace that are not events: the kernel's state tables, the host's note, and registers.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include "why/evidence_state.h"
 
 #define SILENCE_MOST 1e6    /* s */
-#define TICKS_MOST   0x1p62 /* more ticks are not a valid time */
+#define TICKS_MOST   0x1p62 /* a larger number of ticks in a table is not a valid time */
 
 static bool is_yes(const char *text, const char *key)
 {
@@ -48,9 +50,12 @@ void why_note(struct why_evidence *evidence)
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */
 
-#define ROWS 64u /* rows that are read at once */
+#define ROWS 64u /* table rows that are read at once */
 
-/* The return to user mode enables interrupts, and no hook can be called there. So "off" is out of date. */
+/*
+ * The return to user mode enables interrupts, but the kernel cannot call a hook at that moment. So the state
+ * "disabled" is out of date in user mode.
+ */
 static void doubt_interrupts(struct ktrx_cpu *row)
 {
 	if (row->mode == KTRX_MODE_USER && row->interrupts == KTRX_INTERRUPTS_OFF)
@@ -135,9 +140,9 @@ int why_tables(struct why_reader *reader)
 	return error ? error : read_holders(reader);
 }
 
-/* The registers and stack of each CPU, in the text of a host that halted them (spec/ktrx.md, section 3). */
+/* The registers and stack of each CPU, as text from a host that halted the CPUs (spec/ktrx.md, section 3). */
 
-/* Reads a number and moves *at after it. Returns false if there is none. */
+/* Reads a number and moves *at after the number. Returns false if there is no number. */
 static bool take_number(const char **at, int base, uint64_t *number)
 {
 	char *end;
@@ -160,7 +165,7 @@ static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
 	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
 }
 
-/* Returns the text after `word`, NULL if `at` does not begin with it. */
+/* Returns the text after `word` if `at` begins with it, otherwise NULL. */
 static const char *after_word(const char *at, const char *word)
 {
 	const size_t length = strlen(word);
@@ -169,12 +174,13 @@ static const char *after_word(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-#define RISCV_CALLS	8u /* causes 8 to 11 are system calls from the privilege modes, not faults */
+#define RISCV_CALLS	8u /* scause 8 to 11: a system call, not a fault */
 #define RISCV_CALL_LAST 11u
 
 /*
- * Returns where the last exception was taken; 0 if it is unknown or was an interrupt or a system call. Only
- * RISC-V has it in registers: sepc and scause, or mepc and mcause if the kernel runs in machine mode.
+ * Returns the address of the instruction that caused the last exception. Returns 0 if it is unknown, or if
+ * the last trap was an interrupt or a system call. Only RISC-V has the address in registers: in sepc, with
+ * its cause in scause; or in mepc and mcause if the kernel runs in machine mode.
  */
 static uint64_t trap_pc(const char *line)
 {
@@ -222,7 +228,10 @@ static void read_stack(struct why_cpu *cpu, const char *at)
 		cpu->frames++;
 }
 
-/* Returns the first address of the function at `address`, 0 if unknown. `call`: it is a return address. */
+/*
+ * Returns the first address of the function that contains `address`, 0 if unknown. `call`: it is a return
+ * address.
+ */
 static uint64_t function_at(const struct why_evidence *evidence, uint64_t address, bool call)
 {
 	struct symbol symbol;
@@ -234,9 +243,9 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 }
 
 /*
- * Adds the caller that only the link register holds: an AArch64 function that calls no other pushes no frame.
- * Adds nothing if the link register points into the function itself, which has called another one, or if the
- * first frame holds the same address.
+ * Adds the caller that is only in the link register: an AArch64 function that calls no other function stores
+ * no frame. Adds nothing if the link register points into the function itself, because the function has
+ * called another one. Adds nothing if the first frame holds that address already.
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {
@@ -255,7 +264,7 @@ static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, u
 int why_registers(struct why_evidence *evidence)
 {
 	const char *at = evidence->info->registers;
-	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* link registers, by CPU */
+	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* by CPU: link register */
 
 	if (!link)
 		return KTREAD_E_MEMORY;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sleeps and wakeups: queues, their wakers, and how long devices took to answer. */
+/*
+ * Sleeps and wakeups: queues, the threads and interrupts that wake sleepers, and the times that devices took
+ * to answer.
+ */
 #include <stddef.h>
 
 #include "analyze/elapsed.h"
@@ -7,12 +10,14 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define BATCH_US    200u /* wakeups this close together count as one */
-#define OVERTAKEN   8u	 /* other waits for devices that ended during a wait: devices did answer */
-#define TICKS	    8u	 /* a regular timer has at least 8 ticks, and at most one in 8 is late */
-#define LATE_MS	    100u /* a wait for a device is late if it takes this long … */
-#define TIMES_WORSE 8u	 /* … and this many times the median */
-#define LATE_PART   4u /* a sleep is late, too, if it is late by a quarter of the longest wait for a device */
+#define BATCH_US 200u /* wakeups that are at most this far apart count as one */
+/* if this many other waits for devices ended during a wait, devices did answer in that time */
+#define OVERTAKEN   8u
+#define TICKS	    8u	 /* a regular timer has ticked at least 8 times, and at most one tick in 8 is late */
+#define LATE_MS	    100u /* a late wait for a device takes at least this long */
+#define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times the median */
+/* a timed sleep is late if its delay is a quarter of the longest wait for a device */
+#define LATE_PART 4u
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
 {
@@ -45,7 +50,10 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 	return address ? touch(reader, WHY_KEY_QUEUE, address) : NULL;
 }
 
-/* Finds or adds the queue that a thread sleeps on: the thread's own queue if the address is unknown (0). */
+/*
+ * Finds or adds the queue on which a thread sleeps. If the address is 0 (unknown), this is the queue for that
+ * thread alone.
+ */
 static struct why_queue *touch_sleep(struct why_reader *reader, uint64_t address, uint32_t thread)
 {
 	return address ? touch_queue(reader, address) : touch(reader, WHY_KEY_SLEEP, thread);
@@ -66,7 +74,10 @@ const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence,
 	return why_index_find(&evidence->index, WHY_KEY_SLEEP, thread, &at) ? &evidence->queue[at] : NULL;
 }
 
-/* Adds the interval since the previous wakeup, unless a gap is between: it may hide other wakeups. */
+/*
+ * Adds the interval since the previous wakeup. Leaves it out if a gap is in between, because the gap may hide
+ * other wakeups.
+ */
 static void add_interval(struct why_reader *reader, struct why_queue *queue, uint64_t stamp)
 {
 	const uint64_t frequency = reader->evidence->info->frequency;
@@ -89,7 +100,7 @@ static void add_interval(struct why_reader *reader, struct why_queue *queue, uin
 	rhythm->last = stamp;
 }
 
-/* Notes the interrupt in progress on the CPU of the wakeup, if interrupts are recorded. */
+/* Records which interrupt is in progress on the CPU of the wakeup, if interrupts are recorded. */
 static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 			  const struct ktread_event *event)
 {
@@ -147,8 +158,8 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 }
 
 /*
- * Counts a wait that ends now, and its length. Leaves out a wait that began before a gap: it may be another
- * one.
+ * Counts a wait that ends now. Leaves out a wait that began before a gap, because another wait may have begun
+ * in the gap.
  */
 static void end_wait(struct why_reader *reader, struct why_queue *queue, const struct why_thread *thread,
 		     uint64_t stamp)
@@ -162,7 +173,7 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 		queue->longest = ticks;
 }
 
-/* Counts a timed sleep as late or punctual if it overlaps the longest wait for a device. */
+/* Counts a timed sleep as late or on time if it overlaps the longest wait for a device. */
 static void compare_sleep(struct why_waits *waits, const struct why_slept *slept)
 {
 	const uint64_t ticks = elapsed(slept->begin, slept->end);
@@ -176,8 +187,8 @@ static void compare_sleep(struct why_waits *waits, const struct why_slept *slept
 }
 
 /*
- * Ends a timed sleep. usual_sleep moves up by at most an eighth with each longer sleep, and down with each
- * shorter one, so that it stays near the median.
+ * Ends a timed sleep. A longer sleep raises usual_sleep by at most an eighth, a shorter one lowers it by at
+ * most an eighth. So usual_sleep stays near the median.
  */
 static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint64_t stamp)
 {
@@ -219,9 +230,9 @@ static bool ticks_always(const struct why_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU should have recorded something in the period. An idle CPU records nothing if its
- * tick is stopped while it idles. And if devices answered many other waits during the longest wait, an idle
- * CPU that the host did not run is not its cause.
+ * Returns whether the CPU should have recorded something in the period. An idle CPU with a stopped tick need
+ * not. If devices answered many other waits during the longest wait, the silence of an idle CPU is not the
+ * cause of that wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
@@ -233,8 +244,8 @@ static bool should_have_recorded(const struct why_evidence *evidence, const stru
 }
 
 /*
- * Finds the CPU that recorded nothing for the longest part of the time since `begin`, as if the host had not
- * run it.
+ * Finds the CPU that recorded nothing for the longest part of the time since `begin`. The host may not have
+ * run that CPU.
  */
 static void sum_unseen(struct why_reader *reader, uint64_t begin)
 {
@@ -322,7 +333,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* After a gap it may be another wait that ends. */
+	/* After a gap, another wait may end than the wait that began before it. */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)
