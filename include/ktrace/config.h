@@ -24,7 +24,7 @@
 
 /*
  * The maximum number of bytes recorded of a string field: 1 to 200. A longer string is cut, and the record
- * says so.
+ * marks it as cut.
  */
 #ifndef KTRACE_STRING_MAX
 #define KTRACE_STRING_MAX 64

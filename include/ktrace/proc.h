@@ -193,13 +193,13 @@ enum ktrace_proc_format {
 /* What the library does if the file cannot be written. */
 enum ktrace_proc_on_error {
 	/*
-	 * End the sink: no process is traced into it any more. A record that was partly written is removed
-	 * again, if possible.
+	 * The sink ends: no process is traced into it any more. A record that was partly written is removed
+	 * from the file, if possible.
 	 */
 	KTRACE_PROC_STOP = 0,
 	/*
-	 * Keep the records that wait in the buffer, and try again. New records are lost and counted until the
-	 * file can be written.
+	 * The records that wait in the buffer are kept, and writing is tried again. New records are lost and
+	 * counted until the file can be written.
 	 */
 	KTRACE_PROC_RETRY = 1,
 };
@@ -258,8 +258,8 @@ struct ktrace_proc_sink {
 	uint32_t data_max;
 	uint32_t size; /* bytes of ring[] */
 	uint32_t drain_at;
-	uint32_t head;	  /* where the next record goes */
-	uint32_t tail;	  /* oldest record that waits */
+	uint32_t head;	  /* offset in the ring at which the next record begins */
+	uint32_t tail;	  /* offset in the ring of the oldest record that waits */
 	uint32_t wrap;	  /* if tail > head: end of the records in the last part of the ring */
 	uint32_t torn;	  /* bytes of the oldest waiting record that are already in the file; sink's lock */
 	uint32_t told;	  /* nonzero: the end of the sink was recorded; sink's lock */

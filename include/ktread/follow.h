@@ -70,10 +70,10 @@ struct ktread_follow_account {
 	uint64_t overwritten; /* overwritten before they could be read */
 	uint64_t unreadable;  /* abandoned by their writers, or never finished */
 	uint64_t skipped;     /* not read, because of options.sample */
-	uint64_t pending;     /* not read yet, or passed over while unfinished */
+	uint64_t pending;     /* not read yet, or unfinished and passed over for now */
 	uint64_t events;      /* events returned */
-	uint64_t late;	      /* events that were returned late */
-	uint64_t polls;	      /* reads of the guest */
+	uint64_t late;	      /* number of events that were returned late */
+	uint64_t polls;	      /* number of times that the guest was read */
 };
 
 /*

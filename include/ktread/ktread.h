@@ -115,7 +115,7 @@ struct ktread_setting {
 
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
-	uint64_t stamp; /* in counter ticks, 64 bits, corrected as info.clock says */
+	uint64_t stamp; /* in counter ticks, 64 bits, corrected as info.clock states */
 	uint64_t index; /* index of the event's first slot in its ring */
 	/*
 	 * slots of this ring that were lost or unreadable directly before the event: do not pair events
@@ -158,9 +158,10 @@ struct ktread_ring {
 	uint64_t cut;	  /* invalid slots after the last record, because the file lacks part of the ring */
 };
 
-#define KTREAD_RING_PROCESSES 0xffffu	  /* kind of a ring that holds a process trace */
-#define KTREAD_RING_BESIDE    0xfffeu	  /* kind of a ring from another source (ktread/beside.h) */
-#define KTREAD_NO_THREAD      0xffffffffu /* thread of an event from another source, if unknown */
+#define KTREAD_RING_PROCESSES 0xffffu /* kind of a ring that holds a process trace */
+#define KTREAD_RING_BESIDE    0xfffeu /* kind of a ring from another source (ktread/beside.h) */
+/* value of `thread` in an event from another source whose thread is unknown */
+#define KTREAD_NO_THREAD 0xffffffffu
 
 /* Returns the name of the shared ring with that number; ring 0 is the boot ring. */
 static inline const char *ktread_shared_ring(uint32_t ring)
@@ -326,7 +327,7 @@ int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_
 struct ktread_fold {
 	struct ktread_event event; /* the event as it was recorded, except stamp and index */
 	uint64_t count;		   /* number of repetitions without a record */
-	/* stamps of the first and the last repetition, corrected as info.clock says */
+	/* stamps of the first and the last repetition, corrected as info.clock states */
 	uint64_t first, last;
 };
 /*

@@ -133,7 +133,7 @@ struct ktrx_hwt_rings {
 	uint64_t ring_size; /* bytes, a power of two, at least 65536 */
 	uint64_t code;	    /* offset of the first struct ktrx_hwt_seen */
 	uint64_t code_size; /* size in bytes of all struct ktrx_hwt_seen together */
-	uint64_t code_lost; /* bytes for which there was no room */
+	uint64_t code_lost; /* number of bytes of code for which there was no room */
 	/*
 	 * The unit's time, and the guest's clock and its frequency, at one moment; all 0 if the guest has not
 	 * used KTRX_HWT_UNIT_CLOCK.

@@ -160,8 +160,8 @@ struct ktrx_proc_capfail {
 };
 #define KTRX_PROC_DENIED_OTHER	    0u
 #define KTRX_PROC_DENIED_RIGHTS	    1u /* a file's permissions */
-#define KTRX_PROC_DENIED_OWNER	    2u /* process or file of another user */
-#define KTRX_PROC_DENIED_PRIVILEGE  3u /* for the superuser only */
+#define KTRX_PROC_DENIED_OWNER	    2u /* the process or file belongs to another user */
+#define KTRX_PROC_DENIED_PRIVILEGE  3u /* only the superuser may do that */
 #define KTRX_PROC_DENIED_SYSCALL    4u /* the call itself is not allowed */
 #define KTRX_PROC_DENIED_DESCRIPTOR 5u /* the descriptor was not opened for that */
 

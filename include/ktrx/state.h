@@ -24,7 +24,7 @@ struct ktrx_thread {
 #define KTRX_SAMPLES 8u
 struct ktrx_cpu {
 	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
-	uint64_t heartbeat_stamp; /* counter at the last heartbeat */
+	uint64_t heartbeat_stamp; /* counter value at the last heartbeat */
 	uint64_t pc;		  /* address interrupted by the last heartbeat */
 	uint32_t thread;	  /* the running thread */
 	uint8_t mode;		  /* KTRX_MODE_* */
@@ -192,7 +192,7 @@ struct ktrx_clock {
 
 /*
  * The last record of an event with KTRX_EVENT_FOLD on a CPU, and the number of its repetitions since then,
- * which have no record. Written by that CPU. When a different record comes, the event
+ * which have no record. Written by that CPU. When a different record of the event is made, the event
  * ktrace.repeat records the count, and the entry is used again.
  */
 #define KTRX_FOLD_PAYLOAD 256u

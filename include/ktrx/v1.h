@@ -15,15 +15,15 @@
 
 #define KTRX1_VERSION	  1u
 #define KTRX1_RECORD_SIZE 32u
-#define KTRX1_MAX_CPUS	  8u	/* 3 bits in a record */
+#define KTRX1_MAX_CPUS	  8u	/* a record has 3 bits for the CPU */
 #define KTRX1_MAX_EVENT	  1023u /* 10 bits */
-#define KTRX1_PID_MASK	  2047u /* 11 bits: a pid is stored modulo 2048 */
+#define KTRX1_PID_MASK	  2047u /* a record has 11 bits for the pid, which is stored modulo 2048 */
 
 struct ktrx1_header {
 	uint8_t magic[4];     /* "KTRX" */
 	uint32_t version;     /* 1 */
 	uint64_t frequency;   /* counter ticks per second */
-	uint32_t cpus;	      /* rings that follow, in CPU order */
+	uint32_t cpus;	      /* number of rings that follow, in CPU order */
 	uint32_t slots;	      /* records per ring, a power of two */
 	uint32_t record_size; /* 32 */
 	uint32_t flags;	      /* 0 */

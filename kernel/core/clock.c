@@ -84,7 +84,8 @@ static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sa
 }
 
 /*
- * Stores a lower bound if it is tighter than the old one is by now. Stamps never decrease from call to call.
+ * Stores a lower bound if it is tighter than the stored one, which has widened with its age. Stamps never
+ * decrease from call to call.
  */
 static void clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)
 {

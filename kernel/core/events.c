@@ -247,8 +247,8 @@ static void set_all(void)
 
 /*
  * Repeats the pass over all events if another change came in between, so that the last change wins for all
- * events. For this a change must be visible before it is counted, and nothing may be read before this change
- * is counted.
+ * events. This requires two things: a change is visible before it is counted, and a pass reads nothing before
+ * it has counted its change.
  */
 void ktrace_states_update(void)
 {

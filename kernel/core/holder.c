@@ -254,7 +254,7 @@ static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp
 
 /*
  * Counts a wakeup that ended a wait for an event or a device. Such waits may last for ever and outlive their
- * records in the rings; the habit shows how often they ended before.
+ * records in the rings; the habit_* members show how often they ended before.
  */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {

@@ -39,7 +39,7 @@
 #define KTRACE_TRCOSLAR	     0x300u
 #define KTRACE_TRCOSLSR	     0x304u
 #define KTRACE_TRCPDCR	     0x310u
-/* The registers of 64 bits up to TRCVMIDCVR are pairs of 32-bit registers, the lower half first. */
+/* TRCACVR to TRCVMIDCVR have 64 bits: each is two 32-bit registers, the lower half first. */
 #define KTRACE_TRCACVR(n)    (0x400u + 8 * (n))
 #define KTRACE_TRCACATR(n)   (0x480u + 8 * (n))
 #define KTRACE_TRCCIDCVR(n)  (0x600u + 8 * (n))
@@ -164,7 +164,7 @@ struct ktrace_coresight_found {
 	uint32_t collected;
 	uint32_t scatters; /* nonzero: all ETRs support scatter lists */
 	uint32_t pairs, context_comparators, vmid_comparators;
-	uint32_t contexts, vmids, timestamps, cycles, returns; /* nonzero: the trace can contain them */
+	uint32_t contexts, vmids, timestamps, cycles, returns; /* nonzero: the trace can contain these */
 	uint32_t cycle_least;
 };
 

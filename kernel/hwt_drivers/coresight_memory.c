@@ -380,8 +380,7 @@ static void empty(struct sorter *sorter)
 }
 
 /*
- * Finds how many bytes there are.
- * Requires: capturing is stopped.
+ * Finds the number of bytes that the memory contains. Requires: capturing is stopped.
  */
 static int sorter_count(struct sorter *sorter)
 {

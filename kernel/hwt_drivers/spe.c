@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Arm's Statistical Profiling Extension: one in every n operations becomes a record in a buffer. The hardware
- * knows the next write address and the end of the buffer, and stops when a record might not fit. So a unit's
- * buffer is divided into portions, each of which is a buffer for the hardware: while a reader takes one, the
- * next is filled. The life of a unit:
+ * has registers with the next write address and the end of the buffer, and stops when a record might not fit.
+ * So a unit's buffer is divided into portions, each of which is a buffer for the hardware: while a reader
+ * takes one, the next is filled. The life of a unit:
  *
  *	1. init       reads features from ID registers, or reports why SPE is not available
  *	2. cpu_init   each CPU: checks that no other software samples; resets the registers

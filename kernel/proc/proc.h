@@ -233,7 +233,10 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
 	return (sink->tail <= sink->head ? sink->head : sink->wrap) - sink->tail;
 }
 
-/* Removes the first bytes of that piece, which must be whole records. An empty ring starts again at 0. */
+/*
+ * Removes the first `bytes` waiting bytes, which must be contiguous whole records. An empty ring starts again
+ * at 0.
+ */
 KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	sink->tail += bytes;

@@ -209,8 +209,9 @@ static void fit(struct ktrace_proc_pending *pending, const struct ktrace_proc_si
 }
 
 /*
- * Puts the record into the ring. The process may be traced into another sink by now: then the record goes
- * there, or is lost if that sink is full, because its lock must not be taken here.
+ * Puts the record into the ring. The process may have been traced into another sink in the meantime: then the
+ * record goes into that sink, or is lost if that sink is full, because that sink's lock must not be taken
+ * here.
  * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
