@@ -102,8 +102,9 @@ int rules_parse(struct rules **rules, const char *text, size_t length, struct ru
 
 /*
  * Finds each rule's events and fields in a trace. Returns 0, or KTREAD_E_FORMAT with *error filled in if a
- * rule that is not optional lacks one of them. A rule whose event is switched off and has no record is not
- * checked. To find such records, the trace is read to its end and rewound.
+ * rule that is not optional lacks one of them, or compares a number with a string. A rule whose event is
+ * switched off and has no record is not checked. To find such records, the trace is read to its end and
+ * rewound.
  */
 int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 

@@ -31,12 +31,13 @@ __attribute__((format(printf, 4, 5))) static int cannot_check(struct rule *rule,
 	return KTREAD_E_FORMAT;
 }
 
-static bool has_field(const struct ktread_type *type, const char *field)
+/* Returns the field of that name, or NULL if the type has no such field. */
+static const struct ktread_field *find_field(const struct ktread_type *type, const char *name)
 {
 	for (uint32_t n = 0; n < type->fields; n++)
-		if (strcmp(type->field[n].name, field) == 0)
-			return true;
-	return false;
+		if (strcmp(type->field[n].name, name) == 0)
+			return &type->field[n];
+	return NULL;
 }
 
 static bool is_in_every_event(const char *name)
@@ -50,7 +51,7 @@ static int need_field(struct rule *rule, const struct rule_event *event, const s
 	char text[SUGGESTIONS_TEXT];
 	struct suggestions similar;
 
-	if (!rule->checked || has_field(type, field))
+	if (!rule->checked || find_field(type, field))
 		return 0;
 	suggestions_start(&similar, field, strlen(field));
 	for (uint32_t n = 0; n < type->fields; n++)
@@ -60,15 +61,42 @@ static int need_field(struct rule *rule, const struct rule_event *event, const s
 			    field, text);
 }
 
+/*
+ * Checks that a field can be compared with the value of the condition. Does nothing if the type lacks the
+ * field.
+ */
+static int need_same_type(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
+			  const char *name, const struct rule_condition *condition, struct rules_error *error)
+{
+	const struct ktread_field *field = find_field(type, name);
+	const bool is_string = field && field->type == KTRX_TYPE_STRING;
+
+	if (!rule->checked || !field || is_string == condition->string)
+		return 0;
+	if (is_string)
+		return cannot_check(rule, event, error,
+				    "%.64s.%.64s.%s is a string: it can only be compared with a \"string\"",
+				    type->group, type->name, name);
+	return cannot_check(rule, event, error,
+			    "%.64s.%.64s.%s is not a string: it cannot be compared with \"%s\"", type->group,
+			    type->name, name, condition->other);
+}
+
 static int need_conditions(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
 			   const struct rule_condition *condition, uint32_t count, struct rules_error *error)
 {
 	int status = 0;
 
 	for (uint32_t n = 0; n < count && !status; n++) {
+		const bool has_other_field = condition[n].other[0] && !condition[n].string;
+
 		status = need_field(rule, event, type, condition[n].field, error);
-		if (!status && condition[n].other[0] && !condition[n].string)
+		if (!status && has_other_field)
 			status = need_field(rule, event, type, condition[n].other, error);
+		if (!status)
+			status = need_same_type(rule, event, type, condition[n].field, &condition[n], error);
+		if (!status && has_other_field)
+			status = need_same_type(rule, event, type, condition[n].other, &condition[n], error);
 	}
 	return status;
 }

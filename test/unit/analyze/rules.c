@@ -35,6 +35,41 @@ static void value_rules_are_checked(void **state)
 	checking_expect(0, 1, 0);
 }
 
+/* Expects that the rule in line 2 is refused. An optional one is not checked, for the same reason. */
+static void expect_refused(const char *rule, const char *why, uint32_t column)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "ok: never sched.wake\n%s", rule);
+	assert_int_equal(checking_parse(text), 0);
+	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
+	assert_string_equal(checking_error.text, why);
+	assert_int_equal(checking_error.line, 2);
+	assert_int_equal(checking_error.column, column);
+	snprintf(text, sizeof(text), "optional\n%s", rule);
+	checking_run(text);
+	assert_false(checking_rules->rule[0].checked);
+	assert_string_equal(checking_rules->rule[0].why, why);
+}
+
+static void conditions_of_the_wrong_type_are_refused(void **state)
+{
+	static const char number[] = "syscall.exit.result is not a string: it cannot be compared with \"x\"";
+	static const char string[] =
+		"process.exec.path is a string: it can only be compared with a \"string\"";
+
+	(void)state;
+	script_event(LEAVE, 10, 0, 1, V(5), V(1));
+	script_event(EXEC, 20, 0, 1, V(7), "x");
+	expect_refused("a: never syscall.exit (result == \"x\")", number, 10);
+	expect_refused("a: never syscall.exit (nr == 5, result != \"x\")", number, 10);
+	expect_refused("a: always syscall.exit has (result == \"x\")", number, 11);
+	expect_refused("a: never sched.wake after syscall.exit (result == \"x\")", number, 27);
+	expect_refused("a: never process.exec (path == 5)", string, 10);
+	expect_refused("a: never process.exec (path < process)", string, 10);
+	expect_refused("a: never process.exec (process == path)", string, 10);
+}
+
 static void order_rules_are_checked(void **state)
 {
 	(void)state;
@@ -312,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(value_rules_are_checked),
+		TEST(conditions_of_the_wrong_type_are_refused),
 		TEST(order_rules_are_checked),
 		TEST(latency_rules_are_checked),
 		TEST(rate_rules_are_checked),
