@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "cmd/command.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +61,13 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 	return command_usage(name);
 }
 
-int command_help(const char *usage)
+int command_flush(const char *name)
 {
-	return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	const int error = fflush(stdout) != 0 ? errno : ferror(stdout) ? EIO : 0;
+
+	if (error && error != EPIPE)
+		command_message(name, "standard output: %s", strerror(error));
+	return error ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
 void command_self(char path[PATH_MAX])

@@ -33,8 +33,11 @@ int command_usage(const char *name);
  * EXIT_USAGE.
  */
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
-/* Prints the text for --help. Returns the exit status. */
-int command_help(const char *usage);
+/*
+ * Writes out what is buffered for standard output. Returns EXIT_SUCCESS, or EXIT_BAD_INPUT if this or an
+ * earlier write failed: after a message, or without one if the reader of a pipe has ended.
+ */
+int command_flush(const char *name);
 /* Writes the path of this program; "" if unknown. */
 void command_self(char path[PATH_MAX]);
 

@@ -151,9 +151,10 @@ static int extract_trace(const struct extract *extract)
 			       : EXIT_BAD_INPUT;
 	}
 	print_events(extract, &report);
-	if (extract->json)
-		print_report(&report);
-	return EXIT_SUCCESS;
+	if (!extract->json)
+		return EXIT_SUCCESS;
+	print_report(&report);
+	return command_flush(extract->name);
 }
 
 /* Checks that the source supports the options. Returns 0 or an exit status. */

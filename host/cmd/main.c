@@ -76,11 +76,11 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		print_usage(stdout);
-		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+		return command_flush("ktrace");
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("ktrace " KTRACE_VERSION);
-		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+		return command_flush("ktrace");
 	}
 	if (argv[1][0] == '-' && find_command(OPTIONS_MEAN))
 		return run(find_command(OPTIONS_MEAN), called, argc, argv);

@@ -194,7 +194,7 @@ static int answer_help(const struct options *options, const char *form)
 		options_print_synopsis(options->syntax, stdout);
 	else
 		options_print_help(options->syntax, stdout);
-	return command_help("");
+	return command_flush(options->by);
 }
 
 static int take(struct options *options, unsigned n)

@@ -115,7 +115,7 @@ static int print_args(const char *name, const struct wanted *wanted)
 	capture_words_free(&words);
 	if (error == CAPTURE_E_USAGE)
 		return EXIT_USAGE;
-	return !error && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+	return error ? EXIT_BAD_INPUT : command_flush(name);
 }
 
 static int check_architecture(const char *name, const char *architecture)

@@ -324,8 +324,10 @@ static int take(struct taking *taking, const char *dir, const char *out, const c
 	if (!status && taking->files == 0)
 		command_message(taking->name,
 				"no file found: no line of the log begins with 'ktrace-file NAME'");
-	if (taking->folder.made && (puts(taking->folder.path) < 0 || fflush(stdout) != 0))
-		status = EXIT_BAD_INPUT;
+	if (taking->folder.made) {
+		puts(taking->folder.path);
+		status |= command_flush(taking->name);
+	}
 	return status || taking->bad || !taking->good ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 

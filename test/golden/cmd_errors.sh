@@ -162,6 +162,23 @@ reports 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
 ktrace-decode v1.bin >/dev/full 2>stderr
 equal "ktrace-decode: a full disk gives exit status 1" 1 $?
 
+ktrace --help >/dev/full 2>stderr
+equal "ktrace --help: a full disk gives exit status 1" 1 $?
+equal "ktrace --help: a full disk is reported" "ktrace: standard output: No space left on device" "$(cat stderr)"
+ktrace --version >/dev/full 2>stderr
+equal "ktrace --version: a full disk gives exit status 1" 1 $?
+check "ktrace --version: a full disk is reported" grep -q 'No space left' stderr
+for command in $(ktrace --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+	for form in --help --help=mdoc; do
+		ktrace $command $form >/dev/full 2>stderr
+		equal "$command $form: a full disk gives exit status 1" 1 $?
+		equal "$command $form: a full disk is reported" "ktrace $command: standard output: No space left on device" "$(cat stderr)"
+	done
+done
+ktrace qemu-args x86_64 >/dev/full 2>stderr
+equal "qemu-args: a full disk gives exit status 1" 1 $?
+equal "qemu-args: a full disk is reported" "ktrace qemu-args: standard output: No space left on device" "$(cat stderr)"
+
 # A dump without its end: the number of lost slots is unknown.
 head -c 3000 v2.ktrx >cut.ktrx
 check "the loss of a truncated dump is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
