@@ -456,9 +456,11 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 int capture_extract(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
 	double begin = capture_now();
-	int error;
+	int error = capture_output_check(options->out);
 
 	*report = (struct capture_extract_report){ .silence = -1 };
+	if (error)
+		return error;
 	error = options->source == CAPTURE_FROM_FILE ? extract_file(options, report)
 						     : extract_peer(options, report);
 	report->total = capture_now() - begin;

@@ -20,20 +20,32 @@
 #include "error.h"
 #include "plan.h"
 
+int capture_output_may_replace(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return 0;
+	return capture_fail(CAPTURE_E_SYSTEM,
+			    "%s: exists and is not a regular file: choose another output file", path);
+}
+
 int capture_output_check(const char *path)
 {
 	char folder[PATH_MAX];
-	struct stat status;
 
-	if (capture_path_folder(folder, path) != 0)
+	if (capture_path_folder(folder, path) != 0 || capture_output_may_replace(path) != 0)
 		return CAPTURE_E_SYSTEM;
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-		return capture_fail_errno("%s: cannot write a trace here", path);
-	}
 	if (access(folder, W_OK | X_OK) != 0)
 		return capture_fail_errno("%s: cannot be written: %s", path, folder);
 	return 0;
+}
+
+int capture_output_rename(const char *fresh, const char *path)
+{
+	if (capture_output_may_replace(path) != 0)
+		return CAPTURE_E_SYSTEM;
+	return rename(fresh, path) == 0 ? 0 : capture_fail_errno("%s", path);
 }
 
 int capture_output_open(struct capture_output *output, const char *path)
@@ -62,9 +74,10 @@ int capture_output_commit(struct capture_output *output)
 	int failed = close(output->fd);
 
 	output->fd = -1;
-	if (!failed && rename(output->fresh, output->path) == 0)
+	if (failed)
+		capture_fail_errno("%s", output->path);
+	else if (capture_output_rename(output->fresh, output->path) == 0)
 		return 0;
-	capture_fail_errno("%s", output->path);
 	unlink(output->fresh);
 	return CAPTURE_E_SYSTEM;
 }

@@ -22,8 +22,18 @@ struct capture_output {
 	char fresh[PATH_MAX]; /* its name until it is complete */
 };
 
-/* Checks that a file can be created at `path`, before anything is started. Returns 0 or CAPTURE_E_SYSTEM. */
+/*
+ * Checks that a new file may get the name `path`: nothing or a regular file has it now. A symbolic link, a
+ * device, a FIFO, a socket or a folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
+ */
+int capture_output_may_replace(const char *path);
+/*
+ * Checks that a file can be created at `path`, or replaced there. Call it before anything is started. Returns
+ * 0 or CAPTURE_E_SYSTEM.
+ */
 int capture_output_check(const char *path);
+/* Renames the complete file `fresh` to `path`, if it may. Returns 0 or CAPTURE_E_SYSTEM. */
+int capture_output_rename(const char *fresh, const char *path);
 /* Creates the temporary file. `path` is borrowed. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_output_open(struct capture_output *output, const char *path);
 /* Writes a dump of the image. Returns 0, or an error whose message names the file. */

@@ -50,7 +50,7 @@ int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, c
 				    strerror(errno));
 	if (!out)
 		return 0;
-	if (capture_path_absolute(unit->out, out) != 0)
+	if (capture_path_absolute(unit->out, out) != 0 || capture_output_may_replace(out) != 0)
 		return CAPTURE_E_SYSTEM;
 	if (unlink(unit->out) != 0 && errno != ENOENT)
 		return capture_fail_errno("%s", unit->out);

@@ -257,8 +257,8 @@ static int finish_sent(struct capture_run *run, struct capture_result *result)
 	result->taken = age_of_dump(run, &status);
 	if (write_dump_note(run, result) != 0)
 		return CAPTURE_E_SYSTEM;
-	if (rename(run->place.file, run->options->out) != 0)
-		return capture_fail_errno("%s", run->options->out);
+	if (capture_output_rename(run->place.file, run->options->out) != 0)
+		return CAPTURE_E_SYSTEM;
 	result->written = true;
 	return 0;
 }

@@ -380,13 +380,20 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 	return result < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
-/* Removes an incomplete output. Leaves devices and pipes alone. */
-static void remove_half(int fd, const char *path)
+/*
+ * Removes an incomplete output file. Empties the file instead if `path` is a symbolic link to it. Does
+ * nothing to a device or a pipe.
+ */
+static void remove_incomplete(int fd, const char *path)
 {
-	struct stat status;
+	struct stat opened, named;
 
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+	if (fstat(fd, &opened) != 0 || !S_ISREG(opened.st_mode))
+		return;
+	if (lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
 		unlink(path);
+	else if (ftruncate(fd, 0) != 0)
+		return; /* the caller reports the first error */
 }
 
 int output_file_is(const char *to, const char *from)
@@ -439,7 +446,7 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 	if (fd == STDOUT_FILENO)
 		return trace_output_status(args->name, "standard output", error);
 	if (error)
-		remove_half(fd, to);
+		remove_incomplete(fd, to);
 	if (close(fd) < 0 && !error)
 		error = errno;
 	return trace_output_status(args->name, to, error);
@@ -450,7 +457,7 @@ static void output_file_discard(const char *to, int fd)
 {
 	if (fd == STDOUT_FILENO)
 		return;
-	remove_half(fd, to);
+	remove_incomplete(fd, to);
 	close(fd);
 }
 
