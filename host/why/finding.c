@@ -73,7 +73,7 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	return evidence->state_off;
 }
 
-/* Returns how many frames from `n` on have the same caller. */
+/* Returns how many frames in a row, from frame `n` on, have one return address. */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {
 	uint32_t count = 1;
@@ -108,7 +108,10 @@ void why_finding_actor(struct why_finding *finding, struct why_actor actor)
 		finding->actor[finding->actors++] = actor;
 }
 
-/* The order of findings: problems, then healthy verdicts, then possible problems, then "unknown". */
+/*
+ * Returns the class of a finding. Findings are sorted by class: first problems, then healthy verdicts, then
+ * possible problems, then "unknown".
+ */
 static int class_of(const struct why_finding *finding)
 {
 	if (finding->verdict == WHY_UNKNOWN)
@@ -131,7 +134,7 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->base.certain - (int)left->base.certain;
 }
 
-/* If events were left out, only certain problems are not affected. */
+/* Marks findings as partial if evidence was left out: all except certain problems. */
 static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
@@ -140,7 +143,7 @@ static void mark_partial(struct why_findings *findings, const struct why_evidenc
 			findings->finding[n].base.partial = true;
 }
 
-/* Drops healthy verdicts if there is a problem. */
+/* Drops the verdicts "idle" and "busy" if there is a problem. */
 static void drop_health(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -153,7 +156,7 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* Drops findings that the host may have caused if a problem of the kernel is certain. */
+/* Drops findings that the host may have caused if there is a certain problem of the kernel. */
 static void drop_host(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -176,8 +179,8 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 }
 
 /*
- * Marks starvation as a consequence of another problem: that problem keeps the CPU waiting for an answer,
- * and the threads on that CPU cannot run meanwhile.
+ * Marks starvation as a consequence of another problem. That problem makes the CPU wait for an IPI answer,
+ * and the threads on that CPU cannot run in that time.
  */
 static void follow(struct why_findings *findings, struct why_finding *starved)
 {
@@ -201,7 +204,7 @@ static void mark_consequences(struct why_findings *findings)
 			follow(findings, &findings->finding[n]);
 }
 
-/* Returns whether the overdue thread or CPU takes part in a problem that comes first. */
+/* Returns whether the overdue thread or CPU takes part in a problem that is sorted before the finding. */
 static bool is_explained(const struct why_findings *findings, const struct why_finding *overdue)
 {
 	for (const struct why_finding *one = findings->finding; one < overdue; one++)
@@ -211,7 +214,7 @@ static bool is_explained(const struct why_findings *findings, const struct why_f
 	return false;
 }
 
-/* Drops overdue waits of threads and CPUs that an earlier finding names already. */
+/* Drops findings about overdue waits if an earlier finding already names the waiting thread or CPU. */
 static void drop_explained(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -231,7 +234,10 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 	       (healthy == WHY_BUSY && verdict_looks[problem] & WHY_LOOKS_BUSY);
 }
 
-/* Makes a healthy verdict only possible if a thread may be stuck in a way that looks healthy. */
+/*
+ * If another finding shows a possible problem that makes a machine look idle or busy, the verdict "idle" or
+ * "busy" becomes only possible.
+ */
 static void doubt_health(struct why_findings *findings)
 {
 	struct why_finding *first = findings->count ? &findings->finding[0] : NULL;
@@ -255,7 +261,7 @@ static enum finding_mark mark_of(const struct why_finding *finding)
 	return class_of(finding) == 1 && !finding->open ? FINDING_OK : FINDING_NOTE;
 }
 
-/* Sets `where` to the place of the first actor. */
+/* Sets `where` to the first actor and the place where it is. */
 static void say_where(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_actor *actor = &finding->actor[0];
@@ -271,7 +277,7 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 		    *place ? " at " : "", place);
 }
 
-/* The finding if no detector found anything: why, and what to record to find out more. */
+/* The finding "unknown", if no detector found anything. It states why, and what the kernel should record. */
 
 static bool is_empty(const struct why_evidence *evidence)
 {
@@ -281,7 +287,10 @@ static bool is_empty(const struct why_evidence *evidence)
 	return evidence->events == 0;
 }
 
-/* Returns the first CPU that is still starting on the thread that becomes its idle thread, NULL if none. */
+/*
+ * Returns the first CPU that is still starting. Such a CPU runs its idle thread and does not idle yet.
+ * Returns NULL if there is none.
+ */
 static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {

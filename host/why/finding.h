@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Detectors, their findings, and the order of the findings: the first finding is the verdict. */
+/* Detectors, their findings, and the order of the findings. The first finding is the verdict. */
 #ifndef WHY_FINDING_H
 #define WHY_FINDING_H
 
@@ -11,23 +11,23 @@
 #include "why/evidence.h"
 
 /*
- * A machine with the problem may look idle or busy. If such a problem is possible, the verdict idle or busy
- * is only possible as well.
+ * Bits: a machine with this problem may look idle; it may look busy. If such a problem is possible, the
+ * verdict "idle" or "busy" is only possible as well.
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
 
 /*
- * All verdicts. If several problems are found, the one listed first here is the verdict, because it explains
- * most. Each row has the word that scripts see, and whether a machine with the problem may look idle or
- * busy.
+ * All verdicts. If several problems are found, the problem that comes first in this list is the verdict,
+ * because it explains most. Each row contains the word that scripts use, and whether a machine with the
+ * problem may look idle or busy.
  */
 /* clang-format off */
 #define WHY_VERDICT_LIST(ROW) \
 	ROW(TRIPLE_FAULT, "triple-fault", 0) \
 	ROW(STACK_OVERFLOW, "stack-overflow", 0) \
 	ROW(PANIC, "panic", 0) \
-		ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* before the problems that it causes */ \
+		ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* listed before the problems that it causes */ \
 	ROW(SELF_DEADLOCK, "self-deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEADLOCK, "deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEAD_OWNER, "dead-owner", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
@@ -44,10 +44,10 @@
 	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE) \
 	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE) \
 	ROW(IRQS_OFF, "irqs-off", 0) \
-		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after its possible causes */ \
+		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after its causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \
 	ROW(SLOW, "slow", 0) \
-		ROW(BOOKKEEPING, "bookkeeping", 0) /* the kernel's own state has several explanations */ \
+		ROW(BOOKKEEPING, "bookkeeping", 0) /* recorded state with several explanations */ \
 	ROW(BUSY, "busy", 0) \
 	ROW(IDLE, "idle", 0) \
 	ROW(UNKNOWN, "unknown", 0)
@@ -61,32 +61,34 @@ enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
 const char *why_verdict_word(enum why_verdict verdict);
 /* Returns whether the verdict is idle or busy. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/* Returns whether a machine with this problem may look as with the healthy verdict (idle or busy). */
+/* Returns whether a machine with that problem may look healthy, with the given verdict (idle or busy). */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 #define WHY_ACTORS 16u
 
 /* A thread or CPU that takes part in a finding. */
 struct why_actor {
-	uint32_t id;	/* as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
-	uint64_t holds; /* lock, 0: none */
-	uint64_t waits; /* object that it waits for, 0: none */
-	uint64_t ticks; /* how long it has waited */
-	uint64_t pc;	/* its place, 0 unknown */
-	bool exact;	/* `pc` is the instruction; otherwise it is a return address */
+	uint32_t id;	/* id as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
+	uint64_t holds; /* lock that it holds; 0: none */
+	uint64_t waits; /* object that it waits for; 0: none */
+	uint64_t ticks; /* ticks for which it has waited */
+	uint64_t pc;	/* place where it is; 0 unknown */
+	bool exact;	/* `pc` is the address of an instruction; otherwise it is a return address */
 };
 
 struct why_finding {
-	/* why_find() sets kind, mark and where after all detectors have run */
+	/* why_find() sets its kind, mark and where after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
-	bool host; /* the host may be the cause, because it may not have run the machine */
-	bool open; /* verdict idle or busy: only possible, because of another finding */
+	bool host; /* the host may be the cause: it may not have run the machine for a while */
+	bool open; /* the verdict "idle" or "busy" is only possible, because of another finding */
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
-	/* starvation: CPU + 1 that waits for an answer to its IPI meanwhile; 0: none */
+	/*
+	 * for starvation: CPU + 1 of a CPU that waits for an IPI answer instead of running threads; 0: none
+	 */
 	uint32_t asker;
-	bool follows; /* it is a consequence of another finding */
+	bool follows; /* the finding is a consequence of another finding */
 };
 
 struct why_findings;
@@ -96,25 +98,25 @@ typedef int why_detector(const struct why_evidence *evidence, struct why_finding
 
 /*
  * Adds a finding. Returns NULL without memory. The pointer is valid until the next call. After WHY_FINDINGS
- * findings, the new one is not reported.
+ * findings, further findings are not reported.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum finding_certainty certain);
-/* Sets the advice to call these hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
+/* Sets the advice to call the given hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*
- * Sets the advice to boot without debug.ktr.state=0 if hooks kept no state. Returns whether it did;
- * otherwise it changes nothing.
+ * If hooks kept no state, sets the advice to boot without debug.ktr.state=0, and returns true. Otherwise
+ * changes nothing and returns false.
  */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
- * Adds "called from …" for each frame of the CPU's stack, in at most `most` lines; repeated callers share a
- * line.
+ * Adds "called from …" for each frame of the CPU's stack, in at most `most` lines. Equal return addresses in
+ * a row are one line.
  */
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
-/* Adds an actor; drops it after WHY_ACTORS. */
+/* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
 
 /*
@@ -127,46 +129,50 @@ uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
 
 /*
- * Text for people. Each function writes into `buffer` and returns it: "thread 5 (make)" or "CPU 1", "inode
- * (0x1234)", "fs_read+0x31 (fs.c:88)", "2.31 s". Strings from the guest are escaped. Use why_say_call() for
- * return addresses, which hooks record: it gives the line of the call. why_say() is snprintf(), which may
- * cut the text.
+ * Functions that format text for people. Each writes into `buffer` and returns it. Examples: "thread 5
+ * (make)" or "CPU 1", "inode (0x1234)", "fs_read+0x31 (fs.c:88)", "2.31 s". Strings from the guest are
+ * escaped. For a return address, use why_say_call(): it formats the line of the call. Hooks record return
+ * addresses. why_say() is snprintf(), which cuts text that is too long.
  */
-#define WHY_WORDS 176u /* size of a buffer that is large enough, unless a function asks for FINDING_LINE */
+/* size of a buffer that is large enough for these functions, except for those that need FINDING_LINE */
+#define WHY_WORDS 176u
 __attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
-/* Formats the pc of a CPU's registers, and a frame of its stack. In user mode only the address. */
+/*
+ * Format the pc of a CPU's registers, and a frame of its stack. In user mode, they format only the address.
+ */
 const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			     size_t size);
 const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
 			  char *buffer, size_t size);
 /*
- * Format `before` and a time or a place: " for 2.31 s", ", at fs_read+0x31 (fs.c:88)". Write "" if the stamp
- * or the address is unknown (0).
+ * Format a time or a place, with the text `before` in front: " for 2.31 s", ", at fs_read+0x31 (fs.c:88)".
+ * Write "" if the stamp or the address is 0 (unknown).
  */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);
 const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,
 			   char *buffer, size_t size);
 /*
- * Says what a thread or CPU waits for: "has waited 2.31 s for lock cache (0x2000), at fs_read+0x31 (fs.c:8)",
- * "has waited 2.31 s on jobs (0x1000)", "has spun 2.31 s for lock cache (0x2000)". `kind`: KTRX_WAIT_*.
- * `object`: for KTRX_WAIT_THREAD the id of the thread. An unknown object, time or place (0) is left out.
+ * Formats what a thread or CPU waits for: "has waited 2.31 s for lock cache (0x2000), at fs_read+0x31
+ * (fs.c:8)", "has waited 2.31 s on jobs (0x1000)", "has spun 2.31 s for lock cache (0x2000)". `kind`:
+ * KTRX_WAIT_*. `object`: for KTRX_WAIT_THREAD, the id of the thread. An object, time or place that is 0
+ * (unknown) is left out. The buffer must have FINDING_LINE bytes.
  */
 const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
 			    uint64_t since, uint64_t pc, char *buffer, size_t size);
-/* Formats the name, escaped. If it is NULL: `what` and the number, "system call 7". */
+/* Formats the name, escaped. If the name is NULL, formats `what` and the number: "system call 7". */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
 /* Formats the names of hooks (KTRX_HOOK_*): "locks, threads"; "" if none has a name. */
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 /*
- * All detectors: USE(name) for each why_detect_NAME(), which is in a source detect_*.c. Their order has no
- * effect, because findings are sorted by verdict.
+ * All detectors: USE(name) for each function why_detect_NAME(). Their order has no effect, because findings
+ * are sorted by verdict.
  */
 
 /* clang-format off */
@@ -200,9 +206,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 WHY_DETECTORS(WHY_DECLARE)
 #undef WHY_DECLARE
 
-/*
- * Adds to a healthy verdict that a device answered late while the whole machine was slow, if that happened.
- */
+/* If a device answered late while the whole machine was slow, adds that to a healthy verdict. */
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

@@ -17,10 +17,13 @@ struct held {
 struct builder {
 	const struct why_evidence *evidence;
 	struct why_graph *graph;
-	struct held *held; /* sorted by object, then the newest first */
+	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
-	bool by_cpus, by_threads; /* rows of CPUs or threads name held locks, so the kernel records them */
-	uint32_t room;		  /* allocated edges */
+	/*
+	 * table rows of CPUs or threads name held locks, so the kernel records held locks of CPUs or threads
+	 */
+	bool by_cpus, by_threads;
+	uint32_t room; /* allocated edges */
 	int error;
 };
 
@@ -31,7 +34,7 @@ static uint32_t node_of_thread(const struct builder *builder, uint32_t thread)
 	return found ? builder->graph->cpus + (uint32_t)(found - builder->evidence->thread) : WHY_NODE_NONE;
 }
 
-/* Returns the node of an id as in struct ktrx_holder. */
+/* Returns the node for an id as in struct ktrx_holder. */
 static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 {
 	if (id & KTRX_HOLDER_CPU)
@@ -39,7 +42,10 @@ static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 	return id ? node_of_thread(builder, id - 1) : WHY_NODE_NONE;
 }
 
-/* Returns the node that holds the lock. Thread 0 may run on several CPUs, so for thread 0 it is the CPU. */
+/*
+ * Returns the node that holds the lock. Thread 0 may run on several CPUs, so its locks belong to the CPU's
+ * node.
+ */
 static uint32_t node_of_hold(const struct builder *builder, const struct why_hold *hold)
 {
 	if (hold->thread == 0)
@@ -95,9 +101,9 @@ static int gather_held(struct builder *builder)
 		if (evidence->thread[n].has_holder)
 			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
 	/*
-		 * Events count only for a kernel without lock hooks: with hooks, the tables show the
-		 * holders.
-		 */
+	 * Without lock hooks, events show the holders. With lock hooks, tables show them and events do not
+	 * count.
+	 */
 	for (uint32_t n = 0; n < evidence->holds && evidence->missing_hooks & KTRX_HOOK_LOCK; n++) {
 		const struct why_hold *hold = &evidence->hold[n];
 		uint32_t node = node_of_hold(builder, hold);
@@ -156,9 +162,9 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * Returns the owner that was named when the wait began, or 0 if it no longer holds the lock. It does not if
- * rows of its kind name held locks and its own row has room for all of its locks: the lock would be among
- * them.
+ * Returns the owner of the lock at the beginning of a wait, or 0 if that owner no longer holds the lock. If
+ * the kernel's tables name held locks, and the owner's table row has room for all its locks but does not name
+ * this lock, the owner has released it.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
@@ -170,8 +176,8 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 }
 
 /*
- * Adds an edge to the holder of a lock: the holder in the tables, or the owner that was named when the wait
- * began.
+ * Adds an edge to the holder of a lock. The holder is from the tables or events; otherwise it is the owner at
+ * the beginning of the wait.
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
@@ -227,8 +233,8 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest time since which the running thread cannot have been preempted, 0 unknown. Each switch
- * disables interrupts or preemption for a moment.
+ * Returns the stamp since which the running thread may not have been preemptible; 0 unknown. Each switch
+ * disables interrupts or preemption for a moment, so an earlier stamp proves nothing.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -257,8 +263,9 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		wait_by_holder(builder, &thread->holder, node);
 	}
 	/*
-		 * Events count only for a kernel without lock hooks: with hooks, the tables show the waits.
-		 */
+	 * Without lock hooks, events show the waits. With lock hooks, tables show them and events do not
+	 * count.
+	 */
 	if (!waits && thread->contends && (builder->evidence->missing_hooks & KTRX_HOOK_LOCK)) {
 		waits = true;
 		wait_for_lock(builder,
@@ -288,7 +295,9 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 				 .firm = kept_since(builder->evidence, &builder->evidence->cpu[cpu]) });
 }
 
-/* Adds an edge for a missing answer to an IPI if that CPU has interrupts disabled or is in an interrupt. */
+/*
+ * Adds an edge if the CPU has not answered an IPI, and has interrupts disabled or is in an interrupt handler.
+ */
 static void wait_for_answer(struct builder *builder, const struct why_cpu *asker, uint32_t cpu)
 {
 	const struct why_cpu *asked = &builder->evidence->cpu[cpu];

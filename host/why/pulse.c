@@ -12,8 +12,10 @@
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
-#define BELOW	   (UINT64_C(64) << 10) /* a stack pointer farther below the stack may be in another stack */
-#define NEST	   32u			/* nested faults: no handler does that by design */
+/* bytes: if the stack pointer is farther below the stack, it may be in another stack */
+#define BELOW (UINT64_C(64) << 10)
+/* if this many faults are nested, something is wrong: no handler does this by design */
+#define NEST 32u
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -43,7 +45,7 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 	return why_age(evidence, last);
 }
 
-/* Returns whether the CPU should have heartbeats: it had one, or another CPU had MANY_BEATS. */
+/* Returns whether the CPU should have heartbeats: it had one, or another CPU had at least MANY_BEATS. */
 static bool should_have_heartbeats(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->has_row &&
@@ -51,7 +53,8 @@ static bool should_have_heartbeats(const struct why_evidence *evidence, const st
 }
 
 /*
- * Returns whether no CPU is silent for much longer than the others: then the whole machine may have stopped.
+ * Returns whether all CPUs have had a heartbeat not long before the end. If the host then saw no activity,
+ * the whole machine may have stopped.
  */
 static bool all_are_silent_alike(const struct why_evidence *evidence)
 {
@@ -143,7 +146,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 	if (cpu->row.mode != KTRX_MODE_IDLE || cpu->row.mode_stamp == 0 || !thread || thread->idle)
 		return false;
 	row = &thread->holder;
-	/* A mode that is set after a switch has the stamp of the switch, or a later one. */
+	/*
+	 * If a mode is set after a switch, the stamp of the mode is not older than the stamp of the switch.
+	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
 		       row->state_stamp > cpu->row.mode_stamp;
@@ -176,7 +181,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 		return false;
 	if (!evidence->idle_recorded)
 		return evidence->switched;
-	/* Between two times of idling a CPU looks for a runnable thread. */
+	/* A CPU leaves idle mode for a moment to look for a runnable thread. */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
@@ -231,8 +236,8 @@ static void add_place(struct why_places *places, uint64_t pc)
 }
 
 /*
- * Adds the places where interrupts on that CPU after `since` met the thread. Returns the stamp of the
- * newest, or `newest` if that is later.
+ * Adds the places where interrupts on that CPU interrupted the thread after `since`. Returns the stamp of the
+ * newest of these interrupts, or `newest` if `newest` is later.
  */
 static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
 			    uint32_t thread, uint64_t since, uint64_t newest)
@@ -264,15 +269,15 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/*
-		 * Samples of heartbeats have no stamps. So all KTRX_SAMPLES heartbeats must have come after
-		 * `since`.
-		 */
+	 * The samples at heartbeats have no stamps. So they count only if all KTRX_SAMPLES heartbeats came
+	 * after `since`.
+	 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
 	    beat - since < why_ms(evidence, WHY_STOPPED_MS))
 		return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
-		/* the kernel does not pass the place to ktrace_heartbeat() */
+		/* the kernel does not pass the interrupted place to ktrace_heartbeat() */
 		if (cpu->row.sample[n] == 0)
 			return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
@@ -319,10 +324,11 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 	return why_say(buffer, size, "interrupt %" PRIu32, number);
 }
 
-/* Whether code is the kernel's or a program's. */
+/* Decides whether code belongs to the kernel or to a program. */
 
-#define IMAGE_REACH (UINT64_C(256) << 20) /* without its file, the kernel is this close to ktrace_root */
-#define NEAR_REACH  256u		  /* bytes: a pc this close to places is at one of them */
+/* bytes: if the kernel's file is unknown, its code is at most this far from ktrace_root */
+#define IMAGE_REACH (UINT64_C(256) << 20)
+#define NEAR_REACH  256u /* bytes: a pc that is this close to places counts as one of these places */
 
 static bool is_high(uint64_t address)
 {
@@ -330,8 +336,8 @@ static bool is_high(uint64_t address)
 }
 
 /*
- * Returns whether the kernel runs in the upper half. Hooks record their callers, which show it even if
- * ktrace_root was last seen in the lower half.
+ * Returns whether the kernel runs in the upper half of the address space. The callers that hooks record show
+ * it, even if the recorded address of ktrace_root is in the lower half.
  */
 static bool runs_high(const struct why_evidence *evidence)
 {
@@ -369,7 +375,10 @@ void why_side_settle(struct why_evidence *evidence)
 	evidence->users = has_users(evidence);
 }
 
-/* Decides by the distance from ktrace_root, for a kernel in the lower half whose file is not known. */
+/*
+ * Decides by the distance from ktrace_root. Used if the kernel runs in the lower half and its file is
+ * unknown.
+ */
 static enum why_side side_by_distance(const struct why_evidence *evidence, uint64_t pc)
 {
 	const uint64_t self = evidence->info->self;
@@ -408,7 +417,7 @@ enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct 
 	return side == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : side;
 }
 
-/* Decides by the mode that the kernel set, if that has been valid since `since`. */
+/* Decides by the mode of the CPU, if the kernel set that mode before `since`. */
 static enum why_side side_of_mode(const struct why_cpu *cpu, uint64_t since)
 {
 	if (!cpu->has_row)
@@ -444,14 +453,14 @@ bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
 
 /* Answers to IPIs. */
 
-#define USUAL_MS 10u /* a normal answer may take this long */
+#define USUAL_MS 10u /* ms: a normal answer to an IPI takes at most this long */
 
 bool why_awaits_answer(const struct why_cpu *cpu)
 {
 	return cpu->has_row && cpu->row.ipi_cpu != 0;
 }
 
-/* Returns whether the CPU counts when an IPI goes to all CPUs: it is online or has called hooks. */
+/* Returns whether an IPI to all CPUs goes to this CPU: it is online or has called hooks. */
 static bool is_one_of_all(const struct why_cpu *cpu)
 {
 	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;

@@ -14,11 +14,11 @@
 
 #define WIDTH 116u /* columns */
 
-#define INSTANT	    1000000u /* 1/INSTANT of a second before the end counts as "at the end" */
-#define THREADS	    32u	     /* shown without --all */
-#define EVENTS	    5u	     /* shown of a CPU that does not idle */
-#define ANSWERS	    8u	     /* missing answers shown of a CPU that waits for them */
-#define EVENTS_IDLE 1u	     /* shown of an idle CPU */
+#define INSTANT	    1000000u /* in the last 1/INSTANT of a second, a time is printed as "at the end" */
+#define THREADS	    32u	     /* threads that are printed without --all */
+#define EVENTS	    5u	     /* events that are printed for a CPU that does not idle */
+#define ANSWERS	    8u	     /* missing IPI answers that are printed for a waiting CPU */
+#define EVENTS_IDLE 1u	     /* events that are printed for an idle CPU */
 
 static const char *const mode_words[] = {
 	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
@@ -82,7 +82,7 @@ static const char *say_last(const struct why_evidence *evidence, const char *wha
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
-/* Returns whether the CPU idles, waits for nothing and is not in an interrupt. */
+/* Returns whether the CPU idles, does not wait, and is not in an interrupt handler. */
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return why_idles(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
@@ -112,13 +112,16 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			      : "heartbeat unknown");
 }
 
-/* Returns whether the kernel has a row for the CPU, which never started. */
+/* Returns whether the CPU has a table row but never started. */
 static bool is_offline(const struct why_cpu *cpu)
 {
 	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
 }
 
-/* Prints one line for consecutive offline CPUs. Returns the last of them. */
+/*
+ * Prints one line for all offline CPUs from `first` on that have consecutive numbers. Returns the last of
+ * them.
+ */
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
 	uint32_t last = first;
@@ -132,7 +135,7 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 	return last;
 }
 
-/* Prints the locks that a CPU or thread holds, and what it waits for. */
+/* Prints the locks that a CPU or thread holds, and the object that it waits for. */
 static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
@@ -154,7 +157,7 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 				 waits, sizeof(waits)));
 }
 
-/* Prints which answers a CPU waits for, and the state of the CPUs that have not answered. */
+/* Prints which IPI answers a CPU waits for, and the state of the CPUs that have not answered. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
@@ -229,7 +232,7 @@ static int by_id(const void *a, const void *b)
 	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
 }
 
-/* Prints threads by number. Prints none if there is no memory to sort them. */
+/* Prints the threads, sorted by id. Prints nothing if there is no memory for the sort. */
 static void put_threads(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	const struct why_thread **sorted = calloc((size_t)evidence->threads + 1, sizeof(struct why_thread *));
@@ -298,7 +301,7 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 	put_finding(out, why_findings_at(findings, 0), true);
 }
 
-/* Returns whether the finding makes a healthy verdict only possible; it is then shown at length. */
+/* Returns whether finding `n` makes the healthy verdict only possible. Such a finding is printed in full. */
 static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);

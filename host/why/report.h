@@ -10,20 +10,20 @@
 
 /* Prints the first finding in a few lines, as `ktrace run --why` does. */
 void why_report_verdict(struct base_output *out, const struct why_findings *findings);
-/* Prints the first finding, the other findings (at length if `all`), and the state of CPUs and threads. */
+/* Prints the first finding, the other findings (in full if `all`), and the state of CPUs and threads. */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
-/* Return the word for KTRX_MODE_* or KTRX_WAIT_*. */
+/* Returns the word for a mode (KTRX_MODE_*), or for a kind of wait (KTRX_WAIT_*). */
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
 /*
- * Returns the word for the state of a thread, from the kernel's row or else from events. "unknown" if the
- * kernel keeps rows and has none for this thread.
+ * Returns the word for the state of a thread: from its table row, otherwise from events. Returns "unknown" if
+ * the kernel has table rows of threads, but none for this thread.
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u
-/* Prints one JSON object, as ktrace-why(1) describes it. */
+/* Prints one JSON object; ktrace-why(1) describes it. */
 void why_report_json(struct base_output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Prints findings and evidence as one JSON object, which man/ktrace-why.1 describes. Each object always has
- * all of its keys; an unknown value is null.
+ * Prints findings and evidence as one JSON object, which man/ktrace-why.1 describes. All members are always
+ * present; an unknown value is null.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void put_address(struct base_output *out, const char *key, uint64_t addre
 		base_output_text(out, "null");
 }
 
-/* Writes the seconds from a stamp to the end, or null if there is no stamp. */
+/* Writes the seconds from a stamp to the end of the trace, or null if there is no stamp. */
 static void put_age(struct base_output *out, const struct why_evidence *evidence, const char *key,
 		    uint64_t stamp)
 {
@@ -154,7 +154,7 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 							: "";
 }
 
-/* Without the hooks for interrupts and preemption, `nesting` and `preempt` are unknown rather than 0. */
+/* Without hooks for interrupts and preemption, `nesting` and `preempt` are unknown, not 0. */
 static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
@@ -168,7 +168,7 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
 }
 
-/* Writes which answers to an IPI a CPU waits for; null if it waits for none. */
+/* Writes which IPI answers a CPU waits for; null if it waits for none. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {

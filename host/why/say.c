@@ -9,7 +9,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define NAME_MOST 64u /* bytes of an escaped name that are shown */
+#define NAME_MOST 64u /* limit of the bytes of an escaped name */
 
 /* Escapes a name from the trace or the kernel's file. */
 static const char *escape_name(const char *name, char buffer[NAME_MOST + 1])
@@ -173,7 +173,7 @@ const char *why_say_called(const struct why_evidence *evidence, const char *befo
 	return why_say(buffer, size, "%s%s", before, why_say_call(evidence, address, place, sizeof(place)));
 }
 
-/* "for lock cache (0x2000)", "on jobs (0x1000)", "" if there is nothing to say about the object. */
+/* Formats "for lock cache (0x2000)" or "on jobs (0x1000)"; "" if the object is unknown. */
 static const char *say_waited_for(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
 				  char *buffer, size_t size)
 {

@@ -4,11 +4,14 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* wakeups that make a habit */
+#define LEAST	   20u /* this many wakeups are enough to show a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* tenths of the wakeups that must come at about the usual time */
+#define ALIKE_PART 8u /* tenths: this part of the wakeups must come near the usual time */
 
-/* Returns whether the row's counts are consistent. They may not be if the row changed while it was copied. */
+/*
+ * Returns whether the counts in the table row fit together. They may not fit if the kernel changed the row
+ * while it was copied.
+ */
 static bool is_consistent(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
 	const struct ktrx_holder *row = &untimed->thread->holder;
@@ -52,10 +55,11 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS  100u /* a stamp of the table may be this much older than what it describes */
-#define LATE_MS	  1000u
-#define ODD_WAKES 4u /* this many wakeups of runnable threads show that states are wrong … */
-#define ODD_PART  8u /* … if they are also more than one in 8 wakeups */
+#define STALE_MS 100u /* stamps in the tables may be too old by this much */
+#define LATE_MS	 1000u
+/* at least this many wakeups of runnable threads show that the states in sched.switch are wrong */
+#define ODD_WAKES 4u
+#define ODD_PART  8u /* states are wrong only if also more than one in 8 wakeups is of a runnable thread */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -63,7 +67,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns whether the thread is certainly not an idle thread: idle threads are not created, woken or put to
+ * Returns whether the thread is certainly not an idle thread, because it was created, was woken or went to
  * sleep.
  */
 static bool is_worker(const struct why_thread *thread)
@@ -75,8 +79,9 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Returns whether events show reliably that a thread is runnable: by states in sched.switch, or by events
- * before each sleep and at the end of each thread. `since`: stamp of the switch away from the thread.
+ * Returns whether events reliably show that a thread is runnable after the switch at `since`. Either the
+ * states in sched.switch show it, or the kernel records an event before each sleep and at the end of each
+ * thread.
  */
 static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)
 {
@@ -87,7 +92,7 @@ static bool states_are_reliable(const struct why_evidence *evidence, uint64_t si
 		scheduling_covers(evidence->scheduling, WELLKNOWN_EXIT, since, since));
 }
 
-/* Returns whether the events prove that the thread became runnable and has not run since. */
+/* Returns whether events prove that the thread became runnable and has not run since then. */
 static bool events_prove(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	if (thread->state != THREADS_RUNNABLE || !why_is_whole_since(evidence, thread->since))
@@ -98,8 +103,9 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Returns whether the thread was preempted. That is the only remaining reason for the switch if the kernel's
- * hooks record sleep, and the thread has not ended: its end would be recorded, or it still holds a lock.
+ * Returns whether the thread was preempted. If the kernel's hooks record sleeps, a thread that was switched
+ * away was preempted or has ended. It has not ended if hooks would record the end, or if it still holds a
+ * lock.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
@@ -111,7 +117,7 @@ static bool row_proves(const struct why_evidence *evidence, const struct why_thr
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	/* An event of its own after that shows that it ran. */
+	/* an event that the thread recorded after this state began shows that it has run */
 	if (thread->last_own_event > row->state_stamp + why_ms(evidence, STALE_MS))
 		return false;
 	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||
@@ -123,7 +129,9 @@ static bool has_state(const struct why_thread *thread)
 	return thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
 }
 
-/* Returns whether the CPU switched threads after `since`, which may be too old by STALE_MS. */
+/*
+ * Returns whether the CPU has switched threads after `since`. The stamp `since` may be too old by STALE_MS.
+ */
 static bool has_switched(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t since)
 {
 	const uint64_t newest = later(cpu->switches.last, cpu->has_row ? cpu->row.switch_stamp : 0);
@@ -131,7 +139,7 @@ static bool has_switched(const struct why_evidence *evidence, const struct why_c
 	return newest > since + why_ms(evidence, STALE_MS);
 }
 
-/* Returns the CPU that the thread will run on, NULL unknown. */
+/* Returns the CPU that will run the thread, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	uint32_t cpu = thread->cpu;

@@ -10,7 +10,7 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-#define REGULAR_PART  8u /* tenths of the intervals that must be between half and twice the median */
+#define REGULAR_PART  8u /* tenths: this part of the intervals must be between half and twice the median */
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static bool by_row(const struct why_thread *thread, struct why_untimed *untimed)
 	return true;
 }
 
-/* Events do not record a timeout, only the kind of wait and the object. */
+/* Events do not show whether a sleep has a timeout. They only show the kind of wait and the object. */
 static bool by_events(const struct why_thread *thread, struct why_untimed *untimed)
 {
 	if ((thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) || !thread->blocked ||
@@ -202,7 +202,7 @@ const char *why_say_untimed(const struct why_evidence *evidence, const struct wh
 		       held);
 }
 
-/* "; a wakeup came 1.2 ms before it and found no thread asleep" */
+/* Formats "; a wakeup came 1.2 ms before it and found no thread asleep". */
 static const char *say_nobody(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			      char *buffer, size_t size)
 {
@@ -232,7 +232,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       nobody);
-	/* the first wakeup often comes from its creation */
+	/* the first wakeup often belongs to the creation of the thread */
 	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
@@ -243,11 +243,15 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 
 /* ---- Sleepers that no thread will wake ----------------------------------------------------------- */
 
-/* Limit of passes: each pass removes a sleeper or joins groups. A longer chain is too uncertain to report. */
+/*
+ * Limit of passes. Each pass removes a sleeper or joins groups. If more are needed, the result is too
+ * uncertain to report.
+ */
 #define PASSES 64
 
 /*
- * Returns whether the thread sleeps without a timeout, by its row or else by events, and fills in `sleeper`.
+ * Returns whether the thread sleeps without a timeout, by its table row, otherwise by events. Sets *sleeper
+ * if it does.
  */
 static bool sleeps_without_timeout(const struct why_evidence *evidence, const struct why_thread *thread,
 				   struct why_sleeper *sleeper)
@@ -273,8 +277,8 @@ static bool sleeps_without_timeout(const struct why_evidence *evidence, const st
 }
 
 /*
- * Returns the entry of a thread, NULL if it has none or it was removed. `of`: by thread, index of its entry
- * + 1.
+ * Returns the entry of a thread; NULL if it has no entry or the entry was removed. `of`: by thread, index of
+ * its entry + 1.
  */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)
@@ -285,8 +289,8 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 }
 
 /*
- * Returns whether a thread may wake the sleeper: one of its wakers does not sleep like it. True, too, if all
- * of its wakers have ended, because others may have taken their place.
+ * Returns whether a thread may still wake the sleeper: at least one of its wakers is not itself such a
+ * sleeper. Also returns true if all its wakers have ended, because other threads may have taken their place.
  */
 static bool may_be_woken(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 			 const uint32_t *of, const struct why_sleeper *sleeper)
@@ -296,7 +300,7 @@ static bool may_be_woken(const struct why_evidence *evidence, const struct why_s
 	for (uint32_t n = 0; n < sleeper->queue->wakers; n++) {
 		const struct why_thread *waker = why_thread_find(evidence, sleeper->queue->waker[n].thread);
 
-		if (!waker) /* there is no room for it */
+		if (!waker) /* the waker is beyond the limit of threads */
 			return true;
 		if (waker == sleeper->thread || why_is_gone(evidence, waker))
 			continue;
@@ -307,7 +311,7 @@ static bool may_be_woken(const struct why_evidence *evidence, const struct why_s
 	return !anybody;
 }
 
-/* Removes sleepers that may be woken. Returns whether there were any. */
+/* Removes sleepers that a thread may still wake. Returns whether there were any. */
 static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	bool changed = false;
@@ -325,7 +329,7 @@ static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepe
 }
 
 /*
- * Puts a sleeper and its wakers into the same group, the one with the lowest number. Returns whether one
+ * Puts a sleeper and its wakers into one group, the group with the lowest number. Returns whether a group
  * changed.
  */
 static bool join_wakers(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of,
@@ -385,7 +389,7 @@ static int by_group(const void *a, const void *b)
 	return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-/* Drops removed sleepers, and gives each remaining one a group of its own. */
+/* Deletes the entries of removed sleepers. Puts each remaining sleeper into a group of its own. */
 static void drop_removed(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	uint32_t kept = 0;
