@@ -135,7 +135,7 @@ int order_say(const struct ktread *trace, char text[ORDER_TEXT])
 		if (order.unmeasured)
 			return snprintf(text, ORDER_TEXT,
 					"order between CPUs: uncertain, clocks of %" PRIu32
-					" of them were not measured",
+					" of the CPUs were not measured",
 					order.unmeasured);
 		return snprintf(text, ORDER_TEXT, "order between CPUs: uncertain, clocks were not measured");
 	}

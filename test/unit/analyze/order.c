@@ -106,7 +106,7 @@ static void unmeasured_cpu_is_uncertain(void **state)
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
 	expect(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
-	       "order between CPUs: uncertain, clocks of 1 of them were not measured",
+	       "order between CPUs: uncertain, clocks of 1 of the CPUs were not measured",
 	       "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
