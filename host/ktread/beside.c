@@ -17,7 +17,7 @@ struct item {
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
-/* Shared by all rings of one source. */
+/* State that all rings of one source share. */
 struct beside {
 	struct ktread_beside_source source;
 	uint32_t first_id;   /* id of the source's first type in the trace's table */
@@ -28,7 +28,7 @@ struct ring {
 	struct beside *beside;
 	uint32_t number;
 	uint64_t last;
-	int status; /* result of the last rewind(); the next refill() reports an error */
+	int status; /* result of the last rewind(); if it is an error, the next refill() reports it */
 	struct item item[BATCH];
 	struct ktread_beside_event event[BATCH];
 };
@@ -192,7 +192,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 
 	if (status < 0)
 		return status;
-	/* Id 0 is no event. Ids that places have are not free. */
+	/* Id 0 is not an event. Ids that are used for places are not free. */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Loads the clock measurements that a guest made of itself. The error of a sample grows with its round trip.
- * So samples that took much longer than most are left out: the CPU was interrupted or preempted during them.
- * Between the other samples the offset is interpolated.
+ * Loads the measurements that a guest made of its own clocks. The error of a sample grows with its round-trip
+ * time. Samples that took much longer than most are left out, because the CPU was interrupted or preempted
+ * during them. Between the remaining samples the offset is interpolated.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,12 +13,13 @@
 #include "trace.h"
 
 #define SLOW_TIMES  4u /* samples whose error is larger than this multiple of the median are left out */
-#define END_SAMPLES 8u /* samples at each end that give the drift beyond that end */
+#define END_SAMPLES 8u /* number of samples at each end from which the drift beyond that end is computed */
 #define PPB	    1000000000u
-#define MOST_DRIFT  500000u /* in billionths: the largest drift that is plausible */
+#define MOST_DRIFT  500000u /* largest plausible drift, in billionths */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
-/* Copies the samples with a right check and a later timestamp than the previous sample. Returns how many. */
+/* Copies the samples whose check is right and whose timestamp is later than that of the previous sample.
+ * Returns how many were copied. */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
 	uint32_t count = row->samples < KTRX_CLOCK_SAMPLES ? row->samples : KTRX_CLOCK_SAMPLES, taken = 0;
@@ -58,7 +59,8 @@ static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
 }
 
 /*
- * Returns the drift between two samples, in 2^-32; 0 if their errors can explain it, or if it is implausible.
+ * Returns the drift between two samples, in units of 2^-32; 0 if their errors can explain it, or if it is
+ * implausible.
  */
 static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {

@@ -8,7 +8,7 @@
 
 #include "ktread/ktread.h"
 
-#define SAMPLE 256u /* values that are looked at to choose between values and differences */
+#define SAMPLE 256u /* number of values examined to choose between storing values and storing differences */
 
 static inline uint32_t zigzag(uint32_t difference)
 {
@@ -110,7 +110,7 @@ static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value
 	return true;
 }
 
-/* Slots as columns: used by the encoder and the decoder. */
+/* Parts of the format of slots as columns that the encoder and the decoder share. */
 
 struct ktread_columns *ktread_columns_create(void)
 {

@@ -114,10 +114,11 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 	return age < 127;
 }
 
-/* State while slots are visited backwards: the rest of the record that the current slot belongs to. */
+/* Slots are visited from last to first. This is what is known of the later slots of the current slot's
+ * record. */
 struct rest {
 	uint64_t check;
-	bool whole; /* its LAST slot was seen, and all slots since then are regular */
+	bool whole; /* the record's LAST slot was seen, and all slots visited since then are regular */
 };
 
 static bool is_checked_more(const uint64_t *word, uint32_t lap, struct rest *rest)

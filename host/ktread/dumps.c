@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the dumps in a file. The reader goes from header to header, so that a magic inside a record is never
- * taken for a header. Where this chain breaks (a dump cut short because the machine died, or damage), it
- * searches for the next header, which then must be plausible. Each byte is looked at a bounded number of
- * times.
+ * Finds the dumps in a file. The reader goes from header to header, so a magic inside a record is never taken
+ * for a header. If this chain breaks (a dump was cut short because the machine died, or is damaged), the
+ * reader searches for the next plausible header. The number of times that a byte is examined is bounded.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return to;
 }
 
-/* Returns true if a header that was found by a search has no oddities. */
+/* Returns true if the header has no oddities. Used for headers that a search found. */
 static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_dump *dump)
 {
 	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];

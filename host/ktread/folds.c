@@ -162,7 +162,7 @@ static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fo
 	return status < 0 ? status : 1;
 }
 
-/* Returns true if a kernel can have written this row. An empty row is sound. */
+/* Returns true if a kernel can have written this row, or if the row is empty. */
 static bool is_sound(const struct ktrx_fold *fold)
 {
 	return fold->event <= KTRX_EVENT_MAX && fold->bytes <= KTRX_RECORD_MAX_PAYLOAD &&

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Follows a guest while it records, by reading its memory again and again.
- *
+ * 
  * Merging relies on one fact: a record that is reserved after a look began has a timestamp that is not
  * earlier than any timestamp read before that look began. So what a look reads is handed out after the next
  * look, which shows that no ring has anything earlier. A ring that records nothing delays nothing, and no
  * clock of the host is compared with the guest's.
- *
- * Each look passes its records to the trace object that also reads files: the cursors of the rings get the
+ * 
+ * Records go through a trace object like that of a file: after each look, the cursors of its rings get the
  * records that are due, and ktread_next() merges, filters and decodes them.
  */
 #include <stdlib.h>
@@ -22,15 +22,15 @@
 #define PATIENCE_MS   100u
 #define APPEAR_MS     10000u
 #define INTERVAL_MS   10u
-#define IDLE_MS	      100u		  /* between looks at a guest that records nothing */
+#define IDLE_MS	      100u		  /* pause between looks at a guest that records nothing */
 #define SEARCH_PART   10u		  /* pause after a search, as a multiple of its duration */
 #define SEARCH_MS     1000u		  /* longest time between searches of a memory without ktrace */
-#define GUESS_MS      100u		  /* between attempts to find a ring's reserve word */
-#define CLOCKS_MS     250u		  /* between looks at what the guest measures of its clocks */
+#define GUESS_MS      100u		  /* pause between attempts to find a ring's reserve word */
+#define CLOCKS_MS     250u		  /* pause between readings of the guest's clock measurements */
 #define WAITING_MOST  (UINT32_C(1) << 20) /* most slots that wait to be handed out, all rings together */
-#define WAITING_RING  (UINT32_C(1) << 18) /* the same for one ring */
-#define NAMES_MS      1000u		  /* between looks at names of threads */
-#define SAMPLE_LEAST  16u		  /* least slots of a ring that a look reads */
+#define WAITING_RING  (UINT32_C(1) << 18) /* most slots of one ring that wait to be handed out */
+#define NAMES_MS      1000u		  /* pause between readings of the names of threads */
+#define SAMPLE_LEAST  16u		  /* a look reads at least this number of slots of each ring */
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
 static uint64_t milliseconds(void)
@@ -350,7 +350,8 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 
 /* ---- boots ---- */
 
-/* Ends the boot that was followed: makes all its records due. After them, the next boot is waited for. */
+/* Stops following the current boot, and makes all its records due. After these records, waits for the next
+ * boot. */
 static void leave_boot(struct ktread_follow *follow)
 {
 	hand_out(follow, true);

@@ -145,8 +145,9 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * Steps over the slot at ring->index, which continues a record. It counts as the slot before it did: skipped,
- * or passed over. Otherwise the beginning of its record is lost, and it is invalid.
+ * Steps over the slot at ring->index, which continues a record. If the slot before it was skipped or passed
+ * over, this slot is counted in the same way. Otherwise the beginning of its record was lost, and the slot is
+ * counted as invalid.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -311,7 +312,8 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 		slots = ktread_slot_record(&ring->place->form, slot, index, run);
 	if (slots == 0)
 		return 0;
-	/* This record is older than what the ring yields now: use the reference of its own time. */
+	/* This record is older than the ring's current position: use the reference that belongs to its own
+	 * time. */
 	ring->reference = passed->reference;
 	ring->lost = 0;
 	status = take(follow, slot, index, slots);
@@ -339,9 +341,9 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Returns the timestamp up to which all events of the ring have been read; 0: none. A slot that is not
- * finished was reserved after the slots before it, so its timestamp is not earlier than theirs. Finished
- * slots that are still unread may have earlier timestamps than up to KTREAD_REORDER of the slots before them.
+ * Returns the timestamp up to which all events of the ring have been read; 0: none. An unfinished slot was
+ * reserved after the slots before it, so its timestamp is not earlier than theirs. A finished slot that is
+ * still unread may have an earlier timestamp than slots before it, but than at most KTREAD_REORDER of them.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One ring of a guest that is recording. Slots are taken in the order of their indices. If a record is not
- * finished, the reader waits for it. After its patience is over, the reader passes over that slot, and over
- * all unfinished slots that were reserved before the wait began. It remembers these slots and looks at them
- * again until they are finished or overwritten.
- *
- * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + those
+ * One ring of a guest that is recording. Slots are read in the order of their indices. If a record is not
+ * finished, the reader waits for it. After a time limit, the reader passes over that slot, and over all
+ * unfinished slots that were reserved before the wait began. It remembers these slots and looks at them again
+ * until they are finished or overwritten.
+ * 
+ * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + slots
  * from `index` on.
  */
 #ifndef KTREAD_FOLLOW_STATE_H
@@ -16,29 +16,29 @@
 #include "trace.h"
 #include "versions.h"
 
-#define KTREAD_FOLLOW_SCRATCH 2048u /* slots that are read together */
-#define KTREAD_FOLLOW_PASSED  1024u /* passed-over slots of a ring that are remembered */
+#define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that are read together */
+#define KTREAD_FOLLOW_PASSED  1024u /* number of passed-over slots of a ring that are remembered */
 
 /* A slot that was passed over. */
 struct ktread_passed {
 	uint64_t index;
-	uint64_t reference; /* reference for its timestamp */
+	uint64_t reference; /* reference from which its timestamp is computed */
 };
 
 struct ktread_follow_ring {
 	bool usable; /* false: the fields below are not valid */
-	/* its items wait to be handed out; it also has the index, the reference and counts */
+	/* reader of the ring: contains the items that wait to be handed out, index, reference and counts */
 	struct ktread_v2_ring ring;
-	uint32_t shift;	     /* log2 of the ring's slots */
-	uint32_t room;	     /* slots its buffer and items have room for */
-	uint32_t used;	     /* slots of the buffer that are in use */
-	uint32_t due;	     /* items that the cursor has */
+	uint32_t shift;	     /* log2 of the ring's number of slots */
+	uint32_t room;	     /* number of slots that its buffer and items have room for */
+	uint32_t used;	     /* number of slots of the buffer that are in use */
+	uint32_t due;	     /* number of items that were given to the cursor */
 	uint64_t handed_out; /* newest timestamp handed out, if rings are not merged */
 	uint64_t start, head;
-	/* no record that is still to come has an earlier timestamp, except late ones */
+	/* all records with an earlier timestamp were read, except records that arrive late */
 	uint64_t frontier;
-	uint64_t wait_head;  /* unfinished slots before this index are waited for */
-	uint64_t wait_until; /* until this time, in ms */
+	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
+	uint64_t wait_until; /* end of that wait, in ms */
 	uint64_t overwritten;
 	uint64_t skipped;     /* slots not read because only a sample is wanted */
 	uint64_t skipped_end; /* index after the last skipped slot */
@@ -61,8 +61,8 @@ struct ktread_follow_look {
 };
 
 /*
- * Starts at the oldest slot. Requires: layout, place, ring number and trace in follow->ring are set, and all
- * other fields are zero.
+ * Starts reading a ring at its oldest slot. Requires: layout, place, ring number and trace in follow->ring
+ * are set, and all other fields are zero.
  */
 int ktread_follow_ring_open(struct ktread_follow_ring *follow);
 void ktread_follow_ring_close(struct ktread_follow_ring *follow);
@@ -82,7 +82,7 @@ static inline uint64_t ktread_follow_ring_newest(const struct ktread_follow_ring
 
 struct ktread_follow {
 	struct ktread_follow_options options;
-	char *path; /* of the file that this handle opened; NULL: the memory is the caller's */
+	char *path; /* path of the file that this handle opened; NULL: the caller owns the memory */
 	struct ktread_memory *memory;
 	struct ktread_image *image; /* NULL: ktrace has not been found yet */
 	struct ktread *trace;	    /* made from the image; this handle reads its rings */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a guest that is followed: names, types and rings as its newest layout has them. The layout
- * changes when the kernel lends memory or a CPU comes online. Then the trace is made anew, and the rings
- * continue.
+ * The trace of a guest that is followed, with the names, types and rings of the guest's newest layout. The
+ * layout changes when the kernel lends memory to ktrace or a CPU comes online. Then the trace is made anew,
+ * and the state of rings that were already followed is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* A cursor has only what the last look gave it. */
+/* A cursor contains only the items of the last look. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;

@@ -70,7 +70,7 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	if (!ktread_root_is_persistent(&image->root) &&
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
-	/* Memory that was not lent may be in the same mapping as memory that was. */
+	/* Memory that was not lent to ktrace may be in the same mapping as lent memory. */
 	for (uint32_t i = 0; i < image->blocks; i++) {
 		const struct ktread_image_block *block = &image->block[i];
 
@@ -198,7 +198,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool persistent;
-	uint64_t order; /* in persistent memory: the number of the boot */
+	uint64_t order; /* number of the boot, for a root in persistent memory */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)
@@ -248,8 +248,8 @@ static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 }
 
 /*
- * Lists the roots that lead to rings, one for each boot, the last boot first. Returns how many, or an error
- * if there is none.
+ * Lists the roots through which rings are found, one for each boot, the last boot first. Returns how many, or
+ * an error if there is none.
  */
 static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
 {

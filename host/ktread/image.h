@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scans a memory for roots and for the heads of lent blocks. Findings are named by their position in the
+ * Scans a memory for roots and for the heads of lent blocks. Both are identified by their position in the
  * source, because the addresses of a RAM file may be unknown until its root has been read.
  */
 #ifndef KTREAD_IMAGE_H
@@ -16,7 +16,7 @@ struct ktread_block_found {
 };
 
 struct ktread_scan {
-	uint64_t *root; /* positions in the source: sound roots of kernels that have started */
+	uint64_t *root; /* positions in the source of sound roots of kernels that have started */
 	uint32_t roots;
 	struct ktread_block_found *block;
 	uint32_t blocks;
@@ -42,11 +42,11 @@ struct ktread_image {
 	struct ktread_scan scan;
 	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
 	uint32_t blocks;
-	uint64_t position;     /* of the root in the source */
+	uint64_t position;     /* position of the root in the source */
 	struct ktrx_root root; /* as last read */
 	uint64_t physical;
 	struct ktread_layout *layout;
-	uint32_t boots;	 /* boots found, by nonce */
+	uint32_t boots;	 /* number of boots found; each boot has a nonce of its own */
 	bool persistent; /* boots found in persistent memory are included */
 	bool fixed;	 /* opened at an address given by the caller: no search */
 	char *registers; /* NULL: unknown */

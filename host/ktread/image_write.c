@@ -19,7 +19,7 @@
 
 #define ALIGNMENT     64u
 #define BLOCK	      (UINT64_C(256) << 10)
-#define SECTION_LIMIT (UINT64_C(256) << 20) /* most bytes copied of one section other than rings */
+#define SECTION_LIMIT (UINT64_C(256) << 20) /* most bytes copied of a section that does not hold a ring */
 
 struct base_output {
 	int descriptor;

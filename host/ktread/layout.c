@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads what a v2 root leads to, and checks slots. */
+/* Reads the sections and rings that a v2 root describes, and checks slots. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,10 @@
 #include "message.h"
 #include "trace.h"
 
-/* Slots read together. After so many slots of another generation, the ring's end is reached. */
+/* Number of slots read together. After this number of consecutive slots of other generations, the head of the
+ * ring has been passed. */
 #define GUESS_SLOTS  64u
-#define WORD_GUESSES 64u /* most places where a reserve word is looked for */
+#define WORD_GUESSES 64u /* most addresses at which a reserve word is looked for */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define MAX_SHIFT    30u
 #define GENERATIONS  256u
@@ -125,7 +126,7 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 	for (uint64_t n = 0; n < count && status == 0; n++)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
-	/* Leave out the lap before the known one: those slots were not overwritten yet. */
+	/* Ignore the lap before the known one: its slots have not been overwritten yet. */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
 			most = slots[later];
@@ -137,9 +138,9 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 
 /*
  * Finds the head of a ring from its slots, because its reserve word cannot be read or is out of date. Up to
- * the head, slots have the generation of the newest lap, except for a few in flight. Slots before index
- * `reached` are not looked at. If the newest lap has only just begun, most of the ring's first slots are of
- * the lap before.
+ * the head, slots have the generation of the newest lap, except for a few slots that are being written. Slots
+ * before index `reached` are not looked at. If the newest lap has only just begun, most of the ring's first
+ * slots are of the previous lap.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -319,7 +320,7 @@ void ktread_layout_close(struct ktread_layout *layout)
 	free(layout);
 }
 
-/* Checks of slots: which of them are what they seem to be. */
+/* Checks whether a slot is of the expected kind and generation, and whether its check is right. */
 
 static uint32_t lap_of(const struct ktread_slot_form *form, uint64_t index)
 {

@@ -92,7 +92,7 @@ uint64_t ktread_region_readable(const struct ktread_region *region);
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Checks of slots: is this the slot that the reader expects at an index? Only layout.c and columns*.c handle
+ * Checks whether a slot is the one that the reader expects at an index. Only layout.c and columns*.c handle
  * slots of the older format without a check, KTRX_SLOTS_COPIED.
  */
 
@@ -145,7 +145,7 @@ struct ktread_layout {
 	struct ktrx_root root;
 	struct ktread_section section[KTREAD_SECTION_MAX];
 	uint32_t sections;
-	uint32_t unknown; /* sections of unknown type */
+	uint32_t unknown; /* number of sections of unknown type */
 	struct ktread_ring_place *ring;
 	uint32_t rings;
 	struct ktrx_setting *setting; /* the table of settings, with their values */
@@ -169,7 +169,8 @@ int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64
  */
 int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
 		       uint32_t room);
-/* The same for the HOLDERS section. */
+/* Reads up to `room` rows of the HOLDERS section from number `first` on. Returns how many there are, or an
+ * error. */
 int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
 

@@ -53,7 +53,7 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 	return (since > farthest ? farthest : since) << ring_bits | ring;
 }
 
-/* Replaces a leaf, and updates its path to the root of the tree. Returns the winner. */
+/* Replaces a leaf, and updates the nodes between it and the root of the tree. Returns the winner. */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {
 	tree[node] = word;

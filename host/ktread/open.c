@@ -236,7 +236,7 @@ static int open_by_content(struct ktread *trace, const char *path)
 	status = open_ram(trace);
 	if (status != KTREAD_E_ABSENT)
 		return status;
-	/* Not memory. It may have dumps after other content. */
+	/* The file is not memory, but it may contain dumps after other content. */
 	trace->memory->live = trace->memory->ram = false;
 	if (open_dump(trace) == 0)
 		return 0;

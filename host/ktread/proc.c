@@ -226,7 +226,7 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 	return 1;
 }
 
-/* Handles that there was no record: at the end, for now or for good, or because of an error. */
+/* Handles the case that no record was found: at the end, for now or for good, or because of an error. */
 static int handle_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads the ktrace files of the BSDs: heads, each followed by a payload. Heads have no mark, so the first
- * impossible head ends the trace. A payload that is too long to be kept, as of a large read or write, is cut:
- * the rest of it is stepped over.
+ * impossible head ends the trace. A payload that is too long to be kept, such as that of a large read or
+ * write, is cut: the rest of it is stepped over.
  */
 #include <elf.h>
 #include <inttypes.h>
 
 #include "proc_state.h"
 
-#define TYPES_OF_DRAGONFLY 0x02feu /* 1 to 7 and 9 */
+#define TYPES_OF_DRAGONFLY 0x02feu /* types 1 to 7 and 9 */
 #define TYPES_OF_FREEBSD   0xfffeu /* 1 to 15 */
 
 static const struct ktread_proc_layout dragonfly = {
@@ -144,7 +144,8 @@ static void present(struct ktread_proc *trace, const struct ktread_proc_layout *
 	know_process(trace);
 }
 
-/* Handles that the input ends where a head is expected. Returns 0, or an error if it ends within a record. */
+/* Handles the end of the input at a place where a head is expected. Returns 0, or an error if the input ends
+ * within a record. */
 static int end(struct ktread_proc *trace, uint64_t wanted)
 {
 	struct ktread_proc_input *input = &trace->input;

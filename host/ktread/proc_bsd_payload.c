@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes the payloads of the BSDs' records. Structures are laid out as the kernel's compiler does it: a word
- * is aligned to its size, and the size of a structure is a multiple of its largest member's size.
+ * Decodes the payloads of the BSDs' records. Structures have the layout that the kernel's compiler gives
+ * them: a word is aligned to its size, and the size of a structure is a multiple of its largest member's
+ * size.
  */
 #include "proc_state.h"
 
@@ -138,8 +139,8 @@ static uint32_t reason_of(int32_t raw)
 }
 
 /*
- * Decodes what was denied, from offset `at` on. The reason decides what it is: rights, a number, an address
- * or a path.
+ * Decodes what was denied, from offset `at` on. The reason decides whether that is a set of rights, a number,
+ * an address or a file path.
  */
 static void take_denied(struct ktread_proc_record *record, uint32_t at)
 {
@@ -152,7 +153,7 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 		take_rights(record, at);
 		record->data_size = 0;
 		break;
-	case KTREAD_PROC_DENIED_SOCKADDR: /* its first byte is its size */
+	case KTREAD_PROC_DENIED_SOCKADDR: /* the first byte of a socket address is its size */
 		if (record->data_size > denied[0])
 			record->data_size = denied[0];
 		break;
@@ -258,7 +259,7 @@ bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc
 		return take_faultend(record);
 	case KTRX_PROC_STRUCT_ARRAY:
 		return take_struct_array(record, layout);
-	default: /* NAMEI and USER are all data */
+	default: /* payloads of NAMEI and USER consist of data only */
 		return true;
 	}
 }

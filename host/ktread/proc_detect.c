@@ -18,8 +18,8 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points of a record. A record also gets one point each for a known type, a right size and a plausible time.
- * POINTS_END is for a record that ends where the file ends.
+ * Points that a record is given. A record also gets one point each for a known type, a right size and a
+ * plausible time. POINTS_END is for a record that ends where the file ends.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
@@ -44,8 +44,8 @@ static int points_of_name(const uint8_t *name, uint32_t size)
 }
 
 /*
- * Returns the points of a head: how plausible it is. `left` bytes follow it. `before` is the time of the head
- * before it in seconds; negative if there is none.
+ * Returns the points of a head: how plausible it is. `left` bytes follow it. `before` is the time of the
+ * previous head in seconds; negative if there is none.
  */
 static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 		     const struct ktread_proc_bsd_head *head, size_t left, int64_t before)

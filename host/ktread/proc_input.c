@@ -24,9 +24,9 @@ static bool is_readable(const struct ktread_proc_input *input)
 }
 
 /*
- * Handles the end of an input that is followed. Returns 0 if nothing can be read now. A writer that failed
- * may cut off the part of a record that it has written. If more than the bytes at hand is gone, the file was
- * written anew and has other content: an error.
+ * Handles the end of an input that is followed. Returns 0 if nothing can be read now. A program that failed
+ * to write a record completely may truncate the file to remove the incomplete record. If more than the bytes
+ * at hand was removed, the file was written anew and has other content: an error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads our own format: heads of sessions, records, and recovery after damage.
- *
- * A record is believed if its mark and size are possible, and something plausible follows it: the beginning
- * of a record or of a head, or the end of the file. If not, or if its size does not fit its type, there are
- * two possibilities. Either its size is wrong: then there are records within what it claims as payload. Or
- * what follows it is damaged.
+ * 
+ * A record is accepted if its mark and size are possible, and something plausible follows it: the beginning
+ * of a record or of a head, or the end of the file. If nothing plausible follows, or if the size does not fit
+ * the type, there are two possibilities. Either the size is wrong: then there are other records within what
+ * it claims as payload. Or the bytes after the record are damaged.
  */
 #include <inttypes.h>
 
@@ -98,7 +98,7 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 }
 
 /*
- * Searches for a record or head that can be believed, every `step` bytes, at offsets from `from` up to
+ * Searches for a record or head that can be accepted, every `step` bytes, at offsets from `from` up to
  * `until` after the input's current position. Returns true if there is one, and sets *found to its offset.
  * Otherwise *found is where to search again when more bytes have come, the end, or `until`.
  */
@@ -191,7 +191,8 @@ static int take_head(struct ktread_proc *trace)
 }
 
 /*
- * Sets the record's process name. If the record brings a name, remembers it for later records of the process.
+ * Sets the record's process name. If the record contains a name, remembers it for later records of the
+ * process.
  */
 static void name_record(struct ktread_proc *trace)
 {

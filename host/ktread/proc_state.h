@@ -171,9 +171,9 @@ struct ktread_proc {
 
 	/* Only for our own format: */
 	uint32_t record_head; /* bytes before the payload */
-	bool known;	 /* the next record was already seen to be one when the record before it was taken */
-	uint64_t damage; /* offset where the damage begins that is being stepped over */
-	bool damaged;	 /* there is damage to step over */
+	bool known;	      /* the next record was already checked when the previous record was taken */
+	uint64_t damage;      /* offset at which the damage begins that is being stepped over */
+	bool damaged;	      /* there is damage to step over */
 	/*
 	 * whole size of the record that was returned last, which the end of the file cuts short; 0: it was
 	 * whole

@@ -10,7 +10,7 @@
 #include "message.h"
 #include "trace.h"
 
-/* records that are sorted together: a queued record may come after later ones */
+/* number of records sorted together, because a queued record may be written after later ones */
 #define BATCH		   128u
 #define NAMES		   (1u << 14)
 #define NAME_TRIES	   64u
@@ -30,7 +30,7 @@ struct processes {
 	bool beside;
 	struct {
 		uint32_t tid, abi;
-	} last_call[ABIS]; /* of threads, by a hash of the number; a collision replaces the older one */
+	} last_call[ABIS]; /* last calls, by a hash of the thread number; a newer call replaces the old one */
 	uint64_t lost;	   /* records lost since the last event */
 	struct item item[BATCH];
 	struct ktread_processes_event event[BATCH];
@@ -251,7 +251,7 @@ static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const c
 	processes->beside = beside;
 	status = ktread_proc_open(&processes->records, path, &options);
 	if (status < 0)
-		return status; /* the message is set */
+		return status; /* the error message is already set */
 	status = survey(trace, processes, &cpus);
 	if (status == 0)
 		status = load_types(trace, processes);
@@ -304,8 +304,8 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.wall_ns = info->wall_ns;
 	trace->info.kernel = kernel_of(trace->cursor[0].state);
 	/*
-	 * A trace without names of calls gets them by its machine, as Linux numbers them. These are not
-	 * Linux's calls.
+	 * Only our own format gets its machine here. If a trace has no names of system calls, the names of
+	 * Linux's calls on its machine are used, which would be wrong for the calls of the BSDs.
 	 */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;

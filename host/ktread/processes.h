@@ -44,7 +44,7 @@ static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *
 }
 
 /*
- * Makes an event of a record. Returns false if the record is no event (a name, a table). A long string is cut
+ * Makes an event of a record. Returns false if no event is made of it (a name, a table). A long string is cut
  * and marked as cut. `calls`: names of system calls, for a trace that is shown beside another; otherwise
  * NULL. `abi`: ABI of the call, as for KTREAD_PROC_CALL().
  */

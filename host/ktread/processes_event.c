@@ -292,7 +292,7 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 	return type;
 }
 
-/* Returns the type; TYPES if the record is no event. */
+/* Returns the type; TYPES if no event is made of the record. */
 static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 		     uint32_t abi, const struct ktread_names *calls)
 {

@@ -19,7 +19,8 @@
 #define RISCV_BASE   UINT64_C(0x80000000)
 
 /*
- * Bytes below the hole: of pc, of q35, of q35 with little memory, and of microvm and pc with a narrow hole.
+ * Bytes of memory below the hole, for these machines: pc, q35, q35 with little memory, and microvm or pc with
+ * a narrow hole.
  */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
 				       UINT64_C(0xe0000000) };
@@ -138,7 +139,7 @@ bool ktread_core_is(struct ktread_memory *memory)
 
 /* Values that headers of both ELF classes have. */
 struct headers {
-	uint64_t offset; /* of the program headers */
+	uint64_t offset; /* file offset of the program headers */
 	uint64_t count;
 	uint16_t stride;
 	uint16_t type;

@@ -128,8 +128,8 @@ static bool is_bit(const struct ktrx_setting *row)
 }
 
 /*
- * Reads the row at `from`, and sets *taken if it is sound. Returns the distance to the next place where a row
- * may be.
+ * Reads the row at `from`, and sets *taken if it is sound. Returns the number of bytes to the next place at
+ * which a row may be.
  */
 static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t left, bool *taken)
 {

@@ -19,7 +19,7 @@
 #define BLOCK_LEAST (UINT32_C(8) << 10)
 #define BLOCK_ROOM  (KTREAD_COLUMNS_MAX + 1024u)
 
-/* A ring's slots, in the memory of the dump. */
+/* The slots of a ring, as a part of the dump's memory. */
 struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* number of the block to begin with */
@@ -30,7 +30,7 @@ struct stretch {
 /* The bytes to write: a dump, or bare records. */
 struct dump {
 	struct ktread_memory *memory;
-	struct ktread_memory *own; /* the same memory if it was made for this; otherwise NULL */
+	struct ktread_memory *own; /* `memory`, if this code opened it and must close it; otherwise NULL */
 	struct ktread_layout *layout;
 	struct ktread_layout *own_layout;
 	uint64_t start, length;

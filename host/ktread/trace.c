@@ -10,7 +10,7 @@
 #include "message.h"
 #include "trace.h"
 
-/* Of all rings together: half of the L2 cache of a current core. */
+/* Bytes of the windows of all rings together: half of the L2 cache of a current CPU core. */
 #define WINDOW_BYTES	 (UINT64_C(512) << 10)
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
@@ -201,7 +201,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 	return trace->status;
 }
 
-/* Decodes those of the items at hand that pass the filter. */
+/* Decodes the items at hand that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)
 {

@@ -66,7 +66,7 @@ static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, u
 struct ktread_name {
 	uint32_t number;
 	const char *name;
-	const char *rest; /* the rest of its line after the name; NULL: nothing */
+	const char *rest; /* rest of the text line after the name; NULL: nothing follows the name */
 };
 
 /* Sorted by number. */
@@ -188,7 +188,7 @@ struct ktread_selection {
 };
 
 struct ktread {
-	const struct ktread_version *version; /* for all cursors that have none of their own */
+	const struct ktread_version *version; /* functions for all cursors that have none of their own */
 	struct ktread_cursor *cursor;
 	uint32_t cursors;
 	struct ktread_merge merge;
@@ -198,10 +198,10 @@ struct ktread {
 	struct ktread_info info;
 	struct ktread_memory *memory;
 	bool is_lossy;		      /* `memory` is a stream that lacks some blocks */
-	struct ktread_image *image;   /* for a RAM file or a core */
+	struct ktread_image *image;   /* set for a RAM file or a core dump */
 	struct ktread_layout *layout; /* only version 2 */
 	struct ktread_options options;
-	struct ktread_clocks measured, aligned; /* only version 2; applied one after the other */
+	struct ktread_clocks measured, aligned; /* only version 2; `measured` is applied first */
 	struct ktrx_fold fold;			/* the row that ktread_fold() returned */
 	unsigned char *build_id;
 	char *note, *registers;

@@ -10,7 +10,8 @@
 #include "message.h"
 #include "types.h"
 
-/* Text of types that were made up for unknown ids. They are recognised by its address. */
+/* Text of event types that were made up for unknown ids. Such a type is recognised by the address of this
+ * text. */
 static const char no_text[] = "";
 
 int ktread_types_init(struct ktread_types *types)

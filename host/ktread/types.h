@@ -23,10 +23,10 @@ struct ktread_place {
 
 struct ktread_types {
 	struct ktread_type *row;    /* KTREAD_TYPE_ROWS */
-	uint32_t end;		    /* no id from this one on is in the table */
+	uint32_t end;		    /* all ids in the table are below this */
 	struct ktread_place *place; /* KTREAD_TYPE_ROWS of them; NULL: no places */
 	char (*unknown)[16];	    /* KTREAD_TYPE_ROWS names of unknown ids; NULL: none yet */
-	char *text;		    /* the memory of names that come from a trace */
+	char *text;		    /* memory of the names that were read from a trace */
 	struct ktread_field *field;
 };
 

@@ -100,8 +100,8 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 
 /*
  * Returns the name in a field's declaration. A kernel may give the whole C declaration, "struct thread *td",
- * as the name. The name is then its last identifier. A declaration that ends otherwise, as of an array, is
- * used as a whole.
+ * as the name. The name is then its last identifier. A declaration that does not end in an identifier, such
+ * as that of an array, is used as a whole.
  */
 static const char *declared_name(const char *declaration)
 {
@@ -113,8 +113,9 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Makes the names of the fields unique. If fields share a name, as arguments declared without one do, the
- * later ones are named by their number, "#2". So are fields whose declared name begins with '#'.
+ * Makes the names of the fields unique. If several fields have the same name (arguments declared without a
+ * name do), the later ones are named by their number, such as "#2". A field whose declared name begins with
+ * '#' is named by its number, too.
  */
 static void make_unique(struct ktread_field *field, uint32_t fields)
 {
@@ -218,7 +219,7 @@ static bool add_place(struct ktread_types *types, const struct table *table, uin
 	return true;
 }
 
-/* Loads the descriptors of places, which are among those of events. */
+/* Loads the descriptors of places, which are stored among the event descriptors. */
 static int load_places(struct ktread_types *types, const struct table *table, uint32_t events,
 		       uint32_t *damaged)
 {

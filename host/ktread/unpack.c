@@ -157,7 +157,7 @@ struct ktread_proc_unpacker {
 	uint64_t read; /* packed bytes read so far */
 	bool more;     /* the zstd reader holds bytes that did not fit into the output */
 	bool whole;    /* the last frame is complete */
-	bool may_grow; /* the end of the input may be only the end for now */
+	bool may_grow; /* more input may come later */
 	uint8_t bytes[PACKED_CHUNK];
 };
 
@@ -198,7 +198,7 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 	if (ZSTD_isError(left)) {
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
-		unpacker->whole = true; /* do not report the bytes after the damage as cut short */
+		unpacker->whole = true; /* do not report that the bytes after the damage are cut short */
 		return ktread_fail(KTREAD_E_FORMAT,
 				   "%s: compressed bytes before offset %" PRIu64 " are damaged: %s",
 				   unpacker->name, unpacker->read, ZSTD_getErrorName(left));

@@ -36,7 +36,7 @@ struct well_known {
 	uint16_t id;
 	int8_t layout;
 	const char *group, *name, *text;
-	struct ktread_field field[V1_FIELDS + 1]; /* the last one has no name */
+	struct ktread_field field[V1_FIELDS + 1]; /* an element without a name ends the array */
 };
 
 #define ROW(name, layout, group, ...) ROW_OF(name, layout, group, __VA_ARGS__)
@@ -319,7 +319,7 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 
 /*
  * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records do not wrap around, so
- * they are in disorder.
+ * their order is wrong.
  */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {

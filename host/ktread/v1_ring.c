@@ -13,9 +13,9 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 	return ring->position + slot * sizeof(struct ktrx1_record);
 }
 
-/* Result of looking at the slots in the order in memory. */
+/* Result of reading all slots in the order in which they are in memory. */
 struct survey {
-	uint64_t descents; /* places where a timestamp is below the previous one */
+	uint64_t descents; /* number of places where a timestamp is below the previous one */
 	uint64_t descent;  /* slot of the last such place */
 	uint64_t first, last;
 	bool any;
@@ -202,7 +202,8 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 	return 0;
 }
 
-/* Merges two adjacent sorted halves. Takes the left one of equal timestamps, which keeps their order. */
+/* Merges two adjacent sorted parts. Of two equal timestamps, takes the one of the left part first, which
+ * keeps their order. */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)
 {

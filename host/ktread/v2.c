@@ -17,7 +17,7 @@
 
 /*
  * Returns how many slots after a ring's last record are missing because the file lacks some of the ring's
- * bytes, as when it is cut short.
+ * bytes, for example because it is cut short.
  */
 static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {
@@ -153,7 +153,7 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
-#define UNUSABLE_WARNINGS 4u /* warnings; after that it is clear that much was overwritten */
+#define UNUSABLE_WARNINGS 4u /* most warnings about such rings */
 
 static int open_ring(struct ktread *trace, uint32_t n)
 {
@@ -248,7 +248,8 @@ static int load_names(struct ktread *trace)
 	return status;
 }
 
-/* Returns true if all bytes are zero: a kernel has reserved room for its build id and never filled it. */
+/* Returns true if all bytes are zero: the kernel has reserved room for a build id, but the build id was never
+ * filled in. */
 static bool is_zero(const char *bytes, uint64_t size)
 {
 	for (uint64_t i = 0; i < size; i++)
@@ -359,7 +360,7 @@ static void warn_memory(struct ktread *trace)
 			    trace->memory->name, trace->cursors, bytes >> 20);
 }
 
-/* Counts the CPUs that have run: its row has it as online, or its ring has records. */
+/* Counts the CPUs that have run. A CPU has run if its row marks it as online, or if its ring has records. */
 static void count_online(struct ktread *trace)
 {
 	struct ktrx_cpu row;

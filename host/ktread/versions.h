@@ -23,7 +23,7 @@ struct ktread_dump {
 struct ktread_dumps {
 	struct ktread_dump last; /* the last complete dump; if there is none, the last truncated one */
 	uint32_t complete;
-	uint64_t skipped; /* bytes between and after dumps that belong to none */
+	uint64_t skipped; /* bytes between and after dumps that do not belong to a dump */
 };
 
 /*
@@ -68,7 +68,7 @@ static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t ref
 /* Start of the timestamps of a ring. */
 struct ktread_stamp_start {
 	uint64_t reference; /* reference for the first slot's timestamp */
-	/* index of the newest anchor that is missing; UINT64_MAX: none is */
+	/* index of the newest missing anchor; UINT64_MAX: no anchor is missing */
 	uint64_t missing_index;
 	uint64_t missing_stamp; /* the missing anchor's timestamp, which the next anchor contains */
 	bool broken;		/* some timestamps may be wrong: the nearest possible ones are used */
@@ -81,9 +81,9 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 /*
  * One ring of version 1. It has no write index, so timestamps give the order. A ring is expected to be sorted
  * except that it wraps around at some slot; it is then read through a window, in the order of timestamps. A
- * ring that is not sorted is loaded and sorted as a whole. To find out, all records of small dumps are looked
- * at, and a few records of large ones. If a ring turns out to be out of order later, the rest of it is sorted
- * from there on.
+ * ring that is not sorted is loaded and sorted as a whole. To find out whether a ring is sorted, all records
+ * of small dumps are looked at, and a few records of large ones. If a ring turns out to be out of order
+ * later, the rest of it is sorted from there on.
  */
 
 struct ktread_v1_ring {
@@ -122,7 +122,7 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
  */
 
 #define KTREAD_REORDER	      64u	       /* records */
-#define KTREAD_CARRY(records) (2u * (records)) /* slots carried for that many records */
+#define KTREAD_CARRY(records) (2u * (records)) /* number of slots carried for this number of records */
 
 struct ktread_v2_item {
 	uint64_t stamp; /* whole, corrected */
