@@ -132,12 +132,13 @@ static void deaths(void)
 	check_death(write_there, (uintptr_t)&deaths, SIGSEGV, 0, "code cannot be written");
 	check_death(write_there, (uintptr_t) "text", SIGSEGV, 0, "constants cannot be written");
 	check_death(jump_there, (uintptr_t)data, SIGSEGV, 0, "data cannot be executed");
-	check_death(jump_there, KERNEL, SIGSEGV, 0, "nor the kernel");
+	check_death(jump_there, KERNEL, SIGSEGV, 0, "kernel code cannot be executed");
 	check_death(read_there, (uintptr_t)-PAGE, SIGSEGV, SIGBUS, "the end of the address space");
-	check_death(call_nothing, 0, SIGILL, SIGTRAP, "no instruction");
-	check_death(run_away, 0, SIGSEGV, 0, "the stack ends");
+	check_death(call_nothing, 0, SIGILL, SIGTRAP, "an invalid instruction");
+	check_death(run_away, 0, SIGSEGV, 0, "the stack overflows");
 	for (unsigned i = 0; i < sizeof(bad_pointers) / sizeof(bad_pointers[0]); i++) {
-		check_death(handle_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS, "a handler nowhere");
+		check_death(handle_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS,
+			    "a handler at a bad address");
 		check_death(return_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS,
 			    "registers of nonsense");
 	}
@@ -157,7 +158,7 @@ static void check_no_program(const void *bytes, size_t size, const char *text)
 }
 
 /* This program itself with one change each. Offsets in an ELF-64 file. */
-#define PROGRAM_MAX  (8 * PAGE)
+#define PROGRAM_MAX  (16 * PAGE)
 #define ELF_CLASS    4
 #define ELF_MACHINE  18
 #define ELF_ENTRY    24
@@ -177,11 +178,11 @@ static void bad_programs(void)
 	} changes[] = {
 		{ "no ELF", 0, 0x464c457e, 4 },
 		{ "32 bits", ELF_CLASS, 1, 1 },
-		{ "a strange machine", ELF_MACHINE, 0x1234, 2 },
-		{ "segments far behind the file", ELF_SEGMENTS, UINT64_MAX - 8, 8 },
+		{ "an unknown machine", ELF_MACHINE, 0x1234, 2 },
+		{ "segments far after the end of the file", ELF_SEGMENTS, UINT64_MAX - 8, 8 },
 		{ "very many segments", ELF_COUNT, 0xffff, 2 },
 		{ "a segment over the kernel", SEGMENT_AT, KERNEL, 8 },
-		{ "a segment beyond all memory", SEGMENT_AT, UINT64_MAX - PAGE + 1, 8 },
+		{ "a segment at the end of the address space", SEGMENT_AT, UINT64_MAX - PAGE + 1, 8 },
 		{ "a segment longer than the file", SEGMENT_SIZE, HUGE, 8 },
 	};
 	static unsigned char good[PROGRAM_MAX], bad[PROGRAM_MAX];
@@ -189,7 +190,7 @@ static void bad_programs(void)
 	int64_t size = read_all(fd, good, sizeof(good));
 
 	close(fd);
-	if (!check(size > 64 && size < PROGRAM_MAX, "this program is read"))
+	if (!check(size > 64 && size < PROGRAM_MAX, "this program fits into the buffer"))
 		return;
 	check_no_program("#!/bin/sh\n", 10, "text");
 	check_no_program("", 0, "nothing");
@@ -224,9 +225,9 @@ static void full_disk(void)
 {
 	int64_t error = fill_disk();
 
-	check(error == -ENOSPC || error == -EFBIG, "the disk, or the file, is full");
+	check(error == -ENOSPC || error == -EFBIG, "the disk or the file is full");
 	check_equal(0, unlink(FILE_PATH), "the file is removed");
-	check_equal(-ENOENT, unlink(FILE_PATH), "and gone");
+	check_equal(-ENOENT, unlink(FILE_PATH), "a removed file does not exist");
 }
 
 /* Accesses more memory than exists. The process does not survive this. */
@@ -236,7 +237,7 @@ static void use_memory(void)
 		int64_t memory =
 			mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		if (!check(memory > 0, "more memory is promised than there is"))
+		if (!check(memory > 0, "more memory is reserved than exists"))
 			finish();
 		for (uint64_t at = 0; at < PIECE; at += PAGE)
 			*(volatile char *)(uintptr_t)((uint64_t)memory + at) = 1;
@@ -247,8 +248,8 @@ static void out_of_memory(void)
 {
 	int status = wait_for(start_child(use_memory));
 
-	check(status > 0 && WTERMSIG(status) != 0, "memory comes to its end");
-	check_equal(0, wait_for(start_child(finish)), "memory is there again");
+	check(status > 0 && WTERMSIG(status) != 0, "the kernel kills a process when memory is used up");
+	check_equal(0, wait_for(start_child(finish)), "memory is available again");
 }
 
 static void wait_to_be_killed(void)
@@ -265,10 +266,10 @@ static void out_of_processes(void)
 		count++;
 	if (count < FORKS_MAX && children[count] == 0)
 		wait_to_be_killed();
-	check(count > 0 && count < FORKS_MAX, "processes come to their end");
+	check(count > 0 && count < FORKS_MAX, "the process table becomes full");
 	for (int i = 0; i < count; i++) {
 		check_equal(0, kill(children[i], SIGKILL), "a process is killed");
-		check_equal(SIGKILL, wait_for(children[i]), "and dies");
+		check_equal(SIGKILL, wait_for(children[i]), "the signal ended the process");
 	}
 }
 
@@ -280,7 +281,7 @@ static void out_of_files(void)
 		fd = dup(STDOUT);
 		most = fd > most ? fd : most;
 	}
-	check_equal(-EMFILE, fd, "descriptors come to their end");
+	check_equal(-EMFILE, fd, "the descriptor table becomes full");
 	for (; most >= least; most--)
 		close(most);
 }

@@ -35,10 +35,10 @@ static bool serve(int fd)
 	int64_t n = recvfrom(fd, buffer, sizeof(buffer), 0, NULL, NULL);
 
 	if (n <= 0) {
-		check_equal(0, n, "a connection ends in order");
+		check_equal(0, n, "a connection ends without an error");
 		return false;
 	}
-	return check_equal(n, send_all(fd, buffer, (size_t)n), "all is sent back");
+	return check_equal(n, send_all(fd, buffer, (size_t)n), "all received bytes are sent back");
 }
 
 /* Accepts one connection for each client. Returns when all of them have ended. */
@@ -77,7 +77,7 @@ static bool exchange(int fd, unsigned round)
 	while (done < MESSAGE) {
 		int64_t n = recvfrom(fd, received + done, MESSAGE - done, 0, NULL, NULL);
 
-		if (!check(n > 0, "the echo comes"))
+		if (!check(n > 0, "the echo is received"))
 			return false;
 		done += (size_t)n;
 	}
@@ -95,17 +95,19 @@ static void call_server(void)
 	for (unsigned round = 0; round < ROUNDS; round++)
 		if (!exchange(fd, round))
 			return;
-	check_equal(0, shutdown(fd, 1), "nothing more to send");
-	check_equal(0, recvfrom(fd, &address, sizeof(address), 0, NULL, NULL), "the server's end");
+	check_equal(0, shutdown(fd, 1), "the client's direction is closed");
+	check_equal(0, recvfrom(fd, &address, sizeof(address), 0, NULL, NULL),
+		    "the server closes the connection");
 	close(fd);
 }
 
 static void refused(void)
 {
-	struct abi_sockaddr nobody = { AF_INET, PORT + 1, INADDR_LOOPBACK };
+	struct abi_sockaddr unused = { AF_INET, PORT + 1, INADDR_LOOPBACK };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	check_equal(-ECONNREFUSED, connect(fd, &nobody, sizeof(nobody)), "nobody listens there");
+	check_equal(-ECONNREFUSED, connect(fd, &unused, sizeof(unused)),
+		    "an unused port refuses connections");
 	close(fd);
 }
 
@@ -116,8 +118,8 @@ int main(int argc, char **argv)
 
 	(void)argc, (void)argv;
 	listener = socket(AF_INET, SOCK_STREAM, 0);
-	if (!check(listener >= 0, "a socket") ||
-	    !check_equal(0, bind(listener, &address, sizeof(address)), "the port is ours") ||
+	if (!check(listener >= 0, "a socket is opened") ||
+	    !check_equal(0, bind(listener, &address, sizeof(address)), "the port is bound") ||
 	    !check_equal(0, listen(listener, CLIENTS), "listening"))
 		finish();
 	children[0] = start_child(serve_all);

@@ -35,8 +35,8 @@ static struct target start_target(void)
 	int gate[2], door[2], pid;
 	char byte;
 
-	check_equal(0, pipe(gate), "a gate");
-	check_equal(0, pipe(door), "a door");
+	check_equal(0, pipe(gate), "a pipe for the gate");
+	check_equal(0, pipe(door), "a pipe for the door");
 	pid = fork();
 	if (pid == 0) {
 		close(gate[1]);
@@ -46,7 +46,7 @@ static struct target start_target(void)
 			execve("/bin/hwtest", words, &words[2]);
 		exit(127);
 	}
-	check(pid > 0, "a target");
+	check(pid > 0, "a target is started");
 	close(gate[0]);
 	close(door[1]);
 	return (struct target){ pid, gate[1], door[0] };
@@ -79,7 +79,7 @@ static int be_target(void)
 
 static void let_go(const struct target *target)
 {
-	check_equal(1, write(target->gate, "g", 1), "the gate opens");
+	check_equal(1, write(target->gate, "g", 1), "the gate is opened");
 }
 
 static bool target_reports(const struct target *target, int timeout_ms)
@@ -91,7 +91,7 @@ static bool target_reports(const struct target *target, int timeout_ms)
 
 static void end_target(const struct target *target)
 {
-	check_equal(0, wait_for(target->pid), "the target ends well");
+	check_equal(0, wait_for(target->pid), "the target's status");
 	close(target->gate);
 	close(target->door);
 }
@@ -137,11 +137,11 @@ static void close_context(const struct context *context)
 {
 	struct abi_stat about;
 
-	check_equal(0, stat(context->path, &about), "its file is there");
-	check_equal(S_IFCHR | 0600, about.mode, "and the owner's");
+	check_equal(0, stat(context->path, &about), "the context's file exists");
+	check_equal(S_IFCHR | 0600, about.mode, "only the owner opens the context's file");
 	close(context->fd);
-	check_equal(0, close(context->device), "the context ends");
-	check_equal(-ENOENT, stat(context->path, &about), "with its file");
+	check_equal(0, close(context->device), "the context is closed");
+	check_equal(-ENOENT, stat(context->path, &about), "the file of a closed context does not exist");
 }
 
 static int configure(const struct context *context, struct abi_hwt_config config)
@@ -198,7 +198,7 @@ static void check_absence(int device)
 {
 	uint32_t ident;
 
-	check_equal(-ENODEV, alloc(device, of_process(getpid()), &ident), "no unit, no context");
+	check_equal(-ENODEV, alloc(device, of_process(getpid()), &ident), "no context without a trace unit");
 }
 
 static void check_refusals(int device)
@@ -206,13 +206,15 @@ static void check_refusals(int device)
 	struct abi_hwt_alloc wanted = of_process(getpid());
 	uint32_t ident;
 
-	check_equal(-ENOTTY, ioctl(device, HWT_IOC_START, NULL), "alloc is the only request");
-	check_equal(-ENOTTY, ioctl(STDOUT, HWT_IOC_ALLOC, &wanted), "the console traces nothing");
-	check_equal(-EBADF, ioctl(31, HWT_IOC_ALLOC, &wanted), "nothing is open there");
-	check_equal(-EFAULT, ioctl(device, HWT_IOC_ALLOC, (void *)16), "no request there");
-	check_equal(-ENODEV, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, device, 0), "nothing to map");
+	check_equal(-ENOTTY, ioctl(device, HWT_IOC_START, NULL),
+		    "/dev/hwt refuses requests other than alloc");
+	check_equal(-ENOTTY, ioctl(STDOUT, HWT_IOC_ALLOC, &wanted), "the console refuses alloc");
+	check_equal(-EBADF, ioctl(31, HWT_IOC_ALLOC, &wanted), "a closed descriptor is refused");
+	check_equal(-EFAULT, ioctl(device, HWT_IOC_ALLOC, (void *)16),
+		    "a request at a bad address is refused");
+	check_equal(-ENODEV, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, device, 0), "/dev/hwt cannot be mapped");
 	wanted.mode = 7;
-	check_equal(-EINVAL, alloc(device, wanted, &ident), "no such mode");
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "an unknown mode is refused");
 }
 
 /* ---- With one ---------------------------------------------------------------------------------- */
@@ -223,17 +225,18 @@ static void check_requests(int device)
 	uint32_t ident;
 
 	wanted.buffer_size = 0;
-	check_equal(-EINVAL, alloc(device, wanted, &ident), "a buffer of nothing");
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "an empty buffer is refused");
 	wanted.buffer_size = PAGE + 8;
-	check_equal(-EINVAL, alloc(device, wanted, &ident), "a buffer of pages and some");
-	check_equal(-ESRCH, alloc(device, of_process(1 << 20), &ident), "nobody");
+	check_equal(-EINVAL, alloc(device, wanted, &ident),
+		    "a buffer size that is no multiple of pages is refused");
+	check_equal(-ESRCH, alloc(device, of_process(1 << 20), &ident), "a process that does not exist");
 	wanted = of_process(getpid());
 	memcpy(wanted.backend, "other", 6);
-	check_equal(-ENODEV, alloc(device, wanted, &ident), "no such unit");
+	check_equal(-ENODEV, alloc(device, wanted, &ident), "an unknown trace unit is refused");
 	wanted = (struct abi_hwt_alloc){ .mode = KTRX_HWT_MODE_CPU, .buffer_size = BUFFER };
-	check_equal(-EINVAL, alloc(device, wanted, &ident), "no CPU");
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "a context without CPUs is refused");
 	wanted.cpus = UINT64_C(1) << 40;
-	check_equal(-ENODEV, alloc(device, wanted, &ident), "no such CPU");
+	check_equal(-ENODEV, alloc(device, wanted, &ident), "a CPU that does not exist is refused");
 }
 
 /* A target can have only one context. */
@@ -243,16 +246,18 @@ static void check_one_context(int device)
 	struct context context = open_context(target.pid);
 	uint32_t ident;
 
-	check_equal(-EEXIST, alloc(device, of_process(target.pid), &ident), "a second context");
-	check_equal(-EBUSY, request(&context, HWT_IOC_WAKEUP), "nobody waits");
-	check_equal(-EBUSY, request(&context, HWT_IOC_STOP), "it does not run");
-	check_equal(0, request(&context, HWT_IOC_START), "it runs");
-	check_equal(-EBUSY, request(&context, HWT_IOC_START), "already");
-	check_equal(-EBUSY, configure(&context, (struct abi_hwt_config){ 0 }), "and stays as it is");
-	check_equal(-ENOTTY, request(&context, HWT_IOC_ALLOC), "no context of contexts");
+	check_equal(-EEXIST, alloc(device, of_process(target.pid), &ident),
+		    "a second context for the same process is refused");
+	check_equal(-EBUSY, request(&context, HWT_IOC_WAKEUP), "wakeup is refused if no thread waits");
+	check_equal(-EBUSY, request(&context, HWT_IOC_STOP), "stop is refused before start");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace starts");
+	check_equal(-EBUSY, request(&context, HWT_IOC_START), "a second start is refused");
+	check_equal(-EBUSY, configure(&context, (struct abi_hwt_config){ 0 }),
+		    "a running trace cannot be configured");
+	check_equal(-ENOTTY, request(&context, HWT_IOC_ALLOC), "a context refuses alloc");
 	let_go(&target);
 	end_target(&target);
-	check(place_of(&context).position > 0, "something was traced");
+	check(place_of(&context).position > 0, "the buffer contains trace data");
 	close_context(&context);
 }
 
@@ -265,13 +270,13 @@ static void check_pause_with_listener(void)
 		    configure(&context,
 			      (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = LONG_MS }),
 		    "pause on exec");
-	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace starts");
 	let_go(&target);
-	check(await_record(&context, KTRX_HWT_EXECUTABLE), "where it is now");
-	check(await_record(&context, KTRX_HWT_EXECUTABLE), "a new program");
-	check(!target_reports(&target, NOTHING_MS), "which does not run yet");
-	check_equal(0, request(&context, HWT_IOC_WAKEUP), "it is let go");
-	check(target_reports(&target, LONG_MS), "and runs");
+	check(await_record(&context, KTRX_HWT_EXECUTABLE), "a record describes the current program");
+	check(await_record(&context, KTRX_HWT_EXECUTABLE), "a record describes the new program");
+	check(!target_reports(&target, NOTHING_MS), "the new program is paused");
+	check_equal(0, request(&context, HWT_IOC_WAKEUP), "the new program is woken");
+	check(target_reports(&target, LONG_MS), "the new program runs");
 	end_target(&target);
 	close_context(&context);
 }
@@ -285,7 +290,7 @@ static void check_pause_alone(void)
 		0, configure(&context, (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = 50 }),
 		"a short pause");
 	let_go(&target);
-	check(target_reports(&target, LONG_MS), "it goes on by itself");
+	check(target_reports(&target, LONG_MS), "the pause ends after its timeout");
 	end_target(&target);
 	close_context(&context);
 }
@@ -307,12 +312,13 @@ static void check_bad_memory(void)
 	struct target target = start_target();
 	struct context context = open_context(target.pid);
 
-	check_equal(-EFAULT, take_records(&context, (void *)16), "no memory there");
-	check_equal(-EFAULT, take_records(&context, (void *)(uintptr_t)take_records), "not to be written");
+	check_equal(-EFAULT, take_records(&context, (void *)16), "records are not written to a bad address");
+	check_equal(-EFAULT, take_records(&context, (void *)(uintptr_t)take_records),
+		    "records are not written to read-only memory");
 	check_equal(-EFAULT, ioctl(context.fd, HWT_IOC_RECORD_GET, (void *)(uintptr_t)&unwritable),
-		    "nor the answer");
-	check(take_records(&context, records) > 0, "all is still there");
-	check_equal(0, memcmp(records, KTRX_PROC_MAGIC, 4), "from the head on");
+		    "the answer is not written to read-only memory");
+	check(take_records(&context, records) > 0, "the refused reads took no records");
+	check_equal(0, memcmp(records, KTRX_PROC_MAGIC, 4), "the records begin with the header");
 	let_go(&target);
 	end_target(&target);
 	close_context(&context);
@@ -327,16 +333,18 @@ static void check_full(void)
 	uint64_t beyond;
 
 	check_equal(0, configure(&context, (struct abi_hwt_config){ .flags = HWT_STOP }), "stop when full");
-	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace starts");
 	let_go(&target);
 	end_target(&target);
 	place = place_of(&context);
 	check(place.full && place.position > BUFFER / 2 && place.position <= BUFFER, "the buffer is full");
-	check(place.lost > 0 && place.wraps <= 1, "what came then is lost and not written");
+	check(place.lost > 0 && place.wraps <= 1,
+	      "data after that is lost, and the buffer is not overwritten");
 	beyond = place.position + 1;
-	check_equal(-EINVAL, ioctl(context.fd, HWT_IOC_SVC_BUF, &beyond), "more than there is");
-	check_equal(0, ioctl(context.fd, HWT_IOC_SVC_BUF, &place.position), "it has been taken");
-	check(!place_of(&context).full, "and there is room again");
+	check_equal(-EINVAL, ioctl(context.fd, HWT_IOC_SVC_BUF, &beyond),
+		    "taking more than was written is refused");
+	check_equal(0, ioctl(context.fd, HWT_IOC_SVC_BUF, &place.position), "all data is taken");
+	check(!place_of(&context).full, "the buffer has room again");
 	close_context(&context);
 }
 
@@ -361,10 +369,10 @@ static void check_owner_killed(void)
 		pause();
 	}
 	check_equal(1, read(report_pipe[0], &byte, 1), "the target waits");
-	check(!target_reports(&target, NOTHING_MS), "and does not run");
+	check(!target_reports(&target, NOTHING_MS), "the target is paused");
 	check_equal(0, kill(owner, SIGKILL), "its owner is killed");
-	check_equal(SIGKILL, wait_for(owner), "and gone");
-	check(target_reports(&target, LONG_MS / 2), "the target goes on");
+	check_equal(SIGKILL, wait_for(owner), "the signal ended the owner");
+	check(target_reports(&target, LONG_MS / 2), "the target continues without its owner");
 	end_target(&target);
 	close(report_pipe[0]);
 	close(report_pipe[1]);
@@ -381,16 +389,16 @@ static void check_attach(void)
 		for (volatile unsigned n = 0;; n = n + 1)
 			continue;
 	context = open_context(pid);
-	check_equal(0, request(&context, HWT_IOC_START), "a process that runs");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace of a running process starts");
 	for (unsigned i = 0; i < ATTEMPTS && !is_traced; i++) {
 		sleep_ms(10);
 		is_traced = place_of(&context).position > 0;
 	}
-	check(is_traced, "is traced");
-	check_equal(0, request(&context, HWT_IOC_STOP), "no more");
-	check_equal(0, kill(pid, SIGKILL), "and it is ended");
-	check_equal(SIGKILL, wait_for(pid), "by a signal");
-	check_equal(-ESRCH, request(&context, HWT_IOC_START), "nobody is left to be traced");
+	check(is_traced, "a running process is traced");
+	check_equal(0, request(&context, HWT_IOC_STOP), "the trace stops");
+	check_equal(0, kill(pid, SIGKILL), "the process is killed");
+	check_equal(SIGKILL, wait_for(pid), "the signal ended the process");
+	check_equal(-ESRCH, request(&context, HWT_IOC_START), "a process that has ended cannot be traced");
 	close_context(&context);
 }
 
@@ -402,17 +410,17 @@ static void check_empty_range(void)
 	struct abi_hwt_config config = { .ranges = 1, .range = { { NOWHERE, NOWHERE + PAGE } } };
 	uint64_t before;
 
-	check_equal(0, configure(&context, config), "a range outside of any image");
-	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	check_equal(0, configure(&context, config), "a range without code is accepted");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace starts");
 	before = place_of(&context).position;
 	let_go(&target);
 	end_target(&target);
-	check(place_of(&context).position - before < PAGE, "no branch is told");
+	check(place_of(&context).position - before < PAGE, "no branches are recorded");
 	config.range[0].end = config.range[0].start;
 	request(&context, HWT_IOC_STOP);
-	check(configure(&context, config) != 0, "a range of nothing");
+	check(configure(&context, config) != 0, "an empty range is refused");
 	config.ranges = HWT_RANGES_MAX + 1;
-	check_equal(-EINVAL, configure(&context, config), "too many ranges");
+	check_equal(-EINVAL, configure(&context, config), "too many ranges are refused");
 	close_context(&context);
 }
 
@@ -429,26 +437,27 @@ static void check_mapping(void)
 	check(at > 0, "the buffer is mapped");
 	bytes = (const volatile unsigned char *)(uintptr_t)at;
 	check_equal(-EACCES, mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, context.fd, 0),
-		    "to be read");
+		    "a writable mapping is refused");
 	check_equal(-EINVAL, mmap(NULL, 2 * BUFFER, PROT_READ, MAP_SHARED, context.fd, 0),
-		    "there is no more");
-	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+		    "a mapping longer than the buffer is refused");
+	check_equal(0, request(&context, HWT_IOC_START), "the trace starts");
 	let_go(&target);
 	end_target(&target);
 	place = place_of(&context);
-	check(place.position > BUFFER, "more than the buffer holds");
-	check_equal((int)(place.position / BUFFER), (int)place.wraps, "so often it began anew");
+	check(place.position > BUFFER, "more data is written than the buffer holds");
+	check_equal((int)(place.position / BUFFER), (int)place.wraps,
+		    "the number of wraps fits the position");
 	close_context(&context);
 	for (unsigned i = 0; i < BUFFER; i++)
 		sum += bytes[i];
-	check(sum > 0, "what was traced can be read when the context has ended");
+	check(sum > 0, "mapped trace data stays readable after the context has ended");
 	pid = fork();
 	if (pid == 0) {
 		*(volatile char *)(uintptr_t)at = 1;
 		exit(0);
 	}
-	check_equal(SIGSEGV, wait_for(pid), "and not written");
-	check_equal(0, munmap((void *)(uintptr_t)at, BUFFER), "unmapped");
+	check_equal(SIGSEGV, wait_for(pid), "a write to the mapping is a fault");
+	check_equal(0, munmap((void *)(uintptr_t)at, BUFFER), "the buffer is unmapped");
 }
 
 static void check_permission(int device)
@@ -458,15 +467,16 @@ static void check_permission(int device)
 	uint32_t ident;
 
 	if (pid == 0) {
-		check_equal(0, setgid(NOBODY), "in another group");
-		check_equal(0, setuid(NOBODY), "somebody else");
-		check_equal(-EPERM, alloc(device, of_process(parent), &ident), "not the superuser's");
-		check_equal(-EPERM, alloc(device, wanted, &ident), "nor a CPU");
+		check_equal(0, setgid(NOBODY), "the group is set");
+		check_equal(0, setuid(NOBODY), "the user is set");
+		check_equal(-EPERM, alloc(device, of_process(parent), &ident),
+			    "a user cannot trace a process of root");
+		check_equal(-EPERM, alloc(device, wanted, &ident), "a user cannot trace a CPU");
 		finish();
 	}
-	check_equal(0, wait_for(pid), "who is not permitted");
-	check_equal(0, alloc(device, wanted, &ident), "the superuser's CPU");
-	check_equal(-EEXIST, alloc(device, wanted, &ident), "which has a context then");
+	check_equal(0, wait_for(pid), "status of the unprivileged child");
+	check_equal(0, alloc(device, wanted, &ident), "root traces a CPU");
+	check_equal(-EEXIST, alloc(device, wanted, &ident), "a second context for the same CPU is refused");
 }
 
 static int open_and_close(const char *path)
@@ -482,16 +492,16 @@ static void check_hidden_from_jail(struct abi_hwt_alloc wanted, unsigned d)
 	uint32_t ident;
 	char path[32];
 
-	check_equal(0, alloc(device, wanted, &ident), "a context");
+	check_equal(0, alloc(device, wanted, &ident), "a context is allocated");
 	format(path, sizeof(path), HWT_PATH "_%u_%u", ident, d);
-	check_equal(0, open_and_close(path), "its file");
+	check_equal(0, open_and_close(path), "the context's file opens");
 	pid = fork();
 	if (pid == 0) {
-		check(jail() > 0, "a jail");
-		check_equal(-EPERM, open_and_close(path), "is not to be seen from there");
+		check(jail() > 0, "a jail is made");
+		check_equal(-EPERM, open_and_close(path), "the context's file does not open in a jail");
 		finish();
 	}
-	check_equal(0, wait_for(pid), "who is in a jail");
+	check_equal(0, wait_for(pid), "status of the process in the jail");
 	close(device);
 }
 
@@ -506,12 +516,12 @@ static void check_jail(void)
 	check_hidden_from_jail(of_process(getpid()), (unsigned)getpid());
 	pid = fork();
 	if (pid == 0) {
-		check(jail() > 0, "a jail");
+		check(jail() > 0, "a jail is made");
 		context = open_context(getpid());
 		close_context(&context);
 		finish();
 	}
-	check_equal(0, wait_for(pid), "who traces within a jail");
+	check_equal(0, wait_for(pid), "status of the process that traces in a jail");
 }
 
 int main(int argc, char **argv)

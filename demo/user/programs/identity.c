@@ -40,42 +40,42 @@ static void run_itself(const char *path, char *word)
 /* Runs as OWNER, started by SOMEBODY. */
 static void as_set_id(void)
 {
-	check_users(SOMEBODY, OWNER, OWNER, "as its owner");
-	check_equal(SOMEBODY, getuid(), "started by somebody");
-	check_equal(OWNER, geteuid(), "as its owner");
-	check_equal(OWNER, getegid(), "and in its group");
-	check_equal(SOMEBODY, getgid(), "but still in somebody's");
-	check_equal(1, issetugid(), "it knows what somebody may not know");
-	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "it reads what its owner may");
-	check_equal(0, seteuid(SOMEBODY), "its privilege is laid down");
-	check_users(SOMEBODY, SOMEBODY, OWNER, "for a while");
-	check_equal(-EACCES, open(SECRET, O_RDONLY, 0), "and gone");
-	check_equal(0, seteuid(OWNER), "and taken up again");
-	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "and there");
-	check_equal(-EPERM, seteuid(0), "nobody becomes root");
-	check_equal(0, setresgid(KEEP, SOMEBODY, SOMEBODY), "its group is given up for good");
-	check_equal(0, setresuid(KEEP, SOMEBODY, SOMEBODY), "and its user");
-	check_equal(-EPERM, seteuid(OWNER), "it does not come back");
-	check_equal(1, issetugid(), "and the mark stays");
+	check_users(SOMEBODY, OWNER, OWNER, "a set-id program runs as its owner");
+	check_equal(SOMEBODY, getuid(), "the real user is the caller");
+	check_equal(OWNER, geteuid(), "the effective user is the owner");
+	check_equal(OWNER, getegid(), "the effective group is the owner's");
+	check_equal(SOMEBODY, getgid(), "the real group is the caller's");
+	check_equal(1, issetugid(), "a set-id program is marked");
+	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "it reads a file of its owner");
+	check_equal(0, seteuid(SOMEBODY), "it sets the effective user to the real one");
+	check_users(SOMEBODY, SOMEBODY, OWNER, "the saved user stays the owner");
+	check_equal(-EACCES, open(SECRET, O_RDONLY, 0), "it cannot read the owner's file now");
+	check_equal(0, seteuid(OWNER), "it sets the effective user to the saved one");
+	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "it reads the owner's file again");
+	check_equal(-EPERM, seteuid(0), "it cannot become root");
+	check_equal(0, setresgid(KEEP, SOMEBODY, SOMEBODY), "it gives up the owner's group");
+	check_equal(0, setresuid(KEEP, SOMEBODY, SOMEBODY), "it gives up the owner's user");
+	check_equal(-EPERM, seteuid(OWNER), "it cannot become its owner again");
+	check_equal(1, issetugid(), "the mark stays");
 	run_itself(ITSELF, (char[]){ "plain" });
 }
 
 /* A normal program started by SOMEBODY. */
 static void as_plain(void)
 {
-	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "somebody is all that is left");
+	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "a plain program has only the caller's ids");
 	check_equal(0, issetugid(), "a plain program has no mark");
 }
 
 static void as_somebody(void)
 {
-	check_equal(0, setgroups(0, NULL), "no other groups");
-	check_equal(0, setresgid(SOMEBODY, SOMEBODY, SOMEBODY), "a group");
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "for good");
-	check_equal(-EPERM, setuid(0), "no way back");
-	check_equal(-EPERM, setgroups(0, NULL), "groups are the superuser's to give");
-	check_equal(-EACCES, open(SECRET, O_RDONLY, 0), "not for somebody");
+	check_equal(0, setgroups(0, NULL), "all other groups are removed");
+	check_equal(0, setresgid(SOMEBODY, SOMEBODY, SOMEBODY), "all group ids are set");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "setuid sets all three ids");
+	check_equal(-EPERM, setuid(0), "the former user cannot be set again");
+	check_equal(-EPERM, setgroups(0, NULL), "only root sets groups");
+	check_equal(-EACCES, open(SECRET, O_RDONLY, 0), "a file of another user is not readable");
 	run_itself(SET_ID, (char[]){ "set-id" });
 }
 
@@ -87,7 +87,7 @@ static void copy_file(const char *from, const char *to)
 
 	while ((n = read(source, block, sizeof(block))) > 0)
 		check_equal(n, write_all(target, block, (size_t)n), to);
-	check(source >= 0 && target >= 0 && n == 0, "a copy");
+	check(source >= 0 && target >= 0 && n == 0, "the file is copied");
 	close(source);
 	close(target);
 }
@@ -96,13 +96,13 @@ static void set_id_programs(void)
 {
 	copy_file(ITSELF, SET_ID);
 	copy_file("/etc/motd", SECRET);
-	check_equal(0, chmod(SECRET, 0600), "a secret");
-	check_equal(0, chown(SECRET, OWNER, OWNER), "its owner's");
-	check_equal(0, chown(SET_ID, OWNER, OWNER), "a program's owner");
-	check_equal(0, chmod(SET_ID, 06755), "as which it runs");
-	check_equal(0, wait_for(start_child(as_somebody)), "somebody");
-	check_equal(0, unlink(SET_ID), "removed");
-	check_equal(0, unlink(SECRET), "removed");
+	check_equal(0, chmod(SECRET, 0600), "only the owner may read");
+	check_equal(0, chown(SECRET, OWNER, OWNER), "the file gets an owner");
+	check_equal(0, chown(SET_ID, OWNER, OWNER), "the program gets an owner");
+	check_equal(0, chmod(SET_ID, 06755), "the program becomes set-id");
+	check_equal(0, wait_for(start_child(as_somebody)), "status of the unprivileged child");
+	check_equal(0, unlink(SET_ID), "the program is removed");
+	check_equal(0, unlink(SECRET), "the file is removed");
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
@@ -112,15 +112,15 @@ static void member(void)
 	uint32_t groups[] = { 5, A_GROUP }, result[2] = { 0 };
 
 	check_equal(-EINVAL, setgroups(GROUPS_MAX + 1, groups), "too many groups");
-	check_equal(-EFAULT, setgroups(2, (void *)8), "groups from nowhere");
+	check_equal(-EFAULT, setgroups(2, (void *)8), "groups at a bad address");
 	check_equal(0, setgroups(2, groups), "two groups");
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_equal(2, getgroups(0, NULL), "how many");
-	check_equal(-EINVAL, getgroups(1, result), "no room");
-	check_equal(2, getgroups(2, result), "which");
-	check(result[0] == 5 && result[1] == A_GROUP, "the same");
-	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "a member of its group reads it");
-	check_equal(-EACCES, open(SECRET, O_WRONLY, 0), "and does not write it");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_equal(2, getgroups(0, NULL), "the number of groups");
+	check_equal(-EINVAL, getgroups(1, result), "a buffer for one group of two is refused");
+	check_equal(2, getgroups(2, result), "the groups are read");
+	check(result[0] == 5 && result[1] == A_GROUP, "the groups are those that were set");
+	check_equal(0, close(open(SECRET, O_RDONLY, 0)), "a member of its group reads the file");
+	check_equal(-EACCES, open(SECRET, O_WRONLY, 0), "a member of its group cannot write the file");
 }
 
 static uint32_t mode_of(const char *path)
@@ -136,25 +136,25 @@ static void owner(void)
 {
 	uint32_t group = A_GROUP;
 
-	check_equal(0, setgroups(1, &group), "a group");
-	check_equal(0, seteuid(OWNER), "its owner");
-	check_equal(0, chmod(SECRET, 02755), "makes it run in its group");
-	check_equal(02755, mode_of(SECRET), "which is his");
-	check_equal(0, seteuid(0), "root again");
-	check_equal(0, setgroups(0, NULL), "not his any more");
-	check_equal(0, seteuid(OWNER), "its owner");
-	check_equal(0, chmod(SECRET, 02750), "may still change it");
-	check_equal(0750, mode_of(SECRET), "but not make it run there");
+	check_equal(0, setgroups(1, &group), "a group is set");
+	check_equal(0, seteuid(OWNER), "the effective user is the owner");
+	check_equal(0, chmod(SECRET, 02755), "an owner in the group sets the set-group-id bit");
+	check_equal(02755, mode_of(SECRET), "the bit is set");
+	check_equal(0, seteuid(0), "the effective user is root again");
+	check_equal(0, setgroups(0, NULL), "the group is removed");
+	check_equal(0, seteuid(OWNER), "the effective user is the owner again");
+	check_equal(0, chmod(SECRET, 02750), "an owner outside the group changes the mode");
+	check_equal(0750, mode_of(SECRET), "the set-group-id bit is not set");
 }
 
 static void groups(void)
 {
 	copy_file("/etc/motd", SECRET);
-	check_equal(0, chmod(SECRET, 0640), "for a group");
-	check_equal(0, chown(SECRET, OWNER, A_GROUP), "for that group");
-	check_equal(0, wait_for(start_child(member)), "a member");
-	check_equal(0, wait_for(start_child(owner)), "its owner");
-	check_equal(0, unlink(SECRET), "removed");
+	check_equal(0, chmod(SECRET, 0640), "the group may read");
+	check_equal(0, chown(SECRET, OWNER, A_GROUP), "the file gets an owner and a group");
+	check_equal(0, wait_for(start_child(member)), "status of the member");
+	check_equal(0, wait_for(start_child(owner)), "status of the owner");
+	check_equal(0, unlink(SECRET), "the file is removed");
 }
 
 /* A change of a program's contents clears its set-id bits. */
@@ -162,17 +162,17 @@ static void changed_programs(void)
 {
 	int fd = open(SECRET, O_WRONLY | O_CREAT | O_EXCL, 0755);
 
-	check_equal(0, chmod(SECRET, 06755), "a set-id program");
-	check_equal(1, write(fd, "x", 1), "is written to");
-	check_equal(0755, mode_of(SECRET), "and none any more");
-	check_equal(0, chmod(SECRET, 06755), "a set-id program again");
-	check_equal(0, ftruncate(fd, 0), "is truncated");
-	check_equal(0755, mode_of(SECRET), "and none any more");
-	check_equal(0, chmod(SECRET, 06755), "a set-id program again");
-	check_equal(0, close(open(SECRET, O_WRONLY | O_TRUNC, 0)), "is written anew");
-	check_equal(0755, mode_of(SECRET), "and none any more");
+	check_equal(0, chmod(SECRET, 06755), "a program becomes set-id");
+	check_equal(1, write(fd, "x", 1), "the program is written to");
+	check_equal(0755, mode_of(SECRET), "a write removes the set-id bits");
+	check_equal(0, chmod(SECRET, 06755), "the program becomes set-id again");
+	check_equal(0, ftruncate(fd, 0), "the program is truncated");
+	check_equal(0755, mode_of(SECRET), "ftruncate removes the set-id bits");
+	check_equal(0, chmod(SECRET, 06755), "the program becomes set-id once more");
+	check_equal(0, close(open(SECRET, O_WRONLY | O_TRUNC, 0)), "the program is opened with O_TRUNC");
+	check_equal(0755, mode_of(SECRET), "O_TRUNC removes the set-id bits");
 	close(fd);
-	check_equal(0, unlink(SECRET), "removed");
+	check_equal(0, unlink(SECRET), "the program is removed");
 }
 
 /* ---- Process groups and jails ------------------------------------------------------------------ */
@@ -189,20 +189,20 @@ static void process_groups(void)
 	    apart = start_child(wait_to_be_killed);
 
 	check_equal(getpgid(0), getpgid(first), "a child is in its parent's group");
-	check_equal(0, setpgid(first, 0), "a group of its own");
-	check_equal(first, getpgid(first), "named after it");
-	check_equal(0, setpgid(second, first), "with another in it");
-	check_equal(-EPERM, setpgid(apart, second), "there is no such group");
-	check_equal(-ESRCH, setpgid(getppid(), 0), "not ours to move");
-	check_equal(-EINVAL, setpgid(first, -1), "no group has such a number");
+	check_equal(0, setpgid(first, 0), "a child gets its own group");
+	check_equal(first, getpgid(first), "a group has the number of its first process");
+	check_equal(0, setpgid(second, first), "a second child joins the group");
+	check_equal(-EPERM, setpgid(apart, second), "a group that does not exist cannot be joined");
+	check_equal(-ESRCH, setpgid(getppid(), 0), "a parent's group cannot be changed");
+	check_equal(-EINVAL, setpgid(first, -1), "a negative group is refused");
 	check_equal(-ESRCH, getpgid(30000), "no such process");
-	check_equal(0, kill(-first, 0), "somebody is in the group");
-	check_equal(0, kill(-first, SIGKILL), "both are killed");
-	check_equal(SIGKILL, wait_for(first), "one");
-	check_equal(SIGKILL, wait_for(second), "and the other");
-	check_equal(-ESRCH, kill(-first, SIGKILL), "nobody is left");
-	check_equal(0, kill(apart, SIGKILL), "that one was not meant");
-	check_equal(SIGKILL, wait_for(apart), "until now");
+	check_equal(0, kill(-first, 0), "the group has processes");
+	check_equal(0, kill(-first, SIGKILL), "the group is killed");
+	check_equal(SIGKILL, wait_for(first), "the signal ended the first child");
+	check_equal(SIGKILL, wait_for(second), "the signal ended the second child");
+	check_equal(-ESRCH, kill(-first, SIGKILL), "the group has no processes any more");
+	check_equal(0, kill(apart, SIGKILL), "a process outside the group still runs and is killed");
+	check_equal(SIGKILL, wait_for(apart), "the signal ended that process");
 }
 
 static void harmless(int signal)
@@ -212,11 +212,11 @@ static void harmless(int signal)
 
 static void leave_group_and_signal_it(void)
 {
-	check_equal(0, setpgid(0, 0), "a group of its own");
-	check_equal(0, handle_signal(SIGUSR1, harmless), "a handler");
-	check_equal(0, kill(0, SIGUSR1), "which it alone is in");
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_equal(-EPERM, kill(getppid(), SIGUSR1), "not somebody's to signal");
+	check_equal(0, setpgid(0, 0), "the process gets its own group");
+	check_equal(0, handle_signal(SIGUSR1, harmless), "a handler is set");
+	check_equal(0, kill(0, SIGUSR1), "the own group is signaled");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_equal(-EPERM, kill(getppid(), SIGUSR1), "a process of another user cannot be signaled");
 }
 
 static int outside; /* a process in a group of its own */
@@ -225,20 +225,20 @@ static void shut_in(void)
 {
 	int inside = jail(), child;
 
-	check(inside > 0, "a jail");
-	check_equal(-EINVAL, jail(), "one is enough");
-	check_equal(-ESRCH, kill(getppid(), 0), "nobody outside is seen");
-	check_equal(-ESRCH, getpgid(getppid()), "nor asked for");
-	check_equal(-EPERM, setpgid(0, outside), "nor joined");
+	check(inside > 0, "a jail is made");
+	check_equal(-EINVAL, jail(), "a jail in a jail is refused");
+	check_equal(-ESRCH, kill(getppid(), 0), "a process outside the jail cannot be signaled");
+	check_equal(-ESRCH, getpgid(getppid()), "the group of a process outside the jail is hidden");
+	check_equal(-EPERM, setpgid(0, outside), "a group outside the jail cannot be joined");
 	child = start_child(wait_to_be_killed);
-	check_equal(0, kill(child, SIGKILL), "who was started inside is");
-	check_equal(SIGKILL, wait_for(child), "and dies");
+	check_equal(0, kill(child, SIGKILL), "a process inside the jail is killed");
+	check_equal(SIGKILL, wait_for(child), "the signal ended it");
 }
 
 static void not_root(void)
 {
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_equal(-EPERM, jail(), "jails are the superuser's");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_equal(-EPERM, jail(), "only root makes jails");
 }
 
 static bool is_started_as(int argc, char **argv, const char *word)
@@ -258,12 +258,13 @@ int main(int argc, char **argv)
 	groups();
 	changed_programs();
 	process_groups();
-	check_equal(0, wait_for(start_child(leave_group_and_signal_it)), "a group of one");
+	check_equal(0, wait_for(start_child(leave_group_and_signal_it)),
+		    "status of the process in its own group");
 	outside = start_child(wait_to_be_killed);
-	check_equal(0, setpgid(outside, 0), "a group of its own");
-	check_equal(0, wait_for(start_child(shut_in)), "a jail");
-	check_equal(0, kill(outside, SIGKILL), "killed");
-	check_equal(SIGKILL, wait_for(outside), "and dead");
-	check_equal(0, wait_for(start_child(not_root)), "somebody");
+	check_equal(0, setpgid(outside, 0), "a child gets its own group");
+	check_equal(0, wait_for(start_child(shut_in)), "status of the process in the jail");
+	check_equal(0, kill(outside, SIGKILL), "the process outside is killed");
+	check_equal(SIGKILL, wait_for(outside), "the signal ended it");
+	check_equal(0, wait_for(start_child(not_root)), "status of the unprivileged child");
 	finish();
 }

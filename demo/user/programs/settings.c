@@ -34,41 +34,45 @@ static void names_and_values(void)
 	check(is_listed("debug.ktr.version"), "a word is listed");
 	check(is_listed(BIT), "a bit is listed");
 	check_value("debug.ktr.version", "2");
-	check_equal(-ENOENT, setting_name(100000, name, sizeof(name)), "behind the last one");
+	check_equal(-ENOENT, setting_name(100000, name, sizeof(name)), "no name after the last one");
 	check_equal(-ENOENT, setting_get("debug.ktr.nothing", value, sizeof(value)), "no such setting");
-	check_equal(-ERANGE, setting_get("debug.ktr.version", value, 1), "no room for the value");
-	check_equal(-EFAULT, setting_get((const char *)8, value, sizeof(value)), "a name from nowhere");
-	check_equal(-EFAULT, setting_get(BIT, (void *)8, sizeof(value)), "a buffer nowhere");
+	check_equal(-ERANGE, setting_get("debug.ktr.version", value, 1),
+		    "a buffer that is too small for the value");
+	check_equal(-EFAULT, setting_get((const char *)8, value, sizeof(value)), "a name at a bad address");
+	check_equal(-EFAULT, setting_get(BIT, (void *)8, sizeof(value)), "a buffer at a bad address");
 }
 
 static void near_names(void)
 {
 	char name[NAME_BYTES];
 
-	check_equal(13, setting_near("sched.swich=on", 0, name, sizeof(name)), "an event is near");
-	check(strcmp(name, "sched.switch") == 0, "the one that was meant");
-	check_equal(-ENOENT, setting_near("sched.swich=on", 1, name, sizeof(name)), "and no other");
+	check_equal(13, setting_near("sched.swich=on", 0, name, sizeof(name)),
+		    "an event with a similar name is found");
+	check(strcmp(name, "sched.switch") == 0, "it is sched.switch");
+	check_equal(-ENOENT, setting_near("sched.swich=on", 1, name, sizeof(name)),
+		    "no second name is similar");
 	check_equal(-ENOENT, setting_near(BIT, 0, name, sizeof(name)),
 		    "a name that is known is near to none");
-	check_equal(-ERANGE, setting_near("sched.swich", 0, name, 12), "no room for the name");
-	check_equal(-EFAULT, setting_near((const char *)8, 0, name, sizeof(name)), "a word from nowhere");
+	check_equal(-ERANGE, setting_near("sched.swich", 0, name, 12),
+		    "a buffer that is too small for the name");
+	check_equal(-EFAULT, setting_near((const char *)8, 0, name, sizeof(name)), "a word at a bad address");
 }
 
 static void root_sets(void)
 {
 	check_equal(0, setting_set(BIT "=1"), "a bit is set");
 	check_value(BIT, "1");
-	check_equal(0, setting_set(BIT "=0"), "and cleared");
+	check_equal(0, setting_set(BIT "=0"), "a bit is cleared");
 	check_value(BIT, "0");
-	check_equal(-EINVAL, setting_set(BIT "=2"), "a bit is 0 or 1");
-	check_equal(-EACCES, setting_set("debug.ktr.version=3"), "this one can only be read");
+	check_equal(-EINVAL, setting_set(BIT "=2"), "a bit is only 0 or 1");
+	check_equal(-EACCES, setting_set("debug.ktr.version=3"), "a read-only word cannot be set");
 	check_equal(-ENOENT, setting_set("debug.ktr.nothing=1"), "no such setting");
 	check_equal(-ENOENT, setting_set("nosuch.event=on"), "no such event");
 }
 
 static void others_look(void)
 {
-	check_equal(0, setuid(1), "becoming somebody else");
+	check_equal(0, setuid(1), "the user is set");
 	check_value(BIT, "0");
 	check_equal(-EPERM, setting_set(BIT "=1"), "only root sets");
 	check_value(BIT, "0");

@@ -24,7 +24,7 @@ static bool connected(int client_type)
 	result = connect(client, &here, sizeof(here));
 	server = accept(listener, NULL, NULL);
 	return check_equal(client_type & SOCK_NONBLOCK ? -EINPROGRESS : 0, result, "a connection begins") &&
-	       check(server >= 0, "and is accepted");
+	       check(server >= 0, "the connection is accepted");
 }
 
 static int64_t send_text(int fd, const char *text)
@@ -43,17 +43,18 @@ static void bad_arguments(void)
 	struct abi_sockaddr far = { AF_INET, PORT, 0x0a000001 };
 	int datagram = socket(AF_INET, SOCK_DGRAM, 0), stream = socket(AF_INET, SOCK_STREAM, 0);
 
-	check_equal(-EAFNOSUPPORT, socket(AF_INET + 1, SOCK_STREAM, 0), "a family there is not");
-	check_equal(-EPROTONOSUPPORT, socket(AF_INET, 7, 0), "a type there is not");
-	check_equal(-EBADF, listen(-1, 1), "no descriptor");
-	check_equal(-ENOTSOCK, listen(1, 1), "the console is no socket");
-	check_equal(-EOPNOTSUPP, listen(datagram, 1), "nobody listens for datagrams");
-	check_equal(-EINVAL, bind(datagram, &here, 4), "half an address");
+	check_equal(-EAFNOSUPPORT, socket(AF_INET + 1, SOCK_STREAM, 0), "an unknown address family");
+	check_equal(-EPROTONOSUPPORT, socket(AF_INET, 7, 0), "an unknown socket type");
+	check_equal(-EBADF, listen(-1, 1), "a bad descriptor");
+	check_equal(-ENOTSOCK, listen(1, 1), "the console is not a socket");
+	check_equal(-EOPNOTSUPP, listen(datagram, 1), "a datagram socket cannot listen");
+	check_equal(-EINVAL, bind(datagram, &here, 4), "an address that is too short");
 	check_equal(-EAFNOSUPPORT, bind(datagram, &strange, sizeof(strange)), "an address of another family");
-	check_equal(-EFAULT, bind(datagram, NOWHERE, sizeof(here)), "an address nowhere");
-	check_equal(-ENETUNREACH, connect(datagram, &far, sizeof(far)), "another machine");
+	check_equal(-EFAULT, bind(datagram, NOWHERE, sizeof(here)), "an address at a bad pointer");
+	check_equal(-ENETUNREACH, connect(datagram, &far, sizeof(far)), "the address of another machine");
 	check_equal(-EADDRINUSE, bind(stream, &here, sizeof(here)), "the port is taken");
-	check_equal(-ENOTCONN, shutdown(stream, SHUT_WR), "no connection to end");
+	check_equal(-ENOTCONN, shutdown(stream, SHUT_WR),
+		    "a socket without a connection cannot be shut down");
 	close(stream);
 	close(datagram);
 }
@@ -65,18 +66,18 @@ static void bad_buffers(void)
 
 	if (!connected(SOCK_STREAM))
 		return;
-	check_equal(-EFAULT, sendto(client, NOWHERE, 5, 0, NULL, 0), "to send from nowhere");
-	check_equal(5, send_text(client, "hello"), "to send");
-	check_equal(-EFAULT, receive(server, NOWHERE, 5), "to receive nowhere");
-	check_equal(5, receive(server, text, sizeof(text)), "to receive");
-	check(memcmp(text, "hello", 5) == 0, "what was sent");
+	check_equal(-EFAULT, sendto(client, NOWHERE, 5, 0, NULL, 0), "data at a bad pointer is not sent");
+	check_equal(5, send_text(client, "hello"), "data is sent");
+	check_equal(-EFAULT, receive(server, NOWHERE, 5), "nothing is received to a bad pointer");
+	check_equal(5, receive(server, text, sizeof(text)), "data is received");
+	check(memcmp(text, "hello", 5) == 0, "the received data is the sent data");
 	close(client);
 	close(server);
 
 	client = socket(AF_INET, SOCK_STREAM, 0);
-	check_equal(0, connect(client, &here, sizeof(here)), "connected");
-	check_equal(-EFAULT, accept(listener, NOWHERE, NOWHERE), "to accept from nowhere");
-	check_equal(0, receive(client, text, sizeof(text)), "nobody has it then");
+	check_equal(0, connect(client, &here, sizeof(here)), "the client is connected");
+	check_equal(-EFAULT, accept(listener, NOWHERE, NOWHERE), "accept refuses a bad pointer");
+	check_equal(0, receive(client, text, sizeof(text)), "the refused connection is closed");
 	close(client);
 }
 
@@ -90,25 +91,28 @@ static int64_t send_datagram(int fd, size_t size, struct abi_sockaddr *to)
 
 static void datagrams(void)
 {
-	struct abi_sockaddr nobody = { AF_INET, PORT + 1, INADDR_LOOPBACK }, from;
+	struct abi_sockaddr unused = { AF_INET, PORT + 1, INADDR_LOOPBACK }, from;
 	int ours = socket(AF_INET, SOCK_DGRAM, 0), theirs = socket(AF_INET, SOCK_DGRAM, 0);
 	uint32_t size = sizeof(from);
 	static char too_long[DATAGRAM_MAX + 2];
 	char block[16];
 
 	memset(too_long, 'x', DATAGRAM_MAX + 1);
-	check_equal(-EDESTADDRREQ, send_text(ours, "?"), "nobody to send to");
-	check_equal(0, bind(theirs, &here, sizeof(here)), "the port is another one than the stream's");
-	check_equal(0, send_datagram(ours, 0, &here), "an empty datagram");
-	check_equal(DATAGRAM_MAX, send_datagram(ours, DATAGRAM_MAX, &here), "the longest datagram");
-	check_equal(0, recvfrom(theirs, block, sizeof(block), 0, &from, &size), "the empty one comes");
-	check(from.address == INADDR_LOOPBACK && from.port >= 49152, "and says from where");
-	check_equal(10, receive(theirs, block, 10), "of the longest one, as much as there is room for");
+	check_equal(-EDESTADDRREQ, send_text(ours, "?"), "a datagram without an address is not sent");
+	check_equal(0, bind(theirs, &here, sizeof(here)),
+		    "a datagram socket binds the port of the stream socket");
+	check_equal(0, send_datagram(ours, 0, &here), "an empty datagram is sent");
+	check_equal(DATAGRAM_MAX, send_datagram(ours, DATAGRAM_MAX, &here),
+		    "a datagram of maximum size is sent");
+	check_equal(0, recvfrom(theirs, block, sizeof(block), 0, &from, &size),
+		    "the empty datagram is received");
+	check(from.address == INADDR_LOOPBACK && from.port >= 49152, "the sender's address is received");
+	check_equal(10, receive(theirs, block, 10), "a datagram is received up to the size of the buffer");
 
-	check_equal(0, connect(ours, &nobody, sizeof(nobody)), "whom else to send to");
-	check_equal(-EMSGSIZE, send_text(ours, too_long), "a longer one than the longest");
-	check_equal(1, send_datagram(ours, 1, &nobody), "a datagram for nobody");
-	check_equal(-ECONNREFUSED, receive(ours, block, 1), "is refused");
+	check_equal(0, connect(ours, &unused, sizeof(unused)), "a datagram socket is connected");
+	check_equal(-EMSGSIZE, send_text(ours, too_long), "a datagram above the maximum size is not sent");
+	check_equal(1, send_datagram(ours, 1, &unused), "a datagram is sent to an unused port");
+	check_equal(-ECONNREFUSED, receive(ours, block, 1), "an unused port refuses datagrams");
 	close(ours);
 	close(theirs);
 }
@@ -164,7 +168,7 @@ static int64_t fill(int fd)
 
 	while ((n = sendto(fd, block, sizeof(block), 0, NULL, 0)) > 0)
 		sum += n;
-	check_equal(-EAGAIN, n, "there is room no more");
+	check_equal(-EAGAIN, n, "a nonblocking send fails when the buffer is full");
 	return sum;
 }
 
@@ -178,30 +182,31 @@ static void without_waiting(void)
 		return;
 	fd.fd = client;
 	check_equal(1, poll(&fd, 1, 1000), "the connection is made");
-	check_equal(-EISCONN, connect(client, &here, sizeof(here)), "and cannot be made twice");
-	check_equal(-EAGAIN, receive(client, block, 1), "nothing to receive");
+	check_equal(-EISCONN, connect(client, &here, sizeof(here)),
+		    "a connected socket cannot connect again");
+	check_equal(-EAGAIN, receive(client, block, 1), "a nonblocking receive fails without data");
 	sent = fill(client);
-	check(sent > 0, "something was sent");
-	check_equal(0, poll(&fd, 1, 20), "no room to send");
+	check(sent > 0, "data was sent before the buffer was full");
+	check_equal(0, poll(&fd, 1, 20), "the socket is not writable");
 	while (received < sent) {
 		int64_t n = receive(server, block, sizeof(block));
 
-		if (!check(n > 0, "it is received"))
+		if (!check(n > 0, "the data is received"))
 			break;
 		received += n;
 	}
-	check_equal(1, poll(&fd, 1, 1000), "room to send");
+	check_equal(1, poll(&fd, 1, 1000), "the socket is writable again");
 	close(client);
 	close(server);
 }
 
-static void talk_to_nobody(void)
+static void send_after_reset(void)
 {
 	char byte;
 
-	check_equal(-ECONNRESET, receive(server, &byte, 1), "the peer has gone");
+	check_equal(-ECONNRESET, receive(server, &byte, 1), "the peer reset the connection");
 	send_text(server, "?");
-	check(false, "a process that talks to nobody ends");
+	check(false, "SIGPIPE ends the process that sends");
 }
 
 /* The client closes the connection with unread data. */
@@ -214,10 +219,10 @@ static void peer_gone(void)
 		return;
 	fd.fd = client;
 	send_text(server, "unread");
-	check_equal(1, poll(&fd, 1, 1000), "something to read");
+	check_equal(1, poll(&fd, 1, 1000), "unread data arrives");
 	close(client);
-	child = start_child(talk_to_nobody);
-	check_equal(SIGPIPE, wait_for(child), "what ended it");
+	child = start_child(send_after_reset);
+	check_equal(SIGPIPE, wait_for(child), "SIGPIPE ended the sender");
 	close(server);
 }
 
@@ -226,10 +231,10 @@ static void unprivileged(void)
 	struct abi_sockaddr low = { AF_INET, 80, INADDR_LOOPBACK };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	check_equal(0, setuid(1000), "no superuser any more");
-	check_equal(-EACCES, bind(fd, &low, sizeof(low)), "low ports are the superuser's");
+	check_equal(0, setuid(1000), "the user is set");
+	check_equal(-EACCES, bind(fd, &low, sizeof(low)), "only root binds low ports");
 	low.port = 8080;
-	check_equal(0, bind(fd, &low, sizeof(low)), "the others are anybody's");
+	check_equal(0, bind(fd, &low, sizeof(low)), "any user binds other ports");
 }
 
 int main(int argc, char **argv)
@@ -239,10 +244,10 @@ int main(int argc, char **argv)
 
 	(void)argc, (void)argv;
 	listener = socket(AF_INET, SOCK_STREAM, 0);
-	check_equal(0, bind(listener, &here, sizeof(here)), "the port is ours");
+	check_equal(0, bind(listener, &here, sizeof(here)), "the port is bound");
 	check_equal(0, listen(listener, 4), "listening");
-	check_equal(0, getsockname(listener, &name, &size), "the socket's name");
-	check(name.port == PORT && size == sizeof(name), "is what was bound");
+	check_equal(0, getsockname(listener, &name, &size), "the socket's name is read");
+	check(name.port == PORT && size == sizeof(name), "the socket's name is the bound address");
 	bad_arguments();
 	bad_buffers();
 	datagrams();

@@ -24,8 +24,8 @@ static void add(void *argument)
 {
 	unsigned number = *(unsigned *)argument;
 
-	check_equal(7, own, "what a variable of each thread begins with");
-	check_equal(0, own_zero, "and one without a value");
+	check_equal(7, own, "a thread's own variable begins with its initial value");
+	check_equal(0, own_zero, "a thread's own variable without an initial value begins with 0");
 	own = own_zero = number;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		unsigned before;
@@ -79,7 +79,7 @@ static void wake_by_word(void)
 	check_equal(-EAGAIN, wait_on(&word, 1, -1, 0, NULL), "a word that has another value");
 	check_equal(-ETIMEDOUT, wait_on(&word, 0, 1, 0, NULL), "a wait for an unchanged word times out");
 	check_equal(-EINVAL, wait_on((char *)&word + 1, 0, 1, 0, NULL), "a word that is not aligned");
-	check_equal(-EFAULT, wait_on((void *)4096, 0, 1, 0, NULL), "a word that is not there");
+	check_equal(-EFAULT, wait_on((void *)4096, 0, 1, 0, NULL), "a word at a bad address");
 	check_equal(0, wake(&word, 1), "no thread waits, so none is woken");
 	for (unsigned i = 0; i < THREADS; i++)
 		check_equal(0, thread_start(&threads[i], "waiter", wait_for_word, NULL), "a waiter starts");
@@ -131,18 +131,18 @@ static void send_signals(void)
 
 	check_equal(0, handle_signal(SIGUSR1, note_taker), "the handler is set");
 	start_taker(&thread);
-	check_equal(0, thread_kill(thread.id, 0), "the taker is there");
+	check_equal(0, thread_kill(thread.id, 0), "the taker exists");
 	check_equal(0, thread_kill(thread.id, SIGUSR1), "a signal to a thread");
-	check_equal(0, thread_await(&thread), "it has come");
+	check_equal(0, thread_await(&thread), "the taker has ended");
 	check_equal(-ESRCH, thread_kill(thread.id, SIGUSR1), "no such thread");
 	start_taker(&thread);
 	check_equal(0, sigprocmask(SIG_BLOCK, &usr1, NULL), "the first thread blocks it");
 	check_equal(0, kill(getpid(), SIGUSR1), "a signal to the process");
-	check_equal(0, thread_await(&thread), "it has come to who does not block it");
-	check_equal(0, sigprocmask(SIG_UNBLOCK, &usr1, NULL), "the first thread blocks it no more");
-	check(taken_by[0] == 0 && taken_by[1] == 2, "signals came to whom they were meant for");
+	check_equal(0, thread_await(&thread), "a thread that does not block the signal gets it");
+	check_equal(0, sigprocmask(SIG_UNBLOCK, &usr1, NULL), "the first thread unblocks the signal");
+	check(taken_by[0] == 0 && taken_by[1] == 2, "the taker took both signals");
 	check_equal(0, thread_kill(thread_self(), SIGUSR1), "a signal to oneself");
-	check_equal(1, taken_by[0], "comes at once");
+	check_equal(1, taken_by[0], "a signal to oneself is taken at once");
 }
 
 /* ---- Ends ----------------------------------------------------------------------------------------- */

@@ -35,28 +35,30 @@ static void refusals(void)
 	static char much[KTR_USER_MAXLEN + 1];
 
 	make_file(FILE_OF, 0);
-	check_equal(-ENOENT, ktrace("/tmp/no-such-file", KTROP_SET, CALLS, getpid()), "no file");
+	check_equal(-ENOENT, ktrace("/tmp/no-such-file", KTROP_SET, CALLS, getpid()),
+		    "a file that does not exist");
 	check_equal(-EACCES, ktrace("/tmp", KTROP_SET, CALLS, getpid()), "a directory");
 	check_equal(-EACCES, ktrace("/dev/null", KTROP_SET, CALLS, getpid()), "a device");
 	check_equal(-EACCES, ktrace("/dev/null", KTROP_CLEARFILE, 0, 0), "a device");
-	check_equal(-EFAULT, ktrace((const char *)8, KTROP_SET, CALLS, getpid()), "a path from nowhere");
-	check_equal(-EINVAL, ktrace(FILE_OF, KTROP_SET, 0, getpid()), "nothing to record");
-	check_equal(-EINVAL, ktrace(FILE_OF, 3, CALLS, getpid()), "no operation");
-	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, NOBODY), "no process");
-	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, -NOBODY), "no group");
-	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_CLEAR, CALLS, NOBODY), "no process");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "nobody is traced into it");
-	check_equal(-EINVAL, utrace(much, sizeof(much)), "too much is refused, traced or not");
-	check_equal(0, utrace((const void *)8, 1), "nothing is said to nobody");
-	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS | KTRFAC_USER, getpid()), "traced");
-	check_equal(-EFAULT, utrace((const void *)8, 1), "said from nowhere");
-	check_equal(-EINVAL, utrace(much, sizeof(much)), "too much");
-	check_equal(0, utrace(much, KTR_USER_MAXLEN), "just enough");
-	check_equal(-EFAULT, open((const char *)8, O_RDONLY, 0), "a path from nowhere");
-	check_equal(-EFAULT, write(STDOUT, (const void *)8, 10), "text from nowhere");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "what was said");
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0), "the trace has ended");
+	check_equal(-EFAULT, ktrace((const char *)8, KTROP_SET, CALLS, getpid()), "a path at a bad address");
+	check_equal(-EINVAL, ktrace(FILE_OF, KTROP_SET, 0, getpid()), "no facilities");
+	check_equal(-EINVAL, ktrace(FILE_OF, 3, CALLS, getpid()), "an unknown operation");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, NOBODY), "a process that does not exist");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, -NOBODY), "a group that does not exist");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_CLEAR, CALLS, NOBODY), "a process that does not exist");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "clearing a file without a trace succeeds");
+	check_equal(-EINVAL, utrace(much, sizeof(much)),
+		    "a record that is too large is refused without a trace");
+	check_equal(0, utrace((const void *)8, 1), "without a trace, a bad address is not read");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS | KTRFAC_USER, getpid()), "a trace starts");
+	check_equal(-EFAULT, utrace((const void *)8, 1), "a record at a bad address is refused");
+	check_equal(-EINVAL, utrace(much, sizeof(much)), "a record that is too large is refused");
+	check_equal(0, utrace(much, KTR_USER_MAXLEN), "a record of maximum size is written");
+	check_equal(-EFAULT, open((const char *)8, O_RDONLY, 0), "open with a path at a bad address");
+	check_equal(-EFAULT, write(STDOUT, (const void *)8, 10), "write with data at a bad address");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "the trace ends");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "the file contains the user record");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0), "the file contains the end of the trace");
 	check_equal(0, records_lost(FILE_OF), "nothing is lost");
 }
 
@@ -70,8 +72,8 @@ static void make_ready(void)
 {
 	int ends[2];
 
-	check_equal(0, pipe(ends), "a pipe");
-	check_equal(READY, dup2(ends[1], READY), "in its place");
+	check_equal(0, pipe(ends), "a pipe is made");
+	check_equal(READY, dup2(ends[1], READY), "dup2 sets the descriptor");
 	close(ends[1]);
 	ready_end = ends[0];
 }
@@ -80,12 +82,12 @@ static void await_ready(void)
 {
 	char byte;
 
-	check_equal(1, read(ready_end, &byte, 1), "it is there");
+	check_equal(1, read(ready_end, &byte, 1), "the target is ready");
 }
 
 static void report_ready(void)
 {
-	check_equal(1, write(READY, ".", 1), "it says so");
+	check_equal(1, write(READY, ".", 1), "the target reports that it is ready");
 }
 
 static _Noreturn void run_itself(const char *path, char *word)
@@ -129,8 +131,8 @@ static int start_target(const char *path, int uid, int gid)
 
 static void end_target(int pid)
 {
-	check_equal(0, kill(pid, SIGKILL), "killed");
-	check_equal(SIGKILL, wait_for(pid), "and dead");
+	check_equal(0, kill(pid, SIGKILL), "the target is killed");
+	check_equal(SIGKILL, wait_for(pid), "the signal ended the target");
 }
 
 /* ---- Who may ----------------------------------------------------------------------------------- */
@@ -147,21 +149,21 @@ static void trace_it(void)
 
 static void as_somebody(void)
 {
-	check_equal(0, setgid(SOMEBODY), "a group");
-	check_equal(0, setuid(SOMEBODY), "a user");
+	check_equal(0, setgid(SOMEBODY), "the group is set");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
 	trace_it();
 }
 
 static void as_somebody_in_another_group(void)
 {
-	check_equal(0, setgid(ANOTHER), "a group");
-	check_equal(0, setuid(SOMEBODY), "a user");
+	check_equal(0, setgid(ANOTHER), "the group is set");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
 	trace_it();
 }
 
 static void as_root_in_jail(void)
 {
-	check(jail() > 0, "a jail");
+	check(jail() > 0, "a jail is made");
 	trace_it();
 }
 
@@ -169,7 +171,7 @@ static void try_as(void (*tracer)(void), int target, int expected)
 {
 	tracer_target = target;
 	tracer_expected = expected;
-	check_equal(0, wait_for(start_child(tracer)), "the tracer");
+	check_equal(0, wait_for(start_child(tracer)), "status of the tracer");
 }
 
 static void permissions(void)
@@ -191,9 +193,9 @@ static void permissions(void)
 	try_as(as_somebody_in_another_group, group, 0);
 	try_as(as_root_in_jail, own, -EPERM);
 	/* Only root may change a trace that root has set. */
-	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root's trace");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root starts a trace");
 	try_as(as_somebody, own, -EPERM);
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "which root ends");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "root ends its trace");
 	try_as(as_somebody, own, 0);
 	make_file(OTHER, ANOTHER);
 	end_target(own), end_target(other), end_target(group), end_target(marked);
@@ -201,9 +203,11 @@ static void permissions(void)
 
 static void into_files_of_others(void)
 {
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_equal(-EACCES, ktrace(OTHER, KTROP_SET, CALLS, getpid()), "somebody else's file");
-	check_equal(-EACCES, ktrace(OTHER, KTROP_CLEARFILE, 0, 0), "nor ended there");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_equal(-EACCES, ktrace(OTHER, KTROP_SET, CALLS, getpid()),
+		    "a trace into a file of another user is refused");
+	check_equal(-EACCES, ktrace(OTHER, KTROP_CLEARFILE, 0, 0),
+		    "a trace into a file of another user cannot be ended");
 }
 
 /* ---- How far it goes --------------------------------------------------------------------------- */
@@ -216,7 +220,7 @@ static void record_token(void)
 static void record_with_child(void)
 {
 	record_token();
-	check_equal(0, wait_for(start_child(record_token)), "a grandchild");
+	check_equal(0, wait_for(start_child(record_token)), "status of the grandchild");
 }
 
 static int recorded_by_children(int facilities, int operation)
@@ -224,22 +228,25 @@ static int recorded_by_children(int facilities, int operation)
 	int child;
 
 	make_file(FILE_OF, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, facilities, getpid()), "traced");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, facilities, getpid()), "a trace starts");
 	child = start_child(record_with_child);
-	check_equal(0, wait_for(child), "a child");
+	check_equal(0, wait_for(child), "status of the child");
 	record_token();
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "the trace ends");
 	record_token();
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "said by oneself");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()),
+		    "the file contains the process's own record");
 	return (int)records_count(FILE_OF, KTRX_PROC_USER, 0) - 1;
 }
 
 static void inheritance(void)
 {
 	check_equal(0, recorded_by_children(KTRFAC_USER, 0), "children are not traced");
-	check_equal(2, recorded_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0), "unless they inherit it");
-	check_equal(2, records_count(FILE_OF, KTRX_PROC_USER, 0) - 1, "whole families");
-	check_equal(0, recorded_by_children(CALLS | KTRFAC_USER, 0), "none of them");
+	check_equal(2, recorded_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0),
+		    "children inherit a trace with KTRFAC_INHERIT");
+	check_equal(2, records_count(FILE_OF, KTRX_PROC_USER, 0) - 1, "grandchildren inherit it too");
+	check_equal(0, recorded_by_children(CALLS | KTRFAC_USER, 0),
+		    "children are not traced without KTRFAC_INHERIT");
 }
 
 static int pipe_ends[2];
@@ -267,7 +274,7 @@ static void wait_with_a_child(void)
 
 static void request_token(void)
 {
-	check_equal(1, write(pipe_ends[1], ".", 1), "told");
+	check_equal(1, write(pipe_ends[1], ".", 1), "the child is asked for a record");
 	await_ready();
 }
 
@@ -275,8 +282,8 @@ static void request_token(void)
 static int count_traced(int operation, int pid)
 {
 	make_file(FILE_OF, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, KTRFAC_PROCCTOR, pid), "traced");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | operation, KTRFAC_PROCCTOR, pid), "and not any more");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, KTRFAC_PROCCTOR, pid), "a trace starts");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | operation, KTRFAC_PROCCTOR, pid), "the trace ends");
 	return (int)records_count(FILE_OF, KTRX_PROC_PROCCTOR, 0);
 }
 
@@ -288,12 +295,12 @@ static void descendants_and_groups(void)
 	first = start_child(wait_with_a_child);
 	second = start_child(record_on_request);
 	await_ready(), await_ready(), await_ready();
-	check_equal(0, setpgid(first, first), "a group");
-	check_equal(0, setpgid(second, first), "with another in it");
-	check_equal(1, count_traced(0, first), "a process");
-	check_equal(2, count_traced(KTRFLAG_DESCEND, first), "and its child");
-	check_equal(2, count_traced(0, -first), "a group");
-	check_equal(3, count_traced(KTRFLAG_DESCEND, -first), "and all below it");
+	check_equal(0, setpgid(first, first), "a child gets its own group");
+	check_equal(0, setpgid(second, first), "a second child joins the group");
+	check_equal(1, count_traced(0, first), "the trace of a process includes one process");
+	check_equal(2, count_traced(KTRFLAG_DESCEND, first), "KTRFLAG_DESCEND adds its child");
+	check_equal(2, count_traced(0, -first), "the trace of a group includes its processes");
+	check_equal(3, count_traced(KTRFLAG_DESCEND, -first), "KTRFLAG_DESCEND adds their descendants");
 	close(pipe_ends[0]), close(pipe_ends[1]);
 	wait_for(first), wait_for(second);
 }
@@ -308,20 +315,22 @@ static void changes(void)
 	await_ready();
 	make_file(FILE_OF, 0);
 	make_file(OTHER, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, child), "traced");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, child), "a trace starts");
 	request_token();
-	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, child), "into another file");
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, child), "the trace continues in another file");
 	request_token(), request_token();
-	check_equal(0, ktrace(OTHER, KTROP_SET, CALLS, child), "more of it");
-	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, child), "and less");
+	check_equal(0, ktrace(OTHER, KTROP_SET, CALLS, child), "facilities are added");
+	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, child), "a facility is removed");
 	request_token();
-	check_equal(0, ktrace(OTHER, KTROP_CLEAR, CALLS, child), "none of it");
+	check_equal(0, ktrace(OTHER, KTROP_CLEAR, CALLS, child), "the last facilities are removed");
 	request_token();
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "said into the first file");
-	check_equal(2, records_count(OTHER, KTRX_PROC_USER, child), "and into the other");
-	check(records_count(OTHER, KTRX_PROC_SYSRET, child) > 0, "with calls");
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0), "an end");
-	check_equal(1, records_count(OTHER, KTRX_PROC_END, 0), "and another");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "the first file contains one record");
+	check_equal(2, records_count(OTHER, KTRX_PROC_USER, child), "the second file contains two records");
+	check(records_count(OTHER, KTRX_PROC_SYSRET, child) > 0, "the second file contains system calls");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0),
+		    "the first file contains the end of its trace");
+	check_equal(1, records_count(OTHER, KTRX_PROC_END, 0),
+		    "the second file contains the end of its trace");
 	close(pipe_ends[0]), close(pipe_ends[1]);
 	wait_for(child);
 }
@@ -333,12 +342,13 @@ static void changes(void)
 static void beyond_the_limit(void)
 {
 	make_file(FILE_OF, 0);
-	check_equal(0, setting_set("proc.limit=32768"), "a limit");
+	check_equal(0, setting_set("proc.limit=32768"), "the limit is set");
 	for (int i = 0; i < 500; i++)
-		check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_NAMEI, getpid()), "traced");
-	check_equal(0, setting_set("proc.limit=0"), "no limit");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	check(records_count(FILE_OF, KTRX_PROC_END, 0) > 1, "it went on after its first end");
+		check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_NAMEI, getpid()),
+			    "a trace starts");
+	check_equal(0, setting_set("proc.limit=0"), "the limit is removed");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "the trace ends");
+	check(records_count(FILE_OF, KTRX_PROC_END, 0) > 1, "tracing continued after the limit was reached");
 }
 
 /* ---- Set-id programs --------------------------------------------------------------------------- */
@@ -352,21 +362,21 @@ static void copy_program(const char *to, int owner)
 	while ((n = read(source, block, sizeof(block))) > 0)
 		check_equal(n, write_all(target, block, (size_t)n), to);
 	close(source), close(target);
-	check_equal(0, chown(to, (uint32_t)owner, (uint32_t)owner), "its owner");
-	check_equal(0, chmod(to, 04755), "as which it runs");
+	check_equal(0, chown(to, (uint32_t)owner, (uint32_t)owner), "the program gets an owner");
+	check_equal(0, chmod(to, 04755), "the program becomes set-id");
 }
 
 static void run_set_id(void)
 {
-	check_equal(0, setgid(SOMEBODY), "a group");
-	check_equal(0, setuid(ANOTHER), "a user");
+	check_equal(0, setgid(SOMEBODY), "the group is set");
+	check_equal(0, setuid(ANOTHER), "the user is set");
 	run_itself(SET_ID, (char[]){ "record" });
 }
 
 static void run_plain_then_set_id(void)
 {
-	check_equal(0, setgid(SOMEBODY), "a group");
-	check_equal(0, setuid(ANOTHER), "a user");
+	check_equal(0, setgid(SOMEBODY), "the group is set");
+	check_equal(0, setuid(ANOTHER), "the user is set");
 	run_itself(ITSELF, (char[]){ "trace-and-raise" });
 }
 
@@ -377,7 +387,7 @@ static void run_plain_then_set_id(void)
 static void trace_and_raise(void)
 {
 	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
-		    "traced");
+		    "a trace starts");
 	record_token();
 	run_itself(SET_ID, (char[]){ "record" });
 }
@@ -388,13 +398,13 @@ static void trace_and_raise(void)
  */
 static void run_unreadable(void)
 {
-	check_equal(0, setuid(ANOTHER), "a user");
+	check_equal(0, setuid(ANOTHER), "the user is set");
 	run_itself(ITSELF, (char[]){ "trace-and-hide" });
 }
 
 static void trace_and_hide(void)
 {
-	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_INHERIT, getpid()), "traced");
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_INHERIT, getpid()), "a trace starts");
 	record_token();
 	run_itself(HIDDEN, (char[]){ "record" });
 }
@@ -404,12 +414,12 @@ static void unreadable(void)
 	int child, hidden;
 
 	make_file(OTHER, ANOTHER);
-	check_equal(0, chown(HIDDEN, 0, 0), "root's");
-	check_equal(0, chmod(HIDDEN, 0711), "to be run only");
+	check_equal(0, chown(HIDDEN, 0, 0), "root owns the program");
+	check_equal(0, chmod(HIDDEN, 0711), "other users can only execute it");
 	child = start_child(run_unreadable);
-	check_equal(0, wait_for(child), "it runs");
+	check_equal(0, wait_for(child), "status of the program");
 	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child),
-		    "and is not traced by who may not read it");
+		    "a user without read permission does not trace it");
 	make_file(FILE_OF, SOMEBODY);
 	hidden = start_target(HIDDEN, SOMEBODY, SOMEBODY);
 	try_as(as_somebody, hidden, -EPERM);
@@ -423,15 +433,16 @@ static void privilege(void)
 
 	make_file(OTHER, ANOTHER);
 	child = start_child(run_plain_then_set_id);
-	check_equal(0, wait_for(child), "a set-id program");
-	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child), "it is not traced by who started it");
+	check_equal(0, wait_for(child), "status of the set-id program");
+	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child),
+		    "the user that started it does not trace it");
 	make_file(FILE_OF, 0);
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
-		    "traced");
+		    "a trace starts");
 	child = start_child(run_set_id);
-	check_equal(0, wait_for(child), "a set-id program");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "but by root");
+	check_equal(0, wait_for(child), "status of the set-id program");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "the trace ends");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "root traces it");
 }
 
 int main(int argc, char **argv)
@@ -450,7 +461,7 @@ int main(int argc, char **argv)
 	copy_program(SET_ID, SOMEBODY);
 	refusals();
 	permissions();
-	check_equal(0, wait_for(start_child(into_files_of_others)), "somebody");
+	check_equal(0, wait_for(start_child(into_files_of_others)), "status of the unprivileged child");
 	inheritance();
 	descendants_and_groups();
 	changes();

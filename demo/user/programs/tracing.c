@@ -113,53 +113,60 @@ static void processes(void)
 	struct abi_stat about;
 
 	start_family(&one);
-	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-p", one.number), "a process");
+	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-p", one.number),
+		    "ktrace -p starts the trace of a process");
 	tell(&one);
-	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-c", "-p", one.number), "no more");
+	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-c", "-p", one.number),
+		    "ktrace -c ends the trace of a process");
 	tell(&one);
-	check_equal(1, recorded(HOME "/p", one.parent), "what it recorded meanwhile");
-	check_equal(1, recorded(HOME "/p", 0), "and nobody else");
+	check_equal(1, recorded(HOME "/p", one.parent), "the process's record is in the file");
+	check_equal(1, recorded(HOME "/p", 0), "the file contains no other records");
 	check_equal(0, stat(HOME "/p", &about), "the file");
-	check_equal(S_IFREG | 0600, about.mode, "is nobody else's to read");
-	check_equal(0, RUN("-d", "-f", HOME "/d", "-t", "u", "-p", one.number), "with its child");
+	check_equal(S_IFREG | 0600, about.mode, "only the owner may read the file");
+	check_equal(0, RUN("-d", "-f", HOME "/d", "-t", "u", "-p", one.number), "ktrace -d adds the child");
 	tell(&one);
-	check_equal(0, RUN("-dc", "-f", HOME "/d", "-t", "u", "-p", one.number), "no more");
+	check_equal(0, RUN("-dc", "-f", HOME "/d", "-t", "u", "-p", one.number),
+		    "ktrace -dc ends both traces");
 	tell(&one);
-	check_equal(2, recorded(HOME "/d", 0), "both recorded something");
-	check_equal(0, RUN("-f", HOME "/g", "-t", "u", "-g", one.number), "a group");
+	check_equal(2, recorded(HOME "/d", 0), "the file contains records of both processes");
+	check_equal(0, RUN("-f", HOME "/g", "-t", "u", "-g", one.number),
+		    "ktrace -g starts the trace of a group");
 	tell(&one);
-	check_equal(0, RUN("-f", HOME "/g", "-c"), "nobody into that file any more");
+	check_equal(0, RUN("-f", HOME "/g", "-c"), "ktrace -c ends all traces into a file");
 	tell(&one);
-	check_equal(2, recorded(HOME "/g", 0), "both recorded something");
-	check_equal(0, RUN("-f", HOME "/x", "-t", "u", "-g", one.number), "a group again");
+	check_equal(2, recorded(HOME "/g", 0), "the file contains records of both processes");
+	check_equal(0, RUN("-f", HOME "/x", "-t", "u", "-g", one.number), "ktrace -g starts the trace again");
 	tell(&one);
-	check_equal(0, RUN("-C"), "nobody at all any more");
+	check_equal(0, RUN("-C"), "ktrace -C ends all traces");
 	tell(&one);
-	check_equal(2, recorded(HOME "/x", 0), "both recorded something");
-	check_equal(0, RUN("-a", "-f", HOME "/x", "-t", "u", "-p", one.number), "appended");
+	check_equal(2, recorded(HOME "/x", 0), "the file contains records of both processes");
+	check_equal(0, RUN("-a", "-f", HOME "/x", "-t", "u", "-p", one.number),
+		    "ktrace -a appends to the file");
 	tell(&one);
-	check_equal(0, RUN("-C"), "no more");
-	check_equal(3, recorded(HOME "/x", 0), "both sessions");
+	check_equal(0, RUN("-C"), "ktrace -C ends the trace");
+	check_equal(3, recorded(HOME "/x", 0), "the file contains the records of both traces");
 	end_family(&one);
 }
 
 static void commands(void)
 {
-	check_equal(0, RUN("-f", HOME "/c", "-t", "cu", "/bin/cat", "/etc/motd"), "a command");
-	check(records_count(HOME "/c", KTRX_PROC_SYSCALL, 0) > 4, "its calls");
-	check_equal(0, records_count(HOME "/c", KTRX_PROC_GENIO, 0), "and nothing else");
-	check_equal(1, records_count(HOME "/c", KTRX_PROC_PROCDTOR, 0), "it ended");
-	check_equal(0, RUN("-i", "-f", HOME "/i", "sh", "/etc/tools"), "a script with all that it starts");
-	check(records_count(HOME "/i", KTRX_PROC_PROCDTOR, 0) > 5, "processes end");
-	check(records_count(HOME "/i", KTRX_PROC_GENIO, 0) > 5, "data");
-	check(records_count(HOME "/i", KTRX_PROC_NAMEI, 0) > 5, "names");
-	check(records_count(HOME "/i", KTRX_PROC_STRUCT, 0) > 0, "structs");
-	check_equal(0, records_count(HOME "/i", KTRX_PROC_CSW, 0), "no context switches");
-	check_equal(0, records_count(HOME "/i", KTRX_PROC_FAULT, 0), "nor faults");
-	check_equal(0, records_lost(HOME "/i"), "nothing is lost");
-	check_equal(0, RUN("-f", HOME "/w", "-t", "wf", "sleeper"), "waiting and faults");
-	check(records_count(HOME "/w", KTRX_PROC_CSW, 0) > 1, "context switches");
-	check(records_count(HOME "/w", KTRX_PROC_FAULT, 0) > 1, "faults");
+	check_equal(0, RUN("-f", HOME "/c", "-t", "cu", "/bin/cat", "/etc/motd"), "ktrace runs a command");
+	check(records_count(HOME "/c", KTRX_PROC_SYSCALL, 0) > 4, "the command's system calls are recorded");
+	check_equal(0, records_count(HOME "/c", KTRX_PROC_GENIO, 0), "no data is recorded");
+	check_equal(1, records_count(HOME "/c", KTRX_PROC_PROCDTOR, 0), "the command's end is recorded");
+	check_equal(0, RUN("-i", "-f", HOME "/i", "sh", "/etc/tools"),
+		    "ktrace -i traces a script and its commands");
+	check(records_count(HOME "/i", KTRX_PROC_PROCDTOR, 0) > 5, "ends of processes are recorded");
+	check(records_count(HOME "/i", KTRX_PROC_GENIO, 0) > 5, "data is recorded");
+	check(records_count(HOME "/i", KTRX_PROC_NAMEI, 0) > 5, "names are recorded");
+	check(records_count(HOME "/i", KTRX_PROC_STRUCT, 0) > 0, "structs are recorded");
+	check_equal(0, records_count(HOME "/i", KTRX_PROC_CSW, 0), "no context switches are recorded");
+	check_equal(0, records_count(HOME "/i", KTRX_PROC_FAULT, 0), "no faults are recorded");
+	check_equal(0, records_lost(HOME "/i"), "no records are lost");
+	check_equal(0, RUN("-f", HOME "/w", "-t", "wf", "sleeper"),
+		    "ktrace -t wf traces context switches and faults");
+	check(records_count(HOME "/w", KTRX_PROC_CSW, 0) > 1, "context switches are recorded");
+	check(records_count(HOME "/w", KTRX_PROC_FAULT, 0) > 1, "faults are recorded");
 	check_equal(records_count(HOME "/w", KTRX_PROC_FAULT, 0),
 		    records_count(HOME "/w", KTRX_PROC_FAULTEND, 0), "each with its end");
 }
@@ -167,34 +174,34 @@ static void commands(void)
 static void misuse(void)
 {
 	check_equal(MISUSED, RUN("-f", HOME "/m"), "no command and no process");
-	check_equal(MISUSED, RUN("-p", "1", "ls"), "both");
-	check_equal(MISUSED, RUN("-t", "q", "ls"), "no such letter");
-	check_equal(MISUSED, RUN("-p", "nobody"), "no number");
-	check_equal(MISUSED, RUN("-q"), "no such option");
-	check_equal(MISUSED, RUN("-f"), "no file");
-	check_equal(FAILED, RUN("-f", HOME "/m", "-p", "30000"), "no such process");
+	check_equal(MISUSED, RUN("-p", "1", "ls"), "both a command and a process");
+	check_equal(MISUSED, RUN("-t", "q", "ls"), "an unknown letter of -t");
+	check_equal(MISUSED, RUN("-p", "nobody"), "a process that is not a number");
+	check_equal(MISUSED, RUN("-q"), "an unknown option");
+	check_equal(MISUSED, RUN("-f"), "-f without a file");
+	check_equal(FAILED, RUN("-f", HOME "/m", "-p", "30000"), "a process that does not exist");
 	check_equal(FAILED, RUN("-f", HOME, "ls"), "a directory");
-	check_equal(FAILED, RUN("-f", HOME "/m", "no-such-command"), "no such command");
-	check_equal(FAILED, RUN("-f", HOME "/none", "-c"), "no such file");
+	check_equal(FAILED, RUN("-f", HOME "/m", "no-such-command"), "a command that does not exist");
+	check_equal(FAILED, RUN("-f", HOME "/none", "-c"), "a file that does not exist");
 }
 
 static void as_somebody(void)
 {
-	check_equal(0, setuid(SOMEBODY), "a user");
-	check_equal(FAILED, RUN("-f", HOME "/root", "ls"), "root's file is not removed");
-	check_equal(FAILED, RUN("-a", "-f", HOME "/open", "ls"), "nor is somebody else's appended to");
-	check_equal(FAILED, RUN("-p", "1", "-f", HOME "/theirs"), "init is not theirs");
-	check_equal(0, RUN("-f", HOME "/theirs/t", "ls", HOME), "their own command is");
+	check_equal(0, setuid(SOMEBODY), "the user is set");
+	check_equal(FAILED, RUN("-f", HOME "/root", "ls"), "a file of root is not replaced");
+	check_equal(FAILED, RUN("-a", "-f", HOME "/open", "ls"), "a file of another user is not appended to");
+	check_equal(FAILED, RUN("-p", "1", "-f", HOME "/theirs"), "a user cannot trace init");
+	check_equal(0, RUN("-f", HOME "/theirs/t", "ls", HOME), "a user can trace a command of its own");
 }
 
 static void somebody(void)
 {
 	close(open(HOME "/root", O_WRONLY | O_CREAT, 0600));
 	close(open(HOME "/open", O_WRONLY | O_CREAT, 0666));
-	check_equal(0, chmod(HOME "/open", 0666), "for everybody");
-	check_equal(0, mkdir(HOME "/theirs", 0700), "a directory");
-	check_equal(0, chown(HOME "/theirs", SOMEBODY, SOMEBODY), "of theirs");
-	check_equal(0, wait_for(start_child(as_somebody)), "somebody");
+	check_equal(0, chmod(HOME "/open", 0666), "every user may write the file");
+	check_equal(0, mkdir(HOME "/theirs", 0700), "a directory is made");
+	check_equal(0, chown(HOME "/theirs", SOMEBODY, SOMEBODY), "the directory gets its owner");
+	check_equal(0, wait_for(start_child(as_somebody)), "status of the unprivileged child");
 }
 
 /* ---- A full disk ------------------------------------------------------------------------------- */
@@ -216,25 +223,28 @@ static void full_disk(void)
 	int filler, calls;
 
 	start_family(&quiet);
-	check_equal(0, RUN("-f", HOME "/quiet", "-t", "u", "-p", quiet.number), "one that says little");
+	check_equal(0, RUN("-f", HOME "/quiet", "-t", "u", "-p", quiet.number),
+		    "a trace of a process with few records starts");
 	close(open(HOME "/full", O_WRONLY | O_CREAT, 0600));
-	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()), "and us");
+	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()),
+		    "a trace of this process starts");
 	filler = fill_disk();
 	for (calls = 0; calls < 1500; calls++)
 		getpid();
-	check_equal(0, ftruncate(filler, 0), "room again");
+	check_equal(0, ftruncate(filler, 0), "the disk has room again");
 	before = records_count(HOME "/full", 0, 0);
-	check(before > 100, "what there was room for reads clean");
+	check(before > 100, "the records that fitted are complete");
 	for (calls = 0; calls < 1500; calls++)
 		getpid();
-	check_equal(before, records_count(HOME "/full", 0, 0), "and no more comes");
+	check_equal(before, records_count(HOME "/full", 0, 0),
+		    "a trace that ended by a full disk does not continue");
 	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL, getpid()),
 		    "the file can be used again");
-	check_equal(0, ktrace(HOME "/full", KTROP_CLEARFILE, 0, 0), "for another session");
-	check(records_count(HOME "/full", 0, 0) > before, "which is appended");
+	check_equal(0, ktrace(HOME "/full", KTROP_CLEARFILE, 0, 0), "the second trace into the file ends");
+	check(records_count(HOME "/full", 0, 0) > before, "the second trace is appended");
 	tell(&quiet);
-	check_equal(0, RUN("-C"), "nobody any more");
-	check_equal(1, recorded(HOME "/quiet", quiet.parent), "the other file was not concerned");
+	check_equal(0, RUN("-C"), "ktrace -C ends all traces");
+	check_equal(1, recorded(HOME "/quiet", quiet.parent), "the trace into the other file continued");
 	end_family(&quiet);
 	close(filler);
 }
@@ -249,15 +259,15 @@ static void clean_up(void)
 		format(path, sizeof(path), HOME "/%s", files[i]);
 		check_equal(0, unlink(path), path);
 	}
-	check_equal(0, rmdir(HOME "/theirs"), "removed");
-	check_equal(0, rmdir(HOME), "removed");
+	check_equal(0, rmdir(HOME "/theirs"), "the directory is removed");
+	check_equal(0, rmdir(HOME), "the directory of the test is removed");
 }
 
 int main(int argc, char **argv)
 {
 	(void)argc, (void)argv;
-	check_equal(0, mkdir(HOME, 0777), "a directory");
-	check_equal(0, chmod(HOME, 0755), "that others see");
+	check_equal(0, mkdir(HOME, 0777), "the directory of the test is made");
+	check_equal(0, chmod(HOME, 0755), "other users may read it");
 	processes();
 	commands();
 	misuse();
