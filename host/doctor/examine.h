@@ -20,12 +20,12 @@
 /* ---- Views of the other commands ---- */
 
 /*
- * The table of views that a kernel can make available ("light"), each with the line of C that does it. A
- * view that is not available yet is "dark"; `ktrace doctor` lists these. doc/porting.md has the table as
- * views_write() prints it.
+ * The table of views. A kernel makes a view available ("lit") with a line of C, which is in the table. A view
+ * that is not available yet is "dark"; `ktrace doctor` lists the dark views. views_write() prints the table
+ * for doc/porting.md.
  */
 
-/* Bits: facts, besides events, that make a view available. */
+/* Bits for facts that make a view available. Views that need only an event have no bit. */
 enum view_fact {
 	VIEW_RINGS = 1u << 0,	    /* a CPU has its own ring */
 	VIEW_NAMES = 1u << 1,	    /* a thread has a name */
@@ -33,22 +33,22 @@ enum view_fact {
 	VIEW_MODES = 1u << 3,	    /* a CPU has set the mode user, kernel or interrupt */
 	VIEW_IDLE = 1u << 4,	    /* a CPU has set the mode idle */
 	VIEW_COST = 1u << 5,	    /* the cost of an event is known */
-	VIEW_SYSCALLS = 1u << 6,    /* there is a table of system call names */
+	VIEW_SYSCALLS = 1u << 6,    /* the trace has a table of system call names */
 	VIEW_BUILD_ID = 1u << 7,    /* the trace has the kernel's build id */
-	VIEW_CLOCKS = 1u << 8,	    /* clocks were measured, or ktrace tried to */
+	VIEW_CLOCKS = 1u << 8,	    /* clocks were measured, or could not be measured */
 	VIEW_EXIT = 1u << 9,	    /* the kernel reported its end */
 	VIEW_PANIC = 1u << 10,	    /* the kernel reported a panic */
 	VIEW_STACKS = 1u << 11,	    /* a thread's stack is known */
 	VIEW_INTERRUPTS = 1u << 12, /* a CPU has recorded whether interrupts are enabled */
-	VIEW_CPUS = 1u << 13,	    /* there are CPU numbers other than 0 */
-	VIEW_THREADS = 1u << 14,    /* there are thread ids other than 0 */
-	VIEW_CALLERS = 1u << 15,    /* an event records its callers */
+	VIEW_CPUS = 1u << 13,	    /* the trace has CPU numbers other than 0 */
+	VIEW_THREADS = 1u << 14,    /* the trace has thread ids other than 0 */
+	VIEW_CALLERS = 1u << 15,    /* an event records return addresses of its callers */
 	VIEW_FREQUENCY = 1u << 16,  /* ticks can be converted to time */
 	VIEW_PRIORITY = 1u << 18,   /* a thread's priority is known */
-	VIEW_HOLDERS = 1u << 17,    /* there is a table of what threads hold and wait for */
+	VIEW_HOLDERS = 1u << 17,    /* the trace has a table of what threads hold and wait for */
 };
 
-/* Prints the table as Markdown. */
+/* Prints the table of views as Markdown. */
 void views_write(struct base_output *out);
 
 /* ---- Facts about the kernel that recorded the trace, read once ---- */
@@ -56,14 +56,14 @@ void views_write(struct base_output *out);
 #define FACTS_CPUS_MAX 4096u
 
 struct facts_cpu {
-	struct ktrx_cpu row; /* all zeros if the kernel keeps none */
-	uint64_t own;	     /* events in the CPU's own ring */
-	uint64_t elsewhere;  /* events of the CPU in other rings, such as the boot ring */
+	struct ktrx_cpu row; /* row of the kernel's table; all zeros if the kernel has none for this CPU */
+	uint64_t own;	     /* number of events in the CPU's own ring */
+	uint64_t elsewhere;  /* number of the CPU's events in other rings, such as the boot ring */
 };
 
 struct facts_ring {
-	uint64_t first, last; /* stamps of its first and last event, 0: none */
-	uint64_t back;	      /* ticks: the largest step back of the clock from one event to the next */
+	uint64_t first, last; /* stamps of the first and last event of the ring; 0: none */
+	uint64_t back;	      /* ticks: largest step back of the clock between two events in a row */
 	bool decided;	      /* `first` is set */
 };
 
@@ -73,19 +73,20 @@ struct facts {
 	struct facts_cpu *cpu;
 	uint32_t cpus; /* highest number of a CPU that is online or has events, plus 1 */
 	uint32_t online;
-	struct facts_ring *ring; /* by ring of the trace */
+	struct facts_ring *ring; /* an entry for each ring of the trace */
 	uint64_t events, first, last;
-	uint32_t threads, named; /* thread ids other than 0, and how many of them have a name */
-	uint32_t lit;		 /* facts that hold, as bits of enum view_fact */
-	uint32_t hooks;		 /* KTRX_HOOK_* that some CPU has called */
-	double seconds;		 /* how long the guest ran; 0: unknown */
+	/* number of thread ids other than 0, and number of those that have a name */
+	uint32_t threads, named;
+	uint32_t lit;	/* facts that are true, as bits of enum view_fact */
+	uint32_t hooks; /* hooks (KTRX_HOOK_*) that at least one CPU has called */
+	double seconds; /* seconds for which the guest ran; 0: unknown */
 	struct wellknown_table *known;
-	uint8_t fired[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of event ids that were recorded */
+	uint8_t fired[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of the ids of events that were recorded */
 };
 
 /*
  * Reads the trace to its end and rewinds it. Requires: a trace of version 2. Returns 0 or a negative
- * KTREAD_E_*. Call facts_free() in each case.
+ * KTREAD_E_*. Call facts_free() even after an error.
  */
 int facts_read(struct facts *facts, struct ktread *trace);
 void facts_free(struct facts *facts);
@@ -98,41 +99,41 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 /* ---- Mistakes ---- */
 
 /*
- * Mistakes of an integration that a trace shows: hooks in the wrong place, with the wrong value, or without
- * their counterpart. Events are judged in the order of each CPU, so differing clocks cause no findings.
- * After lost slots, or after events were switched on or off, the state starts anew.
+ * Mistakes in the calls of hooks that a trace shows: a hook in the wrong place, a hook with a wrong value, or
+ * a missing hook. Events of each CPU are examined in their own order, so clocks that differ cause no
+ * findings. All remembered state is forgotten after lost slots, and after events were switched on or off.
  */
 
 enum mistake {
 	MISTAKE_ID_WIDE,   /* a thread id of more than 22 bits */
-	MISTAKE_ID_ONES,   /* the port returns -1 as the id of the running thread */
+	MISTAKE_ID_ONES,   /* the port returns -1 as id of the running thread */
 	MISTAKE_ID_ZERO,   /* thread 0 sleeps or is woken */
-	MISTAKE_ID_REUSED, /* a thread is created that exists already */
-	/* next is the thread that the previous switch left: prev and next are swapped */
+	MISTAKE_ID_REUSED, /* sched.create for a thread that exists already */
+	/* field `next` of a switch is the thread that the previous switch left: prev and next are swapped */
 	MISTAKE_SWAPPED,
-	MISTAKE_PREVIOUS,	 /* prev is not the thread that ran */
+	MISTAKE_PREVIOUS,	 /* field `prev` of a switch is not the thread that ran */
 	MISTAKE_SAME,		 /* a switch from a thread to itself */
-	MISTAKE_STATE_ZERO,	 /* the state is always 0 */
-	MISTAKE_TWO_CPUS,	 /* one thread runs on two CPUs */
+	MISTAKE_STATE_ZERO,	 /* field `state` of all switches is 0 */
+	MISTAKE_TWO_CPUS,	 /* a thread runs on two CPUs at once */
 	MISTAKE_BLOCK_ELSEWHERE, /* sched.block for a thread that does not run */
 	MISTAKE_WAKE_RUNNING,	 /* sched.wake for a thread that runs */
-	MISTAKE_IRQ_EXIT,	 /* an interrupt is entered again before it was left */
-	MISTAKE_IRQ_ENTER,	 /* an interrupt is left that was not entered */
-	MISTAKE_SYSCALL_EXIT,	 /* system calls are entered, but hardly any returns */
+	MISTAKE_IRQ_EXIT,	 /* an interrupt is entered again before its irq.exit */
+	MISTAKE_IRQ_ENTER,	 /* irq.exit of an interrupt that was not entered */
+	MISTAKE_SYSCALL_EXIT,	 /* system calls are entered, but hardly any of them returns */
 	MISTAKE_RELEASE,	 /* a thread releases a lock that it does not hold */
-	MISTAKE_CONTEND,	 /* a thread waits for a second lock */
-	/* threads alternate on a CPU without a switch: two CPUs have the same number, or a hook is missing */
+	MISTAKE_CONTEND,	 /* a thread waits for a lock while it waits for another one */
+	/* threads alternate on a CPU without a switch: two CPUs use one number, or a hook is missing */
 	MISTAKE_CPU_SHARED,
-	/* the kernel's table shows a thread waiting for a lock although it has made system calls since */
+	/* the kernel's table shows that a thread waits for a lock, but it has made system calls since then */
 	MISTAKE_WAIT_LEFT,
-	/* a hook named CPU 0 or thread 0 as the holder of a lock that another CPU or thread holds */
+	/* a hook named CPU 0 or thread 0 as holder of a lock, but another CPU or thread holds the lock */
 	MISTAKE_OWNER,
 	MISTAKES,
 };
 
 struct mistake_count {
 	uint64_t count;
-	uint64_t stamp; /* of the first occurrence */
+	uint64_t stamp; /* stamp of the first occurrence */
 	uint32_t cpu;	/* CPU of the first occurrence */
 	uint64_t value; /* thread id, interrupt or lock of the first occurrence */
 };
@@ -140,9 +141,9 @@ struct mistake_count {
 struct mistakes {
 	struct mistake_count of[MISTAKES];
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
-	/* an event of that kind was switched off at some time, so the other events prove nothing */
+	/* events of this kind were switched off at some time, so their hooks may be correct */
 	bool irqs_off, calls_off, locks_off;
-	uint64_t states; /* switches with a state other than 0 */
+	uint64_t states; /* number of switches with a state other than 0 */
 	bool has_state;	 /* sched.switch has the field `state` */
 };
 
@@ -152,9 +153,9 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
- * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: keyed
- * by thread, the stamp of the newest entry or exit of a system call. `late`: ticks by which a row may be
- * older than an event. Returns 0 or the error of ktread_holders().
+ * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: the
+ * stamp of the newest entry or exit of a system call, keyed by thread. `late`: ticks by which a table row may
+ * be older than an event. Returns 0 or the error of ktread_holders().
  */
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late);
@@ -162,24 +163,28 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 /* ---- Examinations ---- */
 
 /*
- * The examinations, one for each part of an integration. Each adds its findings to `report`. FINDING_DARK:
- * something is missing without harm. FINDING_NOTE: this run does not show whether something is wrong.
+ * The examinations, one for each part of the integration of ktrace into a kernel. Each adds its findings to
+ * `report`. FINDING_DARK: something is missing, which does no harm. FINDING_NOTE: this run does not show
+ * whether something is wrong.
  */
 
 struct subject {
-	const char *elf; /* the kernel's file, NULL: unknown */
+	const char *elf; /* path of the kernel's file; NULL: unknown */
 	bool elf_given;	 /* the user named the file */
 	struct capture_kernel kernel;
 	bool has_kernel;	   /* the file could be read */
-	const struct facts *facts; /* facts of its trace, NULL: there is no trace */
-	struct rules *rules;	   /* the rules that every kernel keeps; NULL: they could not be read */
-	bool mistaken; /* hooks are in the wrong place, so their events prove nothing about clocks */
-	/* Ticks by which clocks that were not measured may differ, if effects come before causes; else 0. */
+	const struct facts *facts; /* facts of the trace; NULL: there is no trace */
+	struct rules *rules;	   /* rules that every kernel obeys; NULL: they could not be read */
+	bool mistaken; /* some hooks are in the wrong place, so their events prove nothing about clocks */
+	/*
+	 * ticks by which clocks that were not measured may differ, if some effects precede their causes;
+	 * otherwise 0
+	 */
 	uint64_t clock_doubt;
-	uint32_t cpus; /* number of CPUs of QEMU, 0: unknown */
+	uint32_t cpus; /* number of CPUs that QEMU has; 0: unknown */
 };
 
-/* Examines whether ktrace is linked into the kernel's file, and its sections there. */
+/* Examines whether ktrace is linked into the kernel's file, and the sections of ktrace in that file. */
 void examine_kernel(struct findings *report, struct subject *subject);
 /* Examines whether the sections of events and settings are intact in the guest's memory. */
 void examine_sections(struct findings *report, const struct subject *subject);
@@ -187,15 +192,16 @@ void examine_sections(struct findings *report, const struct subject *subject);
 void examine_trace(struct findings *report, const struct subject *subject);
 /* Looks for hooks in the wrong place. Reads the trace. Returns 0 or a negative KTREAD_E_*. */
 int examine_mistakes(struct findings *report, struct subject *subject, struct ktread *trace);
-/* Checks the rules that every kernel keeps. Reads the trace. Returns 0 or a negative KTREAD_E_*. */
+/* Checks the rules that every kernel obeys. Reads the trace. Returns 0 or a negative KTREAD_E_*. */
 int examine_rules(struct findings *report, const struct subject *subject, struct ktread *trace);
 /*
- * Examines whether clocks agree. Reads the trace several times and may correct it. Returns 0 or KTREAD_E_*.
+ * Examines whether the clocks of the CPUs agree. Reads the trace several times and may correct its clocks.
+ * Returns 0 or KTREAD_E_*.
  */
 int examine_order(struct findings *report, struct subject *subject, struct ktread *trace);
-/* Examines whether addresses have functions and lines. */
+/* Examines whether functions and lines are found for addresses in the trace. */
 void examine_symbols(struct findings *report, const struct subject *subject);
-/* Lists the views that are dark, and those that are lit. */
+/* Adds a finding for each view that is dark, and one finding that lists the views that are lit. */
 void examine_views(struct findings *report, const struct subject *subject);
 
 #endif

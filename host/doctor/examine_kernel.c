@@ -135,19 +135,19 @@ void examine_symbols(struct findings *report, const struct subject *subject)
 /* ---- Its sections in the memory of the guest ---- */
 
 /*
- * Compares the descriptors in one of ktrace's sections, of events or settings, between the kernel's file and
- * the guest's memory at the time of the trace. Counts those that are lost.
+ * Compares the descriptors of events or settings in the kernel's file with the guest's memory at the time of
+ * the trace, and counts descriptors that are lost in memory.
  */
 
 #define SECTIONS_NAME 96u
 
 struct sections_report {
-	bool compared;		   /* file and memory could be read */
-	uint32_t rows;		   /* descriptors in the file */
-	uint32_t places;	   /* part of `rows`: places of KTR_LOG, not events */
-	uint32_t zero;		   /* part of `rows`: all zeros in memory */
-	uint32_t other;		   /* part of `rows`: different in memory */
-	uint32_t missing;	   /* part of `rows`: after the section's end in memory */
+	bool compared;		   /* the file and the memory could be read */
+	uint32_t rows;		   /* number of descriptors in the file */
+	uint32_t places;	   /* descriptors of `rows` that are places of KTR_LOG, not events */
+	uint32_t zero;		   /* descriptors of `rows` that are all zeros in memory */
+	uint32_t other;		   /* descriptors of `rows` that are different in memory */
+	uint32_t missing;	   /* descriptors of `rows` that are after the end of the section in memory */
 	char first[SECTIONS_NAME]; /* name of the first lost descriptor; not escaped */
 };
 
@@ -170,7 +170,7 @@ struct kind {
 	uint16_t least; /* smallest size of a descriptor in bytes */
 	struct {
 		uint16_t from, to;
-	} own[3]; /* ranges of bytes that the kernel changes at run time */
+	} own[3]; /* ranges of bytes that may differ, because the kernel changes them at run time */
 };
 
 static const struct kind events = {
@@ -181,21 +181,27 @@ static const struct kind events = {
 		 { offsetof(struct ktrx_event, count), offsetof(struct ktrx_event, count) + 8 } },
 };
 
-/* Places of KTR_LOG are in the section of events. Their addresses differ if the kernel was moved. */
+/* Places of KTR_LOG are in the section of events. The addresses in them differ if the kernel was moved. */
 static const struct kind places = {
 	.magic = KTRX_PLACE_MAGIC,
 	.least = sizeof(struct ktrx_place),
 	.own = { { offsetof(struct ktrx_place, id), offsetof(struct ktrx_place, line) } },
 };
 
-/* Addresses differ if the kernel was moved; values are filled in when the trace is taken. */
+/*
+ * The addresses in settings differ if the kernel was moved. Their values are filled in when the trace is
+ * taken.
+ */
 static const struct kind settings = {
 	.magic = KTRX_SETTING_MAGIC,
 	.least = sizeof(struct ktrx_setting),
 	.own = { { offsetof(struct ktrx_setting, address), offsetof(struct ktrx_setting, most) } },
 };
 
-/* Reads a section of the file. Returns 0, with no bytes if the file cannot be read, or KTREAD_E_MEMORY. */
+/*
+ * Reads a section of the file. Returns 0 or KTREAD_E_MEMORY. If the file cannot be read, returns 0 and no
+ * bytes.
+ */
 static int read_file(struct bytes *bytes, const char *elf, const struct capture_kernel_section *section)
 {
 	int fd;
@@ -214,7 +220,7 @@ static int read_file(struct bytes *bytes, const char *elf, const struct capture_
 	return bytes->at || !bytes->size ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Returns the size in bytes of the descriptor at `at`, 0: there is none. */
+/* Returns the size in bytes of the descriptor at `at`; 0: there is no descriptor. */
 static uint32_t row_at(const struct bytes *file, uint64_t at, const struct kind *kind)
 {
 	uint16_t magic, size;
@@ -314,8 +320,9 @@ static int sections_compare(struct sections_report *report, const char *elf,
 
 /*
  * The linker collects the descriptors of events and settings in sections. A linker script may discard these
- * sections, or put them where they are lost: after the image's end, or in memory that start code clears. The
- * guest's memory shows whether they are intact. Without a trace, their addresses are checked.
+ * sections. It may also put them after the image's end or into memory that start code clears, and then they
+ * are lost. The guest's memory shows whether the descriptors are intact. Without a trace, the addresses of
+ * the sections are checked.
  */
 
 struct part {
@@ -324,7 +331,9 @@ struct part {
 	uint32_t type;
 };
 
-/* Returns whether the build ids differ. examine_build_id() reports that. */
+/*
+ * Returns whether the trace and the kernel's file have different build ids. examine_build_id() reports that.
+ */
 static bool is_other_build(const struct subject *subject)
 {
 	const struct ktread_info *info = subject->facts->info;
@@ -336,8 +345,8 @@ static bool is_other_build(const struct subject *subject)
 }
 
 /*
- * Formats the range that start code clears, "from __bss_start (0x…) to …", if it contains the section; else
- * "".
+ * Formats the range of memory that start code clears, if the section is in that range: "from __bss_start
+ * (0x…) to …". Otherwise formats "".
  */
 static const char *cleared_by(const struct capture_kernel *kernel,
 			      const struct capture_kernel_section *section, char text[160])
@@ -362,7 +371,7 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 			before);
 }
 
-/* Reports lost descriptors: how many, the first one, and why. */
+/* Reports lost descriptors: their number, the first one, and the cause. */
 static void say_lost(struct findings *report, const struct subject *subject, const struct part *part,
 		     const struct sections_report *found)
 {
@@ -396,7 +405,9 @@ static void say_lost(struct findings *report, const struct subject *subject, con
 	say_fix(report, &subject->kernel, part);
 }
 
-/* Reports a section at a wrong address. Returns whether it reported anything. */
+/*
+ * Reports a section that is missing, not loaded, or at a wrong address. Returns whether it reported anything.
+ */
 static bool say_place(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
 {
 	const struct capture_kernel_section *section = part->section;
@@ -448,8 +459,8 @@ static void examine_section(struct findings *report, const struct subject *subje
 }
 
 /*
- * Reports an object of the library whose initial values would be lost before the kernel runs. Only used
- * without a trace: if there is one, they were not lost. Returns whether it reported anything.
+ * Reports an object of the library if its initial value will be lost before the kernel runs. Used only
+ * without a trace, because a trace proves that the value was not lost. Returns whether it reported anything.
  */
 static bool examine_object(struct findings *report, const struct capture_kernel *kernel, const char *name,
 			   const struct capture_kernel_section *object)
@@ -491,9 +502,6 @@ void examine_sections(struct findings *report, const struct subject *subject)
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !subject->facts; n++)
 		if (examine_object(report, &subject->kernel, capture_kernel_object_names[n],
 				   &subject->kernel.object[n]))
-			/*
-							 * the objects are next to each other: one line is
-							 * enough
-							 */
+			/* the objects are next to each other, so one finding is enough */
 			break;
 }

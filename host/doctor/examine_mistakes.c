@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reports hooks in the wrong place, with the line to change, and violations of the rules that every kernel
- * keeps.
+ * Reports mistakes in the calls of hooks, with the line of code to change, and violations of the rules that
+ * every kernel obeys.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 struct advice {
 	const char *about;
-	const char *text;  /* follows the count; %s is the value of the first occurrence */
-	const char *where; /* where to insert or change `line` */
+	const char *text;  /* text after the count; %s is the value of the first occurrence */
+	const char *where; /* place where `line` is to be inserted or changed */
 	const char *line;
-	bool decimal; /* the value is a number, otherwise an address */
+	bool decimal; /* the value is printed in decimal, otherwise as an address */
 };
 
 static const struct advice advice[MISTAKES] = {
@@ -128,7 +128,7 @@ static const struct advice advice[MISTAKES] = {
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };
 
-/* Returns the noun for what is counted as the mistake. */
+/* Returns the noun for the occurrences of a mistake: "switches", "events" and so on. */
 static const char *counted(enum mistake mistake, uint64_t count)
 {
 	switch (mistake) {
@@ -183,7 +183,10 @@ int examine_mistakes(struct findings *report, struct subject *subject, struct kt
 
 /* ---- Rules ---- */
 
-/* Returns the line to change if a hook is wrong rather than the kernel, NULL if none is known. */
+/*
+ * Returns the line of code to change if the kernel obeys the rule but a hook is wrong. Returns NULL if none
+ * is known.
+ */
 static const char *hook_of(const char *rule)
 {
 	static const struct {
@@ -247,7 +250,10 @@ static void say_violation(struct findings *report, const struct subject *subject
 		findings_advise(report, "if it is a hook", "%s", line);
 }
 
-/* Reports violations that depend on the order of events on CPUs whose clocks differ: these are uncertain. */
+/*
+ * Reports possible violations of a rule. They are uncertain, because the order of their events on different
+ * CPUs is uncertain.
+ */
 static void say_unordered(struct findings *report, const struct subject *subject, const struct rule *rule,
 			  uint64_t count)
 {

@@ -9,13 +9,15 @@
 #include "base/ticks.h"
 #include "doctor/examine.h"
 
-#define BACK_SECONDS  1e-3 /* smaller steps back are normal: an interrupt may come during a write */
-#define IN_STEP_US    1.0  /* clocks that differ by less count as equal */
-#define REACH_SECONDS 1.0  /* with less, the beginning of a hang is overwritten before it is noticed */
+/* s: a smaller step back of the clock is normal, because an interrupt may come while a record is written */
+#define BACK_SECONDS 1e-3
+#define IN_STEP_US   1.0 /* us: clocks that differ by less count as equal */
+/* s: if rings reach back less, the beginning of a hang is overwritten before the hang is noticed */
+#define REACH_SECONDS 1.0
 #define LIST	      160u
 #define CPUS_LISTED   8u
 
-/* Formats the CPUs for which `is` is true as "1, 3, 5 and 9 more". Returns their number. */
+/* Formats the CPUs for which `is` returns true as "1, 3, 5 and 9 more". Returns the number of these CPUs. */
 static uint32_t list_cpus(const struct facts *facts, bool (*is)(const struct facts *, uint32_t),
 			  char list[LIST])
 {
@@ -165,7 +167,7 @@ static void examine_cost(struct findings *report, const struct facts *facts)
 		findings_add(report, FINDING_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
 }
 
-/* Examines how far back the rings reach, and which slots are missing. */
+/* Examines for how long the rings reach back, and which slots are missing. */
 static void examine_loss(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
@@ -205,7 +207,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	}
 	seconds = base_ticks_seconds(reach, info->frequency);
 	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
-	if (all > 0) /* 0 if all events are within one tick of a coarse clock */
+	if (all > 0) /* `all` is 0 if all events are within one tick of a coarse clock */
 		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
 	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
 		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,
@@ -214,7 +216,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 			     : "");
 }
 
-/* Returns whether the kernel declares events besides those of the library. */
+/* Returns whether the kernel declares events in addition to those of the library. */
 static bool declares_events(const struct ktread *trace)
 {
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
@@ -261,7 +263,7 @@ void examine_trace(struct findings *report, const struct subject *subject)
 }
 
 /*
- * Returns the ticks by which two clocks may differ: alignment moved each by at most clock_aligned, and
+ * Returns the ticks by which two clocks may differ. Alignment may have moved each clock by clock_aligned, and
  * differences below IN_STEP_US are not reported.
  */
 static uint64_t clock_doubt(const struct ktread_info *info)

@@ -8,16 +8,16 @@
 #include "ktrx/v2.h"
 
 enum view_sign {
-	VIEW_BY_EVENT,	 /* lit if `event` was recorded */
-	VIEW_BY_FACT,	 /* lit if a fact of `bits` (enum view_fact) holds */
-	VIEW_BY_HOOK,	 /* lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
-	VIEW_UNRECORDED, /* no trace shows whether it is lit */
+	VIEW_BY_EVENT,	 /* the view is lit if `event` was recorded */
+	VIEW_BY_FACT,	 /* the view is lit if a fact of `bits` (enum view_fact) is true */
+	VIEW_BY_HOOK,	 /* the view is lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
+	VIEW_UNRECORDED, /* no trace shows whether the view is lit */
 };
 
 struct view {
 	const char *name;
 	const char *where;
-	const char *line; /* one line for each place, separated by " … " */
+	const char *line; /* lines of C, one for each place, separated by " … " */
 	const char *lights;
 	enum view_sign sign;
 	uint32_t bits;
@@ -152,7 +152,7 @@ void views_write(struct base_output *out)
 
 #define GROUP 16u
 
-/* Returns the type of a view's event; NULL: the kernel does not declare it. */
+/* Returns the type of the view's event. Returns NULL if the kernel does not declare the event. */
 static const struct ktread_type *type_of(const struct facts *facts, const struct view *view)
 {
 	const char *dot = strchr(view->event, '.');
@@ -163,7 +163,7 @@ static const struct ktread_type *type_of(const struct facts *facts, const struct
 }
 
 /*
- * Returns whether the event was recorded. An event that is declared twice has several types; any of them
+ * Returns whether the event was recorded. An event that is declared twice has several types, and each of them
  * counts.
  */
 static bool fired(const struct facts *facts, const struct ktread_type *type)
@@ -184,7 +184,10 @@ static bool understood(const struct facts *facts, const struct ktread_type *type
 	return wellknown_bind(facts->known, type)->kind != WELLKNOWN_OTHER;
 }
 
-/* Reports `before` and `text`, with the line that lights or corrects the view. */
+/*
+ * Adds a finding about a view, with the text `before` and `text`, and with the line of C that makes the view
+ * available.
+ */
 static void say_view(struct findings *report, enum finding_mark mark, const struct view *view,
 		     const char *before, const char *text)
 {
@@ -192,7 +195,7 @@ static void say_view(struct findings *report, enum finding_mark mark, const stru
 	findings_advise(report, view->where, "%s", view->line);
 }
 
-/* Examines a view by its event. Returns whether it is lit. */
+/* Examines a view that needs an event. Returns whether the view is lit. */
 static bool examine_event(struct findings *report, const struct facts *facts, const struct view *view)
 {
 	const struct ktread_type *type = type_of(facts, view);
@@ -212,7 +215,10 @@ static bool examine_event(struct findings *report, const struct facts *facts, co
 	return false;
 }
 
-/* Returns the mark for a missing fact: dark, or a note if the fact need not occur in each run. */
+/*
+ * Returns the mark of the finding about a missing fact: usually dark, but a note if a run without that fact
+ * is normal.
+ */
 static enum finding_mark mark_of(const struct subject *subject, const struct view *view)
 {
 	switch (view->bits) {
@@ -247,9 +253,9 @@ static bool examine_fact(struct findings *report, const struct subject *subject,
 }
 
 /*
- * Returns whether the kernel may call the hook although this run did not. A linker that drops unused
- * functions keeps a hook only if the kernel calls it. Other linkers keep all hooks, so this proves nothing
- * if no hook was called at all.
+ * Returns whether the kernel may call the hook although it did not in this run. If a linker drops unused
+ * functions, the kernel's file contains a hook only if the kernel calls it. Other linkers keep all hooks. So
+ * the file proves nothing if no hook was called at all.
  */
 static bool may_be_called(const struct subject *subject, const struct view *view)
 {

@@ -122,7 +122,7 @@ static int read_tables(struct facts *facts)
 	return rows;
 }
 
-/* Notes facts that the trace shows without its events. */
+/* Collects the facts that are not in events. */
 static void note_info(struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;

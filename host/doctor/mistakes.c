@@ -11,24 +11,26 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define CPUS	     4096u
-#define NESTED	     16u   /* nested interrupts on a CPU that are tracked */
-#define OVERLAP	     0.010 /* s: a shorter overlap may come from clocks that differ */
-#define LATE	     0.1   /* s: a row of the table may be this much older than an event */
+#define CPUS   4096u
+#define NESTED 16u /* limit of nested interrupts that are tracked on a CPU */
+/* s: if a thread runs on two CPUs for less, the cause may be clocks that differ */
+#define OVERLAP	     0.010
+#define LATE	     0.1 /* s: a table row may be this much older than an event */
 #define NOBODY	     UINT64_MAX
-#define FEW	     3u	 /* fewer occurrences may be an accident */
-#define SOME	     16u /* so many occurrences show a pattern */
+#define FEW	     3u	 /* fewer occurrences than this may be an accident */
+#define SOME	     16u /* this many occurrences show a pattern */
 #define CPU_OWNER    (UINT64_C(1) << 32)
 #define THREAD_ALIVE 1u
 
 struct cpu {
-	uint64_t running; /* running thread, NOBODY: unknown */
-	uint64_t left;	  /* prev of the last switch, NOBODY: unknown */
+	uint64_t running; /* id of the running thread; NOBODY: unknown */
+	uint64_t left;	  /* field `prev` of the last switch; NOBODY: unknown */
 	uint64_t irq[NESTED];
 	uint32_t depth;
-	bool settled; /* `depth` is known: it was 0 at some time */
+	bool settled; /* `depth` is certain, because it was 0 at some time */
 	/*
-	 * the two threads that last recorded an event since the last switch, the newest first; NOBODY: none
+	 * the two threads that last recorded an event since the last switch, the later one first; NOBODY:
+	 * none
 	 */
 	uint64_t turn[2];
 };
@@ -38,18 +40,19 @@ struct reading {
 	struct ktread *trace;
 	struct cpu *cpu;
 	/*
-		 * running threads: `cpu`; `count` is the stamp since which it runs on a second CPU as well,
-		 * 0: it does not
-		 */
+	 * running threads: `cpu` is the CPU; `count` is the stamp since which the thread runs on a second CPU
+	 * as well, 0: it does not
+	 */
 	struct keyed running;
-	struct keyed made;     /* threads that were created and have not ended */
-	struct keyed locks;    /* held locks: `count` is the owner */
-	struct keyed waits;    /* threads that wait for a lock: `count` is the lock */
-	struct keyed syscalls; /* threads that made system calls: `stamp` of the newest entry or exit */
+	struct keyed made;  /* threads that were created and have not ended */
+	struct keyed locks; /* held locks: `count` is the owner of the lock */
+	struct keyed waits; /* waiting threads: `count` is the lock for which the thread waits */
+	/* threads that made system calls: `stamp` is that of the newest entry or exit */
+	struct keyed syscalls;
 	struct wellknown_table known;
-	uint64_t ticks; /* shortest overlap on two CPUs that counts as a mistake */
-	uint64_t late;	/* ticks by which a row may be older than an event */
-	bool whole;	/* nothing has been lost so far */
+	uint64_t ticks; /* ticks: a thread that runs on two CPUs for at least this long is a mistake */
+	uint64_t late;	/* ticks by which a table row may be older than an event */
+	bool whole;	/* no slot has been lost so far */
 	int error;
 };
 
@@ -71,7 +74,10 @@ static struct keyed_entry *find(const struct keyed *table, uint64_t value)
 	return keyed_find(table, key);
 }
 
-/* Finds or adds an entry. Returns NULL beyond the table's limit, or without memory; then it sets r->error. */
+/*
+ * Finds or adds an entry. Returns NULL if the limit of the table is reached. Also returns NULL without
+ * memory, and then sets r->error.
+ */
 static struct keyed_entry *put(struct reading *r, struct keyed *table, uint64_t value)
 {
 	const uint64_t key[KEYED_WORDS] = { value };
@@ -108,7 +114,10 @@ static void forget_all(struct reading *r)
 	r->whole = false;
 }
 
-/* Reads the thread id in that role, cut to 22 bits. Returns false if the event does not have it. */
+/*
+ * Reads the thread id in the field with the given role, cut to 22 bits. Returns false if the event has no
+ * such field.
+ */
 static bool id_of(struct reading *r, const struct wellknown *known, const struct ktread_event *event,
 		  enum wellknown_role role, uint64_t *id)
 {
@@ -127,7 +136,7 @@ static bool may_run_anywhere(const struct reading *r, uint64_t id)
 	return id == 0 || (name && threads_name_is_idle(name, strlen(name)));
 }
 
-/* Returns another CPU that runs the thread, CPUS if there is none. */
+/* Returns the number of another CPU that runs the thread; CPUS if there is none. */
 static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 {
 	uint32_t other = 0;
@@ -137,7 +146,10 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 	return other;
 }
 
-/* Ends the run of a thread on this CPU. Notes a mistake if it has run on two CPUs until now. */
+/*
+ * Handles the end of a thread's run on this CPU. Records a mistake if the thread also ran on another CPU
+ * until now.
+ */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {
 	struct keyed_entry *entry = find(&r->running, id);
@@ -260,7 +272,7 @@ static void enter(struct reading *r, const struct ktread_event *event, uint64_t 
 		at++;
 	if (at < cpu->depth) {
 		note(r, MISTAKE_IRQ_EXIT, event, irq);
-		cpu->depth = at; /* it and the interrupts nested in it have ended */
+		cpu->depth = at; /* this interrupt and all interrupts nested in it have ended */
 	}
 	if (cpu->depth < NESTED)
 		cpu->irq[cpu->depth++] = irq;
@@ -292,7 +304,10 @@ static void take_irq(struct reading *r, const struct ktread_event *event, const 
 		enter(r, event, irq);
 }
 
-/* Returns the owner for lock events: the thread that records them, or in interrupts the CPU. */
+/*
+ * Returns the owner of locks in this event: the thread that recorded the event, or in an interrupt handler
+ * the CPU.
+ */
 static uint64_t owner_of(const struct ktread_event *event)
 {
 	return event->context == KTRX_CONTEXT_THREAD && event->thread ? event->thread
@@ -373,9 +388,8 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 }
 
 /*
- * Between two switches a CPU runs one thread. The thread in records may change a moment before or after
- * sched.switch. But if a thread records again after another one without a switch, two CPUs record under one
- * number.
+ * Between two switches a CPU runs one thread. The thread id in records may change a moment before or after
+ * sched.switch. But if threads alternate without a switch, two CPUs record under one CPU number.
  */
 static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
@@ -393,7 +407,9 @@ static void take_turn(struct reading *r, const struct ktread_event *event, const
 	turn[0] = event->thread;
 }
 
-/* Notes the newest system call entry or exit of a thread: at that moment it waits for no lock. */
+/*
+ * Records the newest entry or exit of a system call of a thread. At that moment the thread waits for no lock.
+ */
 static void take_syscall(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
 	struct keyed_entry *entry;
@@ -422,7 +438,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, known);
 }
 
-/* Returns whether one of these events is declared and was switched off at some time. */
+/* Returns whether at least one of these events is declared and was switched off at some time. */
 static bool is_off(const struct reading *r, const struct scheduling *scheduling,
 		   const enum wellknown_kind kind[], size_t kinds)
 {
@@ -496,7 +512,10 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 	return status;
 }
 
-/* Returns whether there are at least FEW occurrences, and one in ten of all events of that kind. */
+/*
+ * Returns whether there are at least FEW occurrences, and at least one in 10 events of that kind is such an
+ * occurrence.
+ */
 static bool often(uint64_t count, uint64_t of)
 {
 	return count >= FEW && count >= of / 10;
@@ -513,7 +532,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_ID_REUSED:
 	case MISTAKE_TWO_CPUS:
 		return count > 0;
-	case MISTAKE_SWAPPED: /* swapped arguments affect nearly all switches */
+	case MISTAKE_SWAPPED: /* if arguments are swapped, nearly all switches are wrong */
 		return count >= FEW && count >= m->switches - m->switches / 4;
 	case MISTAKE_PREVIOUS:
 		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED) &&
@@ -534,7 +553,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
 		return !m->irqs_off && often(count, m->enters);
-	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return, and a few calls may still wait */
+	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return, and some system calls may still wait */
 		return !m->calls_off && m->calls >= SOME && m->returns < m->calls / 4;
 	case MISTAKE_RELEASE:
 		return !m->locks_off && often(count, m->releases);

@@ -4,8 +4,8 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define ROWS  32u /* rows that are read at once */
-#define WAITS 64u /* limit of waits for CPU 0 or thread 0 whose real holder is looked for */
+#define ROWS  32u /* table rows that are read at once */
+#define WAITS 64u /* limit of waits with holder CPU 0 or thread 0 that are compared with table rows */
 
 struct waits {
 	struct mistakes *mistakes;
@@ -41,7 +41,10 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 	}
 }
 
-/* Returns whether the thread entered or left a system call after its wait began: then the wait has ended. */
+/*
+ * Returns whether the thread entered or left a system call after the beginning of its wait. This shows that
+ * the wait has ended.
+ */
 static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
@@ -62,8 +65,8 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Notes a mistake if the row holds, since before the wait began, a lock whose holder was named as CPU 0 or
- * thread 0.
+ * Records a mistake if this table row holds a lock whose holder was named as CPU 0 or thread 0. The row must
+ * have held the lock since before the wait that named the holder.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {

@@ -52,7 +52,7 @@ void findings_add(struct findings *findings, enum finding_mark mark, const char 
 	va_end(values);
 }
 
-/* Returns the newest finding, NULL if there is none or if adding one failed. */
+/* Returns the newest finding. Returns NULL if there is none, or if a finding could not be added. */
 static struct finding *last_of(const struct findings *findings)
 {
 	return findings->count && !findings->failed ? &findings->finding[findings->count - 1] : NULL;
@@ -125,7 +125,7 @@ void finding_put_wrapped(struct base_output *out, unsigned width, unsigned inden
 			take = room;
 			while (take > room / 2 && text[take] != ' ')
 				take--;
-			if (text[take] != ' ') /* a word that is too long for a line */
+			if (text[take] != ' ') /* the word is too long for a line */
 				take = room;
 		}
 		base_output_format(out, "%*s%.*s\n", (int)(indent + further), "", (int)take, text);

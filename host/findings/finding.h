@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The findings of `why`, `doctor` and `check`, in one form for people and for programs. */
+/* Findings of `why`, `doctor` and `check`: the common form, for people and for programs. */
 #ifndef FINDINGS_FINDING_H
 #define FINDINGS_FINDING_H
 
@@ -14,7 +14,7 @@
 enum finding_mark {
 	FINDING_OK,
 	FINDING_NOTE, /* the trace does not show whether something is wrong */
-	FINDING_DARK, /* nothing is wrong, but a view of another command is missing */
+	FINDING_DARK, /* nothing is wrong, but a view of another command is not available */
 	FINDING_WRONG,
 	FINDING_MARKS,
 };
@@ -33,22 +33,22 @@ struct finding {
 	enum finding_certainty certain;
 	bool partial;		 /* lost or unknown data could change the finding */
 	char what[FINDING_LINE]; /* one sentence */
-	/* CPU, thread, place or time; with advice: the place to change; "" unknown */
+	/* CPU, thread, place or time of the finding; if there is advice: the place to change; "" unknown */
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
 	uint32_t lines;		   /* lines of `evidence` */
-	char advice[FINDING_LINE]; /* what to do, or what would make it more certain; "" nothing */
+	char advice[FINDING_LINE]; /* what to do, or what makes the finding more certain; "" nothing */
 };
 
-/* Returns the ending of a noun that is counted: "" for 1, else "s". */
+/* Returns the plural ending for a count: "" for 1, otherwise "s". */
 static inline const char *finding_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-/* Formats a text of a finding. Cuts it if it is too long. */
+/* Formats a text of a finding. Cuts the text if it is too long. */
 __attribute__((format(printf, 2, 3))) void finding_say(char text[FINDING_LINE], const char *format, ...);
-/* Adds a line of evidence. Drops it after FINDING_LINES. */
+/* Adds a line of evidence. Does nothing if the finding already has FINDING_LINES lines. */
 __attribute__((format(printf, 2, 3))) void finding_evidence(struct finding *finding, const char *format, ...);
 
 /* A list of findings in the order in which they were added. An empty list is all zeros. */
@@ -56,16 +56,16 @@ struct findings {
 	struct finding *finding;
 	uint32_t count, room;
 	uint32_t marks[FINDING_MARKS]; /* number of findings by mark */
-	bool failed;		       /* memory was short: findings are missing */
+	bool failed;		       /* memory ran out, so findings are missing */
 };
 
 /*
- * Adds a finding. FINDING_OK is certain, FINDING_NOTE possible, other marks likely; findings_set_certain()
- * changes that.
+ * Adds a finding. Its certainty follows from its mark: FINDING_OK is certain, FINDING_NOTE is possible, other
+ * marks are likely. findings_set_certain() changes the certainty.
  */
 __attribute__((format(printf, 4, 5))) void findings_add(struct findings *findings, enum finding_mark mark,
 							const char *kind, const char *format, ...);
-/* Sets the advice and its place in the newest finding. */
+/* Sets the advice of the newest finding, and `where` to the place to change. */
 __attribute__((format(printf, 3, 4))) void findings_advise(struct findings *findings, const char *where,
 							   const char *format, ...);
 /* Sets the certainty of the newest finding. */
@@ -73,30 +73,37 @@ void findings_set_certain(struct findings *findings, enum finding_certainty cert
 void findings_free(struct findings *findings);
 
 /*
- * Prints a row of a table: mark, kind and what; below it where and advice. `colour`: use colours of a
- * terminal.
+ * Prints a finding as a row of a table: mark, kind and what, and on the next lines where and advice.
+ * `colour`: uses colours of a terminal.
  */
 void finding_put_row(struct base_output *out, const struct finding *finding, bool colour);
 
-/* How finding_put_text() prints a finding. */
+/* Options for finding_put_text(). */
 struct finding_style {
-	unsigned width; /* columns of a line, 0: unlimited */
-	bool certain;	/* "deadlock (certain): …" */
-	bool brief;	/* no evidence, no advice */
+	unsigned width; /* columns of a line; 0: no limit */
+	bool certain;	/* prints the certainty: "deadlock (certain): …" */
+	bool brief;	/* prints no evidence and no advice */
 };
-/* Prints "deadlock: …", and below it evidence and advice. */
+/* Prints "deadlock: …", and on the next lines the evidence and the advice. */
 void finding_put_text(struct base_output *out, const struct finding *finding,
 		      const struct finding_style *style);
-/* Breaks a text into lines. Indents all but the first further. Keeps blanks at the beginning of the text. */
+/*
+ * Breaks a text into lines of at most `width` columns. Indents all lines after the first further. Keeps
+ * blanks at the beginning of the text.
+ */
 void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text);
 
 /*
- * Member names that a command used before all commands shared one form, kept for compatibility. NULL: none.
+ * JSON member names that a command used before all commands had one form. They are kept for compatibility.
+ * NULL: there was none.
  */
 struct finding_keys {
 	const char *kind, *certain, *what, *evidence, *advice;
 };
-/* Writes the members of a JSON object, without its braces; unknown values are null. `earlier` may be NULL. */
+/*
+ * Writes the members of a finding's JSON object, without its braces. Unknown values are null. `earlier` may
+ * be NULL.
+ */
 void finding_put_json(struct base_output *out, const struct finding *finding,
 		      const struct finding_keys *earlier);
 
