@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Mistakes of an integration, each in a trace that is correct except for it, and correct traces. */
+/* Mistakes in the calls of hooks, each in a trace that is correct otherwise. Also correct traces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Returns the next stamp: events are one millisecond apart. */
+/* Returns the stamp for the next event. Events are one millisecond apart. */
 static uint64_t soon(void)
 {
 	return now += MS;
@@ -91,7 +91,7 @@ static void lock(uint16_t id, uint32_t thread, uint64_t which)
 		script_event(id, soon(), 0, thread, which);
 }
 
-/* Threads 5 and 6 alternate on CPU 0, and sleep in between. */
+/* Threads 5 and 6 alternate on CPU 0. Each sleeps while the other runs. */
 static void some_turns(unsigned turns)
 {
 	for (unsigned n = 0; n < turns; n++) {
@@ -104,7 +104,7 @@ static void some_turns(unsigned turns)
 	}
 }
 
-/* Only that mistake is found; MISTAKES: none. */
+/* Checks that only that mistake is found. MISTAKES: checks that none is found. */
 static void only(enum mistake expected)
 {
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
@@ -135,7 +135,7 @@ static void correct_trace_has_no_mistakes(void **state)
 	only(MISTAKES);
 }
 
-/* A scheduler context that switches record as thread 0, and idle threads on all CPUs. */
+/* Switches go through a scheduler context, which has thread id 0. All CPUs have an idle thread. */
 static void idle_threads_may_run_on_several_cpus(void **state)
 {
 	(void)state;
@@ -151,15 +151,15 @@ static void idle_threads_may_run_on_several_cpus(void **state)
 	only(MISTAKES);
 }
 
-/* The clock of CPU 1 is late: a thread seems to begin there while it still runs on CPU 0. */
+/* The clock of CPU 1 is late, so a thread seems to start there while it still runs on CPU 0. */
 static void differing_clocks_are_no_mistake(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 20; n++) {
 		switches(0, 1, 5, 1);
-		switches(1, 2, 5, 1); /* 2 ms before … */
+		switches(1, 2, 5, 1); /* 2 ms before thread 5 left CPU 0 */
 		now += MS;
-		switches(0, 5, 1, 1); /* … it left CPU 0 */
+		switches(0, 5, 1, 1); /* thread 5 leaves CPU 0 */
 		switches(1, 5, 2, 1);
 	}
 	only(MISTAKES);
@@ -174,7 +174,7 @@ static void thread_id_minus_one_is_found(void **state)
 	}
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
 	assert_true(mistakes_made(&mistakes, MISTAKE_ID_WIDE));
-	/* that thread recorded half of the events */
+	/* the thread with id -1 recorded half of the events */
 	assert_true(mistakes_made(&mistakes, MISTAKE_ID_ONES));
 	assert_int_equal(mistakes.of[MISTAKE_ID_WIDE].value, UINT32_MAX);
 	assert_false(mistakes_made(&mistakes, MISTAKE_TWO_CPUS));
@@ -197,7 +197,7 @@ static void reused_id_without_exit_is_found(void **state)
 	only(MISTAKE_ID_REUSED);
 }
 
-/* Its end may have been lost. */
+/* The end of the previous thread with that id may be in the lost slots. */
 static void reused_id_after_gap_is_correct(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static void swapped_prev_and_next_are_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
-		switches(0, 6, 5, 1); /* from 5 to 6 */
+		switches(0, 6, 5, 1); /* really from 5 to 6 */
 		switches(0, 7, 6, 1);
 		switches(0, 5, 7, 1);
 	}
@@ -249,7 +249,7 @@ static void state_always_zero_is_found(void **state)
 	only(MISTAKE_STATE_ZERO);
 }
 
-/* Threads that never sleep are always runnable when they do not run. */
+/* A thread that never sleeps is always runnable when it does not run. */
 static void state_zero_of_threads_that_never_sleep_is_correct(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void state_zero_of_threads_that_never_sleep_is_correct(void **state)
 	only(MISTAKES);
 }
 
-/* The hooks of CPU 1 record as CPU 0: its threads seem to alternate with those of CPU 0. */
+/* CPU 1 records under the number of CPU 0, so threads of both CPUs seem to alternate on CPU 0. */
 static void two_cpus_with_one_number_are_found(void **state)
 {
 	(void)state;
@@ -280,7 +280,10 @@ static void two_cpus_with_one_number_are_found(void **state)
 	only(MISTAKE_CPU_SHARED);
 }
 
-/* The switch is recorded a moment after current() has changed: each thread follows another one once. */
+/*
+ * The switch is recorded a moment after current() has changed. So each thread records right after the
+ * previous one, once per switch.
+ */
 static void late_switch_event_is_correct(void **state)
 {
 	(void)state;
@@ -295,7 +298,7 @@ static void late_switch_event_is_correct(void **state)
 	only(MISTAKES);
 }
 
-/* By the kernel's table thread 5 has waited since `since` for a lock that `owner` holds. */
+/* In the kernel's table, thread 5 has waited since `since` for a lock that `owner` holds. */
 static struct ktrx_holder *waits_since(uint64_t since, uint32_t owner)
 {
 	struct ktrx_holder *row = script_holder(5 + 1);
@@ -319,7 +322,7 @@ static void wait_left_without_hook_is_found(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_WAIT_LEFT].value, 0x2000);
 }
 
-/* It has made no system call since, or only a moment later. */
+/* The waiting thread has made no system call since the beginning of the wait, or only a moment later. */
 static void lasting_wait_is_correct(void **state)
 {
 	(void)state;
@@ -345,7 +348,7 @@ static void unknown_holder_named_as_zero_is_found(void **state)
 	only(MISTAKE_OWNER);
 }
 
-/* Thread 7 took the lock after thread 5 began to wait for it, when CPU 0 held it. */
+/* CPU 0 held the lock when thread 5 began to wait for it. Thread 7 took the lock later. */
 static void lock_passed_to_other_thread_is_correct(void **state)
 {
 	struct ktrx_holder *holder = script_holder(7 + 1);
@@ -371,7 +374,7 @@ static void thread_on_two_cpus_is_found(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].value, 5);
 }
 
-/* When the first CPU switches away from it, the other CPU has only just begun to run it. */
+/* When the first CPU switches away from the thread, the other CPU has only just begun to run it. */
 static void thread_on_two_cpus_repeatedly_is_found(void **state)
 {
 	(void)state;
@@ -434,7 +437,7 @@ static void calls_without_returns_are_found(void **state)
 	only(MISTAKE_SYSCALL_EXIT);
 }
 
-/* Returns that are switched off are not missing. */
+/* If returns are switched off, they are not missing. */
 static void switched_off_returns_are_not_missing(void **state)
 {
 	(void)state;
@@ -465,7 +468,7 @@ static void contend_without_acquire_is_found(void **state)
 	only(MISTAKE_CONTEND);
 }
 
-/* The missing events may have come while they were switched off. */
+/* The missing events may have happened while they were switched off. */
 static void switched_off_period_resets_state(void **state)
 {
 	(void)state;

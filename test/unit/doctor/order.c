@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules and order of events on two CPUs whose clocks differ and were not measured. */
+/* Rules and order of events on two CPUs. The clocks of the CPUs differ and were not measured. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,17 +10,17 @@
 #define CPUS   2u
 #define STEPS  2000u
 #define AHEAD  6000u
-#define SELDOM 100u /* one step in 100 is special */
+#define SELDOM 100u /* one step in this many is special */
 
-static uint64_t seed, ahead; /* ns that the clock of CPU 1 is ahead of that of CPU 0 */
+static uint64_t seed, ahead; /* ahead: ns by which the clock of CPU 1 is ahead of that of CPU 0 */
 
 static const char rule[] =
 	"run-without-wake: never sched.switch (prev != next, next != 0) while next is sleeping or waiting";
 
 enum seldom {
 	SELDOM_NOTHING, /* happens */
-	SELDOM_JUMP,	/* the clock of CPU 1 is ahead by more for one wakeup */
-	SELDOM_NO_WAKE, /* a wakeup has no hook */
+	SELDOM_JUMP,	/* for one wakeup, the clock of CPU 1 is ahead by more */
+	SELDOM_NO_WAKE, /* the hook of a wakeup is not called */
 };
 
 static uint64_t stamp_of(uint32_t cpu, uint64_t now)
@@ -28,7 +28,7 @@ static uint64_t stamp_of(uint32_t cpu, uint64_t now)
 	return cpu == 1 ? now + ahead : now;
 }
 
-/* The CPUs alternate: one wakes the thread of the other, which runs there and sleeps again. */
+/* In each step, one CPU wakes the thread of the other CPU. That thread runs there and sleeps again. */
 static void put_steps(struct writer *writer, enum seldom seldom)
 {
 	uint64_t now = 100000000;
@@ -77,7 +77,7 @@ static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 	ktread_close(trace);
 }
 
-/* Returns whether there is a finding of that mark and kind with `text` in it. */
+/* Returns whether there is a finding of that mark and kind that contains `text`. */
 static bool found(const struct findings *report, enum finding_mark mark, const char *about, const char *text)
 {
 	for (uint32_t n = 0; n < report->count; n++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Findings as text and as JSON, and lists of them. */
+/* Lists of findings, and their output as text and as JSON. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

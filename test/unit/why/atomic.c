@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Switches in atomic context: how certain the finding is, and whether present waits are its consequence. */
+/* Switches in atomic context: the certainty of the finding, and whether it explains waits for the lock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,10 @@ enum { OTHER = 1, ACQUIRE };
 static struct ktrx_cpu *row;
 static struct ktrx_holder *worker, *cpu0, *cpu1;
 
-/* The worker held a lock at a switch on CPU 1, and CPU 1 still holds it. Both CPUs have heartbeats. */
+/*
+ * The worker holds a lock at a switch on CPU 1, and CPU 1 holds the lock until the end. Both CPUs have
+ * heartbeats.
+ */
 static int begin(void **state)
 {
 	int error = why_setup(state);
@@ -85,7 +88,7 @@ static void sleep_with_lock_is_likely_without_waiters(void **state)
 	expect(FINDING_LIKELY);
 }
 
-/* The memory of the lock was freed and now contains another lock. */
+/* The memory of the lock was freed and reused for another lock. */
 static void lock_held_by_thread_at_same_address_makes_it_possible(void **state)
 {
 	(void)state;
@@ -102,7 +105,10 @@ static void lock_held_by_other_cpu_makes_it_possible(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
-/* Another switch may have come since with the lock held, by the same mistake or another one. */
+/*
+ * After the recorded switch, the CPU released the lock and took it again. It may have switched threads with
+ * the lock held once more.
+ */
 static void lock_taken_again_makes_it_likely(void **state)
 {
 	(void)state;
@@ -121,7 +127,9 @@ static void events_show_later_holder_of_lock(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
-/* Thousands of switches with a lock held that no CPU waits for: it is not really held. */
+/*
+ * The CPU made thousands of switches with a lock held that no CPU waits for. So the lock is not really held.
+ */
 static void cpu_that_keeps_switching_misses_a_hook(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reported times are no longer than the known time, and findings do not contradict each other. */
+/* Times in findings are not longer than the trace can show, and findings do not contradict each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,8 +57,8 @@ static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
 }
 
 /*
- * CPU 0 idles from the beginning, so its ring reaches back to there. On CPU 1 the worker spins from some
- * time on.
+ * CPU 0 idles from the beginning of the trace, so its ring reaches back to there. On CPU 1 the worker spins
+ * from `stamp` on.
  */
 static void spin_since(uint64_t stamp)
 {
@@ -80,7 +80,7 @@ static void spin_begins_at_creation_of_thread(void **state)
 	assert_true(why_judge()->actor[0].ticks <= LAST - 4700 * MS);
 }
 
-/* The event of its creation is lost, so the thread is not known before its first event. */
+/* The event of the thread's creation is lost, so nothing is known about the time before its first event. */
 static void spin_begins_at_first_event_of_thread(void **state)
 {
 	(void)state;
@@ -89,7 +89,7 @@ static void spin_begins_at_first_event_of_thread(void **state)
 	why_says("for 5.00 s");
 }
 
-/* Its events from before the beginning of its CPU's ring are overwritten. */
+/* The ring of the thread's CPU has overwritten the older events of the thread. */
 static void spin_begins_at_oldest_event_of_ring(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void unrecorded_system_call_is_not_called_the_last(void **state)
 	assert_null(strstr(why_text(), "since its last system call"));
 }
 
-/* If an id is reused, the row may still be that of the previous thread. */
+/* If a thread id is reused, the table row may still be that of the previous thread. */
 static void row_of_earlier_thread_with_same_id_is_ignored(void **state)
 {
 	(void)state;
@@ -147,7 +147,7 @@ static void idle_mode_older_than_switch_is_stale(void **state)
 	why_says("CPU 1   busy, thread 5 (worker)");
 }
 
-/* A kernel without idle threads idles on the stack of the last thread. */
+/* If a kernel has no idle threads, a CPU idles on the stack of the thread that ran last. */
 static void cpu_may_idle_on_stack_of_last_thread(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs without progress (spins, livelocks, sleeps with a spinlock), and kernels that end (panics, resets). */
+/* CPUs without progress: spins, livelocks, sleeps with a spinlock. Also kernels that end: panics, resets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void program_in_small_loop_spins(void **state)
 	why_says("it has made 1 system call in the trace, and none is in progress");
 }
 
-/* The loop may end a moment later. */
+/* Such a loop may end a moment later. */
 static void one_second_in_loop_is_only_possible(void **state)
 {
 	(void)state;
@@ -63,7 +63,7 @@ static void large_loop_is_only_possible(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 1);
 }
 
-/* The row shows that the thread waits for something other than a spinlock. */
+/* The thread's own table row shows that it waits for other CPUs. */
 static void waiting_thread_does_not_spin(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void spin_begins_after_gap(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
-/* The last ticks of its CPU, which record no place, interrupted the thread that ran there before. */
+/* The last ticks of the thread's CPU came before the thread ran there, and no events record their places. */
 static void ticks_of_previous_thread_do_not_count(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
@@ -137,7 +137,7 @@ static void registers_show_spin_with_interrupts_disabled(void **state)
 	why_says("called from 0x100050");
 }
 
-/* CPU 1 idles with interrupts disabled and without ticks. */
+/* CPU 1 idles with interrupts disabled, and its ticks have stopped. */
 static void idles_with_interrupts_off(uint16_t machine)
 {
 	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
@@ -148,7 +148,7 @@ static void idles_with_interrupts_off(uint16_t machine)
 	script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
 }
 
-/* On AArch64 an interrupt ends wfi even if interrupts are disabled. */
+/* On RISC-V, an interrupt ends wfi even if interrupts are disabled. */
 static void idle_cpu_with_interrupts_disabled_does_not_spin(void **state)
 {
 	(void)state;
@@ -158,7 +158,10 @@ static void idle_cpu_with_interrupts_disabled_does_not_spin(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-/* On x86 no interrupt ends hlt if interrupts are really disabled. */
+/*
+ * On x86, no interrupt ends hlt if interrupts are disabled. But perhaps only the hook is missing that records
+ * when they are enabled.
+ */
 static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 {
 	(void)state;
@@ -170,7 +173,7 @@ static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
 }
 
-/* Its ticks also came while it idled, and then stopped. */
+/* The CPU had ticks while it idled, and then they stopped. */
 static void x86_halt_after_regular_ticks_is_likely(void **state)
 {
 	(void)state;
@@ -184,7 +187,7 @@ static void x86_halt_after_regular_ticks_is_likely(void **state)
 	why_says("CPU 1 idles with interrupts disabled");
 }
 
-/* A busy host may not have run the virtual CPU. */
+/* A busy host may have stopped the virtual CPU for a while. */
 static void half_second_with_interrupts_disabled_is_no_spin(void **state)
 {
 	(void)state;
@@ -282,7 +285,7 @@ static void sleep_with_spinlock_blocks_other_cpu(void **state)
 	why_says("on CPU 0 has spun 400.0 ms for that lock, at an unknown place");
 }
 
-/* The thread that waits for the lock is not the one that took it. */
+/* The thread that waits for the lock is not the thread that took it. */
 static void thread_waits_for_lock_left_by_sleeper_on_its_cpu(void **state)
 {
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);
@@ -303,7 +306,7 @@ static void thread_waits_for_lock_left_by_sleeper_on_its_cpu(void **state)
 	why_says("for lock aye (0x1000), which thread 5 (worker) held when it went to");
 }
 
-/* A switch with preemption disabled does not explain a machine that stopped long after it without a lock. */
+/* A switch with preemption disabled does not explain why the machine stopped long after that switch. */
 static void old_sleep_without_lock_is_only_possible(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
@@ -404,7 +407,7 @@ static void unreported_reset_is_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event was");
-	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and CPUs after 1 never started */
+	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles; the CPUs after CPU 1 never started */
 	assert_string_equal(why_judge()->base.advice, "");
 }
 

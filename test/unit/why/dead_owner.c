@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that wait for a lock whose owner has ended, and waits that only look like that. */
+/* Threads that wait for a lock whose owner has ended, and other waits that are similar. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static struct ktrx_holder *waits(uint32_t thread, uint64_t since, uint32_t owner
 	return row;
 }
 
-/* The owner runs on CPU 1 from 50 ms on, and ends. */
+/* The owner runs on CPU 1 from 50 ms on, and ends at `stamp`. */
 static void owner_ends_at(uint64_t stamp)
 {
 	script_event(CREATE, 40 * MS, 1, IDLE, V(OWNER));
@@ -76,7 +76,7 @@ static void owner_takes(uint64_t stamp)
 	script_event(ACQUIRE, stamp, 1, OWNER, V(LOCK), V(PLACE));
 }
 
-/* The waiter runs on CPU 0, finds the lock taken, and is switched out with that state. */
+/* The waiter runs on CPU 0, waits for the lock, and is switched away with the given state. */
 static void waiter_contends(unsigned state)
 {
 	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
@@ -120,7 +120,7 @@ static void lock_that_events_show_unreleased_is_certain(void **state)
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
-/* The wait began when another thread held the lock; events show the later owner. */
+/* When the wait began, another thread held the lock. Events show the later owner. */
 static void events_show_later_owner_than_row(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void events_show_later_owner_than_row(void **state)
 	why_says("whose owner, thread 6 (owner), has ended");
 }
 
-/* A kernel that does not call ktrace_thread_end(), but records states in sched.switch. */
+/* The kernel does not call ktrace_thread_end(), but records states in sched.switch. */
 static void lock_in_row_of_ended_owner_is_certain(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void owner_named_before_its_end_is_possible(void **state)
 	why_says("lock.acquire and lock.release, which show whether the owner released the lock");
 }
 
-/* Stamps of different CPUs do not show which was first. */
+/* If stamps of different CPUs are this close, they do not show which event came first. */
 static void owner_named_at_its_end_is_possible(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void forget_hooks(void)
 	script_cpu(0)->hooks = script_cpu(1)->hooks = 0;
 }
 
-/* Without lock hooks: the waiter records lock.contend and sleeps. */
+/* The kernel has no lock hooks: the waiter records lock.contend and sleeps. */
 static void events_without_hooks_are_likely(void **state)
 {
 	(void)state;
@@ -267,7 +267,10 @@ static void later_wait_with_other_owner_refutes_it(void **state)
 	is_silent();
 }
 
-/* The waiter has polled since before the owner's end: the owner that it names is from its last try. */
+/*
+ * The waiter has tried to take the lock since before the owner's end. The owner in its row may be that of an
+ * earlier try.
+ */
 static void polling_thread_with_other_owner_refutes_it(void **state)
 {
 	(void)state;
@@ -305,7 +308,7 @@ static void new_wait_is_not_reported(void **state)
 	is_silent();
 }
 
-/* The thread found the lock taken and did something else: no hook shows that it still waits. */
+/* The thread did not get the lock and did something else. No hook shows that it still waits. */
 static void thread_with_later_events_does_not_wait(void **state)
 {
 	(void)state;
@@ -316,7 +319,7 @@ static void thread_with_later_events_does_not_wait(void **state)
 	is_silent();
 }
 
-/* If a kernel's locks have hooks, rows show which threads wait; an event alone does not. */
+/* If a kernel's locks call hooks, table rows show which threads wait, and events do not count. */
 static void row_without_wait_overrides_events(void **state)
 {
 	(void)state;
@@ -327,7 +330,7 @@ static void row_without_wait_overrides_events(void **state)
 	is_silent();
 }
 
-/* The waiter has ended; only its row is left. */
+/* The waiter has ended, but it still has a table row. */
 static void ended_waiter_is_not_reported(void **state)
 {
 	(void)state;
@@ -339,7 +342,7 @@ static void ended_waiter_is_not_reported(void **state)
 	is_silent();
 }
 
-/* Id 0 is not a single thread. */
+/* Several CPUs may run code with thread id 0. */
 static void thread_0_does_not_end(void **state)
 {
 	(void)state;
@@ -347,7 +350,7 @@ static void thread_0_does_not_end(void **state)
 	is_silent();
 }
 
-/* The trace has every lock that the owner took and released, and this one is not among them. */
+/* The trace has all events of the owner about locks, and none is about this lock. */
 static void owner_that_never_took_lock_is_not_reported(void **state)
 {
 	(void)state;
@@ -411,8 +414,8 @@ static void reused_owner_id_is_not_reported(void **state)
 }
 
 /*
- * The row that holds the lock may belong to a later thread with the owner's id, which was created in the
- * gap.
+ * The row that holds the lock may belong to a later thread with the owner's id, which was created in a gap of
+ * the trace.
  */
 static void holding_row_after_gap_is_not_reported(void **state)
 {
@@ -424,7 +427,7 @@ static void holding_row_after_gap_is_not_reported(void **state)
 	is_silent();
 }
 
-/* A lock that was taken before slots were lost may have been released in one of them. */
+/* The lock was taken before slots were lost, and its release may be in one of these slots. */
 static void lock_taken_before_gap_is_not_certain(void **state)
 {
 	(void)state;
@@ -459,7 +462,7 @@ static void cpu_as_owner_is_not_reported(void **state)
 	is_silent();
 }
 
-/* A thread holds one more lock than its row can name: that may be this lock. */
+/* A thread holds one more lock than its table row can name. That lock may be the one that is waited for. */
 static void full_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *row = why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The fault that caused a panic, and stacks that overflow without a fault. */
+/* Faults that caused a panic, and stacks that overflow without a fault. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,7 +194,7 @@ static void overflow_in_interrupt_is_only_possible(void **state)
 
 #define NESTED 100u
 
-/* Nested faults on a stack that grows down without end. */
+/* Faults nest without end, each on a lower place of the stack. */
 static void sink(uint8_t context)
 {
 	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
@@ -223,7 +223,7 @@ static void finished_faults_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* A program faults, and the end of the fault is not recorded. */
+/* A program causes a fault, and the end of the fault is not recorded. */
 static void user_faults_do_not(void **state)
 {
 	(void)state;
@@ -235,7 +235,7 @@ static void user_faults_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* In a kernel without events for the end of faults, nothing shows that faults are nested. */
+/* The kernel has no events for the end of faults, so it is unknown whether faults are nested. */
 static void faults_without_recorded_ends_do_not(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void faults_without_recorded_ends_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* Another CPU panics because of memory that the stack has overwritten. */
+/* Another CPU panics because the stack has overwritten its memory. */
 static void overflow_precedes_panic_of_other_cpu(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void overflow_precedes_panic_of_other_cpu(void **state)
 	why_says("the panic on CPU 1 may be about memory that it has overwritten");
 }
 
-/* The code that stopped the CPU for the panic may have its own stack. */
+/* The code that stops other CPUs after a panic may have its own stack. */
 static void stack_pointer_after_panic_is_only_possible(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The verdicts idle and busy, and how certain they are if data that could refute them is lost or not
+ * The verdicts "idle" and "busy". They are less certain if data that could refute them is lost or not
  * recorded.
  */
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static int begin(void **state)
 	return error;
 }
 
-/* A CPU with its last heartbeat at `beat`, which records events from 1 ms to the end. */
+/* Adds a CPU with its last heartbeat at `beat`. The CPU records events from 1 ms to the end. */
 static struct ktrx_holder *cpu_in(uint32_t cpu, uint8_t mode, uint64_t beat)
 {
 	struct ktrx_holder *holder = why_cpu_row(cpu, mode);
@@ -116,7 +116,7 @@ static void wait_without_object_is_listed(void **state)
 	why_says("waited 5.00 s");
 }
 
-/* This happens if prev and next of a switch are swapped. */
+/* There are more running threads than CPUs, for example because prev and next of switches are swapped. */
 static void more_running_threads_than_cpus_is_not_certain(void **state)
 {
 	(void)state;
@@ -127,7 +127,9 @@ static void more_running_threads_than_cpus_is_not_certain(void **state)
 	why_says("by the hooks 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
 }
 
-/* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
+/*
+ * If memory was overwritten, nothing in it proves anything. Here a CPU row waits for an answer of CPU 12345.
+ */
 static void overwritten_trace_memory_has_no_verdict(void **state)
 {
 	(void)state;
@@ -140,7 +142,7 @@ static void overwritten_trace_memory_has_no_verdict(void **state)
 			       "the trace's memory was overwritten: the descriptions of 2 of 3"));
 }
 
-/* Nothing shows that the thread will be woken: it may wait for something that has already happened. */
+/* Nothing shows that the thread will be woken. It may wait for something that has already happened. */
 static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 {
 	(void)state;
@@ -151,7 +153,7 @@ static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
-/* The events of its earlier wakeups are lost. */
+/* The events about earlier wakeups of the thread are lost. */
 static void sleep_older_than_rings_is_partial(void **state)
 {
 	(void)state;
@@ -190,7 +192,7 @@ static void disabled_state_is_advised(void **state)
 	why_says("boot without debug.ktr.state=0");
 }
 
-/* One CPU is in idle mode without a heartbeat, and has filled its ring within a moment. */
+/* A CPU in idle mode has no heartbeat, but has filled its ring in a moment. */
 static void restless(uint64_t beat)
 {
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -221,7 +223,7 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 	assert_true(why_judge()->base.partial);
 }
 
-/* A silence in the host's note counts only if it is a valid time within the range of the clock. */
+/* A silence in the host's note counts only if it is a valid time in the range of the clock. */
 static void invalid_silence_in_note_is_ignored(void **state)
 {
 	(void)state;
@@ -238,7 +240,7 @@ static void silence_beyond_clock_range_is_ignored(void **state)
 	assert_int_equal(why_evidence_of_script()->end, MS);
 }
 
-/* The last known activity says nothing about a later time in which nothing came. */
+/* The last recorded activity says nothing about the long silence after it. */
 static void silent_machine_is_not_busy(void **state)
 {
 	(void)state;
@@ -266,7 +268,7 @@ static void machine_without_idle_cpus_is_not_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* It has just begun to spin for a lock that no running thread could release. */
+/* A CPU has just begun to spin for a lock, and no running thread could release it. */
 static void spinning_for_held_lock_is_no_progress(void **state)
 {
 	struct ktrx_holder *cpu = cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -278,7 +280,7 @@ static void spinning_for_held_lock_is_no_progress(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-/* It has waited for a while, and another CPU has just taken the lock: its turn will come. */
+/* A CPU has spun for a while, and another CPU has just taken the lock. Its turn will come. */
 static void spinning_for_changing_holder_is_progress(void **state)
 {
 	(void)state;
@@ -288,7 +290,7 @@ static void spinning_for_changing_holder_is_progress(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A lock that was just released. */
+/* The lock for which a CPU spins was just released. */
 static void spinning_for_free_lock_is_progress(void **state)
 {
 	(void)state;
@@ -298,7 +300,7 @@ static void spinning_for_free_lock_is_progress(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A thread may be runnable for a while although there is little to do. */
+/* A thread may be runnable for a while even if the CPUs have little to do. */
 static void thread_runnable_for_moment_is_healthy(void **state)
 {
 	(void)state;
@@ -325,7 +327,7 @@ static void thread_on_cpu_in_idle_mode_is_idle_thread(void **state)
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
 }
 
-/* The same on a CPU that has not switched threads yet. */
+/* The idle thread has an unusual name, and its CPU has not switched threads yet. */
 static void thread_without_switches_on_idle_cpu_does_no_work(void **state)
 {
 	(void)state;
@@ -339,7 +341,7 @@ static void thread_without_switches_on_idle_cpu_does_no_work(void **state)
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
 }
 
-/* A kernel that records no threads: an unknown thread is not an idle thread. */
+/* A kernel does not record threads: an unknown thread does not count as an idle thread. */
 static void kernel_without_threads_is_not_idle(void **state)
 {
 	(void)state;

@@ -65,7 +65,7 @@ static void eoi_is_not_missing_with_interrupts_disabled(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
-/* The slots that were lost right before the last interrupt may have contained its EOI. */
+/* Slots were lost right before the last interrupt, and its EOI may be in one of them. */
 static void eoi_may_be_lost_in_gap(void **state)
 {
 	(void)state;
@@ -91,14 +91,14 @@ static void repeated_interrupt_is_storm(void **state)
 	(void)state;
 	storm(5000, 200);
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
-	assert_true(why_judge()->actor[0].exact); /* the instruction that was interrupted */
+	assert_true(why_judge()->actor[0].exact); /* address of the interrupted instruction */
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("interrupt 4 (disk) comes again and again on CPU 1");
 	why_says("5.0 us apart");
 	why_says("interrupted thread 5 (worker) at 0x100008");
 }
 
-/* The ring holds a hundred of the interrupts; the CPU's row has counted all. */
+/* The ring holds only a hundred interrupts, but the CPU's table row has counted all of them. */
 static void storm_is_found_in_small_ring(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void storm_is_found_in_small_ring(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
-/* Other events before the lost slots do not show that the CPU has time for them now. */
+/* Other events before the lost slots do not show that the CPU still has time for other work. */
 static void storm_between_ticks_is_found_after_gap(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void slow_interrupts_are_no_storm(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
-/* A busy device: each interrupt is ended, and the CPU has time until the next one. */
+/* A busy device: each interrupt has an EOI, and the CPU has time for other work before the next interrupt. */
 static void many_interrupts_of_an_idle_cpu(bool ticks_rest)
 {
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
@@ -169,7 +169,7 @@ static void frequent_interrupts_without_ticks_are_no_storm(void **state)
 
 /* ---- Timers -------------------------------------------------------------------------------------- */
 
-/* CPU 1 gets no ticks after 100 ms, but other interrupts until the end. */
+/* After 100 ms, CPU 1 gets other interrupts until the end, but no more ticks. */
 static struct ktrx_holder *no_ticks(uint64_t deadline)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -194,7 +194,7 @@ static void late_sleeper_without_ticks_is_dead_timer(void **state)
 	why_says("800.0 ms ago");
 }
 
-/* Interrupts are disabled at the end: for long, or just for a moment to take a lock. */
+/* Interrupts are disabled at the end, either for long, or only for the moment in which a lock is taken. */
 static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
 {
 	no_ticks(200 * MS);
@@ -229,7 +229,7 @@ static void sleeper_before_deadline_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The host ran neither CPU for 600 ms: CPU 1 did nothing else in that time either. */
+/* The host stopped both CPUs for 600 ms: in that time CPU 1 did nothing at all. */
 static void delay_by_host_is_no_dead_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -246,8 +246,8 @@ static void delay_by_host_is_no_dead_timer(void **state)
 /* ---- Interrupts off ------------------------------------------------------------------------------ */
 
 /*
- * The worker runs on CPU 1 for 50 ms without a tick, with or without events, and with or without ticks on
- * CPU 0.
+ * The worker runs on CPU 1 for 50 ms without a tick. The arguments choose whether it records events, and
+ * whether CPU 0 has ticks.
  */
 static void off_for_50_ms(bool events, bool others)
 {
@@ -271,7 +271,7 @@ static void missing_ticks_show_disabled_interrupts(void **state)
 	why_says("came at 0x100010");
 }
 
-/* The host may not have run the CPU, or none of the timers. */
+/* The host may have stopped the CPU, or all timers were late. */
 static void cpu_without_events_is_only_possible(void **state)
 {
 	(void)state;
@@ -286,7 +286,7 @@ static void missing_ticks_on_all_cpus_are_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* A counter that is set back by more than the reader can correct gives no valid period. */
+/* If a clock is set back by more than the reader can correct, its stamps show no valid period. */
 static void clock_that_goes_back_is_ignored(void **state)
 {
 	const struct why_quiet *quiet;

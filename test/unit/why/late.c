@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Waits for devices, locks and deadlines that are overdue or normal, and the certainty of the verdict idle.
- */
+/* Waits for devices, locks and deadlines, overdue or normal. Also the certainty of the verdict "idle". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +10,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-#define KNOWN_WAKES 8u /* so many wakeups show how soon a thread is woken */
+#define KNOWN_WAKES 8u /* this many wakeups show how soon a thread is woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 
@@ -34,7 +32,7 @@ static void holder_of_lock_waits_for_silent_device(void **state)
 	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
 }
 
-/* For example a timer interrupt, which wakes other threads as well. */
+/* For example, a timer interrupt still comes, because it wakes other threads as well. */
 static void interrupt_that_still_comes_is_named(void **state)
 {
 	uint64_t last = why_turns(0, KTRX_WAIT_DEVICE, 20, 20000);
@@ -46,7 +44,7 @@ static void interrupt_that_still_comes_is_named(void **state)
 	why_says("interrupt 33 on CPU 1, which still comes");
 }
 
-/* The first wait for a device: it may normally take this long. */
+/* This is the first wait for the device. Perhaps such a wait takes this long. */
 static void device_without_earlier_waits_is_possibly_overdue(void **state)
 {
 	(void)state;
@@ -69,7 +67,7 @@ static void fast_device_that_stops_is_possibly_overdue(void **state)
 	why_says("far longer than ever before");
 }
 
-/* The holder's earlier waits are overwritten in the rings. Its row counts how often it was woken before. */
+/* The rings have overwritten the holder's earlier waits. Its table row counts how often it was woken. */
 static void a_holder_was_woken(uint32_t times)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -91,7 +89,7 @@ static void holder_with_earlier_wakeups_in_row_is_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
 
-/* Its earlier waits were about as long. */
+/* Earlier waits of the holder took about as long. */
 static void holder_with_rare_wakeups_is_possibly_overdue(void **state)
 {
 	(void)state;
@@ -111,7 +109,7 @@ static void busy_is_only_possible_with_overdue_wait(void **state)
 	why_says("not certain because of: overdue (possible), see below");
 }
 
-/* Only the owner's id is known: it may have ended while it held the lock. */
+/* Only the id of the lock's owner is known. The owner may have ended with the lock held. */
 static void owner_without_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -122,7 +120,7 @@ static void owner_without_row_may_hold_lock(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* The holder released the lock and holds another one now. */
+/* The holder released the lock and holds another lock now. */
 static void wait_for_free_lock_is_possibly_overdue(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -135,7 +133,7 @@ static void wait_for_free_lock_is_possibly_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
 }
 
-/* A kernel that records the owner of a lock when a wait begins, but not when a lock is taken. */
+/* A kernel records the owner of a lock when a wait begins, but does not record when a lock is taken. */
 static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -173,7 +171,7 @@ static void sleep_just_after_deadline_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* The kernel's clock runs at half speed because it loses ticks. */
+/* The kernel's clock runs at half its speed, because ticks are lost. */
 static void sleep_late_by_slow_clock_is_healthy(void **state)
 {
 	(void)state;
@@ -181,7 +179,7 @@ static void sleep_late_by_slow_clock_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* For example a kernel that counts deadlines in microseconds. */
+/* For example, the kernel counts deadlines in microseconds. */
 static void deadline_before_sleep_is_ignored(void **state)
 {
 	(void)state;

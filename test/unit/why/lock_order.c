@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Locks that threads take in different orders: orders that can deadlock, and orders that cannot. */
+/* Locks that threads take in different orders: some of these orders can deadlock, and some cannot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-/* Takes two locks one after the other, the first with the given event, and releases both. */
+/* Takes lock `first`, with the given event, and then another lock. Releases both. */
 static void takes_by(uint16_t how, uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
 {
 	script_event(how, stamp, 0, thread, first);
@@ -59,8 +59,8 @@ static void opposite_orders_are_reported(void **state)
 }
 
 /*
- * Thread 5 takes B while it holds A, and thread 6 takes A while it holds B. The arguments say whether the
- * first lock of each thread, and the second lock of thread 6, is taken by a try.
+ * Thread 5 takes A, then B. Thread 6 takes B, then A. The arguments choose which of these locks are taken by
+ * a try: the first lock of each thread, and the second lock of thread 6.
  */
 static void orders_by(uint16_t first, uint16_t last)
 {
@@ -86,7 +86,7 @@ static void acquire_makes_order(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* A lock that was taken by a try is held like any other: a thread may wait for C while it holds B. */
+/* A lock that was taken by a try is held like any other lock: a thread may wait for C while it holds B. */
 static void lock_taken_by_try_is_held(void **state)
 {
 	(void)state;
@@ -94,7 +94,10 @@ static void lock_taken_by_try_is_held(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* Id 0 stands for code without a thread on each CPU. Locks of one CPU do not belong to another. */
+/*
+ * Code that runs without a thread has id 0 on each CPU. So the locks of id 0 on two CPUs do not form an
+ * order.
+ */
 static void thread_0_has_no_order(void **state)
 {
 	(void)state;
@@ -112,7 +115,7 @@ static void thread_0_has_no_order(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Thread 5 takes both locks twice, and thread 6 in the other order. No release is recorded. */
+/* Thread 5 takes both locks twice. Thread 6 takes them in the other order. No release is recorded. */
 static void acquires_without_releases_make_no_order(void **state)
 {
 	(void)state;
@@ -133,8 +136,8 @@ static void one_thread_with_both_orders_is_healthy(void **state)
 }
 
 /*
- * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the
- * one order of 5 that is a ring of three, wherever that lock lies.
+ * Thread 5 takes A and B in both orders. Threads 6 and 7 connect A to B through a third lock. Together with
+ * one order of thread 5, this is a cycle of three locks. It must be found for each address of the third lock.
  */
 static void three_can_meet(uint64_t third)
 {
@@ -161,7 +164,7 @@ static void cycle_is_found_from_any_lock(void **state)
 	three_can_meet(B + 1);
 }
 
-/* Long names are cut so that the text after them is still there. */
+/* Long names of locks are cut, so that the text after them is not. */
 static void long_names_do_not_displace_text(void **state)
 {
 	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
@@ -185,7 +188,10 @@ static void long_names_do_not_displace_text(void **state)
 	assert_non_null(strstr(why_judge()->base.what, "but has not yet"));
 }
 
-/* Thread 6 took B while it held A before thread 5 did. Thread 5 in the other order can deadlock with it. */
+/*
+ * Thread 6 also took B while it held A, before thread 5 did. So thread 6 can deadlock with thread 5, which
+ * uses both orders.
+ */
 static void one_of_several_threads_may_deadlock(void **state)
 {
 	(void)state;

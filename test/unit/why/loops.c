@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that repeat the same system call or page fault without progress, and threads that make progress. */
+/* Threads that repeat a system call or a page fault without progress, and threads that make progress. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void rare_calls_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Its last call returned, and it has run in user mode since. */
+/* The last system call returned, and the thread has run in user mode since then. */
 static void finished_loop_is_not_reported(void **state)
 {
 	(void)state;
@@ -57,7 +57,7 @@ static void finished_loop_is_not_reported(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The host did not run the CPU for a while: the loop has not ended. */
+/* The host stopped the CPU for a while, so the loop may still go on. */
 static void loop_on_cpu_delayed_by_host_is_reported(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -81,7 +81,7 @@ static void few_ms_of_polls_are_only_possible(void **state)
 	why_says("more slots");
 }
 
-/* The repeated calls are over. The newest call is another one, which sleeps. */
+/* The thread repeats the system call no longer. Its newest system call is another one, which sleeps. */
 static void thread_that_polls_then_sleeps_is_healthy(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -93,7 +93,7 @@ static void thread_that_polls_then_sleeps_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Each call waits for a moment and then returns an error. */
+/* Each system call waits for a moment before it returns an error. */
 static void calls_that_sleep_are_no_loop(void **state)
 {
 	uint64_t stamp = MS;
@@ -111,7 +111,10 @@ static void calls_that_sleep_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The ring holds only the newest calls. The row shows that the thread has not slept for long before them. */
+/*
+ * The ring holds only the newest system calls. The table row shows that the thread has not slept for long
+ * before them.
+ */
 static void calls_that_fill_small_ring_are_certain(void **state)
 {
 	const uint64_t begin = 2000 * MS;
@@ -126,7 +129,7 @@ static void calls_that_fill_small_ring_are_certain(void **state)
 	why_says("it has run for 1.90 s without a sleep");
 }
 
-/* The missing slots are of another CPU, on which the thread may have run. */
+/* The missing slots are of another CPU, where the thread may have run. */
 static void calls_are_counted_after_gap(void **state)
 {
 	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
@@ -166,7 +169,7 @@ static void repeated_fault_is_reported(void **state)
 	why_says("spurious\\x1b[31m");
 }
 
-/* The signal handler makes a system call. That is neither progress nor a loop of calls. */
+/* The signal handler makes a system call. This is not progress, and also not a loop of system calls. */
 static void fault_with_signal_handler_is_reported(void **state)
 {
 	(void)state;
@@ -177,7 +180,7 @@ static void fault_with_signal_handler_is_reported(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Memory that is mapped anew, or shared with a new child, may fault at the same place each time. */
+/* If memory is mapped again, or shared with a new child, faults at one place are normal. */
 static void calls_between_faults_are_progress(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Traces with more threads than the limit: 100000 of them, in events and in rows, in each state that a
- * detector looks for. Checks that memory and the number of lookups are bounded. Both are counted by
- * functions linked with --wrap.
+ * Traces with 100000 threads, far more than the limit: in events and in table rows, in each state that a
+ * detector looks for. Checks that memory and the number of lookups are bounded. Functions linked with --wrap
+ * count both.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 #define CPUS	     4u
 #define SHIFT	     18u
 #define MEMORY_MOST  (UINT64_C(192) << 20)
-#define LOOKUPS_EACH 64u /* limit of lookups for each event and row */
+#define LOOKUPS_EACH 64u /* limit of lookups per event and per table row */
 #define TICK	     UINT64_C(10000)
-#define WAIT	     UINT64_C(2000000000) /* from the last event to the end */
+#define WAIT	     UINT64_C(2000000000) /* ticks from the last event to the end */
 
 enum { SWITCH = 1, BLOCK, WAKE, CONTEND, ACQUIRE, RELEASE, IRQ };
 
@@ -59,7 +59,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return take(__real_calloc(count, size));
 }
 
-/* Old and new memory may exist at the same time. */
+/* Counts both the old and the new memory in `most_used`, because both may exist at the same time. */
 void *__wrap_realloc(void *old, size_t size)
 {
 	uint64_t before = old ? malloc_usable_size(old) : 0;
@@ -111,7 +111,7 @@ static void put(struct writer *writer, uint32_t cpu, uint64_t *stamp, uint32_t i
 }
 
 /*
- * Each thread wakes its neighbour, takes two locks, one of them its neighbour's, waits for a third and
+ * Each thread wakes its neighbour. It takes its lock and its neighbour's lock, waits for a third lock, and
  * sleeps on a queue.
  */
 static uint64_t put_events(struct writer *writer)
@@ -196,7 +196,7 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 	close(fd);
 }
 
-/* Reads the trace and runs all detectors. The caller checks the evidence. */
+/* Reads the trace and runs all detectors. `examine` checks the result. */
 static void explain(const char *path, uint64_t rows,
 		    void (*examine)(const struct why_evidence *evidence, const struct why_findings *findings))
 {
@@ -223,9 +223,12 @@ static void explain(const char *path, uint64_t rows,
 static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	assert_int_equal(evidence->threads, WHY_THREADS);
-	/* One row and eight events of each thread beyond the limit. */
+	/* left out: one table row and eight events of each thread beyond the limit */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
-	/* All findings within the limit, except those that follow from others. */
+	/*
+	 * The number of findings is limited. A few findings are dropped later, because they follow from
+	 * others.
+	 */
 	assert_in_range(why_findings_count(findings), WHY_FINDINGS - 16, WHY_FINDINGS);
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STARVATION);
 }
@@ -236,7 +239,7 @@ static void many_threads_need_bounded_memory_and_time(void **state)
 	explain(write_trace(), THREADS, are_many_threads);
 }
 
-/* A lock under which more other locks are taken than the limit of orders. */
+/* number of locks that are taken while one lock is held: more than the limit of lock orders */
 #define ORDERS (KEYED_MAX + 1000)
 
 static void are_many_orders(const struct why_evidence *evidence, const struct why_findings *findings)
@@ -267,8 +270,8 @@ static void lock_orders_beyond_limit_are_counted(void **state)
 }
 
 /*
- * CPUs that all wait for answers of all others with interrupts disabled, and hold the lock that the next
- * spins for.
+ * Adds CPUs with interrupts disabled. Each CPU waits for IPI answers of all other CPUs, holds a lock, and
+ * spins for the lock of the next CPU.
  */
 static void put_cpus(struct writer *writer, uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Periodic wakeups that have stopped, and irregular ones: input, packets, too few. */
+/* Periodic wakeups that have stopped. Also irregular wakeups, by input or packets, and too few wakeups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,9 @@ static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state
 		 "comes");
 }
 
-/* It may be in a long timed sleep, because its kernel records "event" for each sleep. */
+/*
+ * The thread may be in a long timed sleep, because its kernel records the wait kind "event" for all sleeps.
+ */
 static void event_may_be_timed_sleep_without_recorded_timeouts(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 40, 50000);
@@ -73,7 +75,7 @@ static void periodic_wakeup_that_continues_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* Bursts of wakeups with pauses, like typing. */
+/* Wakeups come in bursts with pauses between them, as by typing. */
 static void bursts_of_wakeups_may_stop(void **state)
 {
 	uint64_t us = 100000;
@@ -91,7 +93,7 @@ static void bursts_of_wakeups_may_stop(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* A regular dense stream of packets or bytes that has ended. */
+/* A regular and dense stream of packets or bytes has ended. */
 static void dense_interrupts_may_stop(void **state)
 {
 	(void)state;
@@ -106,7 +108,7 @@ static void few_wakeups_are_not_periodic(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* Nothing came from the machine any more, so it is unknown whether it ran on. */
+/* The machine was silent at the end, so it is unknown whether it ran on. */
 static void silent_machine_is_not_overdue(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 236, 50000);
@@ -120,8 +122,8 @@ static void silent_machine_is_not_overdue(void **state)
 /* ---- Rows, when the rings hold no earlier wakeup ------------------------------------------------- */
 
 /*
- * It has waited since 5 s after boot. It was woken `wakes` times before, every 50 ms, at most `longest_ms`
- * apart.
+ * The thread has waited since 5 s after boot. Before that, it was woken `wakes` times, every 50 ms, at most
+ * `longest_ms` apart.
  */
 static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t longest_ms, uint32_t waker)
 {
@@ -162,7 +164,7 @@ static void busy_machine_does_not_hide_missing_wakeup(void **state)
 	assert_true(why_judge()->open);
 }
 
-/* On a loaded machine the intervals are uneven. Its waker still runs. */
+/* On a busy machine the intervals differ. The thread that did the wakeups still runs. */
 static void uneven_wakeups_by_thread_are_not_missed_early(void **state)
 {
 	(void)state;
@@ -183,7 +185,7 @@ static void uneven_wakeups_by_thread_are_missed_after_long(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* Uneven wakeups, as a keyboard causes them. */
+/* Wakeups come at irregular times, as from a keyboard. */
 static void uneven_wakeups_by_interrupts_may_stop(void **state)
 {
 	(void)state;
@@ -210,7 +212,7 @@ static void row_about_other_object_is_ignored(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* Another thread of the same pool is woken. */
+/* Another thread that sleeps on the same object is woken. */
 static void sleeper_beside_woken_sleeper_is_healthy(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "worker", KTRX_THREAD_WAITING, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Callers that are only in the link register, and other facts from registers. Uses the symbols of this
+ * Callers that are only in the link register, and other facts from registers. Uses the symbols of this test
  * program.
  */
 #include <elf.h>
@@ -16,9 +16,9 @@
 #include "unit/support/script.h"
 #include "why/finding.h"
 
-extern const char __ehdr_start[]; /* from the linker: the address of this program */
+extern const char __ehdr_start[]; /* set by the linker: the address of this program in its file */
 
-uint64_t ktrace_root[4]; /* symbols use it to find where the program runs */
+uint64_t ktrace_root[4]; /* symbols use this to find the address at which the program runs */
 
 #define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
 
@@ -57,7 +57,7 @@ __attribute__((noinline)) static uintptr_t caller(void)
 	return (uintptr_t)__builtin_return_address(0);
 }
 
-/* CPU 0 is at `pc`. Its stack has one return address, or none. */
+/* CPU 0 is at `pc`. Its stack contains one return address, or none. */
 static const struct why_cpu *stand(uintptr_t pc, uint64_t link, uint64_t stored)
 {
 	int length = snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000 x29=2000 x30=%" PRIx64 "\n",
@@ -86,7 +86,7 @@ static void link_register_is_only_caller(void **state)
 	assert_int_equal(stand((uintptr_t)leaf + 1, caller(), 0)->frames, 1);
 }
 
-/* The function has called another one, so the link points into itself. */
+/* The function has called another function, so the link register points into the function itself. */
 static void link_into_same_function_is_no_caller(void **state)
 {
 	const struct why_cpu *cpu = stand((uintptr_t)caller + 2, (uintptr_t)caller + 8, STORED);
@@ -104,7 +104,7 @@ static void caller_on_stack_is_not_repeated(void **state)
 	assert_int_equal(stand((uintptr_t)leaf + 1, from, from)->frames, 1);
 }
 
-/* In user mode, or with an arbitrary value in the link register. */
+/* The link register has an arbitrary value. */
 static void link_outside_code_is_no_caller(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void link_is_ignored_outside_kernel(void **state)
 	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
 }
 
-/* Numbers that are not code addresses do not count for the limit of named addresses. */
+/* Numbers in the message that are not code addresses do not count for the limit of addresses. */
 static void only_code_addresses_of_message_are_named(void **state)
 {
 	const uintptr_t last = (uintptr_t)caller + 8;
@@ -150,7 +150,7 @@ static void a_panic(const char *message, const char *registers)
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 }
 
-/* A prompt or a reset after the panic is not its cause. */
+/* A prompt or a reset after a panic is not its cause. */
 static void frames_after_panic_are_left_out(void **state)
 {
 	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;
@@ -167,7 +167,7 @@ static void frames_after_panic_are_left_out(void **state)
 	why_findings_free(findings);
 }
 
-/* A panic function without a caller on the stack. */
+/* The stack contains a panic function but no caller of it. */
 static void panic_in_last_frame_is_shown(void **state)
 {
 	struct why_findings *findings;
@@ -182,8 +182,8 @@ static void panic_in_last_frame_is_shown(void **state)
 }
 
 /*
- * The owner of the stack is in the message: another thread may already have run when the kernel checked the
- * stack.
+ * The panic message names the owner of the stack. Another thread may already have run when the kernel checked
+ * the stack.
  */
 static void overflow_found_later_names_no_owner(void **state)
 {
@@ -209,7 +209,7 @@ static void stack_smashing_is_no_overflow(void **state)
 	why_findings_free(findings);
 }
 
-/* The return to user mode enables interrupts, and no hook can be called there. */
+/* The return to user mode enables interrupts, but the kernel cannot call a hook at that moment. */
 static void interrupts_are_unknown_in_user_mode(void **state)
 {
 	(void)state;

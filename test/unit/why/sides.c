@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whether the kernel or a program spins: from the CPU's registers, the kernel's mode, addresses and the
- * kernel's file.
+ * Whether the kernel or a program spins. This is decided by the CPU's registers, by the mode that the kernel
+ * has set, by addresses, and by the kernel's file.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #define LINKED UINT64_C(0x100000)
 #define ROOT   (LINKED + 0x20000)
 #define PROGRAM \
-	UINT64_C(0x400000) /* address of a program, within the addresses that the kernel was linked for */
+	UINT64_C(0x400000) /* address of a program that is in the range for which the kernel was linked */
 #define OUTSIDE UINT64_C(0x10000000000)
 #define LAST	(3000 * MS)
 
@@ -43,7 +43,9 @@ static const struct elf_file_symbol names[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-/* By machine: where a moved kernel runs, and the registers in kernel and in user mode. */
+/*
+ * For each machine: the address to which the kernel moved, and the registers in kernel mode and in user mode.
+ */
 static const struct {
 	uint16_t machine;
 	uint64_t moved;
@@ -56,7 +58,7 @@ static const struct {
 
 static char registers[200];
 
-/* A kernel, moved by `moved`. Thread 5 runs on CPU 0 and is interrupted at `pc` every 10 ms. */
+/* A kernel that was moved by `moved` bytes. Thread 5 runs on CPU 0 and is interrupted at `pc` every 10 ms. */
 static void spin(unsigned machine, uint64_t moved, bool with_file, uint64_t pc)
 {
 	const struct elf_file file = { machines[machine].machine, ET_EXEC, sections, names };
@@ -86,7 +88,7 @@ static void spin(unsigned machine, uint64_t moved, bool with_file, uint64_t pc)
 	}
 }
 
-/* Records a system call, so the kernel has programs. */
+/* Records a system call, which shows that the kernel has programs. */
 static void call_kernel(void)
 {
 	script_event(CALL, 5 * MS, 0, WORKER, V(1));
@@ -144,7 +146,10 @@ static void program_at_link_address_of_moved_kernel_is_user(void **state)
 	}
 }
 
-/* The kernel shares its address space with programs: an address is the kernel's if it is in its code. */
+/*
+ * The kernel and programs share the address space. An address belongs to the kernel if it is in the kernel's
+ * code.
+ */
 static void low_kernel_is_recognized_by_its_file(void **state)
 {
 	(void)state;
@@ -157,14 +162,14 @@ static void low_kernel_is_recognized_by_its_file(void **state)
 		call_kernel();
 		expect_user();
 		next();
-		spin(n, 0, true, PROGRAM); /* data of the kernel: nothing explains it */
+		spin(n, 0, true, PROGRAM); /* data of the kernel, where no code can run */
 		call_kernel();
 		expect_neither();
 		next();
 	}
 }
 
-/* Without any sign of user mode, code outside the kernel may be firmware or a module. */
+/* If no CPU has been in user mode, code outside of the kernel may be firmware or a module. */
 static void code_outside_kernel_without_programs_is_unknown(void **state)
 {
 	(void)state;
@@ -191,18 +196,20 @@ static void privilege_level_decides(void **state)
 		stand(PROGRAM, machines[n].user);
 		expect_user();
 		next();
-		spin(n, 0, true, LINKED + 0x110); /* user mode in a program that has the kernel's addresses */
+		/* user mode, in a program that uses the kernel's addresses */
+		spin(n, 0, true, LINKED + 0x110);
 		stand(LINKED + 0x114, machines[n].user);
 		expect_user();
 		next();
-		spin(n, machines[n].moved, true, PROGRAM); /* low code that the kernel runs: firmware */
+		/* kernel mode, in code at a low address: firmware */
+		spin(n, machines[n].moved, true, PROGRAM);
 		stand(PROGRAM, machines[n].kernel);
 		expect_kernel("at 0x400000");
 		next();
 	}
 }
 
-/* Registers of a handler that interrupted the loop show nothing about the loop. */
+/* If the registers are those of a handler that interrupted the loop, they show nothing about the loop. */
 static void registers_of_other_place_do_not_decide(void **state)
 {
 	(void)state;
@@ -219,17 +226,17 @@ static void mode_overrides_address(void **state)
 	script_cpu(0)->mode = KTRX_MODE_USER;
 	expect_user();
 	next();
-	spin(0, 0, true, LINKED + 0x110); /* one of both is wrong */
+	spin(0, 0, true, LINKED + 0x110); /* the mode and the address contradict each other */
 	script_cpu(0)->mode = KTRX_MODE_USER;
 	expect_neither();
 	next();
-	spin(0, 0, true, OUTSIDE); /* a module, called by a program */
+	spin(0, 0, true, OUTSIDE); /* code of a module, called by a program */
 	script_cpu(0)->mode = KTRX_MODE_KERNEL;
 	script_cpu(0)->user_exits = script_cpu(0)->user_enters = 1;
 	expect_neither();
 }
 
-/* ktrace_root was initialized before the kernel moved, so it has the old address. */
+/* ktrace_root was initialized before the kernel moved, so it contains the old address. */
 static void callers_of_hooks_show_upper_half(void **state)
 {
 	(void)state;

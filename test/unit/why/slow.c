@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A device that answers late once, while timed sleeps of other threads end in time, or late as well. */
+/* A device answers late once. Timed sleeps of other threads end on time in that period, or late as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t fr
 	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-static uint32_t others = 2; /* that ask and are answered at the same time */
+static uint32_t others = 2; /* number of other threads that wait for the device at the same time */
 
 static void others_are_late(uint64_t asked)
 {
@@ -59,7 +59,8 @@ static void others_are_late(uint64_t asked)
 }
 
 /*
- * Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`.
+ * There are twenty answers after 5 ms, then one after 700 ms. Before the late answer, other threads sleep for
+ * 5 ms each time; during the wait for it, they sleep for `slept_ms`.
  */
 static void late_answer(uint64_t slept_ms)
 {
@@ -79,8 +80,8 @@ static void late_answer(uint64_t slept_ms)
 }
 
 /*
- * The same, but no other thread sleeps in that time. From `from_ms` on, CPU 1 has an event of `thread` every
- * 10 ms.
+ * There are twenty answers after 5 ms, then one after 700 ms, and no timed sleeps. From `from_ms` on, CPU 1
+ * has an event of `thread` every 10 ms.
  */
 static void lonely_answer(uint32_t thread, uint64_t from_ms)
 {
@@ -126,7 +127,7 @@ static void one_late_answer_is_possibly_slow(void **state)
 	why_says("slow (possible)");
 }
 
-/* There is no finding "slow". The healthy verdict explains why the device may not be slow. */
+/* There is no finding "slow". Instead, the healthy verdict explains why the device may not be slow. */
 static void is_explained(void)
 {
 	assert_true(why_verdict_is_healthy(why_judge()->verdict));
@@ -148,7 +149,7 @@ static void late_answer_with_late_sleeps_is_slow_machine(void **state)
 	all_was_slow();
 }
 
-/* Beside a certain problem, a delay by the host is not reported. */
+/* If a problem is certain, a delay that the host may have caused is not reported. */
 static void slow_host_is_left_out_beside_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(SLEEPER + SLEEPERS, "one", KTRX_THREAD_WAITING, 0);
@@ -172,7 +173,7 @@ static void sleeps_that_end_after_answer_count(void **state)
 	all_was_slow();
 }
 
-/* One late sleep does not mean that the whole machine was slow: the others ended in time. */
+/* One late sleep does not mean that the whole machine was slow, because the other sleeps ended on time. */
 static void one_late_sleep_is_not_slow_machine(void **state)
 {
 	(void)state;
@@ -181,7 +182,7 @@ static void one_late_sleep_is_not_slow_machine(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* Its timer ticked all the time before, so the host may not have run the CPU. */
+/* The CPU's timer ticked all the time before, so the host may have stopped the CPU. */
 static void silent_cpu_with_regular_ticks_blames_host(void **state)
 {
 	(void)state;
@@ -217,7 +218,7 @@ static void silent_idle_cpu_blames_device(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* A device that answers other threads all the time, on a CPU that idles in between. */
+/* A device answers other threads all the time, on a CPU that idles in between. */
 static void answers_to_others_blame_device(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A thread that spins and moves between CPUs which it shares with others: no single CPU shows all of it. */
+/*
+ * A thread that spins. It moves between CPUs, on which other threads run as well, so no single CPU shows the
+ * whole spin.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +19,10 @@
 #define CLIENT	6u
 #define KERNEL	UINT64_C(0x100000)
 #define PROGRAM UINT64_C(0x10000001000)
-#define LAST	(3945 * MS) /* the worker runs on CPU 1 */
+#define LAST	(3945 * MS) /* at that time the worker runs on CPU 1 */
 #define TURN	(10 * MS)
-#define TURNS	3u /* one turn of the worker on CPU 0, one on CPU 1, one without it */
+/* number of turns that repeat: the worker runs on CPU 0, then on CPU 1, then not at all */
+#define TURNS 3u
 
 enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK };
 
@@ -50,8 +54,8 @@ static uint32_t runner(uint64_t turn, uint32_t cpu)
 }
 
 /*
- * Each interrupt meets the worker at the same place. The other threads make a system call whenever they run.
- * Events in interrupts have the given context.
+ * Each interrupt of the worker interrupts it at one place. The other threads make a system call whenever they
+ * run. Events of interrupt handlers have the given context.
  */
 static void take_turns(uint32_t context)
 {
@@ -88,7 +92,7 @@ static void spin_is_found_on_any_cpu(void **state)
 	why_says("thread 5 (worker) spins in user mode");
 }
 
-/* The port records the thread without a context: the events are still those of the interrupt. */
+/* The port records the thread without a context. The events still belong to the interrupt handler. */
 static void events_of_interrupts_are_not_the_threads(void **state)
 {
 	(void)state;
@@ -98,7 +102,7 @@ static void events_of_interrupts_are_not_the_threads(void **state)
 }
 
 /*
- * After an interrupt whose end is not recorded, the thread's next system call shows that the interrupt has
+ * The end of an interrupt is not recorded. The next system call of the thread shows that the interrupt has
  * ended.
  */
 static void call_ends_interrupt_without_recorded_end(void **state)

@@ -48,7 +48,10 @@ static void short_time_runnable_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The host did not run the CPU, which took few interrupts: the turns of other threads have not ended. */
+/*
+ * The host stopped the CPU for long, so the CPU took few interrupts. The other threads have not used up their
+ * turns.
+ */
 static void cpu_delayed_by_host_starves_no_thread(void **state)
 {
 	(void)state;
@@ -59,7 +62,7 @@ static void cpu_delayed_by_host_starves_no_thread(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The kernel keeps a row for each thread and none for this one: the event of its end is lost. */
+/* The kernel has a table row for each thread, but none for this thread. The event of its end is lost. */
 static void thread_without_row_does_not_starve(void **state)
 {
 	(void)state;
@@ -78,7 +81,7 @@ static void no_thread_starves_after_good_end(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* No thread runs if the timer does not tick; then the timer is the problem. */
+/* If the timer does not tick, other threads cannot run. The problem is the timer, not starvation. */
 static void dead_timer_is_no_starvation(void **state)
 {
 	(void)state;
@@ -113,7 +116,7 @@ static void device_with_some_late_answers_is_slow(void **state)
 	why_says("0 others ended in that time");
 }
 
-/* Other sleeps may be lost between the recorded sleep and the recorded wakeup. */
+/* There may be other sleeps in the lost slots between the recorded sleep and the recorded wakeup. */
 static void wait_across_gap_is_not_counted(void **state)
 {
 	uint64_t late = ask_device(20, MS, MS, KTRX_WAIT_DEVICE);
@@ -145,7 +148,7 @@ static void rare_events_are_healthy(void **state)
 
 /* ---- Health -------------------------------------------------------------------------------------- */
 
-/* Tickless: an idle CPU has no heartbeat. */
+/* The kernel is tickless, so an idle CPU has no heartbeat. */
 static void tickless_idle_is_healthy(void **state)
 {
 	(void)state;
@@ -175,7 +178,7 @@ static void cpus_that_just_began_are_busy(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A CPU that does not idle and has no heartbeat is not healthy, whatever the others do. */
+/* A CPU that does not idle and has no heartbeat is not healthy, even if all other CPUs are. */
 static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 {
 	(void)state;
@@ -191,8 +194,8 @@ static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 /* ---- Unknown ------------------------------------------------------------------------------------- */
 
 /*
- * The boot CPU runs the thread that becomes its idle thread. `modes`: the other CPU, which idles, records
- * modes.
+ * The boot CPU runs the thread that later becomes its idle thread. `modes`: the other CPU, which idles,
+ * records its mode.
  */
 static void boots(uint8_t modes)
 {
@@ -223,7 +226,7 @@ static void one_idle_cpu_is_not_whole_machine(void **state)
 	why_says("CPU 0 has neither idled nor run a thread yet");
 }
 
-/* It has just looked for a runnable thread, and continues to idle. */
+/* The CPU has left idle mode for a moment to look for a runnable thread. */
 static void cpu_between_idle_periods_is_idle(void **state)
 {
 	(void)state;
@@ -234,7 +237,7 @@ static void cpu_between_idle_periods_is_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-/* A kernel that records no mode but user mode: a running idle thread means that the CPU idles. */
+/* The kernel records no mode except user mode. If the idle thread runs, the CPU idles. */
 static void idle_thread_idles_without_idle_mode(void **state)
 {
 	(void)state;
@@ -263,7 +266,10 @@ static void trace_without_known_events_is_unknown(void **state)
 	why_says("ktrace doctor");
 }
 
-/* Each new thread may move the table of threads, including the entry of the thread that creates it. */
+/*
+ * Each new thread may move the array of threads, and so also the entry of the thread that creates the new
+ * one.
+ */
 static void thread_that_creates_many_stays_valid(void **state)
 {
 	(void)state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A CPU that takes no interrupt for a while: interrupts were disabled, or none was due. */
+/*
+ * A CPU that takes no interrupt for a while, because interrupts were disabled or because no interrupt came.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,14 +46,14 @@ static void tick(uint64_t stamp, uint64_t pc)
 	script_cpu(1)->thread = WORKER;
 }
 
-/* The worker records an event in each millisecond of that time. */
+/* In the period without ticks, the worker records an event in each millisecond. */
 static void work(uint64_t from, uint64_t to)
 {
 	for (uint64_t stamp = from + MS / 2; stamp < to; stamp += MS)
 		script_event(OTHER, stamp, 1, WORKER);
 }
 
-/* Ticks every 10 ms. Those from 1000 ms to 1200 ms are missing; the next one interrupts the CPU at `pc`. */
+/* CPU 1 has ticks every 10 ms, but none from 1000 ms to 1200 ms. The next tick interrupts the CPU at `pc`. */
 static void miss_ticks(uint64_t pc)
 {
 	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
@@ -60,7 +62,7 @@ static void miss_ticks(uint64_t pc)
 	work(1000 * MS, 1200 * MS);
 }
 
-/* A single thread on a CPU: the kernel stops the tick, and other interrupts come now and then. */
+/* A CPU has a single thread, so the kernel stops the tick. Other interrupts come now and then. */
 static void rest_ticks(void)
 {
 	for (uint64_t stamp = 20 * MS, n = 0; stamp <= LAST; n++, stamp += (60 + n * 37 % 140) * MS)
@@ -87,7 +89,7 @@ static void missing_irregular_ticks_are_possible(void **state)
 	why_says("a CPU whose tick is stopped takes none either");
 }
 
-/* Interrupts were last disabled before the first interrupt, so they were enabled in the period. */
+/* Interrupts were last disabled before the first interrupt. So they were enabled in the period. */
 static void earlier_disable_stamp_refutes_it(void **state)
 {
 	(void)state;
@@ -116,7 +118,9 @@ static void interrupted_user_mode_is_possible(void **state)
 
 /* ---- Delays by the host -------------------------------------------------------------------------------- */
 
-/* The worker records something after its tick at 1000 ms, and nothing until its next tick at `resumed`. */
+/*
+ * The worker records an event after its tick at 1000 ms, and no other event until its next tick at `resumed`.
+ */
 static void stop_worker_until(uint64_t resumed)
 {
 	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS)
@@ -127,7 +131,7 @@ static void stop_worker_until(uint64_t resumed)
 		tick(stamp, HIGH + stamp / MS % 90 * 64);
 }
 
-/* A busy host did not run that virtual CPU for a while: nothing shows that it ran without an interrupt. */
+/* A busy host stopped the virtual CPU for a while. Nothing shows that the CPU ran without an interrupt. */
 static void cpu_stopped_by_host_is_not_reported(void **state)
 {
 	static const uint64_t resumed[] = { 1040 * MS, 1130 * MS, 1400 * MS, 1900 * MS };
@@ -141,7 +145,7 @@ static void cpu_stopped_by_host_is_not_reported(void **state)
 	}
 }
 
-/* No host stops a virtual CPU for so long while it runs the others. */
+/* A host does not stop a virtual CPU for so long while it runs the others. */
 static void two_seconds_of_silence_are_possible(void **state)
 {
 	(void)state;
@@ -151,7 +155,7 @@ static void two_seconds_of_silence_are_possible(void **state)
 	why_says("irqs-off (possible): thread 5 (worker) ran on CPU 1 without an interrupt for up to");
 }
 
-/* QEMU was stopped, and with it all virtual CPUs. Then their clocks jump together. */
+/* QEMU was stopped, so all virtual CPUs were stopped. Then all their clocks jump. */
 static void stopped_machine_is_not_reported(void **state)
 {
 	(void)state;
@@ -167,7 +171,7 @@ static void stopped_machine_is_not_reported(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-/* The worker ran, but no CPU got a tick: the host's timers were late, or the interrupt controller failed. */
+/* The worker ran, but no CPU got a tick. The host's timers were late, or the interrupt controller failed. */
 static void late_ticks_on_all_cpus_are_not_reported(void **state)
 {
 	(void)state;

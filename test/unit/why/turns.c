@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that are recorded as runnable and do not run: those that starve, and those that may have ended or
+ * Threads that are recorded as runnable and do not run. Some of them starve; others may have ended or may
  * sleep.
  */
 #include <setjmp.h>
@@ -28,10 +28,7 @@ enum { OTHER = 1, SWITCH, BLOCK, WAKE, EXIT, CREATE, IRQ, SWITCHED };
 
 static struct ktrx_holder *worker, *client;
 
-/*
- * Two CPUs whose timers tick every 10 ms. CPU 0 runs the client since the worker was switched away from; CPU
- * 1 idles.
- */
+/* Two CPUs have ticks every 10 ms. CPU 0 runs the worker until SINCE and then the client. CPU 1 idles. */
 static int begin(void **state)
 {
 	int error = why_setup(state);
@@ -71,19 +68,22 @@ static void next(void)
 	begin(NULL);
 }
 
-/* The worker's row is as old kernels write it, or there is none: events must show its state. */
+/*
+ * The worker has no cause in its table row, as with old kernels, or has no row. So an event must show its
+ * state.
+ */
 static void switch_away(uint8_t state)
 {
 	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
 }
 
-/* Another switch with a different state shows that states are meaningful. */
+/* Another switch with a different state shows that states have a meaning. */
 static void use_states(void)
 {
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
 }
 
-/* Events from before `stamp` are lost on CPU 0. */
+/* Events of CPU 0 before `stamp` are lost. */
 static void lose_until(uint64_t stamp)
 {
 	script_event(OTHER, stamp, 0, CLIENT)->lost = 5;
@@ -140,14 +140,16 @@ static void higher_priority_explains_starvation(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
-	script_cpu(0)->switch_stamp = 7900 * MS; /* others have had their turns */
+	script_cpu(0)->switch_stamp = 7900 * MS; /* other threads have had turns */
 	worker->priority = 10;
 	client->priority = 20;
 	starves(FINDING_CERTAIN);
 	why_says("with priority 20 against 10");
 }
 
-/* If other threads run and no reason is known why this one does not, the scheduler may have lost it. */
+/*
+ * If other threads run instead of this thread for an unknown reason, the scheduler may have lost this thread.
+ */
 static void runnable_thread_without_reason_may_be_lost(void **state)
 {
 	static const uint8_t priority[][2] = { { 0, 0 }, { 10, 10 }, { 20, 10 }, { 10, 0 } };
@@ -164,7 +166,7 @@ static void runnable_thread_without_reason_may_be_lost(void **state)
 	}
 }
 
-/* The thread of lower priority runs: a mistake, but no starvation by priority. */
+/* The running thread has a lower priority than the waiting one. That is a mistake, but not starvation. */
 static void lower_priority_does_not_explain_starvation(void **state)
 {
 	(void)state;
@@ -176,7 +178,10 @@ static void lower_priority_does_not_explain_starvation(void **state)
 
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
 
-/* Only sched.exit recorded its end. That event is overwritten, and the row is never freed. */
+/*
+ * Only sched.exit recorded the end of the thread. That event is overwritten, and the table row of the thread
+ * remains.
+ */
 static void thread_that_may_have_ended_does_not_starve(void **state)
 {
 	(void)state;
@@ -205,7 +210,7 @@ static void ended_thread_is_not_reported(void **state)
 	is_not_reported();
 }
 
-/* These threads record their end before their last switch, and their sleep. */
+/* These threads record their sleeps, and their end before their last switch. */
 static void thread_with_recorded_ends_starves(void **state)
 {
 	(void)state;
@@ -216,7 +221,7 @@ static void thread_with_recorded_ends_starves(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* It may sleep, because the kernel records no sleep. */
+/* The thread may sleep, because the kernel does not record sleeps. */
 static void thread_that_may_sleep_does_not_starve(void **state)
 {
 	(void)state;
@@ -236,7 +241,7 @@ static void thread_that_holds_lock_has_not_ended(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* The id is reused, and the row is that of the previous thread. */
+/* The thread id is reused, and the table row is that of the previous thread. */
 static void new_thread_waits_since_its_creation(void **state)
 {
 	(void)state;
@@ -265,7 +270,7 @@ static void varying_states_prove_runnable(void **state)
 	starves(FINDING_LIKELY);
 }
 
-/* The state is 0 in each switch: then 0 does not mean runnable. */
+/* The state is 0 in each switch, so 0 does not mean runnable. */
 static void constant_state_proves_nothing(void **state)
 {
 	(void)state;
@@ -276,7 +281,10 @@ static void constant_state_proves_nothing(void **state)
 	is_not_reported();
 }
 
-/* Events before each sleep and at the end of each thread replace states, if there are both. */
+/*
+ * If states prove nothing, events before each sleep and at the end of each thread replace them, but only if
+ * both exist.
+ */
 static void sleep_and_end_events_replace_states(void **state)
 {
 	(void)state;
@@ -307,7 +315,7 @@ static void announce(void)
 	switch_away(0);
 }
 
-/* A panic stops recording. The events from before it remain valid. */
+/* A panic stops recording. The events before the panic remain valid. */
 static void sleep_and_end_events_count_after_panic(void **state)
 {
 	(void)state;
@@ -320,7 +328,7 @@ static void sleep_and_end_events_count_after_panic(void **state)
 	starves(FINDING_LIKELY);
 }
 
-/* Its sleep was not recorded while that event was switched off. */
+/* The event for sleeps was switched off for a while, so the sleep was not recorded. */
 static void switched_off_events_prove_nothing(void **state)
 {
 	(void)state;
@@ -330,11 +338,11 @@ static void switched_off_events_prove_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	next();
 	announce();
-	script_switch_off(EXIT); /* it was off all the time */
+	script_switch_off(EXIT); /* the event was switched off all the time */
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* It may have run since, or gone to sleep, while switches were not recorded. */
+/* While switches were not recorded, the thread may have run or gone to sleep. */
 static void switched_off_switches_prove_nothing(void **state)
 {
 	(void)state;
@@ -343,7 +351,7 @@ static void switched_off_switches_prove_nothing(void **state)
 	is_not_reported();
 }
 
-/* Recording ended long before the machine did: there are later heartbeats, but no events of that time. */
+/* Recording ended long before the machine did: heartbeats are later than the last event. */
 static void stopped_recording_proves_nothing(void **state)
 {
 	(void)state;
@@ -353,7 +361,7 @@ static void stopped_recording_proves_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* A kernel with other meanings of states: its sleepers have state 0, as their wakeups show. */
+/* The states of this kernel have other meanings: its sleepers have state 0, as their wakeups show. */
 static void wakeups_of_runnable_threads_discredit_states(void **state)
 {
 	(void)state;
@@ -431,8 +439,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * The stamp of a wakeup in the table is that of the waker's last tick. A later event of the thread bounds
- * its wait.
+ * The table has the stamp of the last tick before the wakeup. A later event of the thread shows when its wait
+ * can have begun.
  */
 static void own_events_shorten_wait(void **state)
 {
@@ -443,11 +451,11 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* it ran: a hook is missing there */
+	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* the thread ran, so a hook is missing there */
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
 
-/* While nothing came from the machine, other threads may not have run either. */
+/* While the machine was silent, other threads may not have run either. */
 static void silence_of_machine_does_not_count_as_wait(void **state)
 {
 	static char note[] = "silent: 20 s\n";

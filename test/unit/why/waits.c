@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Waits that are deadlocks or priority inversions, and waits that are not. */
+/* Waits that are deadlocks or priority inversions, and similar waits that are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void crossed_mutexes_deadlock(void **state)
 	why_says("2.00 s");
 }
 
-/* Threads from 5 on, each of which holds a lock and waits for the lock of the next one. */
+/* Threads with ids from 5 on. Each holds a lock and waits for the lock of the next thread. */
 static void ring_of(uint32_t count, uint64_t since)
 {
 	for (uint32_t n = 0; n < count; n++) {
@@ -85,7 +85,7 @@ static void new_cycle_is_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
 }
 
-/* If the tables show one moment, no other thread holds a lock that is in a row. */
+/* If all tables are of one moment, only the thread whose row names a lock holds that lock. */
 static void new_cycle_is_certain_on_halted_machine(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void new_cycle_is_certain_on_halted_machine(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The machine was silent after its newest stamp. */
+/* The machine was silent after the newest stamp. */
 static void silence_adds_to_length_of_wait(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void silence_adds_to_length_of_wait(void **state)
 	why_says("it may have been stopped for longer");
 }
 
-/* The owner at the beginning of the wait may have released the lock. */
+/* The owner at the beginning of the wait may have released the lock since then. */
 static void new_cycle_by_old_owner_is_only_possible(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -165,7 +165,7 @@ static void threads_that_join_each_other_deadlock(void **state)
 	why_says("for the end of thread 6 (six)");
 }
 
-/* Two mutexes whose waiters yield: one waiter runs, the other is runnable. */
+/* The waiters of two mutexes yield and try again: one waiter is running, the other is runnable. */
 static void two_that_yield(uint8_t one, uint8_t two)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", one, 0);
@@ -200,7 +200,7 @@ static void runnable_waiters_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The holder named when the wait began has released the lock since: its own row no longer has it. */
+/* The holder at the beginning of the wait has released the lock: its table row no longer names the lock. */
 static void runnable_waiter_ignores_earlier_holder(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
@@ -216,7 +216,7 @@ static void runnable_waiter_ignores_earlier_holder(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* A waiter that yields cannot be preempted only while it switches: other threads get the CPU. */
+/* A waiter that yields can be preempted, except while it switches. So other threads can run on the CPU. */
 static void disabled_interrupts_of_switch_do_not_keep_cpu(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
@@ -264,7 +264,7 @@ static void wait_for_own_lock_is_self_deadlock(void **state)
 	why_says("thread 5 (five) has waited 1.00 s for lock aye (0x1000), which it already holds");
 }
 
-/* If a kernel has no name for a lock, the event's name field is "(null)", which counts as no name. */
+/* If a lock has no name, the event's field `name` is "(null)". This does not count as a name. */
 static void lock_without_name_has_address(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -295,7 +295,7 @@ static void handler_that_waits_for_interrupted_lock_deadlocks(void **state)
 	why_says("in the handler of interrupt 44");
 }
 
-/* CPU 0 holds a lock and waits for an answer of CPU 1, which spins for the lock. */
+/* CPU 0 holds a lock and waits for an IPI answer of CPU 1, which spins for the lock. */
 static void cpus_over_an_answer_until(uint64_t end, uint8_t interrupts, uint64_t answered)
 {
 	struct ktrx_holder *asker = why_cpu_row(0, KTRX_MODE_KERNEL),
@@ -330,7 +330,7 @@ static void short_wait_for_answer_beside_work_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* All CPUs wait, but the host saw them make progress until the capture. */
+/* All CPUs wait, but the host saw the machine make progress until the capture. */
 static void short_wait_for_answer_of_live_machine_is_healthy(void **state)
 {
 	(void)state;

@@ -21,7 +21,7 @@ static void wake_each_other(unsigned times)
 	}
 }
 
-/* Client and worker wake each other. Then both sleep: first the worker, and the client `then`. */
+/* Client and worker wake each other. Then both sleep: first the worker, and from `then` on the client. */
 static void ask_and_answer(uint64_t then)
 {
 	why_sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
@@ -42,7 +42,7 @@ static struct ktrx_holder *both_wait(void)
 	return client;
 }
 
-/* The verdict is idle, and there are `lost` findings of a lost wakeup. */
+/* Checks that the verdict is "idle" and that there are `lost` findings about a lost wakeup. */
 static void is_idle_with(unsigned lost)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
@@ -65,7 +65,7 @@ static void sleepers_after_many_wakeups_lost_one(void **state)
 	assert_int_equal(why_count(WHY_IDLE), 0);
 }
 
-/* The two may be servers that wait for new clients: ten wakeups are too few to tell. */
+/* Both threads may be servers that wait for new clients. Ten wakeups are too few to decide. */
 static void sleepers_after_few_wakeups_are_only_possible(void **state)
 {
 	(void)state;
@@ -77,7 +77,7 @@ static void sleepers_after_few_wakeups_are_only_possible(void **state)
 	why_says("10 wakeups cannot show");
 }
 
-/* The client's sleep ends at its deadline: then it may wake the worker. */
+/* The client's sleep ends at its deadline, and then the client may wake the worker. */
 static void waker_with_deadline_may_still_wake(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void sleeper_never_woken_is_healthy(void **state)
 	is_idle_with(0);
 }
 
-/* The only thread that woke the worker has ended: another thread may do so now. */
+/* The only thread that woke the worker has ended, so another thread may have taken its place. */
 static void ended_wakers_do_not_count(void **state)
 {
 	(void)state;
@@ -123,7 +123,7 @@ static void ended_wakers_do_not_count(void **state)
 	is_idle_with(0);
 }
 
-/* Without the table it is unknown whether the sleeps have a timeout. */
+/* Without the table it is unknown whether the sleeps have timeouts. */
 static void sleeps_without_table_are_only_possible(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static void missing_end_of_ring_has_no_health(void **state)
 	why_says("partial");
 }
 
-/* The client's wakeup comes after the worker has answered, and before the worker sleeps. */
+/* The client's wakeup comes after the worker has answered, but before the worker sleeps. */
 static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 {
 	both_wait();
@@ -189,14 +189,17 @@ static void wakeup_before_sleep_is_race(void **state)
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
 }
 
-/* The worker did something else after the wakeup, so it was not about to sleep: another wakeup is missing. */
+/*
+ * The worker did something else after the wakeup, so it was not about to sleep then. Another wakeup is
+ * missing.
+ */
 static void sleeper_with_later_events_was_not_raced(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, true, false);
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
 	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
-	/* clocks of CPUs are uncertain by 100 ns */
+	/* events of different CPUs within 100 ns have an uncertain order */
 	for (uint64_t apart = 100; apart < 102; apart++) {
 		why_teardown(state);
 		why_threads_begin(state);
@@ -208,7 +211,10 @@ static void sleeper_with_later_events_was_not_raced(void **state)
 	}
 }
 
-/* The client woke the worker just before: the worker will have seen what the second wakeup was for. */
+/*
+ * The client woke the worker just before. So the worker will have handled the reason of the second wakeup,
+ * too.
+ */
 static void sleeper_woken_just_before_was_not_raced(void **state)
 {
 	(void)state;
