@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Aligns clocks. Offsets of clocks are kept at nodes, which are one window of time apart, and are
- * interpolated linearly between nodes. The bounds of a window apply to the nodes at both of its ends. The set
- * of solutions of such bounds is convex, so an offset between two solutions is a solution as well.
+ * interpolated linearly between nodes. The bounds of a window apply to the nodes at both of its ends. The
+ * set of solutions is convex: any offset between two solutions is a solution as well.
  */
 #include "analyze/align.h"
 
@@ -15,12 +15,12 @@
 
 #define WINDOWS		512u
 #define WINDOW_MS	50u
-#define GRAIN_US	40u   /* precision of clocks after the last look */
-#define SLACK_US	2000u /* by how much an effect may precede its cause after the looks */
-#define NEAR_SLACK_US	160u  /* the same if pairs are made by CAUSES_NEAREST */
+#define GRAIN_US	40u   /* precision of the estimated offsets of clocks */
+#define SLACK_US	2000u /* after the estimates: most time by which an effect may precede its cause */
+#define NEAR_SLACK_US	160u  /* SLACK_US if pairs are made by CAUSES_NEAREST */
 #define ROOM_US		5u    /* wanted time between cause and effect */
-#define LOOKS_MOST	64u   /* most looks of one reading */
-#define STRAIGHT_PASSES 2u    /* the first passes, which fit a straight line */
+#define LOOKS_MOST	64u   /* most estimates in one reading of the trace */
+#define STRAIGHT_PASSES 2u    /* number of first passes; these fit a straight line */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
 #define LIMIT_MOST	(UINT64_C(1) << 60) /* prevents overflow of sums */
@@ -38,21 +38,21 @@ struct align {
 	struct wellknown_table known;
 	uint32_t cpus;
 	uint64_t frequency;
-	uint64_t first, last; /* stamps of the trace */
+	uint64_t first, last; /* first and last stamp of the trace */
 	uint32_t nodes;
-	int64_t *offset; /* [node * cpus + cpu] */
-	uint8_t *solved; /* the same index; 0: unknown, to be interpolated between nodes */
+	int64_t *offset; /* offset of a CPU's clock at a node: [node * cpus + cpu] */
+	uint8_t *solved; /* [node * cpus + cpu]: `offset` is known; 0: to be interpolated between nodes */
 	struct bounds window, both;
 	uint32_t at; /* the window that is being read */
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;	   /* bounds given up in this reading */
+	uint64_t given_up;	   /* number of bounds given up in this reading */
 	enum causes_way way;	   /* CAUSES_IN_TURN at first */
 	bool nearer;		   /* in some look the nearest causes were much nearer than those in turn */
-	struct causes_count count; /* of the last reading */
-	struct causes_count look_by[CAUSES_WAYS],
-		before[CAUSES_WAYS]; /* by way of pairing: counts of the last look, and of the first */
+	struct causes_count count; /* counts of pairs in the last reading */
+	/* counts in the last reading and in the first one, indexed by way of pairing */
+	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
 
 /*
@@ -85,7 +85,7 @@ static uint64_t milliseconds(const struct align *align, uint64_t amount)
 
 /* ---- First looks --------------------------------------------------------------------------------- */
 
-/* Ends one look. If there are LOOKS_MOST looks already, keeps only every second one. */
+/* Ends one look (estimate). If there are LOOKS_MOST looks already, keeps only every second one. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -99,8 +99,8 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 }
 
 /*
- * Reads the trace and takes looks, none if `coarse` is NULL. Counts effects that come before their cause, for
- * each way of pairing.
+ * Reads the trace and makes estimates (looks) of the offsets; none if `coarse` is NULL. Counts effects that
+ * come before their cause, for each way of pairing.
  */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
@@ -223,9 +223,10 @@ static uint32_t nearest_node(const struct align *align, uint64_t stamp)
 }
 
 /*
- * Returns how far a node may move a clock, in either direction: by the clock's stated error, or BOUNDS_NONE
- * if there is none. Offsets run straight between nodes, so this is the smallest error between the previous
- * node and the next. The error grows with the distance from the middle of the measurements.
+ * Returns the most ticks by which a node may move a clock in either direction: the clock's stated error, or
+ * BOUNDS_NONE if the clock has none. Offsets are linear between nodes, so the limit is the smallest error
+ * between the previous node and the next one. The error grows with the distance from the middle of the
+ * measurements.
  */
 static int64_t limit_at(const struct align *align, uint32_t node, uint32_t cpu)
 {
@@ -278,7 +279,7 @@ static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 		align->solved[(size_t)node * align->cpus + cpu] = 0;
 }
 
-/* Passes a CPU's offsets to the reader. Skips nodes at which the corrected stamp would be below 0. */
+/* Passes a CPU's offsets to the trace reader. Skips nodes at which the corrected stamp would be below 0. */
 static int apply_to(struct align *align, uint32_t cpu, struct ktread_clock_point *point)
 {
 	uint32_t count = 0;
@@ -423,7 +424,8 @@ static void straighten(struct align *align, uint32_t cpu)
 }
 
 /*
- * Returns true if effects are still near their causes. With CAUSES_NEAREST only wrong clocks move them away.
+ * Returns true if effects are still near their causes. With CAUSES_NEAREST, effects are far from their
+ * causes only if clocks are wrong.
  */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
@@ -431,8 +433,8 @@ static bool is_as_near(const struct align *align, const struct causes_count *bef
 }
 
 /*
- * Moves clocks in several passes. Contradictory bounds may make a pass worse than the one before, so the best
- * offsets are kept.
+ * Moves clocks in several passes. Contradictory bounds may make a pass worse than the previous pass, so the
+ * best offsets are kept.
  */
 static int refine(struct align *align, struct causes_count *best_count)
 {
@@ -466,8 +468,8 @@ static int refine(struct align *align, struct causes_count *best_count)
 
 /*
  * Refines with causes in turn. If the nearest causes were much nearer, some causes may have no hook, and
- * later pairs are then wrong. In this case refines with the nearest causes as well, and keeps that result if
- * its causes still are much nearer.
+ * later pairs are then wrong. In this case refines with the nearest causes as well, and keeps the second
+ * result if its causes are still much nearer.
  */
 static int refine_both(struct align *align)
 {
@@ -496,9 +498,9 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Undoes that unless it reduces the ticks by which effects are early, because a
- * distance may also repeat for another reason. The number of early effects is no measure yet: within the
- * grain as many effects may stay early.
+ * Sets the clocks by the looks. Undoes that unless the sum of ticks by which effects are early decreases,
+ * because a distance may also repeat for another reason. The number of early effects cannot be compared
+ * yet: within the precision of an estimate, as many effects may stay early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {

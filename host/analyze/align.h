@@ -20,7 +20,7 @@
 struct bounds {
 	uint32_t cpus;
 	int64_t (*least)[BOUNDS_KEPT]; /* [from * cpus + to], ascending; unused: BOUNDS_NONE */
-	int64_t *behind, *ahead;       /* by CPU: limits of forward[cpu]; BOUNDS_NONE: none */
+	int64_t *behind, *ahead;       /* limits of forward[cpu] by CPU; BOUNDS_NONE: no limit */
 	uint32_t *through;	       /* scratch memory of bounds_solve() */
 	uint64_t pairs;
 };
@@ -36,14 +36,14 @@ void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks
  * bounds_solve() never gives up a limit. bounds_clear() removes all limits.
  */
 void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t ahead);
-/* Adds the pairs of `other`, but not its limits. */
+/* Adds the bounds of `other` that come from pairs, but not its limits. */
 void bounds_merge(struct bounds *bounds, const struct bounds *other);
 
 /*
  * Computes forward[cpu] in ticks: 0 for CPU 0, BOUNDS_NONE for a CPU that no pair connects to another.
- * Bounds contradict each other if a cycle of causes adds up to less than 0 ticks or exceeds limits. Such
- * bounds are given up one by one until the rest can be met. Returns the number of bounds given up.
- * `room`: the most ticks to leave between a cause and its effect.
+ * Bounds contradict each other if the bounds on a cycle of CPUs have a sum below 0 ticks, or violate a
+ * limit. Such bounds are given up one by one until the rest can be met. Returns the number of bounds given
+ * up. `room`: the most ticks to leave between a cause and its effect.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
@@ -51,20 +51,20 @@ uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
  * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from
  * a thread and the next switch to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
  *
- * Clocks may differ: an effect is paired also with a cause whose stamp is up to `slack` ticks later. If an
- * effect may have either of two causes, no pair is made.
+ * Clocks may differ: an effect is paired also with a cause whose stamp is up to `slack` ticks later. If two
+ * causes are possible for an effect, no pair is made.
  */
 
 struct causes_pair {
-	uint32_t from, to;	/* CPUs, never the same */
-	uint64_t cause, effect; /* stamps; effect < cause: the clocks are wrong */
+	uint32_t from, to;	/* two different CPUs */
+	uint64_t cause, effect; /* stamps of cause and effect; if effect < cause, the clocks are wrong */
 };
 #define CAUSES_PAIRS 12u /* most pairs that one event can complete */
 
 struct causes;
 
 /*
- * What to do after an effect for which no earlier cause was found.
+ * Ways of pairing an effect for which no earlier cause was found.
  * In turn: the effect is paired with the next cause, the next effect with the cause after that, and so on.
  * This finds clocks that differ by more than the time between effects. But if one cause has no hook, all
  * later causes seem late.
@@ -89,7 +89,7 @@ struct causes_count {
 	uint64_t early; /* effects that come before their cause */
 	uint64_t beyond;
 	uint64_t ticks; /* sum over all early effects: by how much they come early */
-	uint64_t bits;	/* sum over all effects: bits of the ticks between cause and effect, log2 */
+	uint64_t bits;	/* sum over all effects: log2 of the ticks between cause and effect */
 };
 
 void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
@@ -101,8 +101,8 @@ bool causes_nearer(const struct causes_count *count, const struct causes_count *
 
 /*
  * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair
- * causes with effects. Each effect votes for its distance to every possible cause on another CPU; the votes
- * of one effect add up to 1. The true distance gets the most votes.
+ * causes with effects. Each effect votes for its distance to every possible cause on another CPU; the sum
+ * of one effect's votes is 1. The true distance gets the most votes.
  */
 
 struct coarse;
@@ -125,8 +125,8 @@ int coarse_event(struct coarse *coarse, const struct ktread_event *event, const 
 void coarse_solve(struct coarse *coarse, int64_t *forward);
 
 /*
- * A straight line through points of which a few may be far off: its slope is the median of those between any
- * two of them (Theil and Sen).
+ * A straight line through points of which a few may be far off: its slope is the median of the slopes
+ * between any two points (Theil-Sen estimator).
  */
 
 #define DRIFT_POINTS 64u

@@ -2,7 +2,7 @@
 /*
  * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room, and limits,
  * which are constraints between a CPU and CPU 0 without room. It has a solution if and only if no cycle of
- * its edges adds up to less than 0. Shortest paths from a virtual node that precedes all CPUs are then a
+ * its edges has a sum below 0. Shortest paths from a virtual node that precedes all CPUs are then a
  * solution (Bellman-Ford). Bisection finds the largest room that the cycles allow.
  */
 #include "analyze/align.h"
@@ -89,7 +89,7 @@ static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
 	return bounds->least[(size_t)from * bounds->cpus + to];
 }
 
-/* Returns by how much `from` may be ahead of `to` according to their pairs alone. */
+/* Returns the most ticks by which `from` may be ahead of `to` according to pairs, without limits. */
 static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to, int64_t room)
 {
 	int64_t least = *edge(bounds, from, to);
@@ -97,15 +97,15 @@ static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to,
 	return least == BOUNDS_NONE ? BOUNDS_NONE : least - room;
 }
 
-/* The same according to their limits alone. */
+/* Returns the most ticks by which `from` may be ahead of `to` according to limits, without pairs. */
 static int64_t by_limits(const struct bounds *bounds, uint32_t from, uint32_t to)
 {
 	return to == 0 ? bounds->ahead[from] : from == 0 ? bounds->behind[to] : BOUNDS_NONE;
 }
 
 /*
- * One round of Bellman-Ford: lowers forward[from] to what its bounds allow, and stores in `through` the CPU
- * whose bound did that. Returns the last CPU that was changed, or -1.
+ * One round of Bellman-Ford: lowers forward[from] to the value that its bounds allow, and stores in
+ * `through` the CPU of the tightest bound. Returns the last CPU that was changed, or -1.
  */
 static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward)
 {
@@ -140,7 +140,7 @@ static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward
 
 /*
  * Gives up the smallest bound of the cycle that `through` leads into from `cpu`. This bound comes from a
- * pair: limits are 0 or more, and the cycle adds up to less than 0.
+ * pair: limits are 0 or more, and the sum over the cycle is below 0.
  */
 static void give_up(struct bounds *bounds, uint32_t cpu)
 {

@@ -14,10 +14,10 @@
 #define THREADS 1024u
 #define PACKETS 1024u
 #define CPUS	256u
-#define BITS	8u /* bits of an interrupt's reason */
+#define BITS	8u /* bits of the mask that states why an interrupt was sent */
 #define QUEUE	16u
-#define DOUBT	8u /* divides the slack: an older cause counts as left over */
-#define NEARER	4u /* how many times nearer the nearer one must be */
+#define DOUBT	8u /* a cause older than slack / DOUBT counts as left over */
+#define NEARER	4u /* of two candidates, one is chosen if it is at least this many times nearer */
 
 struct place {
 	uint32_t cpu;
@@ -42,7 +42,7 @@ struct thread {
 	uint32_t id;
 	uint8_t known; /* the fields below are valid */
 	uint8_t running;
-	uint8_t waits;	    /* went to sleep when it was last switched away from */
+	uint8_t waits;	    /* slept after the last switch away from it */
 	struct place left;  /* the last switch away from it; while it runs, the last switch to it */
 	struct place early; /* switch to it while it still ran on another CPU; stamp 0: none */
 	uint64_t settled;   /* until this stamp, the wakeup of its first switch may still come, late */
@@ -57,19 +57,19 @@ struct thread {
 };
 
 /*
- * Interrupts to one CPU for one reason. If several are sent before one arrives, they arrive as one. The
- * oldest is taken as the cause. The resulting bound may be too weak, but is never wrong.
+ * Interrupts sent to one CPU for one reason. Several that are sent before one arrives are delivered as one.
+ * The oldest is then taken as the cause. The resulting bound may be too weak, but is never wrong.
  */
 struct request {
-	struct queue sent;    /* sent, not arrived yet */
-	struct queue arrived; /* arrived without being sent */
+	struct queue sent;    /* interrupts that have not arrived yet */
+	struct queue arrived; /* arrivals without a recorded sending */
 	uint64_t last;	      /* stamp of the last arrival */
 	struct open open;
 };
 
 struct packet {
 	uint64_t key;
-	struct place sent, received; /* stamp 0: not yet */
+	struct place sent, received; /* stamp 0: not seen yet */
 };
 
 struct causes {
@@ -150,7 +150,7 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns the stamp before which a cause counts as left over: its effect was not recognised. */
+/* Returns the stamp before which a cause counts as left over, because its effect was not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
@@ -270,8 +270,8 @@ static void send(struct causes *causes, struct request *request, struct place he
 }
 
 /*
- * Returns true if all senders are on one CPU. If not, any of them may be the cause, because their clocks may
- * differ.
+ * Returns true if all pending interrupts were sent by one CPU. If several CPUs sent them, any of these
+ * interrupts may be the cause, because clocks may differ.
  */
 static int is_by_one(const struct queue *queue)
 {

@@ -49,8 +49,8 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 
 /*
  * Returns true if the last event of the key on another CPU is at most `doubt` before the event.
- * Fields of an entry: `stamp` and `cpu` of the key's last event; `time`: stamp of the last event on another
- * CPU than that (0: none); `known`: the order is unsure.
+ * Fields of an entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last
+ * event on a different CPU (0: none); `known` is set if the order is uncertain.
  */
 static bool is_close(const struct check_order *order, const struct keyed_entry *entry,
 		     const struct ktread_event *event)
@@ -74,7 +74,7 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 	error = keyed_put(&order->table[table], key, &entry);
 	if (error)
 		return error;
-	if (!entry) { /* there are more keys than the table holds */
+	if (!entry) { /* the table is full: there are keys without an entry */
 		*unsure = true;
 		return 0;
 	}
@@ -135,7 +135,10 @@ static void report_waiting(struct check *check, uint64_t stamp)
 	}
 }
 
-/* Records that the current event changes the state of a thread, or would if it came in another order. */
+/*
+ * Records that the current event changes the state of a thread, or might change it if events are in another
+ * order.
+ */
 static void see_thread_order(struct check *check, uint32_t thread)
 {
 	const uint64_t key[KEYED_WORDS] = { thread };
@@ -217,8 +220,8 @@ static void see_end(struct check *check, uint32_t index)
 }
 
 /*
- * Reports what the CPU descriptors record as broken. A descriptor has the first such event only. While hooks
- * keep no state (debug.ktr.state is 0), later ones are unknown.
+ * Reports what the CPU descriptors record as broken. A descriptor has only the first mistake of its CPU.
+ * While hooks keep no state (debug.ktr.state is 0), later mistakes are unknown.
  */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
@@ -243,8 +246,8 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 }
 
 /*
- * Judges one rule at the end of the trace. Adds the events that its depth left out: a depth is no rule of its
- * own and has no report.
+ * Judges one rule at the end of the trace. Adds the number of events that the rule's depth left out,
+ * because a depth is not a rule and has no report.
  */
 static void finish(struct check *check, uint32_t index, const struct ktread *trace)
 {

@@ -14,11 +14,11 @@
 #include "ktrx/slot.h"
 
 /*
- * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of the
- * events with that key. Two such events on different CPUs, whose times differ by `doubt` or less, may have
- * happened in the other order. What follows from them is then unsure.
+ * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of
+ * the events with that key. Two events with that key on different CPUs, at most `doubt` apart, may have
+ * happened in the opposite order. The verdict is then uncertain.
  *
- * A later event may also be one of these, so a violation waits until `doubt` has passed.
+ * A later event may also be at most `doubt` apart, so a violation is reported only after that time.
  */
 
 #define CHECK_ORDER_THREADS \
@@ -46,8 +46,8 @@ void check_order_init(struct check_order *order, const struct ktread *trace, uin
 void check_order_free(struct check_order *order);
 
 /*
- * Takes an event of a key. `settles`: events before this one no longer matter. Sets `*unsure` if the order of
- * the earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
+ * Takes an event of a key. `settles`: earlier events no longer matter. Sets `*unsure` if the order of the
+ * earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
  */
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);
@@ -73,9 +73,9 @@ struct check {
 	struct threads *threads;
 	struct wellknown_table known;
 	struct keyed table[RULES_MAX]; /* by rule */
-	/* by rule: bit map of the events that decide it */
+	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
-	/* bit map of the events that decide states of threads */
+	/* bit map of the events that change states of threads */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
 	uint64_t *changed; /* stamp of each thread's last change, by its index */
 	uint32_t changed_room;
@@ -85,8 +85,9 @@ struct check {
 	const struct ktread_event *event; /* the current event */
 	uint32_t order_table;		  /* table and key of the current verdict */
 	uint64_t order_key[KEYED_WORDS];
-	bool unsure;		      /* the order of that key's events is uncertain */
-	uint64_t stamp, time, number; /* of the current event; `time` as in threads.h */
+	bool unsure; /* the order of that key's events is uncertain */
+	/* stamp, time and number of the current event; `time` is counted as in threads.h */
+	uint64_t stamp, time, number;
 };
 
 /*
@@ -96,8 +97,8 @@ struct check {
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 
 /*
- * Why an event may be missing. If it was switched off and slots were lost, too, the former is the reason: it
- * is the one that the user can change.
+ * Why an event may be missing. If the event was switched off and slots were lost, the reason given is that
+ * it was switched off, because the user can change that.
  */
 struct check_gap {
 	bool is;      /* an event may be missing */

@@ -42,8 +42,8 @@ void check_report(struct check *check, const struct check_violation *violation)
 }
 
 /*
- * Reports a violation that depends on the order of events with the current key, which may come from several
- * CPUs.
+ * Reports a violation that depends on the order of events with the current key, whose events may come from
+ * several CPUs.
  */
 static void report_ordered(struct check *check, const struct check_violation *violation)
 {
@@ -171,7 +171,7 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 	return error;
 }
 
-/* Judges "never EVENT while DEPTH > N". The count since the last gap is the least that the depth can be. */
+/* Judges "never EVENT while DEPTH > N". The depth is at least the count since the last gap. */
 static void see_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -198,8 +198,8 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 }
 
 /*
- * Returns true if the rule asks what became of a thread that was switched away from, but sched.switch does
- * not record it.
+ * Returns true if the rule needs the state of a thread that was switched away from, but sched.switch does
+ * not record states.
  */
 static bool asks_unknown(const struct check *check, const struct rule *rule,
 			 const struct threads_thread *thread)
@@ -340,7 +340,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 		return 0;
 	}
 	violation.count = entry->count;
-	if (entry->count > rule->limit + 1) /* reported when the limit was first exceeded */
+	if (entry->count > rule->limit + 1) /* the violation was reported when the limit was first exceeded */
 		return 0;
 	check_blame(&violation, entry);
 	check_report(check, &violation);
@@ -379,8 +379,8 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 		return 0;
 	error = put(check, index, key, &entry);
 	/*
-	 * Of several wakeups the first one began the wait. Of several causes of a forbidden order the last
-	 * one is nearest.
+	 * Keeps the first of several wakeups, because the wait began there. Keeps the last of several
+	 * causes of a forbidden order, because it is nearest to the subject.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);

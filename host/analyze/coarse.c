@@ -12,10 +12,10 @@
 #define CANDIDATES	512u   /* marks kept for each hash of a key in one look */
 #define KEYS		1024u
 #define BIT_KEY		(UINT64_C(1) << 40)
-#define PROMINENCE	1.5f  /* the best distance needs so many times the votes of any other */
-#define EVEN_PROMINENCE 1.2f  /* the same against a distance that a period explains */
-#define IN_TURN		16.0f /* pairs of two CPUs in turn that count as one vote */
-#define VOTES		1.0f  /* votes that a result needs */
+#define PROMINENCE	1.5f  /* the best distance needs this many times the votes of any other */
+#define EVEN_PROMINENCE 1.2f  /* the same factor against a distance that is one period away */
+#define IN_TURN		16.0f /* number of pairs, of two CPUs that take turns, that count as one vote */
+#define VOTES		1.0f  /* least votes for a result */
 #define UNKNOWN		HUGE_VAL
 
 struct mark {
@@ -37,7 +37,7 @@ struct marks {
 
 /* The distance that most effects vote for. */
 struct peak {
-	float votes;	 /* 0: no distance has clearly the most */
+	float votes;	 /* 0: no distance has clearly the most votes */
 	double distance; /* in bins, ahead of CPU 0's clock */
 };
 
@@ -57,8 +57,8 @@ struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
 	uint32_t bins;	 /* number of bins of each pair of CPUs; the middle one begins at distance 0 */
-	struct bin *bin; /* [from * cpus + to][bin], from < to */
-	struct sum *sum; /* [bin]: scratch memory for distances that add up over all CPUs */
+	struct bin *bin; /* votes: [from * cpus + to][bin], from < to */
+	struct sum *sum; /* [bin]: scratch memory for the votes of all CPUs */
 	struct marks causes, effects;
 	uint64_t begun; /* stamp of the look's first event; 0: none yet */
 };
