@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What it costs to record an event, as the traced kernel has measured it (ktrace_probe_cost()). */
+/* The cost of recording an event, as measured by the traced kernel (ktrace_probe_cost()). */
 #ifndef ANALYZE_COST_H
 #define ANALYZE_COST_H
 
@@ -19,12 +19,12 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
 #define COST_CPUS 4097u /* the last one stands for unknown CPUs */
 
 /*
- * Subtracts the cost of events from stamps, as if a CPU's clock stopped while it records. Initialise with
- * zeros except `cost`.
+ * Subtracts the cost of events from stamps, as if a CPU's clock stopped while the CPU records. Initialise
+ * with zeros except `cost`.
  */
 struct cost_meter {
 	uint64_t cost;
-	uint64_t events[COST_CPUS]; /* events so far, by CPU */
+	uint64_t events[COST_CPUS]; /* number of events so far, by CPU */
 	uint64_t last[COST_CPUS];   /* last returned stamp, by CPU: a CPU's time never goes back */
 };
 

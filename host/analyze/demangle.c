@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 
-/* The two forms of one name. */
+/* A name as it is in the file, and demangled. */
 struct pair {
 	const char *mangled, *readable;
 };
@@ -25,7 +25,10 @@ struct text {
 	jmp_buf full;
 };
 
-/* Leaves libiberty by longjmp() if a short name expands without end. It has allocated nothing by then. */
+/*
+ * Leaves libiberty by longjmp() if a short name expands without end. Until then libiberty has not allocated
+ * memory.
+ */
 static void append(const char *bytes, size_t length, void *context)
 {
 	struct text *text = context;
@@ -45,7 +48,7 @@ static void clear(struct text *text)
 
 /*
  * Expands a C++ name without its parameters. First expands it with them, because only then libiberty parses
- * the name to its end. The options do not lift libiberty's own limit of recursion.
+ * the name to its end. The options keep libiberty's own limit of recursion.
  */
 static bool expand_cplusplus(const char *name, struct text *text)
 {

@@ -34,7 +34,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type)
 
 /* ---- Similar names ---- */
 
-/* Copies as much as fits. Replaces unprintable bytes by '?'. */
+/* Copies as much text as fits. Replaces unprintable bytes by '?'. */
 static void copy_name(char *to, const char *from, size_t length)
 {
 	size_t at = 0;

@@ -12,14 +12,17 @@
 
 #include "ktread/ktread.h"
 
-#define ANALYZE_EVENT_NAME_MOST 160u /* bytes; longer names of the trace are cut */
+#define ANALYZE_EVENT_NAME_MOST 160u /* in bytes; longer event names are cut */
 
 /*
  * Writes "group.name", or the name alone if the event has no group. Escapes it. Writes at most
  * ANALYZE_EVENT_NAME_MOST bytes and no NUL. Returns the end.
  */
 char *analyze_event_name_put(char *at, const struct ktread_type *type);
-/* The same in lower case. Writes the name alone, unchanged, if the type has no group or is name_alone. */
+/*
+ * Writes "group.name" in lower case. Writes the name alone, unchanged, if the type has no group or is
+ * name_alone.
+ */
 char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 
 /* ---- Similar names ---- */
@@ -44,7 +47,7 @@ struct suggestions {
 
 void suggestions_start(struct suggestions *similar, const char *wanted, size_t length);
 void suggestions_offer(struct suggestions *similar, const char *name);
-/* Compares `name`, and suggests `shown` instead of it. */
+/* Compares `name` with the wanted name. If they are similar, suggests `shown`. */
 void suggestions_offer_as(struct suggestions *similar, const char *name, const char *shown);
 /*
  * Offers all events of a trace by each meaning of a pattern: group.name, group.*, a group, or a name alone.

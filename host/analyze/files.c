@@ -18,8 +18,9 @@ enum kind { NOTHING, FILE_ENTRY, INODE_ENTRY };
 struct files {
 	const struct ktread *trace;
 	struct entry entry[FILES_KEPT];
-	uint64_t era;	  /* number of losses so far; entries of earlier eras are invalid */
-	uint32_t waiting; /* rings that have lost their beginning and had no event so far */
+	/* number of times that slots were lost so far; entries of earlier eras are invalid */
+	uint64_t era;
+	uint32_t waiting; /* number of rings that have lost their beginning and had no event so far */
 	bool *begun;	  /* by ring: it had an event, or has not lost its beginning */
 };
 
@@ -119,7 +120,7 @@ static struct files_path path_of(struct files *files, const struct ktread_event 
 
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
 	entry = find(files, FILE_ENTRY, file);
-	/* A file number that was reused has another inode, or none. */
+	/* If a file number was reused, its event has a different inode, or none. */
 	if (entry && has_inode && entry->inode != inode)
 		entry = NULL;
 	if (known->kind == WELLKNOWN_FILE_CLOSE)

@@ -3,11 +3,11 @@
  * Finds the path of an open file or inode that an event names by number: the path in the last vfs.open or
  * vfs.lookup with that number. Show it as an inference: the file may have been renamed since.
  *
- * Nothing is inferred across lost slots of any ring: they may have held a close and another open. If rings
- * have lost their beginnings, nothing is inferred before each of them has had an event. A gap is known only
- * from the first event after it; paths inferred from other rings' events until then remain. Events that a
- * filter leaves out are like lost ones, so no path is inferred with a filter by CPU, thread or type. A filter
- * by time does no harm.
+ * Nothing is inferred across lost slots of any ring: the slots may have held a close, and an open of
+ * another file. If rings have lost their beginnings, nothing is inferred before each of them has had an
+ * event. A gap is known only from the first event after it; paths inferred from other rings' events until
+ * then remain. Events that a filter leaves out have the same effect as lost slots, so no path is inferred
+ * with a filter by CPU, thread or type. A filter by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H
@@ -19,7 +19,7 @@
 #include "ktread/ktread.h"
 
 #define FILES_KEPT 512u /* open files and inodes; a newer one replaces an older one with the same hash */
-#define FILES_PATH 244u /* bytes; longer paths and paths that were cut short are not stored */
+#define FILES_PATH 244u /* in bytes; longer paths, and paths that the kernel cut short, are not stored */
 
 struct files;
 

@@ -12,7 +12,7 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-#define FLOWS_OPEN 1024u /* flows open at once; fewer if their hashes collide */
+#define FLOWS_OPEN 1024u /* most flows that are open at one time; fewer if their hashes collide */
 
 /* A zero-initialised structure is ready for use. */
 struct flows {
@@ -25,12 +25,12 @@ struct flows {
 };
 
 struct flows_step {
-	uint64_t id; /* from 1; 0: the event neither begins nor ends a flow */
+	uint64_t id; /* number of the flow, from 1; 0: the event neither begins nor ends a flow */
 	bool ends;   /* true: the flow ends here; false: it begins, and may never end */
 	const char *name;
 };
 
-/* flows_event() for the kinds of event that may begin or end a flow. */
+/* Implements flows_event() for the kinds of event that may begin or end a flow. */
 struct flows_step flows_take(struct flows *flows, const struct ktread_event *event,
 			     const struct wellknown *known);
 

@@ -14,8 +14,8 @@ struct gap {
 struct gaps {
 	struct gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
-	uint32_t next; /* the first that begins after all `to` asked about so far */
-	/* latest end of the gaps begun so far, by CPU; the last one: gaps without a CPU */
+	uint32_t next; /* index of the first gap that begins after the `to` of all calls so far */
+	/* by CPU: latest end of all gaps that have begun; the last entry is for gaps without a CPU */
 	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;
 	struct scheduling *scheduling;
@@ -63,8 +63,8 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 }
 
 /*
- * Adds the gaps of a full boot ring, which refused records. The gap of each CPU ends when the CPU had a ring
- * of its own. If that ring has lost its beginning, its gap is known already.
+ * Adds the gaps of a full boot ring, which refused records. The gap of each CPU ends when the CPU gets a
+ * ring of its own. If the CPU's own ring has lost its beginning, that gap is known already.
  */
 static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
@@ -117,7 +117,7 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 	return status;
 }
 
-/* Reads without the filter: the events that it leaves out may show what is missing. */
+/* Reads without the filter: the events that the filter leaves out may show which slots are missing. */
 static int find_unfiltered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
 {
 	int status, again;

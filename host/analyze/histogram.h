@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The distribution of numbers, in memory that does not grow with their count. Count, sum, least and greatest
- * are always exact. Ranks are exact up to HISTOGRAM_EXACT values, which are stored individually. With more
- * values, they are counted in buckets, HISTOGRAM_STEPS for each power of two, and the value of a rank is the
- * greatest value of its bucket: at most 1/HISTOGRAM_STEPS too great, never too small.
+ * The distribution of numbers, in memory that does not grow with their count. Count, sum, least and
+ * greatest are always exact. Ranks are exact up to HISTOGRAM_EXACT values, which are stored individually.
+ * With more values, they are counted in buckets, HISTOGRAM_STEPS for each power of two, and the value of a
+ * rank is the largest value of its bucket: at most 1/HISTOGRAM_STEPS too great, never too small.
  */
 #ifndef ANALYZE_HISTOGRAM_H
 #define ANALYZE_HISTOGRAM_H
@@ -26,8 +26,9 @@ struct histogram {
 	uint64_t *value; /* the values, up to HISTOGRAM_EXACT; NULL once they are in buckets */
 	uint32_t room;
 	bool sorted;
-	bool counted;				 /* the values are in buckets */
-	uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS buckets each; NULL: no value there */
+	bool counted; /* the values are in buckets */
+	/* an array of HISTOGRAM_STEPS buckets for each octave; NULL: the octave has no value */
+	uint64_t *octave[HISTOGRAM_OCTAVES + 1];
 };
 
 /* Returns 0 or KTREAD_E_MEMORY. */
@@ -35,8 +36,8 @@ int histogram_add(struct histogram *histogram, uint64_t value);
 void histogram_free(struct histogram *histogram);
 
 /*
- * Returns the rank of a percentile: the smallest rank whose value at least `part` of `whole` of the values do
- * not exceed. 99 of 100 is p99.
+ * Returns the rank of a percentile: the smallest rank such that at least part / whole of all values are not
+ * above the value of that rank. 99 of 100 is p99.
  */
 static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned whole)
 {
@@ -60,7 +61,7 @@ uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 struct values {
 	struct histogram positive; /* values of 0 and more */
 	struct histogram negative; /* magnitudes */
-	uint64_t missing;	   /* events that lack the field, or hold a string there */
+	uint64_t missing;	   /* number of events that lack the field, or whose field is a string */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pending things, found by a key of a few words: a table that grows up to a limit. A trace that begins things
- * for ever and ends none therefore costs bounded memory.
+ * A table of pending things, found by a key of a few words. The table grows only up to a limit, so a trace
+ * that begins things for ever and never ends them costs bounded memory.
  */
 #ifndef ANALYZE_KEYED_H
 #define ANALYZE_KEYED_H
@@ -18,8 +18,8 @@
 
 struct keyed_entry {
 	uint64_t key[KEYED_WORDS];
-	uint64_t stamp; /* stamp of its beginning */
-	uint64_t time;	/* time of its beginning, as in threads.h */
+	uint64_t stamp; /* stamp at which the pending thing began */
+	uint64_t time;	/* time at which it began, counted as in threads.h */
 	uint64_t count; /* for the table's owner */
 	uint32_t cpu, thread;
 	uint16_t off; /* for the table's owner */
@@ -35,7 +35,10 @@ struct keyed {
 
 /* Empties the table and frees its memory. */
 void keyed_free(struct keyed *table);
-/* Returns NULL if there is none. Valid until the next keyed_put() or keyed_remove(). */
+/*
+ * Returns the entry of a key, or NULL if there is none. The entry is valid until the next keyed_put() or
+ * keyed_remove().
+ */
 struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);
 /*
  * Finds or adds the entry of a key. A new entry is all zeros except for its key. *entry is NULL if the table

@@ -24,10 +24,10 @@ struct reading {
 	struct wellknown_table known;
 	const struct ktread_event *event; /* the current event */
 	uint64_t cost;
-	struct waiting *waiting; /* by index of the thread */
+	struct waiting *waiting; /* indexed by thread */
 	uint32_t waiting_count;
 	uint64_t *seen; /* by CPU: time of the last event */
-	/* by kind: bit map of the events that delimit it */
+	/* by kind of duration: bit map of the events that begin and end it */
 	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
 	int error;
 };
@@ -95,7 +95,10 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 		memcpy(row->name, name.string, name.length);
 }
 
-/* Returns the only CPU whose gaps can hide that the span ended and another one began, or GAPS_ANYWHERE. */
+/*
+ * Returns the only CPU whose gaps can hide the end of the span and the beginning of the next one, or
+ * GAPS_ANYWHERE.
+ */
 static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
 			 const struct ktread_event *event)
 {
@@ -140,8 +143,8 @@ static struct waiting *waiting_of(struct reading *r, uint32_t index)
 }
 
 /*
- * Measures from the wakeup to the next time that the thread runs. A thread that a switch left runnable was
- * not woken.
+ * Measures from the wakeup to the next time that the thread runs. A thread that was runnable after its last
+ * switch was not woken.
  */
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -186,7 +189,10 @@ static void take(struct reading *r, const struct ktread_event *event)
 		r->error = KTREAD_E_MEMORY;
 }
 
-/* Marks the events that must be recorded all the time for a duration of each kind to be reliable. */
+/*
+ * Marks, for each kind of duration, the events that must be recorded all the time. Otherwise the duration
+ * is not reliable.
+ */
 static void mark_needed(struct reading *r, const struct ktread *trace)
 {
 	static const struct {

@@ -14,22 +14,23 @@
 /* ---- Pairs by any key ---- */
 
 /*
- * Pairs events that begin something with events that end it, by any key that both carry, and collects the
- * durations.
+ * Pairs events that begin something with events that end it, by any key that both events have, and collects
+ * the durations.
  *
- * An end belongs to the last beginning with the same key. A beginning whose key is begun again before its end
- * is unmatched. An event that is both first ends and then begins, which gives the time from each event to the
- * next.
+ * An end belongs to the last beginning with the same key. If the same key begins again before the end, the
+ * earlier beginning is unmatched. An event may be both an end and a beginning: it first ends and then
+ * begins, which gives the time from each event to the next.
  *
- * A pair is dropped if an event of the rule was not recorded for some time in between. It is also dropped if
- * missing slots could have held its true end: slots of the CPU, if the key is a CPU or the thread ran there
- * throughout; otherwise slots of any CPU.
+ * A pair is dropped if one of the rule's events was switched off at some time in between. It is also
+ * dropped if missing slots could have held its true end: slots of the CPU, if the key is a CPU or the
+ * thread ran there throughout; otherwise slots of any CPU.
  */
 
 #define PAIRS_KEYS KEYED_WORDS
 
 enum pairs_by {
-	PAIRS_BY_OWNER, /* the thread that records it; the CPU in interrupts and where no thread runs */
+	/* the thread that records the event; the CPU if it records in an interrupt or runs no thread */
+	PAIRS_BY_OWNER,
 	PAIRS_BY_THREAD,
 	PAIRS_BY_CPU,
 	PAIRS_BY_FIELD,
@@ -56,10 +57,10 @@ struct pairs_worst {
 struct pairs_result {
 	struct histogram ticks;
 	struct pairs_worst worst;
-	uint64_t begins, ends; /* events without a partner */
+	uint64_t begins, ends; /* number of events without a partner */
 	uint64_t dropped;      /* pairs dropped because slots are missing in between */
 	uint64_t switched;     /* pairs dropped because one of the events was switched off in between */
-	uint64_t keyless;      /* events whose payload lacks the key */
+	uint64_t keyless;      /* number of events whose payload lacks the key */
 	uint64_t left_out;
 };
 
@@ -84,8 +85,8 @@ int pairs_measure(struct histogram *ticks, struct pairs_worst *worst, uint64_t b
 
 /*
  * Durations between the well-known events: system calls, interrupts, faults, waiting for locks and holding
- * them, and from a wakeup until the thread runs. There is a row for each system call and each interrupt, and
- * one for each of the others.
+ * them, and from a wakeup until the thread runs. Each system call and each interrupt has a row of its own;
+ * every other kind has one row.
  */
 
 #define LATENCIES_ROWS 128u
@@ -104,8 +105,8 @@ enum latencies_kind {
 struct latencies_row {
 	enum latencies_kind kind;
 	bool has_number;
-	uint64_t number;	   /* of the system call or interrupt */
-	char name[LATENCIES_NAME]; /* from the event that begins it; "": it has no name */
+	uint64_t number;	   /* number of the system call or interrupt */
+	char name[LATENCIES_NAME]; /* name, from the event that begins the duration; "": no name */
 	struct histogram ticks;
 	struct pairs_worst worst;
 	/* durations without a seen end, or with missing slots or a switched-off event in between */
@@ -116,7 +117,7 @@ struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
 	uint64_t unpaired; /* ends without a beginning, and beginnings without an end */
-	uint64_t left_out; /* durations for which there was no row */
+	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;
 	bool states_unknown; /* sched.switch has state 0 every time */
 	bool announced;	     /* states_unknown is set, and sched.block shows which threads sleep */

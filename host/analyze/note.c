@@ -75,9 +75,9 @@ double note_silence(const char *note, bool *more)
 
 /* ---- Registers ---- */
 
-#define X86_LEVEL 3u /* bits of cs: 0 is the kernel, 3 a program */
+#define X86_LEVEL 3u /* bits of cs: 0 means the kernel, 3 a program */
 #define ARM_LEVEL \
-	0xfu /* bits of the state: 0 is EL0, also in AArch32's user mode, which additionally sets bit 4 */
+	0xfu /* bits of pstate: 0 means EL0; AArch32's user mode has 0 here as well, and bit 4 set */
 
 static bool find(const char *line, const char *name, uint64_t *value)
 {

@@ -24,23 +24,23 @@ int note_word_after(const char *command, size_t length, const char *option, char
 
 /*
  * Copies the path of the kernel's file from the note, or from QEMU's command line in it. Returns false if
- * there is none, or it is no regular file that can be read: a trace may name anything, and opening a FIFO,
- * for example, could block.
+ * there is no path, or if it does not name a readable regular file. A trace may contain any path, and
+ * opening a FIFO, for example, could block.
  */
 bool note_kernel(const char *note, char *path, size_t size);
 
 /*
- * Returns for how many seconds nothing had come from the machine when it was captured ("silent: 1.0 s or
- * more"), or a negative number if the note does not say. Sets `*more` if it may have been longer, because
- * nothing watched the machine before. The newest stamp of a trace plus this time is its "now": all times
- * "ago", "late" and "since" are counted back from there.
+ * Returns for how many seconds the machine had recorded nothing when it was captured ("silent: 1.0 s or
+ * more"), or a negative number if the note does not say. Sets `*more` if the time may have been longer,
+ * because the machine was not watched before. The newest stamp of a trace plus this time is its "now": all
+ * times "ago", "late" and "since" are counted back from there.
  */
 double note_silence(const char *note, bool *more);
 
 /* ---- Privilege level of a CPU, from its registers ---- */
 
 enum privilege {
-	PRIVILEGE_UNKNOWN, /* no register shows it, as on RISC-V */
+	PRIVILEGE_UNKNOWN, /* no register shows whether the kernel or a program ran, as on RISC-V */
 	PRIVILEGE_KERNEL,
 	PRIVILEGE_USER,
 };

@@ -82,7 +82,10 @@ struct order order_between_cpus(const struct ktread *trace)
 
 	if (has_one_clock(info))
 		return order;
-	/* Each clock was measured against CPU 0's, so the errors of two clocks add up. */
+	/*
+	 * Each clock was measured against CPU 0's, so the error between two clocks is the sum of both
+	 * errors.
+	 */
 	if (info->clock != KTREAD_CLOCK_RAW && info->clock_cpus >= others && info->clock_error)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
 	if (info->clock == KTREAD_CLOCK_ALIGNED) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The order of events of different CPUs: how certain it is, and alignment of clocks. Within a CPU events are
- * always in order. Between CPUs the order depends on what is known of their clocks.
+ * The order of events of different CPUs: how certain it is, and alignment of clocks. Within a CPU events
+ * are always in order. The order of events of different CPUs depends on what is known about their clocks.
  */
 #ifndef ANALYZE_ORDER_H
 #define ANALYZE_ORDER_H
@@ -16,7 +16,7 @@ enum order_state {
 	ORDER_CERTAIN,	  /* one CPU, or one clock for all */
 	ORDER_MEASURED,	  /* certain for events of different CPUs that are at least `doubt` apart */
 	ORDER_ALIGNED,	  /* causes and effects are in order; other events if they are `doubt` apart */
-	ORDER_UNMEASURED, /* nothing is known of the clocks, or not of all */
+	ORDER_UNMEASURED, /* the clocks of some or all CPUs are unknown */
 };
 
 struct order {
@@ -42,7 +42,7 @@ uint64_t order_error_at(const struct ktread *trace, uint32_t cpu, uint64_t stamp
  * order is certain.
  */
 int order_say(const struct ktread *trace, char text[ORDER_TEXT]);
-/* The same as a member of a JSON object, "order":{…}. */
+/* Writes the order as a member of a JSON object: "order":{…}. */
 int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 
 /* ---- Alignment ---- */
@@ -61,12 +61,16 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 #define ALIGN_CPUS_MAX 256u
 
 struct align_report {
-	uint64_t pairs;	   /* pairs of a cause and its effect on another CPU */
-	uint64_t before;   /* effects that came before their cause, at first */
-	uint64_t after;	   /* the same after the alignment */
-	int kept;	   /* the alignment did not improve the order: clocks are unchanged */
-	uint64_t given_up; /* contradictory bounds that were ignored: wrong pairs, or drift within a window */
-	uint64_t window;   /* length of a window in ticks */
+	uint64_t pairs;	 /* number of pairs of a cause and its effect on another CPU */
+	uint64_t before; /* number of effects that came before their cause, before the alignment */
+	uint64_t after;	 /* number of effects that come before their cause, after the alignment */
+	int kept;	 /* the alignment did not improve the order: clocks are unchanged */
+	/*
+	 * number of contradictory bounds that were ignored; caused by wrong pairs, or by drift within a
+	 * window
+	 */
+	uint64_t given_up;
+	uint64_t window; /* length of a window in ticks */
 };
 
 /*

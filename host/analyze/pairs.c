@@ -17,8 +17,9 @@ struct pairs {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	uint64_t time;	       /* as in threads.h */
-	struct keyed open;     /* open beginnings; `count`: events of the CPU until then */
+	uint64_t time; /* as in threads.h */
+	/* beginnings without an end so far; `count`: number of the CPU's events before the beginning */
+	struct keyed open;
 	uint64_t events[CPUS]; /* events so far, by CPU */
 	struct pairs_result result;
 	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];

@@ -17,8 +17,9 @@
 
 struct processes_process {
 	uint32_t id;
-	uint32_t parent;		 /* 0: unknown */
-	bool exec;			 /* the command comes from its own exec, not from its parent */
+	uint32_t parent; /* 0: unknown */
+	/* `command` comes from the process's own exec, not from its parent */
+	bool exec;
 	char command[PROCESSES_COMMAND]; /* the program that it runs; "": unknown */
 };
 
@@ -34,7 +35,7 @@ void processes_free(struct processes *processes);
 
 /* Returns the process of a thread; 0 if unknown. */
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
-/* Returns NULL if nothing is known of the process. */
+/* Returns the process, or NULL if it is unknown. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
 
 /*

@@ -109,7 +109,10 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 	return 0;
 }
 
-/* Writes "0x…": a mask of events of a group. `name`: those with this name; NULL: those that are wanted. */
+/*
+ * Writes "0x…": a mask of events of a group. `name`: only the events of that name; NULL: only the events
+ * that are wanted.
+ */
 static char *put_mask(const struct masks *masks, uint32_t first, const char *name, char *at)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -209,8 +212,8 @@ static int add(struct requests *requests, struct ktrx_request request)
 }
 
 /*
- * Adds a change of one event. If `joins` is set and the last request ends with the previous id, extends that
- * request instead.
+ * Adds a change of one event. If `joins` is set and the last request ends with the previous event id,
+ * extends the last request instead.
  */
 static int add_event(struct requests *requests, uint16_t id, const struct change *change, int joins)
 {
@@ -375,8 +378,8 @@ static int mask_is_sound(const char *text, uint64_t *value)
 }
 
 /*
- * Returns whether each bit of the mask belongs to an event. A negative number always fits: its upper bits are
- * endless.
+ * Returns whether each bit of the mask belongs to an event. A negative number always fits, because all of
+ * its upper bits are set.
  */
 static int mask_fits(const char *text, uint64_t value, const struct masks *masks, uint32_t first)
 {
@@ -418,7 +421,7 @@ static size_t without_suffix(const char *name, const char *suffix)
 	return length > tail && strcmp(name + length - tail, suffix) == 0 ? length - tail : 0;
 }
 
-/* Changes events by a mask. Returns 1 if the name is not that of a mask. */
+/* Changes events by a mask. Returns 1 if no mask has that name. */
 static int set_mask(struct requests *requests, const char *name, const char *text)
 {
 	size_t length = without_suffix(name, ENABLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Translates the text of ktrace_control() into requests for the guest's mailbox. Finds names in the trace's
- * own tables. Also knows the words start, stop and clear.
+ * own tables. Also accepts the words start, stop and clear.
  */
 #ifndef ANALYZE_REQUESTS_H
 #define ANALYZE_REQUESTS_H
