@@ -25,14 +25,16 @@
 #define RULES_CONDITIONS 4u  /* most conditions of one event */
 
 enum rule_form {
-	RULE_NEVER,  /* the subject must not come, or not in a state that is named */
-	RULE_AFTER,  /* the subject must not follow a cause, unless a release came between */
-	RULE_WITHIN, /* a subject must follow every cause in time, unless a release came between */
+	/* the subject must not occur; or must not occur while a depth or a thread is in the named state */
+	RULE_NEVER,
+	RULE_AFTER,  /* the subject must not follow a cause, unless a release is between them */
+	RULE_WITHIN, /* a subject must follow every cause in time, unless a release is between them */
 	RULE_ALWAYS, /* `required` must hold for the subject */
-	RULE_MOST,   /* at most `limit` subjects, or so many in a time */
-	RULE_BROKEN, /* a CPU descriptor must not record that this was broken */
+	RULE_MOST,   /* at most `limit` subjects, in the whole trace or in an interval */
+	RULE_BROKEN, /* no CPU descriptor may record this mistake */
 	/*
-	 * no rule of its own: a cause increments the depth, a release decrements it, a subject sets it to 0
+	 * not a rule but a depth for other rules: a cause increments it, a release decrements it, a subject
+	 * sets it to 0
 	 */
 	RULE_DEPTH,
 };
@@ -69,14 +71,14 @@ struct rule {
 	uint32_t events;
 	char key[KEYED_WORDS][RULES_EVENTS][RULES_WORD]; /* names in `by`, one for each event */
 	uint32_t keys;
-	uint64_t limit;		       /* RULE_MOST: how many; also `while DEPTH > limit` */
+	uint64_t limit;		       /* RULE_MOST: most subjects; RULE_NEVER: N of `while DEPTH > N` */
 	uint64_t time;		       /* ns, 0: none */
-	uint64_t ticks;		       /* the same in ticks; valid once bound */
+	uint64_t ticks;		       /* `time` in ticks; valid once bound */
 	bool in_depth;		       /* RULE_NEVER: only while `depth` is above `limit` */
 	uint32_t depth;		       /* index of the RULE_DEPTH */
 	uint32_t broken;	       /* RULE_BROKEN: KTRX_BROKEN_* */
 	char thread_field[RULES_WORD]; /* RULE_NEVER: only while this thread is in one of `thread_states` */
-	uint32_t thread_states;	       /* bits 1 << enum threads_state; 0: no such clause */
+	uint32_t thread_states;	       /* bits 1 << enum threads_state; 0: the rule has no such clause */
 	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */
 	uint32_t requirements;
 	bool checked;  /* valid once bound: false if the rule is not checked */
@@ -112,8 +114,9 @@ int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *er
 bool rules_state_is_off(const struct ktread *trace);
 
 /*
- * Stores the values of the names in `by`: the fields. If an event lacks the field, `thread` and `cpu` are the
- * thread and CPU that recorded it. Returns false if a value is missing.
+ * Stores the values of the names in `by`, which are fields of the event. If the event has no field `thread`
+ * or `cpu`, these names mean the thread or CPU that recorded the event. Returns false if a value is
+ * missing.
  */
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);
 /* Returns whether the event matches: its id, its context, its conditions. */
@@ -125,9 +128,9 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 /* ---- Checks ---- */
 
 /*
- * Checks a trace against rules. Calls back for each violation when it is found. Events that are missing in
- * the trace never cause a violation, and never count as a rule that was kept: if lost slots could have held
- * the deciding events, or they may have been switched off, the rule counts as undecided.
+ * Checks a trace against rules. Calls back for each violation when it is found. An event that is missing in
+ * the trace never causes a violation and never means that a rule was kept: if lost slots could have held a
+ * deciding event, or if the event may have been switched off, the rule counts as undecided.
  *
  * Memory is bounded: a table of KEYED_MAX entries for each rule, and the limits of threads.h and
  * scheduling.h.
@@ -135,37 +138,44 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 
 struct check_violation {
 	uint32_t rule;
-	uint64_t stamp;	 /* of the violating event; of an event that never came: when it was due */
-	uint64_t number; /* number of that event in order of reading, from 1; 0: no event */
+	/* stamp of the violating event; if an event never came, the stamp at which it was due */
+	uint64_t stamp;
+	uint64_t number; /* number of the violating event in order of reading, from 1; 0: no event */
 	uint32_t cpu, thread;
-	bool has_cause; /* cause_* describe the event that caused it */
+	bool has_cause; /* cause_* describe the cause of the violation */
 	uint64_t cause_stamp;
 	uint32_t cause_cpu, cause_thread;
 	bool in_state; /* RULE_BROKEN: found in a CPU descriptor; pc and object are valid */
 	uint64_t pc;
-	uint64_t object; /* a lock; 0: none */
-	uint64_t count;	 /* RULE_MOST: how many there were; RULE_NEVER with a depth: the depth */
+	uint64_t object; /* address of the lock; 0: none */
+	uint64_t count;	 /* RULE_MOST: number of subjects; RULE_NEVER with a depth: the depth */
 };
 
 struct check_result {
-	uint64_t held; /* times that the rule was kept */
+	uint64_t held; /* number of times that the rule was kept */
 	uint64_t violated;
-	/* times that it could not be decided because slots were lost or events were switched off */
+	/*
+	 * number of times that the rule could not be decided because slots were lost or events were
+	 * switched off
+	 */
 	uint64_t undecided;
 	uint64_t switched_off; /* part of `undecided`: an event that decides it was switched off */
-	uint32_t off;	       /* the first such event */
-	/* times that the state of a thread was unknown because sched.switch does not record it */
+	uint32_t off;	       /* id of the first such event */
+	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;
 	/*
-	 * times that the order of events was uncertain: they are on different CPUs, at times too close to
-	 * compare
+	 * number of times that the order of events was uncertain: they were on different CPUs, too close in
+	 * time
 	 */
 	uint64_t unordered;
 	/* part of `violated` that depends on the order of events of CPUs whose clocks are unknown */
 	uint64_t uncertain;
-	/* events that lack the key or exceed the table's limit; includes those of the rule's depth */
+	/*
+	 * number of events that lack the key or exceed the table's limit, including events of the rule's
+	 * depth
+	 */
 	uint64_t left_out;
-	struct check_violation first; /* the earliest, if `violated` is not 0 */
+	struct check_violation first; /* the earliest violation, if `violated` is not 0 */
 };
 
 typedef void check_found(void *context, const struct check_violation *violation);
@@ -199,7 +209,7 @@ struct rule_word {
 	enum rule_word_kind kind;
 	char text[RULES_WORD];
 	uint32_t line, column;
-	bool begins; /* is in the first column: a statement begins */
+	bool begins; /* the word is in the first column, so a statement begins */
 };
 
 struct rule_words {

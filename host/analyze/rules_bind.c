@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Binds rules to a trace: finds the events that they mean, and checks that these have the fields and were
- * recorded.
+ * Binds rules to a trace: finds the events that match their patterns, and checks that these events have the
+ * fields and were recorded.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 	return status;
 }
 
-/* Bit map of events that have a record: an event that is off now may have been on. */
+/* Bit map of events that have a record: an event that was off at the end may have been on before. */
 struct seen {
 	uint8_t map[(KTRX_EVENT_MAX + 1) / 8];
 	bool is_known;
@@ -292,7 +292,7 @@ bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_even
 
 		if (name[0] != '@' && keyed_field(fired, name, &key[k]))
 			continue;
-		/* Thread 0 means no particular thread. A kernel without thread ids records nothing else. */
+		/* Thread 0 means no particular thread. A kernel without thread ids records only thread 0. */
 		if (strcmp(name, "@thread") == 0 && fired->thread == 0)
 			return false;
 		if (strcmp(name, "thread") == 0 || strcmp(name, "@thread") == 0)

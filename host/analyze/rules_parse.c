@@ -330,7 +330,7 @@ static int take_while(struct parser *parser, struct rule *rule)
 	return status ? status : take_number(parser, &rule->limit);
 }
 
-/* Parses what a CPU descriptor can record as broken. */
+/* Parses the name of a mistake that a CPU descriptor can record, after "broken". */
 static int take_broken(struct parser *parser, struct rule *rule)
 {
 	static const char *const words[] = {

@@ -10,7 +10,7 @@
 
 /* ---- When events were switched off ---- */
 
-/* A period in which an event was off, without its two ends. */
+/* A period in which an event was off; excludes both of its end points. */
 struct time {
 	uint64_t from, to;
 	uint32_t id;
@@ -18,10 +18,10 @@ struct time {
 
 struct switched {
 	const struct ktread *trace;
-	struct time *time; /* sorted by id after switched_end() */
+	struct time *time; /* periods, sorted by event id after switched_end() */
 	uint32_t count, room;
-	uint64_t last[KTRX_EVENT_MAX + 1];  /* stamp of the newest record, 0: none */
-	uint64_t off[KTRX_EVENT_MAX + 1];   /* off since this stamp; 0: not known to be off */
+	uint64_t last[KTRX_EVENT_MAX + 1];  /* stamp of the event's newest record; 0: none */
+	uint64_t off[KTRX_EVENT_MAX + 1];   /* the event is off since this stamp; 0: not known to be off */
 	uint32_t begin[KTRX_EVENT_MAX + 2]; /* index of an event's first period */
 	uint8_t some[SWITCHED_MAP];	    /* bit map of events that have a period */
 	uint8_t always[SWITCHED_MAP];
@@ -165,8 +165,8 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 }
 
 /*
- * An event that was switched off or on has a period. An event without records has been in its present state
- * all the time.
+ * An event that was switched off or on has a period. An event without a period was in its final state all
+ * the time.
  */
 bool switched_was_on(const struct switched *s, uint32_t id)
 {
@@ -203,11 +203,11 @@ struct scheduling {
 	struct known_event *event; /* events with a known meaning */
 	struct wellknown *as;	   /* positions of their fields; same index as `event` */
 	uint32_t events;
-	uint16_t place[KTRX_EVENT_MAX + 1]; /* by id: index in `event` + 1; 0: no known meaning */
+	uint16_t place[KTRX_EVENT_MAX + 1]; /* by event id: index in `event` + 1; 0: no known meaning */
 	bool changes;			    /* some event was switched on or off */
 	bool has_state, states;
-	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: on at some time */
-	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: on all the time */
+	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: recording was on at some time */
+	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: recording was on all the time */
 };
 
 static void add_event(struct scheduling *s, uint32_t id, const struct wellknown *as)
@@ -290,7 +290,7 @@ static int read_unfiltered(struct scheduling *s, struct ktread *trace)
 	const struct ktread_event *event;
 	int status, error = 0;
 
-	/* There is nothing to find: no states, and no records of events that are switched on or off. */
+	/* Such a trace has no states, and no records of events that are switched on or off. */
 	if (ktread_info(trace)->records_only)
 		return scheduling_end(s);
 	status = ktread_rewind(trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What one pass finds out before the trace is judged: when events were switched off, which events describe
- * threads, and where slots are missing.
+ * Facts that one pass collects before the trace is judged: when events were switched off, which events
+ * describe threads, and where slots are missing.
  */
 #ifndef ANALYZE_SCHEDULING_H
 #define ANALYZE_SCHEDULING_H
@@ -23,7 +23,7 @@
  */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* bytes of a bit map of events */
-/* most periods of all events; an event whose period exceeds them counts as always off */
+/* most periods of all events; an event whose period has no room counts as always off */
 #define SWITCHED_MAX 65536u
 
 struct switched;
@@ -38,7 +38,7 @@ int switched_end(struct switched *switched);
 /* Returns an event in a bit map that was off at some time between the two stamps; 0: none. */
 uint32_t switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
 
-/* The same for one event. */
+/* Returns whether one event was off at some time between the two stamps. */
 bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
 /*
  * Returns whether recording of this event was on at some time that the trace covers, even if it never
@@ -58,42 +58,42 @@ bool switched_change_of(const struct ktread_event *event, struct switched_change
 
 /*
  * Finds in one pass which events about threads were recorded and when, and whether the `state` of
- * sched.switch means anything. All commands share this one answer.
+ * sched.switch means anything. All commands use this one result.
  *
- * State 0 means runnable. But a kernel whose hook always passes 0 has most likely not filled in the field.
+ * State 0 means runnable. But if all states are 0, the kernel most likely does not fill in the field.
  */
 
 struct scheduling;
 
 /*
- * Reads the whole trace, without its filter, and rewinds it. A trace of records_only has nothing to learn
- * from and is not read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in either case.
+ * Reads the whole trace, without its filter, and rewinds it. A trace of records_only contains no such facts
+ * and is not read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in either case.
  */
 int scheduling_read(struct scheduling **scheduling, struct ktread *trace);
 void scheduling_free(struct scheduling *scheduling);
 
 /*
- * The same for a caller that reads the trace anyway: open, each event, end. Events may come ring by ring as
- * long as scheduling_needs_order() is false at the end; else the caller starts again with scheduling_read().
- * Each returns 0 or KTREAD_E_MEMORY.
+ * The same as scheduling_read() for a caller that reads the trace anyway: call open, then event for each
+ * event, then end. Events may come ring by ring as long as scheduling_needs_order() is false at the end;
+ * otherwise the caller starts again with scheduling_read(). Each returns 0 or KTREAD_E_MEMORY.
  */
 int scheduling_open(struct scheduling **scheduling, const struct ktread *trace);
 int scheduling_event(struct scheduling *scheduling, const struct ktread_event *event);
 int scheduling_end(struct scheduling *scheduling);
 bool scheduling_needs_order(const struct scheduling *scheduling);
 
-/* Returns whether the state of sched.switch means something: some switch had one other than 0. */
+/* Returns whether the state of sched.switch means something: some switch had a state other than 0. */
 bool scheduling_states(const struct scheduling *scheduling);
 
 /*
- * Returns whether sched.switch has a state that is always 0. It is then unknown what became of a thread that
- * was switched away from. Sets `announced` if sched.block shows that instead.
+ * Returns whether sched.switch has a state that is always 0. The state of a thread that was switched away
+ * from is then unknown. Sets `announced` if sched.block shows instead which threads sleep.
  */
 bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *announced);
 
 /*
- * Returns whether recording of this kind of event was on at some time that the trace covers, even if none
- * occurred. A stop of all recording ends that time.
+ * Returns whether recording of this kind of event was on at some time that the trace covers, even if no
+ * such event occurred. A stop of all recording ends that time.
  */
 bool scheduling_recorded(const struct scheduling *scheduling, enum wellknown_kind kind);
 
@@ -117,15 +117,16 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
 /* ---- Gaps ---- */
 
 /*
- * Gaps are places where slots are missing in a trace. A reader notices a gap only at the first event after
- * it, when it has read other rings well past the gap's beginning. So the trace is read once to find the gaps.
- * A second reading, which pairs events, then knows all gaps in advance.
+ * A gap is a time for which slots of a ring are missing in a trace. A reader notices a gap only at the
+ * first event after the gap. By then it has read events of other rings that are later than the gap's
+ * beginning. So the trace is read once to find the gaps. A second reading, which pairs events, then knows
+ * all gaps in advance.
  *
  * The first reading is made without the filter, so that events which the filter leaves out are not taken for
  * a gap.
  *
  * A gap reaches from the last event before it in its ring to the first event after it. After the last event
- * of a ring there may be a record that its CPU had not finished; that is no gap. There are three special
+ * of a ring there may be a record that its CPU had not finished; that is not a gap. There are three special
  * cases:
  * - If the file lacks the rest of a ring, the gap at the end of that ring has no end.
  * - The same holds for a ring that was full and refused later records. The boot ring is an exception, because

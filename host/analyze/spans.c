@@ -10,9 +10,9 @@
 #include "ktrx/v2.h"
 
 /*
- * Tracks which events that begin and end spans are recorded, while the trace is read once. Uses the library's
- * own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is
- * all events that belong to one kind of span.
+ * Tracks which events that begin and end spans are recorded, while the trace is read once. Uses the
+ * library's own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7).
+ * A family is the set of all events that belong to one kind of span.
  */
 
 enum recorded_family {
@@ -20,12 +20,12 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	RECORDED_FAMILIES, /* also means: no family */
+	RECORDED_FAMILIES, /* number of families; as an index, it also means no family */
 };
 
 struct recorded {
 	uint32_t change;		    /* id of ktrace.switched */
-	uint32_t of_spans_off;		    /* number of events that are off, of all families */
+	uint32_t of_spans_off;		    /* number of events that are off, in all families */
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
 	bool off[KTRX_EVENT_MAX + 1];
 	uint32_t events_off[RECORDED_FAMILIES]; /* by family: number of events that are off */
@@ -102,8 +102,8 @@ static inline bool recorded_is_due(const struct recorded *r, const struct ktread
 
 /*
  * Takes each event of the trace, in order. `gaps`: number of gaps before it, in which a record of a change
- * may be lost. Returns a bit for each family of which an event was switched on or off here. Sets *on if they
- * were switched on.
+ * may be lost. Returns a bit for each family, set if one of its events was switched on or off here. Sets
+ * *on if they were switched on.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
@@ -113,8 +113,8 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	if (!recorded_is_due(r, event))
 		return 0;
 	/*
-	 * An event that is off but has a record was switched on in a gap. Without a gap the record is only
-	 * late: its CPU had begun it before the change.
+	 * An event that is off but has a record was switched on in a gap. Without a gap, the CPU began to
+	 * write the record before the change and finished it later.
 	 */
 	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
@@ -148,12 +148,12 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
  */
 
 struct owner {
-	uint64_t seen;	 /* time of its last event */
-	uint64_t events; /* for CPUs: events taken so far */
+	uint64_t seen;	 /* time of the owner's last event */
+	uint64_t events; /* for CPUs: number of events taken so far */
 	uint32_t depth;
-	uint32_t gaps; /* for threads: gaps handled so far */
+	uint32_t gaps; /* for threads: number of gaps handled so far */
 	struct spans_span nest[SPANS_NEST];
-	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
+	struct spans_span lock[SPANS_LOCKS]; /* kind 0: the lane is free */
 };
 
 struct pool {
@@ -170,7 +170,7 @@ struct spans {
 	uint64_t unpaired;
 };
 
-/* The kind that begins what a kind ends. */
+/* By kind of event that ends a span: the kind of event that begins it. */
 static const uint8_t beginning_of[] = {
 	[WELLKNOWN_SYSCALL_EXIT] = WELLKNOWN_SYSCALL_ENTER,
 	[WELLKNOWN_IRQ_EXIT] = WELLKNOWN_IRQ_ENTER,
@@ -309,7 +309,7 @@ static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_ow
 {
 	struct spans_span *span;
 
-	/* Calls do not nest: the previous call never returned, or its return was not recorded. */
+	/* Calls do not nest. An open call has therefore not returned, or its return was not recorded. */
 	if (__builtin_expect(owner->depth > 0, 0) && known->kind == WELLKNOWN_SYSCALL_ENTER)
 		for (uint32_t i = 0; i < owner->depth; i++)
 			if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
@@ -345,8 +345,8 @@ static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owne
 }
 
 /*
- * Returns lane - 1 of the lock with this key, or of a free lane if `key` is NULL; SPANS_LOCKS if there is
- * none.
+ * Returns the lane minus 1 of the lock with this key, or of a free lane if `key` is NULL. Returns
+ * SPANS_LOCKS if there is no such lane.
  */
 static unsigned find_lock(const struct owner *owner, const struct spans_span *key)
 {
@@ -369,8 +369,8 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	i = find_lock(owner, &span);
 	if (i < SPANS_LOCKS) {
 		/*
-		 * An acquire ends the wait for the lock, and a release ends holding it. In all other cases
-		 * the end is missing.
+		 * An acquire ends the span of waiting for the lock, and a release ends the span of holding
+		 * it. In all other cases the end is missing.
 		 */
 		bool proper = span.kind == WELLKNOWN_LOCK_RELEASE ||
 			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&
@@ -436,7 +436,7 @@ static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktr
 	uint64_t unpaired = s->unpaired;
 	uint32_t id;
 
-	/* A switch on the way out of an interrupt ends the interrupt for this CPU. */
+	/* A switch at the end of an interrupt handler ends the interrupt's span on this CPU. */
 	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
 	/* A call that ends its thread does not return. */
 	if (wellknown_thread(known, event, WELLKNOWN_PREV, &id))
@@ -452,7 +452,7 @@ static bool belongs_to_cpu(enum wellknown_kind kind)
 	return kind == WELLKNOWN_SWITCH || kind == WELLKNOWN_IRQ_ENTER || kind == WELLKNOWN_IRQ_EXIT;
 }
 
-/* An interrupt belongs to its CPU, whatever context the kernel reports by then. */
+/* An interrupt belongs to its CPU, also if the kernel does not report the interrupt context at this event. */
 static __attribute__((noinline)) int interrupt_event(struct spans *s, const struct ktread_event *event,
 						     const struct wellknown *known, uint64_t time)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Spans: things that last, such as calls, waits and interrupts. */
+/* Spans: things that take time, such as calls, waits and interrupts. */
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
 
@@ -12,8 +12,9 @@
 #include "ktrx/slot.h"
 
 /*
- * Pairs begins with ends: system calls, faults and locks by thread (so they survive migration), interrupts
- * and everything within them by CPU. Takes each event in order, and reports which spans begin and end.
+ * Pairs begins with ends: system calls, faults and locks by thread (so their spans survive migration),
+ * interrupts and everything within them by CPU. Takes each event in order, and reports which spans begin
+ * and end.
  *
  * A span has an owner and a lane. Lane 0 nests: the span that began last ends first. Locks are released in
  * any order, so each lock that is waited for or held has a lane of its own, from 1.
@@ -22,7 +23,7 @@
  * owner.
  */
 
-#define SPANS_NEST  6u /* open at once on lane 0; deeper ones are ignored */
+#define SPANS_NEST  6u /* most spans that are open at one time on lane 0; deeper ones are ignored */
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
@@ -33,9 +34,9 @@ struct spans_owner {
 
 /* A span, described by the event that begins it. */
 struct spans_span {
-	uint64_t key;	/* number or object, which must be the same at both ends */
-	uint64_t stamp; /* stamp of its beginning */
-	/* events of that CPU before it, as counted by spans_events() */
+	uint64_t key;	/* number or object; must be equal in both events of the span */
+	uint64_t stamp; /* stamp of the span's beginning */
+	/* number of the CPU's events before the span, as counted by spans_events() */
 	uint64_t events;
 	uint32_t cpu; /* CPU where it began */
 	uint8_t kind; /* enum wellknown_kind of the beginning */
@@ -79,7 +80,7 @@ static inline struct spans_owner spans_owner_by(const struct threads *threads,
 					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
-/* The same. `current`: the result of threads_event_of() for the event. */
+/* As spans_owner_by(), for a caller that has the result of threads_event_of() for the event in `current`. */
 static inline struct spans_owner spans_owner_at(const struct threads *threads,
 						const struct ktread_event *event,
 						const struct threads_thread *current)
@@ -99,7 +100,7 @@ struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread
 int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time);
 
-/* The same. `who`: the result of spans_owner_by() for the event. */
+/* As spans_event(), for a caller that has the result of spans_owner_by() for the event in `who`. */
 int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
 		   const struct wellknown *known, uint64_t time);
 
@@ -115,8 +116,8 @@ void spans_finish(struct spans *spans);
  */
 void spans_close(struct spans *spans, uint64_t time);
 
-uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* events taken so far */
-/* ends without a beginning, and beginnings without an end */
+uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* number of the CPU's events so far */
+/* number of ends without a beginning, and beginnings without an end */
 uint64_t spans_unpaired(const struct spans *spans);
 
 #endif

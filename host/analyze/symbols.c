@@ -32,13 +32,13 @@ const char *symbols_message(void)
 }
 
 #define SCOPES	       64u   /* deepest nesting of scopes that is searched */
-#define BUILD_ID_LEAST 4     /* bytes; shorter build ids are ignored */
-#define KNOWN	       4096u /* addresses whose symbols are cached */
+#define BUILD_ID_LEAST 4     /* in bytes; shorter build ids are ignored */
+#define KNOWN	       4096u /* number of addresses whose symbols are cached */
 
 struct known {
 	uint64_t address;
 	int any;    /* the look-up included data */
-	int status; /* result of the look-up; 1: the entry is empty */
+	int status; /* status of the look-up; 1: the entry is empty */
 	struct symbol symbol;
 };
 
@@ -49,7 +49,7 @@ struct symbols {
 	 * the address space as the root.
 	 */
 	uint64_t slide;
-	uint64_t root; /* linked address; 0: unknown */
+	uint64_t root; /* linked address of the root; 0: unknown */
 	int doubtful;
 	struct symbols_image image; /* as linked */
 	struct known known[KNOWN];
@@ -87,11 +87,13 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 	return -1;
 }
 
-#define STEP (UINT64_C(2) << 20) /* kernels linked to fixed addresses move by multiples of this */
+/* a kernel linked to fixed addresses is moved by a multiple of this, in bytes */
+#define STEP (UINT64_C(2) << 20)
 
 /*
- * Returns whether the root is at a distance from its linked address by which no kernel moves. A kernel linked
- * to fixed addresses runs there, or is moved by a multiple of STEP, or by at least its own length.
+ * Returns whether the distance of the root from its linked address is impossible for a moved kernel. A
+ * kernel linked to fixed addresses runs there, or is moved by a multiple of STEP, or by at least its own
+ * length.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {
@@ -208,9 +210,9 @@ static int are_in_one_half(uint64_t a, uint64_t b)
 }
 
 /*
- * Converts an address of the running kernel to its linked address. Returns 0, or -1 if the kernel has no such
- * address. Code that is linked into the other half of the address space than the root starts the kernel, and
- * is not moved with it.
+ * Converts an address of the running kernel to its linked address. Returns 0, or -1 if the kernel has no
+ * such address. Code that is linked into a different half of the address space than the root is startup
+ * code, and is not moved with the kernel.
  */
 static int as_linked(const struct symbols *symbols, uint64_t address, uint64_t *linked)
 {
@@ -303,7 +305,7 @@ static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint3
 }
 
 /*
- * Finds the source line by a search of all compilation units: not every compiler writes an index of
+ * Finds the source line by a search of all compilation units, because not every compiler writes an index of
  * addresses.
  */
 static void find_line(struct symbols *symbols, uint64_t address, struct symbol *symbol)
@@ -349,7 +351,7 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 
 /*
  * Searches all symbols for the nearest one at or below the address, in section `section` (0: any), that can
- * be its name.
+ * be the name of the address.
  */
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)

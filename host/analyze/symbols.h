@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds functions and source lines for addresses of the traced kernel in its ELF file. The kernel may run at
- * other addresses than it was linked for: the trace has the address of its root, the file the address where
- * the root was linked. The difference applies to the whole file. An address that the file has but the running
- * kernel does not have is unknown: a program may be at the linked address.
+ * Finds functions and source lines for addresses of the traced kernel in its ELF file. The kernel may run
+ * at other addresses than it was linked for. The trace has the address of its root in the running kernel,
+ * and the file has the linked address of the root. The difference applies to the whole file. An address
+ * that the file has but the running kernel does not have is unknown: a program may be at the linked
+ * address.
  *
- *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
- *	if (status != SYMBOLS_OK)	also if it was opened, but is doubtful
- *		… symbols_message()
- *	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
- *		… symbol.function, symbol.offset, symbol.file, symbol.line
+ * 	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
+ * 	if (status != SYMBOLS_OK)	also if it was opened, but is doubtful
+ * 		… symbols_message()
+ * 	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
+ * 		… symbol.function, symbol.offset, symbol.file, symbol.line
  *
  * Uses libdw.
  */
@@ -29,9 +30,9 @@ enum symbols_status {
 	SYMBOLS_OTHER_BUILD = 1, /* the build ids differ */
 	SYMBOLS_UNCHECKED = 2,	 /* the trace or the file has no build id */
 	/* Not opened. */
-	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, memory included */
-	SYMBOLS_E_FORMAT = -2,	/* not an ELF file, or without symbols */
-	SYMBOLS_E_MACHINE = -3, /* for another architecture than the traced one */
+	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, or out of memory */
+	SYMBOLS_E_FORMAT = -2,	/* not an ELF file, or a file without symbols */
+	SYMBOLS_E_MACHINE = -3, /* a file for another architecture than that of the trace */
 };
 
 struct symbol {
@@ -52,21 +53,25 @@ void symbols_close(struct symbols *symbols);
 const char *symbols_message(void);
 
 /*
- * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains it,
- * with its own source line. Exception: code that ktrace itself inlines has the line that uses it. Returns 0,
- * or -1 if no code is known there. Data is not code, even if it has a name.
+ * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains
+ * it, with its own source line. Exception: code of ktrace that is inlined has the source line that calls
+ * ktrace. Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
-/* The same for an address of code or data, such as that of a lock. */
+/* As symbols_find(), for an address of code or data, such as the address of a lock. */
 int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
-/* The same for a return address: the line is that of the call, the offset is that of the address. */
+/*
+ * As symbols_find(), for a return address: the source line is that of the call, but the offset is that of
+ * the address itself.
+ */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /*
- * Calls `each` for all named code, in no order: functions, and symbols of assembly without a type. Addresses
- * are those of the running kernel. Names are as in the file. Sizes are 0 if the file does not have them.
+ * Calls `each` for all named code, in no particular order: functions, and assembly symbols without a type.
+ * Addresses are those of the running kernel. Names are as in the file. Sizes are 0 if the file does not
+ * have them.
  */
 void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
@@ -76,7 +81,9 @@ void symbols_each(struct symbols *symbols,
 int symbols_has(const struct symbols *symbols, uint64_t address);
 int symbols_has_code(const struct symbols *symbols, uint64_t address);
 
-/* Returns whether the names come from the file of another build. Viewers mark them. */
+/*
+ * Returns whether the file is of another build than the traced kernel. Viewers mark names from such a file.
+ */
 int symbols_doubtful(const struct symbols *symbols);
 
 /* ---- Readable names ---- */
@@ -92,7 +99,7 @@ int symbols_doubtful(const struct symbols *symbols);
 
 #define DEMANGLE_LENGTH 1024u  /* longest name that is demangled, in bytes */
 #define DEMANGLE_RESULT 4096u  /* longest result, in bytes */
-#define DEMANGLE_SHOWN	64u    /* bytes; in a longer result, template arguments are left out: "pay<...>" */
+#define DEMANGLE_SHOWN	64u    /* in bytes; in a longer result, template arguments are left out: "pay<...>" */
 #define DEMANGLE_NAMES	32768u /* most demangled names; further names stay unchanged */
 
 /*

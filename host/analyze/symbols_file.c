@@ -85,7 +85,7 @@ static const struct symbols_segment *find_segment(const struct symbols_image *im
 	return NULL;
 }
 
-/* If sections overlap, looks only at the one that begins last. */
+/* If sections overlap, checks only the section that begins last. */
 static const struct symbols_section *find_section(const struct symbols_image *image, uint64_t address)
 {
 	const size_t n = base_count_up_to(image->section, image->sections, sizeof(*image->section),
@@ -116,7 +116,7 @@ uint32_t symbols_image_section(const struct symbols_image *image, uint64_t addre
 	return section ? section->number : 0;
 }
 
-/* libdw calls these two to find further files. They find none. */
+/* libdw calls these two functions to find further files. They never find a file. */
 static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			      const char *file, const char *link, GElf_Word crc, char **found)
 {

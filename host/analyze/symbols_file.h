@@ -18,7 +18,7 @@ struct symbols_segment {
 
 struct symbols_section {
 	uint64_t begin, end;
-	uint32_t number; /* number of the section in the file */
+	uint32_t number; /* index of the section in the file's section table */
 	int is_code;
 };
 
@@ -39,12 +39,12 @@ void symbols_image_free(struct symbols_image *image);
 int symbols_image_has(const struct symbols_image *image, uint64_t address);
 
 /*
- * Returns whether the address is in a section of code. In a file without sections its segment decides. An
- * address outside of all sections is not code.
+ * Returns whether the address is in a section of code. In a file without sections, returns whether its
+ * segment is code. An address outside of all sections is not code.
  */
 int symbols_image_has_code(const struct symbols_image *image, uint64_t address);
 
-/* Returns the number of the address's section in the file; 0 if unknown. */
+/* Returns the index of the section that contains the address; 0 if unknown. */
 uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address);
 
 /*
@@ -67,10 +67,11 @@ int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
 /*
- * Returns the unit of the debug information after `unit`, the first one for NULL, or NULL after the last one.
- * *bias is added to its addresses.
- * Works as dwfl_module_nextcu(), but returns NULL if libdw would open something other than a regular file: a
- * file may name another one that has its strings, and libdw opens any such file.
+ * Returns the unit of the debug information after `unit`, the first one for NULL, or NULL after the last
+ * one. Stores in *bias what must be added to the unit's addresses.
+ * Works as dwfl_module_nextcu(), but returns NULL if libdw would open something other than a regular file.
+ * The reason: debug information may name another file that contains its strings, and libdw opens that file
+ * without a check.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
 

@@ -29,11 +29,11 @@ struct threads {
 	uint32_t count, capacity;
 	struct base_index index; /* threads by id */
 	uint64_t left_out;
-	/* a switch was seen: from then on only switches change which thread runs */
+	/* a switch was seen; since then only switches change which thread runs */
 	bool switches;
 	/* threads announce that they block: a switch without an announcement means runnable */
 	bool blocks;
-	bool stateless;			     /* states of switches mean nothing */
+	bool stateless;			     /* the state in sched.switch means nothing */
 	bool learns;			     /* clear `stateless` at the first state other than 0 */
 	const struct scheduling *scheduling; /* NULL: unknown */
 	uint64_t stamp;			     /* stamp of the current event */
@@ -82,7 +82,7 @@ static inline uint32_t find(const struct threads *t, uint32_t id)
 	return base_index_next(&t->index, base_hash_id(id), &probe, &i) ? i : NONE;
 }
 
-/* touch() for an unknown thread. */
+/* Implements touch() for an unknown thread. */
 static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_t *index)
 {
 	struct threads_thread *thread;
@@ -128,8 +128,8 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 }
 
 /*
- * Changes a thread's state and reports that. The caller fills in all of `change` except the thread and its
- * previous state.
+ * Changes a thread's state and reports the change. The caller fills in all of `change` except the thread
+ * and its previous state.
  */
 static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
@@ -155,8 +155,8 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 }
 
 /*
- * Handles a thread that appears on a CPU although it was believed to run on another: a switch away from it
- * was not seen.
+ * Handles a thread that appears on a CPU although the model has it running on another CPU. The switch away
+ * from the thread was not seen.
  */
 static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 {
@@ -166,7 +166,7 @@ static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 		lose_track(t, index, thread->cpu, time - 1, false);
 }
 
-/* Reports that a thread now runs on `cpu`. Requires: no other thread is believed to run there. */
+/* Reports that a thread now runs on `cpu`. Requires: in the model, no other thread runs on `cpu`. */
 static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
 {
 	struct threads_thread *thread = &t->thread[index];
@@ -234,7 +234,10 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
 		return 0;
 	t->switches = true;
-	/* In nearly all cases the thread that is switched away from is known to run there. */
+	/*
+	 * Fast path: in nearly all cases the model has the thread that is switched away from running on
+	 * this CPU.
+	 */
 	prev = t->on[cpu];
 	error = prev != NONE && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);
 	if (!error)
@@ -272,7 +275,7 @@ static int on_leave(struct threads *t, const struct ktread_event *event, const s
 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		id = event->thread;
-	/* No thread announces that it stays runnable: 0 means that the field was not filled in. */
+	/* No thread announces that it stays runnable, so state 0 means that the field was not filled in. */
 	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) &&
 	    state_of_field(state) != THREADS_UNKNOWN && state != WELLKNOWN_STATE_RUNNABLE)
 		announced = state_of_field(state);
@@ -328,7 +331,7 @@ static int on_wake(struct threads *t, const struct ktread_event *event, const st
 	return error;
 }
 
-/* Returns the thread that has slept on `object` for longest, or is about to sleep there. */
+/* Returns the thread that has slept on `object` for the longest time, or is about to sleep on it. */
 static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
 {
 	uint32_t found = NONE;
@@ -388,15 +391,15 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 }
 
 /*
- * Records that the event's thread runs on its CPU. Nothing else shows that before the first switch and after
- * lost slots.
+ * Records that the event's thread runs on its CPU. Before the first switch and after lost slots, nothing
+ * else shows which thread runs.
  */
 static int note_running(struct threads *t, const struct ktread_event *event, uint64_t time)
 {
 	uint32_t index = t->on[event->cpu];
 	int error;
 
-	/* In nearly all cases it is known to run there. */
+	/* Fast path: in nearly all cases the model has the thread running there. */
 	if (index != NONE && t->thread[index].id == event->thread) {
 		t->thread[index].seen = time;
 		return 0;
@@ -422,7 +425,10 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	if (event->thread == KTREAD_NO_THREAD)
 		return 0;
 	t->stamp = event->stamp;
-	/* Adds the thread, but not where it ran. If there is no room for it, touch() counts it. */
+	/*
+	 * Adds the thread, but does not record where it ran. If there is no room for the thread, touch()
+	 * counts it.
+	 */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);
 		t->left_out += index != NONE;

@@ -9,8 +9,8 @@
  *   legal.
  * - What lost slots may have hidden is reported as unknown, never guessed.
  *
- * Times are any count that grows by two or more from event to event. A change that was not seen, between two
- * events, is reported at a time between theirs.
+ * Times may be in any unit, but must grow by two or more from event to event. If a change between two
+ * events was not seen, it is reported at a time between the times of the two events.
  */
 #ifndef ANALYZE_THREADS_H
 #define ANALYZE_THREADS_H
@@ -37,13 +37,13 @@ enum threads_state {
 };
 
 struct threads_thread {
-	uint64_t seen;	 /* when it was last known to exist: its last event or change */
+	uint64_t seen;	 /* time of its last event or change, when it was last known to exist */
 	uint64_t since;	 /* time of its last change */
 	uint64_t stamp;	 /* stamp of the event that showed this change */
-	uint64_t object; /* object that it announced to wait for */
+	uint64_t object; /* object for which it announced to wait */
 	uint32_t id;
-	uint32_t index;	   /* dense; index for tables of callers */
-	uint32_t cpu;	   /* where it runs or last ran; KTRX_NO_CPU if unknown */
+	uint32_t index;	   /* number of the thread, without holes; callers may index their tables by it */
+	uint32_t cpu;	   /* CPU on which it runs or last ran; KTRX_NO_CPU if unknown */
 	uint32_t life;	   /* 0 at first; incremented when the id is reused after a death */
 	uint8_t state;	   /* enum threads_state */
 	uint8_t announced; /* state after its next switch; THREADS_UNKNOWN: not announced */
@@ -53,8 +53,9 @@ struct threads_change {
 	uint64_t time;
 	const struct threads_thread *thread; /* after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
-	uint32_t cpu;			     /* where it ran or will run; for a wakeup: where the waker ran */
-	bool followed;	/* another thread is reported as running on that CPU next, at the same time */
+	/* CPU on which it ran or will run; for a wakeup: CPU of the waker */
+	uint32_t cpu;
+	bool followed;	/* the next report is that another thread runs on that CPU, at the same time */
 	bool woken;	/* made runnable by a wakeup */
 	uint32_t waker; /* the thread that woke it */
 	bool interrupt; /* an interrupt woke it, which came while `waker` ran */
@@ -62,7 +63,7 @@ struct threads_change {
 
 typedef void threads_changed(void *context, const struct threads_change *change);
 
-/* First member of struct threads, for the inline functions below. */
+/* The first member of struct threads, which the inline functions below read. */
 struct threads_view {
 	struct threads_thread *thread; /* by index */
 	uint32_t *on;		       /* by CPU: index of the running thread, or THREADS_NONE */
@@ -79,25 +80,31 @@ int threads_create(struct threads **threads, threads_changed *changed, void *con
 void threads_destroy(struct threads *threads);
 
 /*
- * Passes what the whole trace records about threads. Call before the first event. A `state` of sched.switch
- * that is always 0 means nothing. If a kernel announces that threads block (WELLKNOWN_BLOCK), a switch
- * without an announcement leaves a runnable thread, unless the announcement was switched off at that time.
- * Requires: `scheduling` outlives the model.
+ * Informs the model of what the whole trace records about threads. Call before the first event. A `state`
+ * of sched.switch that is always 0 means nothing. If a kernel announces that threads block
+ * (WELLKNOWN_BLOCK), a switch without an announcement leaves a runnable thread, unless the announcement was
+ * switched off at that time. Requires: `scheduling` outlives the model.
  */
 struct scheduling;
 void threads_learn(struct threads *threads, const struct scheduling *scheduling);
 
-/* The same if the rest of the trace is not known yet: states count from the first one that is not 0. */
+/*
+ * As threads_learn(), if the rest of the trace is not known yet: states have a meaning from the first one
+ * that is not 0.
+ */
 void threads_learn_on(struct threads *threads);
 
-/* threads_event() for an event that may change something. */
+/* Implements threads_event() for an event that may change something. */
 int threads_take(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
 		 uint64_t time);
 
 /* Reports lost slots of a CPU, between `from` and the next event. */
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 
-/* Return NULL if the thread was never seen. Indexes go from 0 to threads_count() - 1. */
+/*
+ * Return a thread by id or by index, or NULL if it was never seen. Indexes go from 0 to threads_count() -
+ * 1.
+ */
 const struct threads_thread *threads_find(const struct threads *threads, uint32_t id);
 const struct threads_thread *threads_at(const struct threads *threads, uint32_t index);
 uint32_t threads_count(const struct threads *threads);
@@ -111,7 +118,7 @@ static inline struct threads_thread *threads_on(const struct threads *threads, u
 	return cpu < view->cpus && view->on[cpu] != THREADS_NONE ? &view->thread[view->on[cpu]] : NULL;
 }
 
-/* threads_find(), faster if the newest switch left the thread. */
+/* As threads_find(), but faster if the newest switch was away from the thread. */
 static inline const struct threads_thread *threads_find_left(const struct threads *threads, uint32_t id)
 {
 	const struct threads_view *view = (const struct threads_view *)threads;
@@ -121,7 +128,7 @@ static inline const struct threads_thread *threads_find_left(const struct thread
 	return threads_find(threads, id);
 }
 
-/* threads_find(), faster if the thread runs on `cpu`. */
+/* As threads_find(), but faster if the thread runs on `cpu`. */
 static inline const struct threads_thread *threads_find_on(const struct threads *threads, uint32_t cpu,
 							   uint32_t id)
 {
@@ -131,8 +138,8 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 }
 
 /*
- * Takes one event. Returns 0 or KTREAD_E_MEMORY. `*current`: the event's thread, if it was known to run there
- * and nothing changes; otherwise NULL.
+ * Takes one event. Returns 0 or KTREAD_E_MEMORY. `*current`: the event's thread, if the model had it
+ * running there and nothing changes; otherwise NULL.
  */
 static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
 				   const struct wellknown *known, uint64_t time,
@@ -144,7 +151,7 @@ static inline int threads_event_of(struct threads *threads, const struct ktread_
 				  UINT64_C(1) << WELLKNOWN_WAKE_QUEUE | UINT64_C(1) << WELLKNOWN_CREATE;
 	struct threads_thread *running = threads_on(threads, event->cpu);
 
-	/* Most events come from the thread that is known to run there. */
+	/* Fast path: most events come from the thread that the model has running on the CPU. */
 	*current = NULL;
 	if (!running || running->id != event->thread || changing >> known->kind & 1)
 		return threads_take(threads, event, known, time);
@@ -163,8 +170,8 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
 }
 
 /*
- * Returns whether a thread with this name idles: the name is `idle`, or `idle` and a non-letter, in any case;
- * also after `cpu`, `core` or `hart` and a number, or after `t`.
+ * Returns whether a thread with this name is an idle thread. Such a name is `idle`, alone or before a
+ * non-letter, in upper or lower case. `cpu`, `core` or `hart` with a number, or `t`, may precede it.
  */
 bool threads_name_is_idle(const char *name, size_t length);
 

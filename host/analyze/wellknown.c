@@ -19,7 +19,7 @@ struct meaning {
 	struct {
 		enum wellknown_role role;
 		const char *name;
-	} field[MAX_FIELDS]; /* of several names for one role, the first one found counts */
+	} field[MAX_FIELDS]; /* if a role has several names, the first one that is found counts */
 };
 
 #define NEEDS(role) (1u << WELLKNOWN_##role)
@@ -35,7 +35,7 @@ struct meaning {
 		}                                     \
 	}
 
-/* Normative for kernels; doc/events.md has the same in words. Names in capitals: events of version 1. */
+/* The names that kernels must use; doc/events.md describes them. Names in capitals are those of version 1. */
 static const struct meaning meanings[] = {
 	ROW("sched", "switch", SWITCH, NEEDS(PREV) | NEEDS(NEXT), AS(PREV, "prev"), AS(NEXT, "next"),
 	    AS(STATE, "state")),
@@ -201,7 +201,7 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value)
 {
-	static const char null[] = "(null)"; /* recorded by kernels for a NULL string */
+	static const char null[] = "(null)"; /* text that kernels record for a NULL string */
 
 	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], value) != 0 ||
 	    value->type != KTRX_TYPE_STRING)

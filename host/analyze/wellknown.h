@@ -3,7 +3,7 @@
  * The events whose meaning the host knows. A kernel enables a view by declaring an event under one of the
  * names in doc/events.md. Their meaning is defined in one place, the table in wellknown.c.
  *
- * Binding happens once for each event type: it determines the kind, and which of the fields plays which role.
+ * Binding happens once for each event type: it determines the kind of the event and the role of each field.
  * An event that lacks a field that its kind needs is WELLKNOWN_OTHER.
  */
 #ifndef ANALYZE_WELLKNOWN_H
@@ -16,13 +16,13 @@
 #include "ktread/ktread.h"
 
 enum wellknown_kind {
-	WELLKNOWN_UNBOUND, /* not bound yet; never returned */
+	WELLKNOWN_UNBOUND, /* not bound yet; wellknown_of() never returns this */
 	WELLKNOWN_OTHER,
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
-	WELLKNOWN_WAKE,	       /* a thread by its id */
-	WELLKNOWN_WAKE_QUEUE,  /* the threads that sleep on a queue */
-	WELLKNOWN_WAKE_NOBODY, /* a wakeup of a queue on which no thread slept */
+	WELLKNOWN_WAKE,	       /* wakeup of a thread, named by its id */
+	WELLKNOWN_WAKE_QUEUE,  /* wakeup of the threads that sleep on a queue */
+	WELLKNOWN_WAKE_NOBODY, /* wakeup of a queue on which no thread slept */
 	WELLKNOWN_EXIT,
 	WELLKNOWN_CREATE,
 	WELLKNOWN_SYSCALL_ENTER,
@@ -58,21 +58,21 @@ enum wellknown_role {
 	WELLKNOWN_PREV,
 	WELLKNOWN_NEXT,
 	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* after the switch */
-	WELLKNOWN_THREAD,  /* the thread that the event is about; without this field, the running thread */
-	WELLKNOWN_PROCESS, /* the process that the event is about */
+	WELLKNOWN_THREAD,  /* the thread to which the event applies; without this field, the running thread */
+	WELLKNOWN_PROCESS, /* the process to which the event applies */
 	WELLKNOWN_CHILD,   /* the new process */
 	WELLKNOWN_OBJECT,  /* queue, lock, packet or open file; identified by value */
 	WELLKNOWN_INODE,
 	/*
-	 * of a system call, an interrupt or a signal; for an IPI, bits of the requested actions; for a wait,
-	 * its kind
+	 * number of a system call, an interrupt or a signal; for an IPI, bits of the requested actions; for
+	 * a wait, its kind
 	 */
 	WELLKNOWN_NUMBER,
-	WELLKNOWN_CPU,	  /* target of an IPI */
+	WELLKNOWN_CPU,	  /* target CPU of an IPI */
 	WELLKNOWN_NAME,	  /* string */
-	WELLKNOWN_RESULT, /* below zero: an error */
+	WELLKNOWN_RESULT, /* a result; an error if below zero */
 	WELLKNOWN_PLACE,  /* an address of code */
-	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", else a thread */
+	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", otherwise a thread */
 	WELLKNOWN_ROLES,
 };
 
@@ -84,12 +84,12 @@ enum wellknown_role {
 #define WELLKNOWN_STATE_DEAD	 4u
 
 struct wellknown {
-	uint32_t thread_bits; /* mask: the bits of a thread id that struct ktread_event keeps */
+	uint32_t thread_bits; /* mask of the bits of a thread id that struct ktread_event contains */
 	uint8_t kind;
-	int8_t field[WELLKNOWN_ROLES]; /* number of the field; -1: none */
+	int8_t field[WELLKNOWN_ROLES]; /* index of the field with this role; -1: none */
 	/*
-	 * End of the field in the payload, if it is an unsigned number of 4 or 8 bytes after only such
-	 * fields; otherwise 0.
+	 * End of the field in the payload, if the field and all fields before it are unsigned numbers of 4
+	 * or 8 bytes; otherwise 0.
 	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];
@@ -120,7 +120,7 @@ static inline const struct wellknown *wellknown_of(struct wellknown_table *table
 	return known->kind != WELLKNOWN_UNBOUND ? known : wellknown_bind(table, event->type);
 }
 
-/* wellknown_number() for fields of any kind. */
+/* Implements wellknown_number() for fields of any kind. */
 bool wellknown_number_any(const struct wellknown *known, const struct ktread_event *event,
 			  enum wellknown_role role, uint64_t *number);
 
@@ -145,7 +145,7 @@ static inline bool wellknown_number(const struct wellknown *known, const struct 
 	return true;
 }
 
-/* The same for a thread id, cut to the bits that struct ktread_event keeps. */
+/* Reads the thread id with a role, cut to the bits that struct ktread_event contains. */
 static inline bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
 				    enum wellknown_role role, uint32_t *id)
 {
@@ -157,7 +157,7 @@ static inline bool wellknown_thread(const struct wellknown *known, const struct 
 	return true;
 }
 
-/* The same for a string. */
+/* Reads the string with a role. */
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value);
 
