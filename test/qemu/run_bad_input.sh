@@ -30,9 +30,9 @@ fails "-m beyond the disk" 2 "--ram-dir" -- $no_ktrace -m 200T
 fails "other memory backend" 2 "share=on" -- $no_ktrace -m 64 -object memory-backend-ram,id=a,size=64M -machine memory-backend=a
 fails "refused inside a script" 2 "-mem-path" -- sh -c 'qemu-system-x86_64 -mem-path /tmp'
 fails "--events without -kernel" 2 "-kernel" --events sched -- $no_ktrace
-fails "--events names no group" 2 "has no group or event 'shed'; did you mean sched?" --events mm,shed -- $(demo x86_64 1)
-fails "--events names no group with the prefix ktrace-" 2 "has no group or event 'shed'; did you mean sched?" --events ktrace-shed -- $(demo x86_64 1)
-fails "--events names no event" 2 "'sched.swich'; did you mean sched.switch?" --events sched.swich -- $(demo x86_64 1)
+fails "--events names no group" 2 "has no group or event 'shed'; did you mean sched" --events mm,shed -- $(demo x86_64 1)
+fails "--events names no group with the prefix ktrace-" 2 "has no group or event 'shed'; did you mean sched" --events ktrace-shed -- $(demo x86_64 1)
+fails "--events names no event" 2 "'sched.swich'; did you mean sched.switch" --events sched.swich -- $(demo x86_64 1)
 fails "--events names nothing similar to a group" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
 fails "--events names no group, QEMU in a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
 fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
@@ -80,7 +80,7 @@ extract() {
 : >"$tmp/empty"
 printf abc >"$tmp/three"
 truncate -s 1M "$tmp/zeros"
-extract "no file" 2 "one file"
+extract "no file" 2 "give exactly one of FILE"
 extract "missing" 1 "No such file" "$tmp/missing"
 extract "empty" 1 "empty" "$tmp/empty"
 extract "three bytes" 15 "three" "$tmp/three"
