@@ -62,8 +62,8 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 }
 
 /*
- * Returns the kind of a slot that belongs to this lap and passes its check, and EMPTY for any other slot. The
- * check of a FIRST slot covers the whole record: record_length() does it.
+ * Returns the kind of a slot that belongs to this lap and passes its check, and EMPTY for any other slot.
+ * FIRST slots are not checked here: their check covers the whole record, so record_length() verifies it.
  */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {
@@ -122,7 +122,7 @@ static void record_read(const struct ktrx_ring *ring, uint64_t index, uint32_t s
 		memcpy(record->payload + record->size, slot_of(ring, index + n) + 2, 30);
 }
 
-/* Returns the 64-bit stamp nearest to the anchor's that ends in these 36 bits. */
+/* Completes a 36-bit stamp to 64 bits: returns the value nearest to the anchor's stamp. */
 static uint64_t widen(uint64_t stamp, uint64_t anchor)
 {
 	int64_t difference = (int64_t)((stamp - anchor) << 28) >> 28;

@@ -22,7 +22,7 @@ struct checked_ring {
 	uint64_t produced;    /* slots */
 	uint64_t overwritten; /* slots */
 	uint64_t decoded;     /* slots */
-	uint64_t invalid;     /* slots in flight, of another lap, or mixed from several writers */
+	uint64_t invalid;     /* slots that are incomplete, of another lap, or mixed from several writers */
 	uint64_t anchors;
 	uint32_t records; /* number of entries in record[]; anchors are not among them */
 	struct checked_record record[4096];
@@ -31,7 +31,7 @@ struct checked_ring {
 /* Checks ring `number` (0 is the boot ring). The result is valid until the next call. */
 const struct checked_ring *check_ring(uint32_t number);
 
-/* Returns `size` little-endian bytes of a payload, from offset `at`. */
+/* Returns the little-endian number in the `size` bytes of a payload at offset `at`. */
 uint64_t payload_bits(const struct checked_record *record, uint32_t at, uint32_t size);
 
 #endif

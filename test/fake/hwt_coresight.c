@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The bus of the CoreSight model: finds the component of an access, checks whether it is unlocked, and logs
- * the access. Also models funnels and replicators, which have few registers, and moves bytes from component
- * to component.
+ * The bus of the CoreSight model. For each access to a register it finds the component, checks that the
+ * component is unlocked, and logs the access. This file also models funnels and replicators, which have few
+ * registers, and moves trace bytes between components.
  */
 #include "test/fake/hwt_coresight_model.h"
 
@@ -181,7 +181,10 @@ void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep)
 	queue->byte[queue->count++] = byte;
 }
 
-/* Starts nearest to the CPUs, as bytes from a trace unit pass through the FIFOs after it. */
+/*
+ * Flushes the components nearest to the CPUs first, because their bytes then pass through the FIFOs after
+ * them.
+ */
 void fake_coresight_flush_all(void)
 {
 	for (uint32_t i = 0; i < described->components; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A model of CoreSight components. Accesses to registers are checked against the manuals; test/fake/hwt_log.h
- * reports the first rule that was broken. Bytes go from trace units over the described links into memory, so
- * that a wrong bit anywhere changes what arrives. Trace units produce bytes of a pattern, not real trace.
+ * reports the first rule that was broken. Trace units produce a byte pattern, not real trace. The bytes go
+ * over the described links into memory, so a wrong bit in any register changes the bytes that arrive.
  */
 #ifndef TEST_FAKE_HWT_CORESIGHT_H
 #define TEST_FAKE_HWT_CORESIGHT_H
@@ -28,13 +28,14 @@ extern uint32_t fake_coresight_sram;
 void fake_coresight_reset(const struct ktrace_coresight *all);
 
 /*
- * Return TRCIDR0 to 13 and TRCDEVARCH of a trace unit, and DEVID of any component. Change them before init.
+ * Return TRCIDR0 to TRCIDR13 and TRCDEVARCH of a trace unit, and DEVID of any component. A test may change
+ * them before it calls init().
  */
 uint32_t *fake_coresight_idr(uint32_t component);
 uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
-/* Operations that a component no longer completes: waiting for them is in vain. */
+/* Operations that a component never completes. */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
 	FAKE_STUCK_IDLE,    /* a trace unit does not become idle */
@@ -47,17 +48,17 @@ enum fake_coresight_stuck {
 void fake_coresight_stick(uint32_t component, enum fake_coresight_stuck how);
 
 /*
- * Runs code on a CPU, at an address, exception level (0 to 2, non-secure) and with a context id, for so many
- * bytes of trace.
+ * Runs code on a CPU at an address, with an exception level (0 to 2, non-secure) and a context id, until
+ * `bytes` bytes of trace are made.
  */
 void fake_coresight_run(uint32_t cpu, uint32_t level, uint64_t address, uint32_t context, size_t bytes);
 /* Returns the n-th byte that a CPU's trace unit has produced. */
 uint8_t fake_coresight_byte(uint32_t cpu, uint64_t n);
-/* Returns how many bytes it has produced. */
+/* Returns how many bytes a CPU's trace unit has produced. */
 uint64_t fake_coresight_made(uint32_t cpu);
 
 /*
- * Returns how many bytes went where nobody reads them: into a TPIU, a disabled port, or a disabled component.
+ * Returns how many bytes were lost: they went into a TPIU, a disabled port, or a disabled component.
  */
 uint64_t fake_coresight_leaked(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A model of a trace unit: which registers may be written when (Arm IHI 0064, chapters 4 and 7), and whether
- * it traces code that a CPU runs, by its comparators and exception levels.
+ * A model of a trace unit. It checks that a register may be written in the current state (Arm IHI 0064,
+ * chapters 4 and 7). Its comparators and exception levels decide whether the code that a CPU runs is traced.
  */
 #include <stdio.h>
 
@@ -24,8 +24,8 @@
 #define VMIDCVR	  0x640u
 #define CIDCCTLR  0x680u
 #define VMIDCCTLR 0x688u
-#define FIFO	  24u /* bytes kept until a flush */
-#define BUSY	  2u  /* reads of the status that any change takes */
+#define FIFO	  24u /* bytes that stay in the unit until a flush */
+#define BUSY	  2u  /* reads of TRCSTATR until a change is complete */
 
 static uint32_t field(uint32_t value, unsigned shift, unsigned width)
 {
@@ -37,7 +37,7 @@ static uint32_t pairs(const struct fake_component *etm)
 	return field(etm->idr[4], 0, 4);
 }
 
-/* Returns the bits that are not reserved, according to the identification registers. */
+/* Returns the bits of TRCCONFIGR that are not reserved, according to the identification registers. */
 static uint32_t configr_bits(const struct fake_component *etm)
 {
 	uint32_t bits = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the files of the CoreSight model: hwt_coresight.c models the bus, hwt_coresight_etm.c trace
- * units, hwt_coresight_tmc.c trace memory.
+ * Declarations shared by the files of the CoreSight model: hwt_coresight.c (bus), hwt_coresight_etm.c (trace
+ * units), hwt_coresight_tmc.c (trace memory).
  */
 #ifndef TEST_FAKE_HWT_CORESIGHT_MODEL_H
 #define TEST_FAKE_HWT_CORESIGHT_MODEL_H
@@ -17,7 +17,7 @@ struct fake_byte {
 	uint8_t id, value;
 };
 
-/* Bytes in transit. If there are more than a component keeps, the oldest ones are passed on. */
+/* Bytes inside a component. If there are more than the component can store, it passes the oldest ones on. */
 struct fake_queue {
 	struct fake_byte byte[FAKE_QUEUE];
 	size_t count;
@@ -25,10 +25,10 @@ struct fake_queue {
 
 struct fake_formatter {
 	uint8_t frame[FAKE_FRAME];
-	unsigned filled; /* bytes in use, of the first 15 */
+	unsigned filled; /* used bytes of the first 15 */
 	unsigned frames; /* frames completed so far */
 	uint8_t id;
-	int has_pending; /* `pending` is a byte for an even place; the id of the next byte is not known yet */
+	int has_pending; /* `pending` will be at an even place, and waits for the id of the byte after it */
 	struct fake_byte pending;
 };
 
@@ -40,7 +40,7 @@ struct fake_component {
 	int unlocked;
 	int dirty; /* written since the last barrier */
 	enum fake_coresight_stuck stuck;
-	unsigned delay; /* reads of the status until the operation is complete */
+	unsigned delay; /* number of reads of the status register until the operation is complete */
 	/* For trace units: */
 	uint32_t idr[14];
 	int os_locked, enabled, idle;
@@ -51,11 +51,12 @@ struct fake_component {
 	int capturing, stopped, flushing;
 	struct fake_queue queue; /* also used by trace units */
 	struct fake_formatter formatter;
-	uint64_t pointer;	/* ETR: physical address; ETF: offset in its SRAM */
-	uint64_t list, entries; /* ETR: address of the next entry of the page list; number of entries read */
+	uint64_t pointer; /* ETR: physical address; ETF: offset in its SRAM */
+	/* of an ETR: address of the next entry of the page list, and number of entries read */
+	uint64_t list, entries;
 	int full;
 	uint8_t sram[FAKE_CORESIGHT_SRAM_MOST];
-	uint64_t left; /* stopped ETF: bytes not read from RRD yet */
+	uint64_t left; /* of a stopped ETF: bytes that software has not read from RRD yet */
 	uint64_t next;
 };
 
@@ -63,7 +64,7 @@ extern struct fake_component fake_component[KTRACE_CORESIGHT_MAX];
 
 /* Passes a byte on from a port of a component. */
 void fake_coresight_send(uint32_t from, uint8_t port, struct fake_byte byte);
-/* Flushes on behalf of trace memory: all bytes in transit arrive. */
+/* Flushes all components: every byte inside them arrives in trace memory. */
 void fake_coresight_flush_all(void);
 void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep);
 void fake_queue_drain(uint32_t component);

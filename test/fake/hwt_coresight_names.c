@@ -59,7 +59,7 @@ static const char *fixed(uint32_t type, uint32_t offset)
 	}
 }
 
-/* Names registers that exist several times, of 32 or 64 bits. */
+/* Names a register of an array, such as comparators, of 32 or 64 bits. */
 static void numbered(char *to, size_t room, uint32_t offset)
 {
 	if (offset >= 0x180 && offset < 0x198)

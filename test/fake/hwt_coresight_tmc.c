@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A model of trace memory controllers (Arm DDI 0461): disabled, running, stopped; circular buffer in SRAM
- * (ETF) or in memory, contiguous or by a list of pages (ETR); FIFO; and the formatter, which puts bytes of
- * several ids into frames.
+ * A model of trace memory controllers (Arm DDI 0461). It has the states disabled, running and stopped. An ETF
+ * has a circular buffer in SRAM, or is a FIFO. An ETR has a circular buffer in memory, contiguous or
+ * described by a list of pages. The formatter puts bytes of several ids into frames.
  */
 #include <string.h>
 
@@ -27,7 +27,8 @@
 #define BUSY   2u
 #define PAGE   4096u
 #define NOSCAT (1u << 24)
-#define REPEAT 8u /* frames after which the id is repeated, for readers that begin in the middle */
+/* number of frames after which the id is repeated, for a reader that begins in the middle of the trace */
+#define REPEAT 8u
 
 static int is_etr(const struct fake_component *tmc)
 {
@@ -67,7 +68,9 @@ static uint64_t size_of(const struct fake_component *tmc)
 
 /* ---- Where frames go --------------------------------------------------------------------------- */
 
-/* Finds the page of the next entry of the list, following links to further pages of the list. */
+/*
+ * Finds the page to which the next entry of the page list refers. Follows links to further pages of the list.
+ */
 static void next_page(struct fake_component *tmc)
 {
 	for (int links = 0; links < 4; links++) {
@@ -356,7 +359,10 @@ void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value)
 		set_formatter(tmc, before, value);
 }
 
-/* Completes a flush: all bytes are in memory. If the component was to stop, so is the last frame. */
+/*
+ * Completes a flush: all bytes are in memory. If the component has to stop after the flush, the last frame is
+ * in memory, too.
+ */
 static void finish_flush(struct fake_component *tmc)
 {
 	fake_coresight_flush_all();

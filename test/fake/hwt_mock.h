@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace unit that does not trace. Each time that it is disabled, it has written a given number of bytes.
- * For tests of the library and of a kernel's hooks where there is no real unit.
+ * A backend for a trace unit that does not trace, but writes a given number of bytes each time that it is
+ * enabled. It is used to test the library, and a kernel's hooks on machines without a real unit.
  */
 #ifndef TEST_HWT_MOCK_H
 #define TEST_HWT_MOCK_H
@@ -9,13 +9,15 @@
 #include <ktrace/hwt_backend.h>
 
 /*
- * Makes a backend "mock" for ktrace_hwt_add(). Each enable writes `bytes` (a multiple of 8; the position as
- * 64 bits, repeatedly) into the buffer, at the address where the kernel has mapped it.
+ * Makes a backend "mock" for ktrace_hwt_add(). Each enable writes `bytes` bytes (a multiple of 8) into the
+ * buffer, at the address at which the kernel has mapped it. Each group of 8 bytes contains its position as a
+ * 64-bit number.
  */
 void hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes);
 
 /*
- * Lets an enabled unit write so many more bytes, a multiple of 8. Returns how many bytes there was room for.
+ * Lets an enabled unit write `bytes` more bytes (a multiple of 8). Returns how many bytes fitted into the
+ * buffer.
  */
 uint64_t hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes);
 

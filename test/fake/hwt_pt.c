@@ -5,7 +5,10 @@
 #include "test/fake/hwt_log.h"
 #include "test/fake/hwt_pt.h"
 
-/* Numbers of registers, taken from the manual again: a wrong number in the backend is detected. */
+/*
+ * Register numbers, copied from the manual and not from the backend, so that a wrong number there is
+ * detected.
+ */
 enum {
 	TIME_STAMP_COUNTER = 0x10,
 	PLATFORM_INFO = 0xce,
@@ -37,15 +40,16 @@ static struct {
 } memory[256];
 static unsigned memories;
 
-/* Number of bytes written to each output. */
+/* Number of bytes written to each output table. */
 static struct {
 	uint64_t table, written;
 } output[64];
 static unsigned outputs;
 
 static uint64_t ctl, status, output_base, place, cr3_match, range[8], perf_status, tsc;
-static uint64_t entry, offset; /* the real place; `place` is updated when TraceEn is cleared */
-static int fenced;	       /* a fence came since TraceEn was cleared */
+/* Place to which the next byte is written; `place` is updated only when TraceEn is cleared. */
+static uint64_t entry, offset;
+static int fenced; /* a fence was executed since TraceEn was cleared */
 static int interrupt_raised;
 static unsigned psbs;
 
@@ -99,7 +103,10 @@ static uint64_t region_size(uint64_t word)
 	return UINT64_C(4096) << FIELD(word, 9, 6);
 }
 
-/* Returns the entry to which packets are written, after END entries; 0: an operational error. */
+/*
+ * Follows END entries to the entry to which packets are written, and returns it. Returns 0 after an
+ * operational error.
+ */
 static uint64_t current(void)
 {
 	uint64_t word = 0;
@@ -166,7 +173,7 @@ static void region_is_full(uint64_t word)
 		current(); /* follows an END entry, and checks the next one */
 }
 
-/* Writes the bytes for which the region has room. Returns how many. */
+/* Writes as many of the bytes as fit into the current region. Returns how many were written. */
 static uint64_t write_region(uint64_t bytes)
 {
 	uint64_t word = current(), size = word ? region_size(word) : 0;
@@ -219,7 +226,10 @@ static int traces(void)
 	return in_ranges();
 }
 
-/* Counts PSBs, which PacketByteCnt makes due. Software sees the count only if CPUID says so. */
+/*
+ * Counts the PSB packets that PacketByteCnt makes due. Software sees the count only if CPUID reports that
+ * feature.
+ */
 static void count_packets(uint64_t bytes)
 {
 	uint64_t period = UINT64_C(2048) << FIELD(ctl, 27, 24), since = FIELD(status, 48, 32);
@@ -298,7 +308,9 @@ static unsigned range_count(void)
 	return fake_pt_features.leaf_14_ebx & BIT(2) ? fake_pt_features.options_eax & 7 : 0;
 }
 
-/* Returns the value of a register; NULL: #GP, as it does not exist. */
+/*
+ * Returns the value of a register. Returns NULL if the register does not exist, so that the access is a #GP.
+ */
 static uint64_t *cell_of(uint32_t msr)
 {
 	if (msr == TIME_STAMP_COUNTER)
@@ -368,8 +380,8 @@ static uint64_t ctl_bits(void)
 }
 
 /*
- * Returns the field with an encoding that CPUID does not list. 0 in MTCFreq is only checked if MTC packets
- * are enabled; 0 in the other fields is always valid.
+ * Returns the name of the field whose encoding CPUID does not list, if there is one. The encoding 0 of
+ * MTCFreq is only checked if MTC packets are enabled. The encoding 0 of other fields is always valid.
  */
 static const char *bad_encoding(uint64_t value)
 {
@@ -415,7 +427,7 @@ static void write_ctl(uint64_t value)
 		entry = FIELD(place, 31, 7);
 		offset = FIELD(place, 63, 32);
 		ctl = value;
-		current(); /* detects an offset beyond the region at once */
+		current(); /* reports an offset beyond the region immediately */
 	} else if (ctl & TRACE_EN) {
 		place = offset << 32 | entry << 7 | 0x7f;
 		fenced = 0;

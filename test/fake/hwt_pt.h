@@ -2,11 +2,12 @@
 /*
  * A model of Intel PT. Its trace unit follows tables of regions in memory, and checks each access against the
  * rules of the Software Developer's Manual, volume 3, chapter "Intel Processor Trace". It writes no trace,
- * but a pattern that identifies each byte's position. test/fake/hwt_log.h has the accesses and broken rules.
+ * but a pattern that identifies each byte's position. Accesses and broken rules are reported by
+ * test/fake/hwt_log.h.
  *
  * The model is stricter than the manual: what the manual calls undefined or not recommended is a broken rule,
- * too. For example: enabling without a fence since the last disable; reading the place or status before one;
- * writing IA32_RTIT_CTL unchanged while TraceEn is 1.
+ * too. For example, it is a broken rule to enable tracing, or to read the place or the status, if no fence
+ * was executed since the last disable. Another one is to write IA32_RTIT_CTL unchanged while TraceEn is 1.
  */
 #ifndef TEST_FAKE_HWT_PT_H
 #define TEST_FAKE_HWT_PT_H
@@ -27,19 +28,19 @@ struct fake_pt_features {
 	uint32_t base_mhz;
 	uint32_t virtual; /* CPUID reports a hypervisor */
 	uint32_t physical_bits, linear_bits;
-	/* Cases that the manual leaves open. */
-	/* at the end of a table, stays at the END entry until another byte is written */
+	/* Behaviour that the manual does not define: */
+	/* at the end of a table, the place stays at the END entry until another byte is written */
 	uint32_t lazy;
-	uint32_t stops_behind; /* after a region with STOP, the place is in the next entry */
+	uint32_t stops_behind; /* after a region with STOP has been filled, the place is in the next entry */
 	/*
-	 * if there is only one region: interrupts so many bytes before it is full, once per lap; 0: when it
-	 * is full
+	 * for a table with only one region: number of bytes before its end at which an interrupt occurs, once
+	 * per lap
 	 */
 	uint32_t early;
 };
 extern struct fake_pt_features fake_pt_features;
 
-/* Where the CPU runs, for the filters. */
+/* Code that the CPU runs, to which filters are applied. */
 struct fake_pt_place {
 	uint32_t user; /* 0: kernel level */
 	uint64_t cr3;
@@ -49,16 +50,16 @@ extern struct fake_pt_place fake_pt_place;
 
 extern const struct ktrace_hwt_access_msr fake_pt_access;
 
-/* Resets the CPU: all features of Intel PT, no memory, running user code. */
+/* Resets the CPU. It then has all features of Intel PT and no memory, and runs user code. */
 void fake_pt_reset(void);
 
-/* Lends physical memory to the model, or lends it again at the same address. At most 256 pieces. */
+/* Lends physical memory to the model, or replaces the memory at the same address. Lend at most 256 pieces. */
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 
-/* Runs code for so many bytes of trace. Returns how many bytes were written. */
+/* Runs code until the CPU has made `bytes` bytes of trace. Returns how many bytes were written. */
 uint64_t fake_pt_run(uint64_t bytes);
 
-/* Returns the byte written at a position of the output with this table. */
+/* Returns the byte that was written at a position of the output described by this table. */
 uint8_t fake_pt_byte(uint64_t table, uint64_t position);
 
 /* Returns true if an interrupt was raised since the last call. */
@@ -67,7 +68,7 @@ int fake_pt_interrupted(void);
 /* Returns the number of PSB packets since reset. */
 unsigned fake_pt_psbs(void);
 
-/* Accesses of other software: no rule applies, nothing is logged. */
+/* Accesses of other software. They are not checked and not logged. */
 void fake_pt_poke(uint32_t msr, uint64_t value);
 uint64_t fake_pt_peek(uint32_t msr);
 

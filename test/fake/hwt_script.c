@@ -154,7 +154,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return 0;
 	case HWT_GAP:
 	case HWT_NOTE:
-		/* "@main text": a note or gap at that address. */
+		/* Parses "@main text": a note or gap at that address. */
 		step->has_address = words > 2 && *word[2] == '@';
 		step->address = step->has_address ? read_address(file, word[2] + 1) : 0;
 		step->text = strdup(step->has_address ? rest + strcspn(rest, " ") + 1 : rest);
@@ -202,7 +202,7 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 	symbol->line = (unsigned)atoi(colon + 1);
 }
 
-/* Ends the validity of all symbols; other ones follow. */
+/* Ends the validity of all symbols so far. The following lines define other ones. */
 static void end_symbols(struct hwt_file *file, uint64_t stamp)
 {
 	for (uint32_t n = 0; n < file->symbols; n++)
@@ -442,7 +442,7 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
-/* Finds the period around a timestamp in which no symbol begins or ends to be valid. */
+/* Finds the period around a timestamp in which the set of valid symbols does not change. */
 static void find_times(const struct hwt_file *file, uint64_t at, uint64_t *from, uint64_t *until)
 {
 	*from = 0;

@@ -11,7 +11,9 @@
 
 enum place { PMSCR, PMSICR, PMSIRR, PMSFCR, PMSEVFR, PMSLATFR, PMBLIMITR, PMBPTR, PMBSR, WRITABLE };
 
-/* Encodings and bits, taken from the manual again: a wrong one in the backend is detected. */
+/*
+ * Encodings and bits, copied from the manual and not from the backend, so that a wrong one there is detected.
+ */
 static const struct {
 	const char *name;
 	uint8_t crm, op2;
@@ -37,8 +39,8 @@ static const struct {
 struct fake_spe_features fake_spe_features;
 struct fake_spe_operation fake_spe_operation;
 
-static uint64_t written[WRITABLE]; /* values of the registers, as read */
-static uint64_t works_with[2];	   /* PMSCR and PMBLIMITR as of the last ISB */
+static uint64_t written[WRITABLE]; /* register values that reads return */
+static uint64_t works_with[2];	   /* values of PMSCR and PMBLIMITR at the last ISB: these are in effect */
 static int unsynchronised;	   /* a register has been written since the last ISB */
 static int drained;		   /* no sample was taken since the last PSB CSYNC */
 static uint32_t fault_after;	   /* used if fault_due is set */
@@ -86,7 +88,7 @@ static int passes(void)
 	return !(filters & BIT(2)) || is->latency >= written[PMSLATFR];
 }
 
-/* Returns the index of the memory at an address; negative: none. */
+/* Returns the index of the memory that contains an address, or a negative number if there is none. */
 static int memory_of(uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < memories; i++)
@@ -101,7 +103,7 @@ uint64_t fake_spe_next(const void *host)
 	return memory[memory_of((uintptr_t)host, 1)].next;
 }
 
-/* Makes a record: an address packet with its number, counter packets, END. */
+/* Makes a record that consists of an address packet with the record's number, counter packets, and END. */
 static void make_record(uint8_t *bytes, uint64_t number)
 {
 	uint32_t at = 9;
@@ -110,7 +112,8 @@ static void make_record(uint8_t *bytes, uint64_t number)
 	memcpy(bytes + 1, &number, sizeof(number));
 	while (at + 4 <= fake_spe_features.record_size) {
 		bytes[at] = 0x98;
-		bytes[at + 1] = bytes[at + 2] = 0x01; /* would be END, if it were a header */
+		/* A reader that takes this payload for a header finds END. */
+		bytes[at + 1] = bytes[at + 2] = 0x01;
 		at += 3;
 	}
 	bytes[fake_spe_features.record_size - 1] = 0x01;
@@ -125,8 +128,8 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset)
 }
 
 /*
- * Writes a record, and zeros up to where the next one may begin; or only the part of it that can be written.
- * Returns 0 if it is in no lent memory.
+ * Writes a record, and zeros up to the aligned address of the next record. Writes only a part if a fault is
+ * due. Returns 0 if the address is in no lent memory.
  */
 static int write_record(void)
 {
@@ -297,7 +300,10 @@ static void check_begin(void)
 		fake_log_broken("a filter is enabled that passes no operation, or all");
 }
 
-/* Returns bits for filters that this CPU does not have, and for events that its version does not have. */
+/*
+ * Returns the bits of filters that this CPU does not have, and of events that its version of SPE does not
+ * have.
+ */
 static uint64_t reserved(int place)
 {
 	uint64_t id = fake_spe_features.pmsidr, bits = ~registers[place].bits;
@@ -412,7 +418,7 @@ void fake_spe_reset(void)
 	fake_spe_features = all;
 	fake_spe_operation = (struct fake_spe_operation){ .user = 1 };
 	memset(written, 0, sizeof(written));
-	written[PMSCR] = 0x28; /* unknown according to the manual, but nothing is sampled */
+	written[PMSCR] = 0x28; /* the manual calls its value unknown, but nothing is sampled */
 	works_with[0] = works_with[1] = 0;
 	unsynchronised = drained = fault_due = 0;
 	memories = 0;

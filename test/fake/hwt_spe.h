@@ -2,8 +2,8 @@
 /*
  * A model of the Statistical Profiling Extension. It samples operations into a buffer, and checks each access
  * against the rules of the Arm Architecture Reference Manual. Writes take effect at the next ISB. Each record
- * begins with a packet that contains its number, so that a lost record is detected. test/fake/hwt_log.h has
- * the accesses and broken rules.
+ * begins with a packet that contains its number, so that a lost record is detected. Accesses and broken rules
+ * are reported by test/fake/hwt_log.h.
  *
  * The model is stricter than the manual: what the manual calls unpredictable, unknown or not recommended is a
  * broken rule, too.
@@ -20,13 +20,15 @@
 struct fake_spe_features {
 	uint32_t version; /* ID_AA64DFR0_EL1.PMSVer */
 	uint64_t pmsidr, pmbidr;
-	/* bytes, at least 10, at most the maximum of PMSIDR; padded to the alignment of PMBIDR */
+	/*
+	 * size in bytes, from 10 to the maximum of PMSIDR; in memory it is padded to the alignment of PMBIDR
+	 */
 	uint32_t record_size;
 	uint64_t frequency;
 };
 extern struct fake_spe_features fake_spe_features;
 
-/* The operation that the CPU runs, for the filters. */
+/* The operation that the CPU runs, to which filters are applied. */
 struct fake_spe_operation {
 	uint32_t user;	/* 0: kernel level */
 	uint32_t types; /* bits 0 to 2: B, LD and ST of PMSFCR */
@@ -37,16 +39,16 @@ extern struct fake_spe_operation fake_spe_operation;
 
 extern const struct ktrace_hwt_access_sysreg fake_spe_access;
 
-/* Resets the CPU: all features of SPE, no memory, running user code. */
+/* Resets the CPU. It then has all features of SPE and no memory, and runs user code. */
 void fake_spe_reset(void);
 
 /*
- * Lends memory to which the model may write, or lends it again. The log shows its addresses as BASE + n. At
- * most 256 pieces.
+ * Lends memory to the model for writing, or replaces memory at the same address. The log shows addresses in
+ * it as BASE + n. Lend at most 256 pieces.
  */
 void fake_spe_memory(void *host, uint64_t size);
 
-/* Runs so many operations. Returns how many records were written to memory. */
+/* Runs `operations` operations. Returns how many records were written to memory. */
 uint64_t fake_spe_run(uint64_t operations);
 
 /* Returns the size of a record in memory. */
@@ -58,16 +60,16 @@ uint64_t fake_spe_next(const void *host);
 /* Returns the byte of a record at an offset. */
 uint8_t fake_spe_byte(uint64_t number, uint64_t offset);
 
-/* Makes the write of the next record fail after so many bytes. */
+/* Makes the write of the next record fail after `bytes` bytes. */
 void fake_spe_fault(uint32_t bytes);
 
-/* Reports a collision: a sample was due while another one was taken. */
+/* Reports a collision: a sample was due while the previous sample was still being taken. */
 void fake_spe_collide(void);
 
 /* Returns true if the buffer's interrupt is asserted. */
 int fake_spe_interrupting(void);
 
-/* Accesses of other software: no rule applies, nothing is logged. */
+/* Accesses of other software. They are not checked and not logged. */
 void fake_spe_poke(uint32_t encoding, uint64_t value);
 uint64_t fake_spe_peek(uint32_t encoding);
 

@@ -31,7 +31,8 @@ static struct {
 
 /* ---- CPUs -------------------------------------------------------------------------------------- */
 
-static __thread struct ktrace_hwt_thread *running; /* on threads_cpu; NULL: an owner, which needs no CPU */
+/* The thread that runs on threads_cpu; NULL: an owner of contexts, which needs no CPU. */
+static __thread struct ktrace_hwt_thread *running;
 static __thread bool interrupts_off;
 
 static bool disable_interrupts(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A kernel whose threads are threads of this program, for stress tests of hardware trace. A CPU has a mutex
- * that the running thread holds, and one for interrupts. The backend fails the test if two threads use a unit
- * at once, if a CPU traces two units, or if a unit is disabled on a CPU on which it was not enabled.
+ * A simulated kernel whose threads are threads of this program, for stress tests of hardware trace. Each CPU
+ * has two mutexes: the running thread holds one, and the other one disables interrupts. The backend fails the
+ * test if two threads use a unit at once, if a CPU traces two units, or if a unit is disabled on a CPU on
+ * which it was not enabled.
  */
 #ifndef TEST_HWT_THREADS_H
 #define TEST_HWT_THREADS_H
@@ -31,15 +32,15 @@ extern struct hwt_threads_process hwt_threads_processes[HWT_THREADS_PROCESSES];
  */
 int hwt_threads_start(void);
 /*
- * Call these before and after each test. Before, all processes are alive and have one thread; afterwards, the
- * second function fails if a unit is still traced, or memory was leaked.
+ * Call the first function before each test: it makes all processes alive, with one thread each. Call the
+ * second one after each test: it fails if a unit is still traced, or memory was leaked.
  */
 int hwt_threads_begin(void **state);
 int hwt_threads_end(void **state);
 
-/* Makes the caller this thread, on the next CPU, when that is free. */
+/* Makes the calling program thread act as this thread, on the next CPU. Waits until that CPU is free. */
 void hwt_threads_get_cpu(struct ktrace_hwt_thread *thread);
-/* Switches the caller out. Returns the thread that it was. */
+/* Switches the calling program thread out. Returns the thread that it acted as. */
 struct ktrace_hwt_thread *hwt_threads_leave_cpu(void);
 
 /* Adds the second thread of the process to the kernel's table, or removes it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A model of the trace unit in software, without QEMU. It handles doorbells as the plugin does
- * (ktrx/hwt_unit.h), on memory whose physical addresses are those of this process, and remembers the first
+ * (ktrx/hwt_unit.h). Physical addresses are virtual addresses of this process. The unit remembers the first
  * rule that its guest has broken. It writes no trace, but a pattern that identifies each byte's position.
  */
 #ifndef TEST_FAKE_HWT_UNIT_H
@@ -22,18 +22,18 @@ void fake_unit_unplug(void);
 void fake_unit_ring(uint8_t *doorbell);
 
 /*
- * Runs code on the CPU of this page for so many bytes of trace, a multiple of FAKE_UNIT_PACKET. Returns how
- * many bytes were written.
+ * Runs code on the CPU of this page until it has made `bytes` bytes of trace (a multiple of
+ * FAKE_UNIT_PACKET). Returns how many bytes were written.
  */
 uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
 
 /* Returns the byte written at a position of an output. */
 uint8_t fake_unit_byte(uint64_t table, uint64_t position);
 
-/* Returns the first rule that was broken; NULL: none. */
+/* Returns the first broken rule, or NULL if no rule was broken. */
 const char *fake_unit_broken(void);
 
-/* Returns how many times a command was given. */
+/* Returns how many times the guest has given this command. */
 unsigned fake_unit_rung(uint32_t command);
 
 /* Makes the next command fail with this error (KTRX_HWT_UNIT_ERROR_*). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A machine that consists of a few variables. Each hook of the record path is a numbered point: fake_at(n,
- * handler) runs the handler, as an interrupt would, at the n-th point from now.
+ * The port of a fake machine, whose state is a few variables. Each call of a hook by the record path is a
+ * numbered point: fake_at(n, handler) runs the handler at the n-th point from now, as an interrupt would.
  */
 #ifndef TEST_FAKE_KTRACE_PORT_H
 #define TEST_FAKE_KTRACE_PORT_H
@@ -31,7 +31,10 @@ void fake_barrier(void);
 #define ktrace_arch_publish	  fake_publish
 #define ktrace_arch_store_barrier fake_barrier
 
-/* With FAKE_GENERIC_WORD, reserve words are in the rings, as for a port that has none of its own. */
+/*
+ * If FAKE_GENERIC_WORD is defined, reserve words are in the rings, as for a port that has no reserve words of
+ * its own.
+ */
 #ifndef FAKE_GENERIC_WORD
 #define ktrace_arch_reserve_word fake_reserve_word
 #endif

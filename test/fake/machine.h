@@ -7,11 +7,11 @@
 #define FAKE_CPUS    3
 #define FAKE_HOLDERS 10
 
-/* What the port's hooks return. */
+/* State of the machine, which the port's hooks return. */
 struct fake_machine {
-	uint64_t clock; /* each reading adds `step` first */
+	uint64_t clock; /* time; each reading adds `step` and returns the sum */
 	uint64_t step;
-	uint64_t ahead[KTRACE_MAX_CPUS]; /* each CPU's clock is ahead of `clock` by this */
+	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
 	uintptr_t stack_end;		/* 0: unknown */
@@ -20,7 +20,10 @@ struct fake_machine {
 };
 extern struct fake_machine fake;
 
-/* Restores the core's data as linked, and the machine's initial state. Call it before each test. */
+/*
+ * Restores the core's data to its state at program start, and the machine to its initial state. Call it
+ * before each test.
+ */
 int fake_reset(void **state);
 
 /*
@@ -29,10 +32,13 @@ int fake_reset(void **state);
  */
 void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters);
 
-/* Runs the handler once, at the n-th point from now (0 is the next). NULL: never. */
+/*
+ * Runs the handler once, at the n-th point from now (0 is the next point). If `handler` is NULL, no handler
+ * runs.
+ */
 void fake_at(int64_t n, void (*handler)(void));
 
-/* Returns the number of points since fake_at(). */
+/* Returns the number of points passed since the last call of fake_at(). */
 int64_t fake_points(void);
 
 /* The memory that fake_boot() lends to the library. */

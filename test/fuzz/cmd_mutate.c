@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE: with flipped bits, words set to
- * extremes, replaced stretches, or cut off; mostly in the first kilobytes, where headers and tables are. The
- * copies are the same in each run.
+ * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE. A copy has flipped bits, words with
+ * extreme values, or replaced ranges of bytes, or it is cut off. Most changes are in the first kilobytes,
+ * which contain headers and tables. The copies are the same in each run.
  */
 #include <stdint.h>
 #include <stdio.h>

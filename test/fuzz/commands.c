@@ -50,13 +50,17 @@ static const struct command *const commands[] = {
 /* seconds after which a command counts as hanging */
 #define PATIENCE 300
 
-/* Exit status of a child after a leak: the leak would be reported again after its next file. */
+/*
+ * Exit status of a child after a leak. The child ends because the leak would be reported again after the next
+ * file.
+ */
 #define ENDED_BY_LEAK 99
 
 struct rule {
 	const char *name;
-	bool tab, high; /* bytes allowed besides printable ASCII and line feeds; high: bytes from 0x80 */
-	bool json;	/* a sequence of JSON values, as golden/json_tree.h reads them */
+	/* bytes allowed in addition to printable ASCII and line feeds; high: bytes from 0x80 */
+	bool tab, high;
+	bool json; /* a sequence of JSON values, as golden/json_tree.h reads them */
 };
 
 static const struct rule rules[] = {
@@ -84,7 +88,7 @@ static struct progress *progress;
 static int outputs[2]; /* files that receive standard output and standard error */
 static FILE *tap;
 
-/* Large allocations fail, as for a user with little memory; they do not end the program. */
+/* Makes large allocations fail without ending the program, as on a machine with little memory. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -276,7 +280,7 @@ static bool is_documented(const char *statuses, int status)
 	return strstr(list, number) != NULL;
 }
 
-/* Prints the lines of sanitizer reports that name the error and its first places. */
+/* Prints the lines of sanitizer reports that name the error and the innermost functions of its stack. */
 static void print_report(void)
 {
 	size_t size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Fuzz target of the files that a user gives with a recording: the bytes are read as an ELF file, a list of
- * symbols and a memory image. The recording contains code taken from the bytes, so that the files match it,
- * and code with calls.
+ * symbols and a memory image. The recording contains code taken from these bytes, so that the files match the
+ * recording, and code with calls.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
+/* Sum of all bytes of the results. Every byte is read, so the sanitizer detects invalid memory. */
 static volatile size_t touched;
 
 static void touch(const char *text)
@@ -49,7 +49,7 @@ static void write_calls(struct hwt_file_writer *writer)
 	}
 }
 
-/* Writes a recording in which the bytes ran: at addresses of a program and of a kernel. */
+/* Writes a recording in which the bytes are executed as code, at addresses of a program and of a kernel. */
 static void write_recording(char *path, const uint8_t *bytes, size_t size)
 {
 	struct hwt_file_writer writer;

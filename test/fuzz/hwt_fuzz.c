@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of the reader of hardware trace: the bytes are read as a whole file, and as the output of a
- * unit, in each encoding, in a file that is otherwise valid. Linked with replay.c, it replays files and
+ * Fuzz target of the reader of hardware trace: the bytes are read as a whole file. They are also read as the
+ * output of a unit, in each encoding, in an otherwise valid file. Linked with replay.c, it replays files and
  * folders without a fuzzer.
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "hwt/hwt.h"
 
-#define STEPS_MOST 200000u /* steps read of a stream; the rest is skipped */
+#define STEPS_MOST 200000u /* maximum number of steps read from a stream */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -24,7 +24,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
+/* Sum of all bytes of the results. Every byte is read, so the sanitizer detects invalid memory. */
 static volatile size_t touched;
 
 static void touch(const char *text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_traces DIRECTORY: writes small files of hardware trace, and streams alone, which other programs damage.
+ * hwt_traces DIRECTORY: writes small files of hardware trace, and files that contain only a stream. Other
+ * programs damage them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Sum of all bytes of the results: reading them shows the sanitizer invalid ones. */
+/* Sum of all bytes of the results. Every byte is read, so the sanitizer detects invalid memory. */
 static volatile unsigned touched;
 
 static void touch(const void *bytes, size_t size)
@@ -95,7 +95,10 @@ static void read_as(int file, size_t size, enum ktread_proc_format format, int f
 	ktread_proc_close(trace);
 }
 
-/* Corrects the checksum of a head: an attacker can compute it, so inputs are also tried with a valid one. */
+/*
+ * Corrects the checksum of a session's head: an attacker can compute it, so inputs are also tried with a
+ * valid one.
+ */
 static int correct_checksum(uint8_t *bytes, size_t size)
 {
 	struct ktrx_proc_head head;

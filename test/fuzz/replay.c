@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static unsigned tests;
 
-/* Changes of a file that are tried besides the unchanged file. */
+/* Changes of a file that are tried in addition to the unchanged file. */
 enum mutation { NONE, ONE_BIT, EVERY_BIT };
 
 static void flip(uint8_t *bytes, size_t size, size_t at, unsigned bit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of the SPE decoder: steps go forward and come to an end, and so do packets as text. Linked with
- * replay.c, it replays files and folders without a fuzzer.
+ * Fuzz target of the SPE decoder. It checks that steps and texts of packets advance in the stream and end.
+ * Linked with replay.c, it replays files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

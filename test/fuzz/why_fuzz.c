@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of `ktrace why` over any bytes, with output as text and as JSON. test/fuzz/fuzz.mk builds it
- * with libFuzzer, and with replay.c, which replays files.
+ * Fuzz target of `ktrace why`, with arbitrary bytes as input, and with output as text and as JSON.
+ * test/fuzz/fuzz.mk builds it with libFuzzer, and with replay.c, which replays files.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Turns a snapshot folder of OpenCSD's tests (snapshot.ini, trace.ini, a file for each device, memory dumps and
- * trace buffers) into a file of hardware trace: for each trace source that is an ETMv4 or ETE a context with one
- * unit, in CPU mode, and for each memory dump records of code.
+ * trace buffers) into a file of hardware trace. The file has a context with one unit, in CPU mode, for each
+ * trace source that is an ETMv4 or an ETE, and code records for each memory dump.
  *
  *	opencsd_snapshot [--frames] FOLDER OUTPUT
  *
@@ -57,7 +57,8 @@ struct snapshot {
 	struct dump dump[MOST];
 	struct source source[MOST];
 	struct buffer buffer[MOST];
-	struct pair core[MOST], core_type[MOST]; /* source to core, core to its type */
+	/* pairs of a source and its core, and of a core and its type */
+	struct pair core[MOST], core_type[MOST];
 	size_t devices, dumps, sources, buffers, cores, core_types;
 	char trace[NAME_ROOM];
 };
@@ -111,7 +112,10 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* Calls `take` for each "key=value", with its section; the part of the key in parentheses is removed. */
+/*
+ * Calls `take` with the section, key and value of each line "key=value". A part of the key in parentheses is
+ * removed.
+ */
 static void read_sections(struct snapshot *snapshot, const char *name,
 			  void (*take)(struct snapshot *snapshot, const char *section, char *key, char *value,
 				       void *to),
@@ -239,7 +243,7 @@ static void take_trace(struct snapshot *snapshot, const char *section, char *key
 	}
 }
 
-/* Returns the name paired with `left`, or "?" if there is none. */
+/* Returns the name that is paired with `left`, or "?" if there is no such pair. */
 static const char *paired(const struct pair *pair, size_t count, const char *left)
 {
 	for (size_t i = 0; i < count; i++)
@@ -370,7 +374,7 @@ static void unpack(const struct bytes *raw, unsigned id, struct bytes *to)
 #define DSTREAM_BLOCK  512u
 #define DSTREAM_FOOTER 8u
 
-/* A DSTREAM ends each of its blocks with bytes of its own. */
+/* A DSTREAM probe ends each block with bytes that are not trace. */
 static void drop_footers(struct bytes *raw)
 {
 	size_t kept = 0;
@@ -429,7 +433,7 @@ static void write_source(struct hwt_file_writer *writer, const struct source *so
 
 static bool is_read(const struct source *source)
 {
-	/* A Cortex-M has other instructions, and its trace unit writes other packets. */
+	/* ktrace does not read the trace of a Cortex-M: its instruction set and packets differ. */
 	return strncmp(source->core, "Cortex-M", 8) != 0 &&
 	       (strncmp(source->protocol, "ETM4", 4) == 0 || strncmp(source->protocol, "ETE", 3) == 0);
 }

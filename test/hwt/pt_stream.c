@@ -53,7 +53,9 @@ static struct bytes read_file(const char *path)
 	return bytes;
 }
 
-/* Reads a number, and skips it and the `separator`; 0: the text must end there. */
+/*
+ * Reads a number, and skips it and the `separator`. If `separator` is 0, the text must end after the number.
+ */
 static uint64_t take_number(char **text, char separator)
 {
 	char *end;

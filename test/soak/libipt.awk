@@ -23,7 +23,8 @@ function put(text) {
 
 # ---- Packets ----------------------------------------------------------------------------------------
 
-# Reads a line of ptdump. More may follow the payload: times, the last address, the name of a type.
+# Reads a line of ptdump. After the payload, the line may contain a time, the last address, or the name of a
+# type.
 function dumped(line,    n, word, name, text, from, offset) {
 	if (line ~ /^\[.*(calibrat|updating time|printing time)/ || line ~ /^\[.*failed to determine errata/)
 		return # about its clock, not about a packet
@@ -239,7 +240,7 @@ function step(line,    type, payload, pc, to) {
 		sub(/ .*/, "", to)
 		put("interrupt from=" pc (to == "" ? "" : " to=" to))
 	} else if (type == "off" && haves && have[haves] ~ /^interrupt/) {
-		# An interrupt whose handler is not traced is one event of ptxed.
+		# ptxed prints one event for an interrupt whose handler is not traced.
 		sub(/^interrupt from/, "disabled at", have[haves])
 		sub(/ to=/, " ip=", have[haves])
 	} else if (type == "off") {
@@ -283,7 +284,7 @@ function note(payload, ip,    word) {
 
 # ---- Comparison -------------------------------------------------------------------------------------
 
-# Returns true if an event has all expected words, and no address that the tool did not print.
+# Returns true if ktrace's event has all expected words, and has no address that the other tool did not print.
 function agrees(expected, got,    i, n, part) {
 	n = split(expected, part, " ")
 	for (i = 1; i <= n; i++)
@@ -303,7 +304,8 @@ function differ(w, h) {
 	exit 1
 }
 
-# Compares a run with the instructions expected from `w` on. Returns how many agree.
+# Compares a run of instructions with the expected ones from `w` on. Returns the length of the run, or 0 if
+# they differ.
 function run_agrees(w, text,    i, part) {
 	split(text, part, " ")
 	if (want[w] != "at " part[3] || want[w + part[2] - 1] != "at " part[4])
@@ -338,7 +340,8 @@ END {
 			if (n == 0)
 				differ(w, h)
 		} else if (want[w] == "error" && have[h] == "error") {
-			# ktrace reports one gap for consecutive errors, and that tracing resumes after it.
+			# For consecutive errors, ktrace reports one gap, and an event when tracing resumes
+			# after the gap.
 			while (want[w + 1] == "error")
 				w++
 			if (have[h + 1] ~ /^enabled/ && want[w + 1] !~ /^enabled/)

@@ -16,7 +16,7 @@ options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 # value NAME: prints the value of option --NAME of either tool.
 value() { printf '%s\n' "$(options ptxed) $(options ptdump)" | tr -s ' ' '\n' | awk -v name="--$1" 'found { print; exit } $0 == name { found = 1 }'; }
 
-# stream FOLDER: writes its trace to $tmp/stream.
+# stream FOLDER: writes the trace $name of FOLDER to $tmp/stream.
 stream() {
 	set -- "$1" -i "$1/$name.bin:$(sed -n 's/^org *//p' "$ptt" | head -n 1)"
 	cpu=${1##*@}
@@ -63,7 +63,8 @@ for folder in "$LIBIPT_STREAMS"/*/; do
 done
 
 # ---- The verdict ------------------------------------------------------------------------------------
-# libipt.known lists differences by design, or because of libipt's version, in lines "PATTERN packets|flow REASON".
+# libipt.known lists differences that are by design or caused by libipt's version. Each line is "PATTERN
+# packets|flow REASON".
 awk -f test/soak/libipt_verdict.awk test/soak/libipt.known "$tmp/results" >"$tmp/verdict"
 sed -n 's/^count /# /p' "$tmp/verdict"
 sed -n 's/^differs /# /p' "$tmp/verdict"

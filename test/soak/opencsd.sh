@@ -16,7 +16,7 @@ if [ -z "${CSIGHT-}" ] || [ ! -d "${CSIGHT-}" ]; then
 fi
 lister=${TRC_PKT_LISTER:-$(command -v trc_pkt_lister || :)}
 
-# lister_of SNAPSHOT: prints the name of the file with OpenCSD's output; nothing if there is none.
+# lister_of SNAPSHOT: prints the name of the file with OpenCSD's output, or nothing if there is no such file.
 lister_of() {
 	for kind in _multi_sess _src_addr_N ''; do
 		[ ! -f "$CSIGHT/$1$kind.ppl" ] || { echo "$CSIGHT/$1$kind.ppl" && return; }
@@ -25,7 +25,7 @@ lister_of() {
 	"$lister" -ss_dir "$CSIGHT/$1" -decode -logfilename "$tmp/made.ppl" >"$tmp/made.log" 2>&1 && echo "$tmp/made.ppl"
 }
 
-# read_theirs PPL: writes the output for each unit to $tmp/theirs.UNIT.
+# read_theirs PPL: writes OpenCSD's output for each unit, from the file PPL, to $tmp/theirs.UNIT.
 read_theirs() {
 	rm -f "$tmp"/theirs.*
 	while read -r buffer unit id protocol core bytes; do
@@ -58,7 +58,8 @@ compare() {
 		END { for (n = 1; n <= 8; n++) printf "%d%s", sum[n], n < 8 ? " " : "\n" }'
 }
 
-# packets PPL: for a listing of packets only, compares their names with those of `ktrace hwt -g`.
+# packets PPL: compares the names of packets with those of `ktrace hwt -g`, for a file PPL that lists only
+# packets.
 packets() {
 	sed -n 's/.*;	\(I_[A-Z0-9_]*\) : .*/\1/p' "$1" >"$tmp/theirs.0"
 	build/bin/ktrace hwt -g "$tmp/trace" 2>"$tmp/message" |

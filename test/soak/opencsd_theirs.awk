@@ -17,7 +17,7 @@ function flush() {
 	held = held_how = ""
 }
 
-# Trace begins at the next element with an address.
+# The trace begins at the next element that has an address.
 function arrive(at) {
 	flush()
 	if (begins)
@@ -38,7 +38,7 @@ function hex_of(text) {
 	return text == "" ? "0" : text
 }
 
-# Returns a - small, for hexadecimal digits.
+# Subtracts a small number from an address in hexadecimal digits. Returns the difference in the same form.
 function less(a, small,    i, digit, out) {
 	out = ""
 	for (i = length(a); i > 0; i--) {
@@ -49,7 +49,7 @@ function less(a, small,    i, digit, out) {
 	return hex_of(out)
 }
 
-# Returns how the last instruction continues, in ktrace's words.
+# Returns ktrace's word for the kind of branch that ends a range.
 function how(text,    word) {
 	word = "run"
 	if (text ~ /<cond>/)

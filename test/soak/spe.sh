@@ -9,7 +9,7 @@ if [ -z "${SPE_LISTINGS-}" ] || [ ! -d "${SPE_LISTINGS-}" ]; then
 	done_testing
 fi
 
-# bits(text): the 56 bits of an address that are in the packet.
+# bits(text): returns the lower 56 bits of an address, because a packet contains only these.
 words='function bits(text) { sub(/^0x/, "", text); text = "00000000000000" text; return substr(text, length(text) - 13) }'
 
 for listing in "$SPE_LISTINGS"/*.txt; do
@@ -20,7 +20,7 @@ for listing in "$SPE_LISTINGS"/*.txt; do
 		$2 == "data-virtual" { print $2, bits($3); next }
 		$2 == "data-physical" { print $2, bits($3), $4; next }
 		{ $1 = ""; sub(/^ /, ""); print }' >"$tmp/ours"
-	# The text begins after the last byte.
+	# In the listing, the text of a packet follows its bytes.
 	sed 's/^[^:]*: *//; s/^\([0-9a-f][0-9a-f] \{1,\}\)*//' "$listing" | awk "$words"'
 		BEGIN {
 			split("LD load general;LD GP-REG load general;ST store general;ST GP-REG store general;" \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces what the process memory of the demo kernel is built on, for tests on the host: pages that may run
- * out, address spaces as plain lists, one file.
+ * Replaces the layers below the demo kernel's process memory, for tests on the host: a limited number of
+ * pages, address spaces as plain lists, and one file.
  */
 #ifndef FAKE_DEMO_MEMORY_H
 #define FAKE_DEMO_MEMORY_H
@@ -14,7 +14,7 @@
 
 struct fake_memory {
 	unsigned pages_used;
-	unsigned allocations_left; /* allocations that still succeed */
+	unsigned allocations_left; /* number of further allocations that succeed */
 	struct inode file;	   /* the file; tests compare its reference count */
 	const void *contents;	   /* file.size bytes */
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* No process runs here: none is traced, and no memory is shared by threads. */
+/*
+ * Replaces the process functions. No process runs in these tests, so none is traced and no threads share
+ * memory.
+ */
 #include <stddef.h>
 
 #include "arch.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * CPUs are threads of this process. Each has a clock of its own, to which a test gives an offset and a drift.
+ * CPUs are threads of this process. Each CPU has its own clock, to which a test gives an offset and a drift.
  */
 #ifndef TEST_SKEW_KTRACE_PORT_H
 #define TEST_SKEW_KTRACE_PORT_H
