@@ -21,9 +21,10 @@ KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock
 /* The lock is one word: the holder's number, 0 if it is free. */
 static bool try_lock(uint32_t *lock, uint32_t holder)
 {
-	uint32_t nobody = 0;
+	uint32_t no_holder = 0;
 
-	return __atomic_compare_exchange_n(lock, &nobody, holder, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return __atomic_compare_exchange_n(lock, &no_holder, holder, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 /* ---- Spinlocks --------------------------------------------------------------------------------- */

@@ -58,9 +58,9 @@ static void stop_others(const struct cpu *self)
 /* Returns on the first CPU that panics; other CPUs stop here. A panic within the panic exits. */
 static void claim_panic(const struct cpu *self)
 {
-	const struct cpu *nobody = NULL;
+	const struct cpu *no_cpu = NULL;
 
-	if (__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&panicking, &no_cpu, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	panic_check();
 	console_write_unlocked("\npanic within a panic\n");

@@ -26,9 +26,9 @@ static struct yield_mutex ledger[] = { { 0, "income" }, { 0, "expenses" } };
 
 static bool try_lock(struct yield_mutex *mutex, uint32_t self)
 {
-	uint32_t nobody = 0;
+	uint32_t no_holder = 0;
 
-	return __atomic_compare_exchange_n(&mutex->holder, &nobody, self, false, __ATOMIC_ACQUIRE,
+	return __atomic_compare_exchange_n(&mutex->holder, &no_holder, self, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 

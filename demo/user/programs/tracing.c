@@ -194,7 +194,7 @@ static void as_somebody(void)
 	check_equal(0, RUN("-f", HOME "/theirs/t", "ls", HOME), "a user can trace a command of its own");
 }
 
-static void somebody(void)
+static void as_other_user(void)
 {
 	close(open(HOME "/root", O_WRONLY | O_CREAT, 0600));
 	close(open(HOME "/open", O_WRONLY | O_CREAT, 0666));
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 	processes();
 	commands();
 	misuse();
-	somebody();
+	as_other_user();
 	full_disk();
 	clean_up();
 	finish();
