@@ -25,17 +25,18 @@
  * for doc/porting.md.
  */
 
-/* Bits for facts that make a view available. Views that need only an event have no bit. */
+/* Bits for facts that make a view available. A view that needs only an event has no bit. */
 enum view_fact {
-	VIEW_RINGS = 1u << 0,	    /* a CPU has its own ring */
-	VIEW_NAMES = 1u << 1,	    /* a thread has a name */
-	VIEW_BEATS = 1u << 2,	    /* a CPU has a heartbeat */
-	VIEW_MODES = 1u << 3,	    /* a CPU has set the mode user, kernel or interrupt */
-	VIEW_IDLE = 1u << 4,	    /* a CPU has set the mode idle */
-	VIEW_COST = 1u << 5,	    /* the cost of an event is known */
-	VIEW_SYSCALLS = 1u << 6,    /* the trace has a table of system call names */
-	VIEW_BUILD_ID = 1u << 7,    /* the trace has the kernel's build id */
-	VIEW_CLOCKS = 1u << 8,	    /* clocks were measured, or could not be measured */
+	VIEW_RINGS = 1u << 0,	 /* a CPU has its own ring */
+	VIEW_NAMES = 1u << 1,	 /* a thread has a name */
+	VIEW_BEATS = 1u << 2,	 /* a CPU has a heartbeat */
+	VIEW_MODES = 1u << 3,	 /* a CPU has set the mode user, kernel or interrupt */
+	VIEW_IDLE = 1u << 4,	 /* a CPU has set the mode idle */
+	VIEW_COST = 1u << 5,	 /* the cost of an event is known */
+	VIEW_SYSCALLS = 1u << 6, /* the trace has a table of system call names */
+	VIEW_BUILD_ID = 1u << 7, /* the trace has the kernel's build id */
+	/* the trace records that clocks were measured, or that the measurement failed */
+	VIEW_CLOCKS = 1u << 8,
 	VIEW_EXIT = 1u << 9,	    /* the kernel reported its end */
 	VIEW_PANIC = 1u << 10,	    /* the kernel reported a panic */
 	VIEW_STACKS = 1u << 11,	    /* a thread's stack is known */
@@ -45,7 +46,7 @@ enum view_fact {
 	VIEW_CALLERS = 1u << 15,    /* an event records return addresses of its callers */
 	VIEW_FREQUENCY = 1u << 16,  /* ticks can be converted to time */
 	VIEW_PRIORITY = 1u << 18,   /* a thread's priority is known */
-	VIEW_HOLDERS = 1u << 17,    /* the trace has a table of what threads hold and wait for */
+	VIEW_HOLDERS = 1u << 17,    /* the trace has a table of held locks and waits */
 };
 
 /* Prints the table of views as Markdown. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Examines the kernel's file: whether ktrace is linked in, and whether its sections are intact in the guest.
+ * Examines the kernel's file: whether ktrace is linked in, and whether the sections of ktrace are intact in
+ * the guest's memory.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -47,7 +47,7 @@ struct reading {
 	struct keyed made;  /* threads that were created and have not ended */
 	struct keyed locks; /* held locks: `count` is the owner of the lock */
 	struct keyed waits; /* waiting threads: `count` is the lock for which the thread waits */
-	/* threads that made system calls: `stamp` is that of the newest entry or exit */
+	/* threads that made system calls: `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct wellknown_table known;
 	uint64_t ticks; /* ticks: a thread that runs on two CPUs for at least this long is a mistake */

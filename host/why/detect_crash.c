@@ -258,9 +258,9 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Stack overflow without a guard page: the kernel continues to run and overwrites the memory below the stack.
- * Only a stack pointer below the stack shows the overflow, as long as the CPU has not returned. The stack
- * pointer proves nothing in an interrupt handler, or in code that stops the CPU for another CPU's panic,
- * because both may have their own stack. Such a panic is often caused by the overwritten memory.
+ * Only the stack pointer shows the overflow, and only until the functions return. The stack pointer proves
+ * nothing in an interrupt handler, or in code that stops the CPU for another CPU's panic, because both may
+ * have their own stack. Such a panic is often caused by the overwritten memory.
  */
 
 #define STACK_FRAMES 8u /* shown */

@@ -33,11 +33,11 @@ struct orphan {
 	uint32_t waiters;
 	/* id, as in struct ktrx_holder, of the thread or CPU whose table row holds the lock; 0: none */
 	uint32_t holder;
-	/* taking of the lock that no release follows in the events; NULL: none */
+	/* event that took the lock, without a later release; NULL: there is none */
 	const struct why_hold *hold;
 	uint32_t owner; /* thread + 1 that was the last owner; 0 unknown */
 	uint64_t ended; /* stamp of the owner's end; 0: unknown, only the missing table row shows the end */
-	bool is_orphan; /* its owner has ended */
+	bool is_orphan; /* the owner of the lock has ended */
 	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
 

@@ -12,10 +12,11 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-/* ms: a younger cycle is only possible if the machine ran while its memory was read */
+/* ms: if the machine ran while its memory was read, a younger cycle is not certain */
 #define LEAST_MS 10u
 /*
- * ms: minimum age of a cycle with a wait for an IPI answer, or for a CPU that the host may not run just now
+ * ms: a younger cycle is not certain if it contains a wait for an IPI answer, or for a CPU that the host may
+ * have stopped
  */
 #define ANSWER_MS    250u
 #define MOST	     32u /* limit of findings, because listing the waiters of each cycle takes time */
@@ -64,7 +65,7 @@ static bool was_taken_before_switch(const struct context *context, const struct 
 	       edge->held_since < evidence->cpu[edge->to].row.switch_stamp;
 }
 
-/* Formats the holder of the lock. Names the running thread only if it can be the one that took the lock. */
+/* Formats the holder of the lock. Names the running thread only if that thread can have taken the lock. */
 static const char *say_owner(const struct context *context, const struct why_edge *edge, char *buffer,
 			     size_t size)
 {
@@ -92,7 +93,10 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 								: "");
 }
 
-/* Adds a line for the CPU that has not answered an IPI. `asked` is its name, or that of its thread. */
+/*
+ * Adds a line about the CPU that has not answered an IPI. `asked`: name of that CPU, or of its running
+ * thread.
+ */
 static void say_missing_answer(const struct context *context, struct why_finding *finding,
 			       const struct why_edge *edge, const char *asked)
 {
@@ -143,7 +147,7 @@ struct cycle {
 	const struct why_edge *const *edge;
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
-	uint32_t party[2]; /* the first two parties */
+	uint32_t party[2]; /* nodes of the first two parties */
 	uint64_t newest;   /* stamp of the newest wait, which closed the cycle */
 	bool by_table;	   /* all edges come from the kernel's tables */
 	bool asks;	   /* one of the waits is for an answer to an IPI */

@@ -30,7 +30,7 @@
 struct health {
 	uint32_t cpus;	   /* CPUs that are online */
 	uint32_t idle;	   /* CPUs that idle at the end */
-	uint32_t silent;   /* CPUs that do not idle and have no heartbeat, or only spin */
+	uint32_t silent;   /* CPUs that spin, or that do not idle and have no heartbeat */
 	uint32_t unknown;  /* CPUs that may idle or be busy, or that are still starting */
 	uint64_t switches; /* switches of all CPUs within the window */
 	/* sum over all CPUs of the part of the window (0 to 1) in which the CPU ran threads, from events */
@@ -43,7 +43,7 @@ struct health {
 	bool modes_known; /* all CPUs have set a mode */
 };
 
-/* Returns whether the CPU has spun for a lock, or waited for an answer, for longer than SPIN_MS. */
+/* Returns whether the CPU has spun for a lock, or waited for an IPI answer, for longer than SPIN_MS. */
 static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t since =

@@ -71,7 +71,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
 }
 
-/* Returns whether one interrupt causes nearly all events of the CPU, with only timer ticks between them. */
+/* Returns whether one interrupt causes nearly all events of the CPU. Timer ticks may come in between. */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;

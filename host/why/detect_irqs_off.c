@@ -50,9 +50,9 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Returns whether the CPU may have halted forever. On x86, a CPU that halts with interrupts disabled takes no
- * more interrupts. On other architectures this is a normal way to idle. Or the kernel has enabled interrupts
- * without calling the hook, and has stopped the tick. The result is true only if another CPU idles and still
- * ticks, because this makes a stopped tick unlikely.
+ * more interrupts. On other architectures, this is a normal way to idle. There is another explanation: the
+ * kernel enabled interrupts without calling the hook, and stopped the tick. So the result is true only if
+ * another CPU idles and still ticks, because this makes a stopped tick unlikely.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -81,7 +81,7 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 
 /*
  * Reports a CPU that halted with interrupts disabled. The finding is likely if the timer of the CPU ticked
- * all the time. Otherwise it is only possible, because the CPU may stop its tick whenever it idles.
+ * all the time. Otherwise the certainty is "possible", because the CPU may stop its tick whenever it idles.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
@@ -160,7 +160,7 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
 	if (ran >= why_ms(evidence, WHY_TICK_MS))
-		/* each may tick once at the beginning and once at the end of the period */
+		/* each other CPU may tick once at the beginning and once at the end of the period */
 		return ticking == 0 || quiet->others > 2 * ticking;
 	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&
 	       quiet->others >= length / why_ms(evidence, WHY_TICK_MS);

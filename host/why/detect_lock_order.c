@@ -15,7 +15,7 @@
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
-	uint64_t *lock; /* by node: the lock; ascending */
+	uint64_t *lock; /* by node: the lock; sorted by address */
 	uint32_t found;
 };
 

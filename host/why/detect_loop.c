@@ -112,8 +112,8 @@ static bool calls_loop(const struct why_evidence *evidence, const struct why_thr
 }
 
 /*
- * Returns whether the thread's table row shows that it has run for long. The ring alone cannot, because it
- * holds only the newest calls.
+ * Returns whether the thread's table row shows that it has run for long. The ring alone does not show it,
+ * because it holds only the newest calls.
  */
 static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {

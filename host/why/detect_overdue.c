@@ -70,7 +70,7 @@ static bool all_idle(const struct why_evidence *evidence)
 /*
  * Returns for how many ticks the thread has waited while the machine is seen to make progress. If all CPUs
  * idle, their ticks may be stopped, and progress cannot be seen. Then the whole time is returned and
- * *doubtful is set, so the finding is only possible.
+ * *doubtful is set, which limits the certainty to "possible".
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_untimed *untimed, bool *doubtful)
 {
@@ -94,15 +94,15 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* Returns for how long the thread existed before it began to wait, at most. */
+/* Returns the ticks for which the thread existed before it began to wait, at most. */
 static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
 }
 
 /*
- * Returns whether the thread was woken far more often earlier, by the count of wakeups in its table row. Used
- * if the rings are overwritten so soon that they show no wait that ended.
+ * Returns whether the thread was woken far more often in the past, by the count of wakeups in its table row.
+ * Used if the rings are overwritten so soon that they show no wait that ended.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {

@@ -83,7 +83,7 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
 
-/* Returns when the CPU took the lock, 0 if its row does not hold it. */
+/* Returns the stamp when the CPU took the lock; 0 if its table row does not name the lock. */
 static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 {
 	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)

@@ -115,8 +115,8 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 }
 
 /*
- * Makes the finding only possible if there were few wakeups: threads that woke each other may all wait for a
- * third thread.
+ * Lowers the certainty to "possible" if there were few wakeups, because threads that woke each other may all
+ * wait for a third thread.
  */
 static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
 {

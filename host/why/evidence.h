@@ -43,7 +43,7 @@ struct why_event {
 	uint32_t cpu, thread;
 	uint16_t id;
 	uint8_t context;     /* KTRX_CONTEXT_* */
-	char text[WHY_TEXT]; /* "sched.block for 0x1234 by 5" */
+	char text[WHY_TEXT]; /* text such as "sched.block for 0x1234 by 5" */
 };
 
 /* The newest events of one CPU or thread, oldest first. */
@@ -94,7 +94,7 @@ struct why_sample {
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
-#define WHY_TICK_MS   25u /* the longest time between two ticks of the timers that kernels use */
+#define WHY_TICK_MS   25u /* ms: longest interval between ticks of the timers that kernels use */
 struct why_interrupts {
 	uint64_t events; /* number of events of the CPU, of any kind */
 	uint64_t entered, ended;
@@ -105,12 +105,16 @@ struct why_interrupts {
 	bool left;   /* the handler of the newest interrupt has returned */
 	uint64_t pc; /* instruction that the newest interrupt interrupted; 0 unknown */
 	/*
-	 * number of newest interrupts in a row that have one number, with no other event on that CPU between
-	 * them
+	 * number of newest interrupts in a row that have one number, without another event of that CPU
+	 * between them
 	 */
 	uint64_t run;
-	uint64_t run_first;    /* stamp of the first interrupt that `run` counts */
-	uint64_t near, far;    /* numbers of intervals between interrupts: up to WHY_TICK_MS, and longer */
+	uint64_t run_first; /* stamp of the first interrupt that `run` counts */
+	/*
+	 * numbers of intervals between interrupts: near counts those up to WHY_TICK_MS, far counts longer
+	 * ones
+	 */
+	uint64_t near, far;
 	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at one place */
 	/* counts by interrupt number, in order of first occurrence; more than WHY_IRQ_KINDS are left out */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
@@ -175,12 +179,13 @@ struct why_thread {
 	bool idle;     /* the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
-	uint64_t first;		  /* stamp of the oldest event about the thread; UINT64_MAX: there is none */
-	uint64_t created;	  /* stamp of sched.create; 0: not in the trace */
-	enum threads_state state; /* state by events; THREADS_UNKNOWN if they do not show it */
-	uint64_t since;		  /* stamp of the change to `state` */
-	uint64_t object;	  /* object that the thread waits for in `state`, by events */
-	uint32_t cpu;		  /* KTRX_NO_CPU unknown */
+	uint64_t first;	  /* stamp of the oldest event about the thread; UINT64_MAX: there is none */
+	uint64_t created; /* stamp of sched.create; 0: not in the trace */
+	/* state of the thread by events; THREADS_UNKNOWN if they do not show it */
+	enum threads_state state;
+	uint64_t since;	 /* stamp of the change to `state` */
+	uint64_t object; /* object that the thread waits for in `state`, by events */
+	uint32_t cpu;	 /* KTRX_NO_CPU unknown */
 	struct why_last last;
 	struct why_rate syscalls; /* syscall.enter */
 	uint64_t syscall;	  /* number of the newest system call */
@@ -200,7 +205,7 @@ struct why_thread {
 	 */
 	uint64_t fault_repeats;
 	uint64_t fault_first;	/* stamp of the first fault that `fault_repeats` counts */
-	uint64_t fault_signals; /* number of signals delivered since that first fault */
+	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
 	bool fault_signalled;	/* a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
 	uint64_t ran; /* ticks of the window in which the thread is seen to run */
@@ -208,7 +213,8 @@ struct why_thread {
 	uint64_t runnable;
 	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
 	uint64_t interrupts;
-	uint64_t blocked;    /* stamp of the thread's newest event that announces a sleep; 0: woken since */
+	/* stamp of the thread's newest event that announces a sleep; 0: it was woken since then */
+	uint64_t blocked;
 	uint64_t blocked_on; /* object on which the thread sleeps by the event at `blocked` */
 	/* kind of wait (KTRX_WAIT_*) by the event at `blocked`; KTRX_WAIT_NONE: not recorded */
 	uint8_t blocked_for;
@@ -234,7 +240,7 @@ struct why_thread {
 /* A lock that, by events, was taken and not released. */
 struct why_hold {
 	uint64_t lock;
-	uint64_t stamp; /* when it was taken */
+	uint64_t stamp; /* stamp when it was taken */
 	uint64_t pc;	/* place where it was taken; 0 unknown */
 	uint32_t thread, cpu;
 };
@@ -276,9 +282,9 @@ struct why_rhythm {
 	uint64_t first, last; /* stamps of the first and last wakeup; 0: none */
 };
 
-/* The wakeups by interrupts of a queue's sleepers. */
+/* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* number of wakeups, and stamp of the last */
+	uint64_t wakes, last; /* wakes: number of wakeups; last: stamp of the last one */
 	bool known;	      /* `number` and `cpu` are valid */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
@@ -307,7 +313,7 @@ struct why_queue {
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
 	uint64_t longest; /* ticks of the longest ended wait */
-	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
+	uint64_t gaps;	  /* number of gaps in the trace before the newest wakeup */
 };
 
 /* Waits for devices (KTRX_WAIT_DEVICE) that have ended. The fields worst_* describe the longest of them. */
@@ -337,7 +343,7 @@ struct why_object {
 
 /* The kernel's panic. */
 struct why_panic {
-	uint64_t stamp; /* 0: the trace has no panic */
+	uint64_t stamp; /* 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
 	char message[256];  /* text from the guest, not escaped */
 	uint64_t caller[2]; /* return addresses of the panic's callers, innermost first; 0 unknown */
@@ -349,10 +355,10 @@ struct why_evidence {
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
-	uint64_t end;		 /* the newest stamp of events and tables, plus the silence after it: "now" */
-	uint64_t alive;		 /* the newest stamp of events and tables */
-	uint64_t first;		 /* stamp of the oldest event */
-	uint64_t newest_event;	 /* stamp of the newest event */
+	uint64_t end;	/* "now": the newest stamp of events and tables, plus the ticks of silence after it */
+	uint64_t alive; /* the newest stamp of events and tables, without the silence after it */
+	uint64_t first; /* stamp of the oldest event */
+	uint64_t newest_event; /* stamp of the newest event */
 	uint64_t window; /* length in ticks of the window, the last part of the trace: at most a second */
 	char ended[256]; /* how the run ended, from `ktrace run`; "" unknown */
 	/* the host captured it because heartbeats were missing or its time limit was reached */
@@ -387,7 +393,7 @@ struct why_evidence {
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
 	/* longest time since the last heartbeat, of the CPUs that should have heartbeats */
 	uint64_t longest_silence;
-	uint64_t events, known; /* number of all events, and of events with a well-known name */
+	uint64_t events, known; /* number of all events, and number of events with a well-known name */
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;
@@ -437,8 +443,8 @@ bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t addre
 /* Finds the queue with that address. Returns NULL if no thread was seen to sleep on it. */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address);
 /*
- * Finds the queue that stands for a thread which does not record the object on which it sleeps. Returns NULL
- * if there is none.
+ * Finds the queue of a thread that does not record the object on which it sleeps. Returns NULL if there is
+ * none.
  */
 const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread);
 

@@ -222,7 +222,7 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
-	/* settle() replaces this count by the number of interrupts since now */
+	/* settle() replaces this count by the number of interrupts since this moment */
 	thread->interrupts = interrupts_of(reader->evidence, thread);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Page faults, failed tries for locks, and panics. */
+/* Events about page faults, failed tries to take locks, and panics. */
 #include <string.h>
 
 #include "why/evidence_state.h"
@@ -93,7 +93,7 @@ void why_faults_event(struct why_thread *thread, const struct ktread_event *even
 	}
 }
 
-/* Failed tries for locks, and panics. */
+/* Failed tries to take locks, and panics. */
 
 void why_lock_failed(struct why_thread *thread, const struct ktread_event *event,
 		     const struct wellknown *known)

@@ -131,7 +131,9 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 	interrupts->run_at_one_place = true;
 }
 
-/* if less time is between two interrupts, the CPU can do little more than leave one and enter the other */
+/*
+ * us: in less time between two interrupts, a CPU can do little more than leave one handler and enter the next
+ */
 #define CLOSE_US 50u
 
 static bool is_close(const struct why_reader *reader, const struct why_irqs_open *open, uint64_t stamp)
@@ -155,8 +157,8 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool 
 }
 
 /*
- * Counts the interval since the previous interrupt, either as short as an interval of timer ticks or as
- * longer.
+ * Counts the interval since the previous interrupt: in `near` if it is not longer than WHY_TICK_MS, otherwise
+ * in `far`.
  */
 static void note_distance(const struct why_reader *reader, struct why_interrupts *interrupts, uint64_t stamp)
 {

@@ -333,7 +333,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* After a gap, another wait may end than the wait that began before it. */
+	/* After a gap, the wait that ends may not be the wait that began before the gap. */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)

@@ -11,7 +11,7 @@
 struct why_findings {
 	struct why_finding *finding;
 	uint32_t count, room;
-	struct why_finding unseen; /* receives findings beyond the limit */
+	struct why_finding unseen; /* receives findings beyond WHY_FINDINGS, which are not reported */
 };
 
 #define WORD(name, word, looks) [WHY_##name] = word,
@@ -134,7 +134,7 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->base.certain - (int)left->base.certain;
 }
 
-/* Marks findings as partial if evidence was left out: all except certain problems. */
+/* If evidence was left out, marks all findings as partial, except certain problems. */
 static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
@@ -235,8 +235,8 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 }
 
 /*
- * If another finding shows a possible problem that makes a machine look idle or busy, the verdict "idle" or
- * "busy" becomes only possible.
+ * If another finding is about a possible problem that makes a machine look idle or busy, lowers the certainty
+ * of the verdict "idle" or "busy" to "possible".
  */
 static void doubt_health(struct why_findings *findings)
 {

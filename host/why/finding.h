@@ -11,8 +11,8 @@
 #include "why/evidence.h"
 
 /*
- * Bits: a machine with this problem may look idle; it may look busy. If such a problem is possible, the
- * verdict "idle" or "busy" is only possible as well.
+ * Bits: a machine with this problem may look idle, or may look busy. If there may be such a problem, the
+ * certainty of the verdict "idle" or "busy" is only "possible".
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
@@ -80,8 +80,9 @@ struct why_finding {
 	/* why_find() sets its kind, mark and where after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
-	bool host; /* the host may be the cause: it may not have run the machine for a while */
-	bool open; /* the verdict "idle" or "busy" is only possible, because of another finding */
+	bool host; /* the host may be the cause, because it may have stopped the machine for a while */
+	/* the verdict "idle" or "busy" has only the certainty "possible", because of another finding */
+	bool open;
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
 	/*

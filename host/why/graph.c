@@ -19,9 +19,7 @@ struct builder {
 	struct why_graph *graph;
 	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
-	/*
-	 * table rows of CPUs or threads name held locks, so the kernel records held locks of CPUs or threads
-	 */
+	/* by_cpus, by_threads: the table rows of CPUs, or those of threads, name held locks */
 	bool by_cpus, by_threads;
 	uint32_t room; /* allocated edges */
 	int error;
@@ -233,8 +231,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the stamp since which the running thread may not have been preemptible; 0 unknown. Each switch
- * disables interrupts or preemption for a moment, so an earlier stamp proves nothing.
+ * Returns the earliest stamp at which the state in which the running thread cannot be preempted can have
+ * begun; 0 unknown. It is not before the switch to that thread, because each switch disables interrupts or
+ * preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

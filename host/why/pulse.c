@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "ktrx/slot.h"
 
-#define LOOP_REACH 256u /* bytes of a small loop */
+#define LOOP_REACH 256u /* bytes: size of a small loop */
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
@@ -181,7 +181,9 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 		return false;
 	if (!evidence->idle_recorded)
 		return evidence->switched;
-	/* A CPU leaves idle mode for a moment to look for a runnable thread. */
+	/*
+	 * A CPU leaves idle mode for a moment to look for a runnable thread, and then still counts as idle.
+	 */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }

@@ -92,9 +92,9 @@ bool why_ended_well(const struct why_evidence *evidence);
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Returns whether the thread idles on that CPU. The result is true for an idle thread. It is also true if the
- * CPU has been in idle mode for all of the thread's newest run, or if the thread has no table row and the CPU
- * has never switched threads.
+ * Returns whether the thread idles on that CPU. The result is true for an idle thread. In idle mode, it is
+ * also true for a thread that has run on the CPU since before that mode was set, and for a thread without a
+ * table row if the CPU has never switched threads.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 

@@ -14,7 +14,7 @@
 
 #define WIDTH 116u /* columns */
 
-#define INSTANT	    1000000u /* in the last 1/INSTANT of a second, a time is printed as "at the end" */
+#define INSTANT	    1000000u /* a time in the last 1/INSTANT of a second is printed as "at the end" */
 #define THREADS	    32u	     /* threads that are printed without --all */
 #define EVENTS	    5u	     /* events that are printed for a CPU that does not idle */
 #define ANSWERS	    8u	     /* missing IPI answers that are printed for a waiting CPU */
@@ -301,7 +301,10 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 	put_finding(out, why_findings_at(findings, 0), true);
 }
 
-/* Returns whether finding `n` makes the healthy verdict only possible. Such a finding is printed in full. */
+/*
+ * Returns whether finding `n` lowers the certainty of the healthy verdict to "possible". Such a finding is
+ * printed in full.
+ */
 static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);

@@ -289,8 +289,8 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 }
 
 /*
- * Returns whether a thread may still wake the sleeper: at least one of its wakers is not itself such a
- * sleeper. Also returns true if all its wakers have ended, because other threads may have taken their place.
+ * Returns whether a thread may still wake the sleeper: at least one of its wakers is not in the list of
+ * sleepers. Also returns true if all its wakers have ended, because other threads may have taken their place.
  */
 static bool may_be_woken(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 			 const uint32_t *of, const struct why_sleeper *sleeper)

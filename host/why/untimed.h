@@ -31,17 +31,14 @@ struct why_untimed {
 	bool held;
 	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
 	uint64_t waiters_ticks; /* ticks for which the first of these waiters has waited */
-	/*
-	 * lock for which the first waiter waits; if there is no waiter, a lock that this thread holds; 0:
-	 * none
-	 */
+	/* lock for which the first waiter waits; without a waiter: a lock that this thread holds; 0: none */
 	uint64_t lock;
 	/* waiter that has waited longest for a lock that this thread holds */
 	const struct why_thread *first_waiter;
 };
 
 struct why_untimed_list {
-	struct why_untimed *untimed; /* the longest wait first */
+	struct why_untimed *untimed; /* sorted by length of the wait, the longest first */
 	/*
 	 * by index of the thread in the evidence: its index in `untimed` + 1; 0: the thread is not in
 	 * `untimed`
@@ -110,7 +107,7 @@ struct why_turn {
 	const struct why_thread *thread;
 	/* CPU where the thread last ran; NULL: it has not run yet, or the CPU is unknown */
 	const struct why_cpu *cpu;
-	uint64_t since;	 /* stamp since which the thread has been runnable, or an earlier time */
+	uint64_t since;	 /* stamp; the thread has been runnable since then or for longer */
 	bool others_ran; /* `cpu` has switched threads after `since` */
 	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
@@ -133,7 +130,7 @@ bool why_turn_is_explained(const struct why_evidence *evidence, const struct why
 bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn);
 
 /*
- * Sets why_thread.runnable to 0 if that time is long and not proven. Call it after the rest of the evidence
+ * Sets why_thread.runnable to 0 if its value is large and not proven. Call it after the rest of the evidence
  * is complete.
  */
 void why_turns_settle(struct why_evidence *evidence);

@@ -104,7 +104,7 @@ static void some_turns(unsigned turns)
 	}
 }
 
-/* Checks that only that mistake is found. MISTAKES: checks that none is found. */
+/* Checks that the given mistake is found and no other. MISTAKES: checks that none is found. */
 static void only(enum mistake expected)
 {
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
@@ -151,7 +151,7 @@ static void idle_threads_may_run_on_several_cpus(void **state)
 	only(MISTAKES);
 }
 
-/* The clock of CPU 1 is late, so a thread seems to start there while it still runs on CPU 0. */
+/* The clock of CPU 1 is behind, so a thread seems to start there while it still runs on CPU 0. */
 static void differing_clocks_are_no_mistake(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Switches in atomic context: the certainty of the finding, and whether it explains waits for the lock. */
+/*
+ * Switches in atomic context: the certainty of the finding, and whether such a switch explains waits for the
+ * lock.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -246,7 +246,7 @@ static void faults_without_recorded_ends_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* Another CPU panics because the stack has overwritten its memory. */
+/* Another CPU panics because of memory that the overflowing stack has overwritten. */
 static void overflow_precedes_panic_of_other_cpu(void **state)
 {
 	(void)state;

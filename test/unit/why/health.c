@@ -84,7 +84,7 @@ static void idle_is_certain_with_all_data(void **state)
 	is_idle(FINDING_CERTAIN, false);
 }
 
-/* A running thread may make no progress. */
+/* A thread that runs may still make no progress. */
 static void running_thread_without_events_computes_or_spins(void **state)
 {
 	(void)state;
@@ -280,7 +280,9 @@ static void spinning_for_held_lock_is_no_progress(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-/* A CPU has spun for a while, and another CPU has just taken the lock. Its turn will come. */
+/*
+ * A CPU has spun for a while, and another CPU has just taken the lock. The turn of the first CPU will come.
+ */
 static void spinning_for_changing_holder_is_progress(void **state)
 {
 	(void)state;

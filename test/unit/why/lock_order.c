@@ -164,7 +164,7 @@ static void cycle_is_found_from_any_lock(void **state)
 	three_can_meet(B + 1);
 }
 
-/* Long names of locks are cut, so that the text after them is not. */
+/* Long names of locks are cut, so that the text after them is not cut. */
 static void long_names_do_not_displace_text(void **state)
 {
 	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";

@@ -102,8 +102,8 @@ static void events_of_interrupts_are_not_the_threads(void **state)
 }
 
 /*
- * The end of an interrupt is not recorded. The next system call of the thread shows that the interrupt has
- * ended.
+ * The end of an interrupt is not recorded. The next system call of the thread shows that the interrupt
+ * handler has returned.
  */
 static void call_ends_interrupt_without_recorded_end(void **state)
 {

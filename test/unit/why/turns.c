@@ -166,7 +166,10 @@ static void runnable_thread_without_reason_may_be_lost(void **state)
 	}
 }
 
-/* The running thread has a lower priority than the waiting one. That is a mistake, but not starvation. */
+/*
+ * The running thread has a lower priority than the worker, which waits for the CPU. That is a mistake, but
+ * not starvation.
+ */
 static void lower_priority_does_not_explain_starvation(void **state)
 {
 	(void)state;
@@ -439,8 +442,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * The table has the stamp of the last tick before the wakeup. A later event of the thread shows when its wait
- * can have begun.
+ * For a wakeup, the table has the stamp of the last tick before it. A later event of the thread shows that
+ * its wait began later.
  */
 static void own_events_shorten_wait(void **state)
 {

@@ -372,7 +372,7 @@ static void given_answer_is_no_deadlock(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Without tables, by events: each thread holds a lock and finds the other lock taken. */
+/* Without tables, only by events: each thread holds a lock and waits for the lock of the other. */
 static void cross_by_events(void)
 {
 	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
