@@ -45,7 +45,7 @@ bool base_utf8_is_harmless(uint32_t code)
 		{ 0x2028, 0x202e },   /* separators; embeddings and overrides */
 		{ 0x2060, 0x206f },   /* invisible operators, isolates */
 		{ 0xd800, 0xdfff },   /* surrogates */
-		{ 0xfdd0, 0xfdef },   /* codes that are no characters */
+		{ 0xfdd0, 0xfdef },   /* codes that are not characters */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xfff0, 0xfffb },   /* unassigned, annotations */
 		{ 0xe0000, 0xe0fff }, /* tags */

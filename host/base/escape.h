@@ -15,8 +15,8 @@
 char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit);
 
 /*
- * The same for viewers that show UTF-8, and for messages with the user's own file names: harmless characters
- * (base_utf8_is_harmless()) are kept.
+ * Escapes a string for viewers that show UTF-8, and for messages with the user's own file names: harmless
+ * characters (base_utf8_is_harmless()) are kept.
  */
 char *base_escape_utf8(char *at, const char *bytes, size_t length, size_t limit);
 
@@ -43,7 +43,7 @@ size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
 /*
  * Returns true if the character shows as itself and changes nothing around it. False for control characters
  * (C0, DEL, C1), line and paragraph separators, characters that set the direction of text (marks, embeddings,
- * overrides, isolates), zero-width characters, the byte order mark, tags, and codes that are no characters.
+ * overrides, isolates), zero-width characters, the byte order mark, tags, and codes that are not characters.
  */
 bool base_utf8_is_harmless(uint32_t code);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FEWEST_BITS 4u /* bits of a slot's number at first */
+#define FEWEST_BITS 4u /* size of the smallest index: it has 2^FEWEST_BITS slots */
 
 uint64_t base_hash_secret[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 

@@ -28,7 +28,7 @@ void base_json_begin(struct base_output *out, const char *key, char bracket);
 /* Writes a string, cut to BASE_JSON_TEXT bytes; null for "". */
 #define BASE_JSON_TEXT 2048u
 void base_json_put(struct base_output *out, const char *key, const char *text);
-/* The same, but writes "" as it is. */
+/* Writes a string, cut to BASE_JSON_TEXT bytes. "" is written as "", not as null. */
 void base_json_put_text(struct base_output *out, const char *key, const char *text);
 /* Writes a string of that length, which may be 0. */
 void base_json_put_bytes(struct base_output *out, const char *key, const char *bytes, size_t length);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the AUDIT_ARCH_* by which libseccomp knows a machine; 0 if ktrace does not know the machine. */
+/* Returns libseccomp's number of a machine, AUDIT_ARCH_*; 0 if ktrace does not support the machine. */
 static uint32_t architecture(uint16_t elf_machine)
 {
 	switch (elf_machine) {

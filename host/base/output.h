@@ -16,12 +16,11 @@
 #include <stddef.h>
 
 #define BASE_OUTPUT_BUFFER ((size_t)256 << 10)
-#define BASE_OUTPUT_LINE \
-	((size_t)16 << 10) /* most that may be put between base_output_line() and base_output_done() */
+#define BASE_OUTPUT_LINE   ((size_t)16 << 10) /* most bytes that one base_output_line() makes room for */
 
 struct base_output {
 	char *at;
-	char *limit; /* a line may begin at or before this place */
+	char *limit; /* last place in the buffer at which a line may begin */
 	char *buffer;
 	int fd;
 	int error; /* errno of the first failed write */

@@ -31,9 +31,9 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 }
 
 /*
- * Divides when one of the two does not fit a double exactly. The quotient has 64 binary digits more than the
- * double will hold, so that it is rounded only once. Its last digit is set if there is a remainder, so that
- * rounding does not take it for a tie.
+ * Divides two numbers of which at least one does not fit a double exactly. The quotient has 64 binary digits
+ * more than the double will hold, so that it is rounded only once. Its last digit is set if there is a
+ * remainder, so that rounding does not take it for a tie.
  */
 static double quotient(uint64_t ticks, uint64_t frequency)
 {

@@ -33,10 +33,10 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * The same in microseconds. Returns UINT64_MAX if base_ticks_time() must be used instead. The product's
- * fraction is too small by less than `ticks`. A double is off by at most half its last bit, which is less
- * than the whole microseconds times 2^-52. Rounding is the same unless the fraction is nearer to one half
- * than both errors together.
+ * Returns the same time in whole microseconds. Returns UINT64_MAX if base_ticks_time() must be used instead.
+ * The product's fraction is too small by less than `ticks`. The error of a double is at most half its last
+ * bit, which is less than the whole microseconds times 2^-52. Rounding is the same unless the fraction is
+ * nearer to one half than both errors together.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -54,7 +54,8 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 /* Returns whole nanoseconds, rounded down; UINT64_MAX if they do not fit. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
-/* The same, by multiplication if that is exact. */
+/* Returns whole nanoseconds, as the exact function does, but by multiplication if that gives the same
+ * result. */
 static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * scale->per_nanosecond;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SMALL 4096u /* values below this are no addresses */
+#define SMALL 4096u /* values below this are not addresses */
 
 static bool has(uint64_t value, uint64_t flag)
 {

@@ -91,8 +91,8 @@ static char *next_item(char **at)
 }
 
 /*
- * Parses a number: decimal, 0x…, or octal with a leading zero; it may be negative. Returns false if it is
- * none.
+ * Parses a number: decimal, 0x…, or octal with a leading zero; it may be negative. Returns false if the text
+ * is not a number.
  */
 static bool to_number(const char *word, uint64_t *value)
 {
@@ -529,8 +529,8 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Finds types that have the name of a struct: such a type is that struct, and as an argument the address of
- * one.
+ * Finds types that have the name of a struct. A value of such a type is that struct; an argument of such a
+ * type is the address of one.
  */
 static void find_structures(struct calls_table *table)
 {

@@ -27,9 +27,9 @@ const char *calls_tables_text(const char *name);
 #define CALLS_SIGNALS	 256u
 
 /* The calls of x32: BASE_LINUX_X32 and one of these numbers. */
-#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* what their names begin with */
-#define CALLS_X32_SHARED 512u  /* below this, the arguments are those of the machine's own call */
-#define CALLS_X32_MAX	 1024u /* numbers below this can have a name */
+#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of their names */
+#define CALLS_X32_SHARED 512u		      /* lower numbers have the arguments of the machine's own call */
+#define CALLS_X32_MAX	 1024u		      /* numbers below this can have a name */
 
 /* How a value is shown if the table defines nothing else. */
 enum calls_base {
@@ -45,7 +45,7 @@ enum calls_base {
 	CALLS_STR,
 	CALLS_DATA,	 /* data that the kernel reads */
 	CALLS_BUFFER,	 /* memory that the kernel fills */
-	CALLS_STRUCTURE, /* as an argument: a pointer to one */
+	CALLS_STRUCTURE, /* a struct; an argument of this type is the address of one */
 	CALLS_FD,
 	CALLS_PID,
 	CALLS_UID,
@@ -66,7 +66,7 @@ enum calls_base {
 	CALLS_SIGSET,
 	/* bits: for the first `count` descriptors (fdset), or `count` bytes of bits (cpuset) */
 	CALLS_FDSET,
-	CALLS_SOCKOPT, /* an option: a number if it has 4 bytes */
+	CALLS_SOCKOPT, /* value of a socket option: shown as a number if it has 4 bytes */
 	CALLS_WSTATUS, /* how a process has ended or stopped */
 	CALLS_DIRENTS, /* entries of a directory, as getdents64() returns them */
 	CALLS_CONTROL, /* control messages of a socket, as in struct msghdr */
@@ -88,9 +88,9 @@ struct calls_type {
 	const struct calls_value *flag;	  /* names of bits */
 	const struct calls_value *symbol; /* names of values */
 	unsigned flags, symbols;
-	/* what a value of this type points to; NULL: it is no address */
+	/* what a value of this type points to; NULL: it is not an address */
 	const struct calls_argument *pointer;
-	const struct calls_layout *layout; /* the largest struct of this name; NULL: it is no struct */
+	const struct calls_layout *layout; /* the largest struct of this name; NULL: it is not a struct */
 	uint64_t creates[2]; /* the flags of open() that create a file, so that its mode is used; 0: none */
 };
 
@@ -103,8 +103,8 @@ enum calls_count {
 	CALLS_COUNT_RESULT,   /* the call's result */
 };
 
-#define CALLS_GIVEN  1u /* the program gives the data there */
-#define CALLS_FILLED 2u /* the kernel fills the memory there */
+#define CALLS_GIVEN  1u /* the program supplies the data at the address */
+#define CALLS_FILLED 2u /* the kernel fills the memory at the address */
 
 struct calls_argument {
 	const struct calls_type *type;
@@ -127,12 +127,12 @@ struct calls_variant {
 	uint32_t unused; /* 1 << n: argument n is not used */
 	/* The arguments that differ from the call's; the type of the others is NULL. */
 	struct calls_argument is[CALLS_ARGUMENTS];
-	const struct calls_type *result; /* NULL: the call's own */
+	const struct calls_type *result; /* NULL: the result has the type that the call itself gives */
 };
 
 struct calls_call {
 	const char *name;
-	bool typed;			 /* the table has more than its name */
+	bool typed;			 /* the table describes its arguments and result, not only its name */
 	const struct calls_type *result; /* only if typed */
 	unsigned arguments;
 	struct calls_argument argument[CALLS_ARGUMENTS];
@@ -142,7 +142,7 @@ struct calls_call {
 struct calls_field {
 	const struct calls_type *type;
 	const char *name;
-	uint32_t offset, width; /* in bytes; within the struct */
+	uint32_t offset, width; /* in bytes; the offset is within the struct */
 };
 
 struct calls_layout {
@@ -165,7 +165,7 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 		       unsigned address_size);
 void calls_table_destroy(struct calls_table *table);
 
-/* These return NULL if the table does not have the thing. What they return belongs to the table. */
+/* These functions return NULL if the table has no such entry. What they return belongs to the table. */
 const struct calls_call *calls_table_call(struct calls_table *table, uint32_t number);
 const char *calls_table_error(const struct calls_table *table, int32_t number);
 /*
@@ -201,7 +201,7 @@ struct calls_one {
 	const char *name;
 	uint64_t value;
 	unsigned number;		      /* index of the argument's first word */
-	const struct calls_argument *pointer; /* what it points to; NULL: unknown, or it is no address */
+	const struct calls_argument *pointer; /* what it points to; NULL: unknown, or it is not an address */
 };
 
 struct calls_arguments {

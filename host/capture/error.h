@@ -8,7 +8,7 @@
 
 enum capture_error {
 	CAPTURE_E_SYSTEM = -1, /* a system call failed, or memory is short */
-	CAPTURE_E_USAGE = -2,  /* the QEMU line or an option asks for something impossible */
+	CAPTURE_E_USAGE = -2,  /* the QEMU command line or an option asks for something impossible */
 	CAPTURE_E_FORMAT = -3, /* input is malformed, or does not match other input */
 	CAPTURE_E_ABSENT = -4, /* not found, or no answer in time */
 };

@@ -344,7 +344,8 @@ static int fail_to_find(const char *path)
 
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
-	/* the guest may have started to record just now: then the file can be read, but is no trace */
+	/* the guest may have started to record just now: then the file can be read, but is not a trace
+	 * file */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
 
@@ -355,8 +356,8 @@ static int fail_to_find(const char *path)
 }
 
 /*
- * Opens the trace at the address that the kernel's file has for the root. If it returns false, the caller
- * searches.
+ * Opens the trace at the address that the kernel's file gives for the root. Returns false if the caller has
+ * to search.
  */
 static bool open_by_symbol(const struct capture_extract_options *options, struct ktread_memory **memory,
 			   struct ktread_image **image)

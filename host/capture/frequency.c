@@ -10,8 +10,8 @@
 
 #include "ktread/memory.h"
 
-#define FIRST_GAP 0.05 /* s between the first samples; later gaps double, so that a run takes few samples */
-#define LEAST_GAP 0.04 /* s; a frequency over a shorter time is too inexact */
+#define FIRST_GAP 0.05 /* seconds; later gaps double, so that a run takes few samples */
+#define LEAST_GAP 0.04 /* seconds; a frequency over a shorter time is too inexact */
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_ia32_rdtsc)
@@ -123,14 +123,14 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
 
-#define STEP_NS	  1000000L /* between two checks for a new record or heartbeat */
-#define QUIET	  0.3	   /* s without one: the frequency cannot be measured */
-#define SPAN	  0.4	   /* s wanted between the first and the last sample */
-#define PATIENCE  2.0	   /* s after which the samples so far are used */
-#define SAME_RATE 0.03	   /* a counter whose rate differs by less is taken for the host's */
+#define STEP_NS	  1000000L /* pause between two checks for a new record or heartbeat */
+#define QUIET	  0.3	   /* seconds without a record or heartbeat: the frequency cannot be measured */
+#define SPAN	  0.4	   /* seconds wanted between the first and the last sample */
+#define PATIENCE  2.0	   /* seconds after which the samples so far are used */
+#define SAME_RATE 0.03	   /* a counter whose rate differs by less is assumed to be the host's */
 #define ROUND	  0.005	   /* a rate that is this close to a round number becomes that number */
 
-/* Waits until the guest records something or a heartbeat. Returns false if it does not, or boots again. */
+/* Waits until the guest records a new slot or a heartbeat. Returns false if it does not, or boots again. */
 static bool await_movement(struct ktread_image *image)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };

@@ -83,8 +83,8 @@ static uint64_t offset_of(Elf *elf, uint64_t address)
 }
 
 /*
- * Returns the hook that the function `name` belongs to; the variant of a hook that also takes the caller's
- * address ends in _at. 0: not a hook.
+ * Returns the hook that the function `name` belongs to, or 0 if it does not belong to a hook. A variant that
+ * also takes the caller's address has a name that ends in _at.
  */
 static uint32_t hook_of(const char *name)
 {
@@ -160,7 +160,8 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 }
 
 /*
- * Records the bounds of ktrace's data if it is in another section. `size` is the end until settle_bounds().
+ * Records the bounds of ktrace's data if it is in another section. Until settle_bounds() is called, `size`
+ * holds the end address.
  */
 static void take_bound(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {

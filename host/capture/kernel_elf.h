@@ -21,13 +21,13 @@ struct capture_kernel_section {
 	uint64_t size;	 /* 0: there is none */
 	uint64_t offset; /* in the file */
 	uint64_t address;
-	int loaded; /* it is in a loaded segment */
+	int loaded; /* the section is in a loaded segment */
 };
 
-/* The memory that a kernel's start code clears, by the names of symbols. */
+/* Bounds of the memory that a kernel's start code clears, found by the common names of such symbols. */
 struct capture_kernel_bss {
 	uint64_t start, stop;		    /* addresses of the symbols; 0: there is none */
-	const char *start_name, *stop_name; /* which of the common names they have; NULL: none */
+	const char *start_name, *stop_name; /* the names that these symbols have; NULL: no such symbol */
 	uint64_t section;		    /* address of .bss; 0: there is none */
 };
 

@@ -2,9 +2,9 @@
 /*
  * The virtual machine as QEMU reports it over QMP: whether the guest runs, where its RAM is, how it ended.
  * QEMU's exit status is not enough (a triple fault ends QEMU with status 0).
- *
+ * 
  * Sequence: QEMU connects. We enable commands and ask for its memory map and run state, and start the guest
- * unless the QEMU line leaves that to the user. After that, QEMU sends events.
+ * unless the options of QEMU leave that to the user. After that, QEMU sends events.
  */
 #ifndef CAPTURE_MACHINE_H
 #define CAPTURE_MACHINE_H
@@ -32,7 +32,7 @@ struct capture_machine {
 	bool ended;	       /* QEMU closed the connection */
 	bool running;	       /* the guest runs now */
 	bool ran;	       /* the guest runs, or ran before */
-	bool stopped_for_good; /* QEMU will not run the guest again, but has not ended: `state` is why */
+	bool stopped_for_good; /* QEMU has not exited, but will not run the guest again: see `state` */
 	char state[32];	       /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */

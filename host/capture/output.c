@@ -181,7 +181,8 @@ int capture_record_load(struct capture_record *record, const char *path)
 #define ALIGNMENT 64u
 
 /*
- * Finds the offset of the dump that readers of the file show. Returns false if that dump cannot take a note.
+ * Finds the offset of the dump that readers of the file show. Returns false if a note cannot be added to that
+ * dump.
  */
 static bool find(const char *path, uint64_t *offset)
 {
@@ -256,8 +257,8 @@ int capture_dump_note(const char *path, const char *note)
 #define CPUS_MOST 4096u
 
 /*
- * Marks the CPUs that are online. All records of such a CPU may have been overwritten in a ring that it
- * shares.
+ * Marks the CPUs that are online. They are marked even if they have no records: a CPU that shares a ring may
+ * have had all its records overwritten.
  */
 static void count_online(const struct ktread *trace, uint8_t *seen)
 {

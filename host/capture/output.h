@@ -86,14 +86,14 @@ struct capture_summary {
 	uint64_t events;
 	uint64_t overwritten; /* slots */
 	uint64_t unreadable;  /* slots */
-	uint64_t unusable;    /* rings, with all their records */
-	uint64_t refused;     /* records: a ring was full, or there was none yet */
+	uint64_t unusable;    /* unusable rings; all their records are lost */
+	uint64_t refused;     /* records not stored: their ring was full, or did not exist yet */
 	uint32_t cpus;	      /* CPUs that are online or have recorded */
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	bool cut;	/* the end of a dump is missing */
-	double seconds; /* from its first event to its last; 0: unknown, or fewer than two events */
+	double seconds; /* seconds from the first event to the last; 0: unknown, or fewer than two events */
 };
 
 #define CAPTURE_LOSS_TEXT 160u

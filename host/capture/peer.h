@@ -87,7 +87,7 @@ struct gdb {
 	size_t begin, end;		/* part of `input` that is not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
-	bool was_running; /* the machine ran until gdb_await_halt() */
+	bool was_running; /* the machine was running before gdb_await_halt() halted it */
 };
 
 /* Connects. Returns 0 or an error. */

@@ -15,11 +15,11 @@
 #include "cpu_state.h"
 
 #define TRIES	     3u /* attempts to receive a reply that arrives damaged */
-#define STOPS	     8u /* unasked stop replies that are skipped before a reply */
+#define STOPS	     8u /* most unsolicited stop replies that are skipped before a reply */
 #define PACKET_MOST  256u
 #define LEAST_PACKET 128u /* packet size that every server accepts */
-#define HALT_MS	     500  /* to wait for an answer of a machine that may be running */
-#define FRAME	     4u	  /* $ # and the checksum */
+#define HALT_MS	     500  /* time to wait for an answer of a machine that may be running */
+#define FRAME	     4u	  /* bytes of a packet that are not data: $, # and the checksum */
 
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
 {
@@ -125,7 +125,7 @@ static int receive(struct gdb *gdb, double end)
 	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-		if (capture_now() >= end) /* it sends bytes without end, and no packet */
+		if (capture_now() >= end) /* the server sends bytes without end, but no packet */
 			return fail_silent(gdb);
 	}
 	gdb->length = 0;
@@ -300,7 +300,7 @@ int gdb_await_halt(struct gdb *gdb)
  * that (QEMU), otherwise virtual.
  */
 
-#define MOST_READ     (UINT64_C(256) << 20) /* most bytes to read without a search */
+#define MOST_READ     (UINT64_C(256) << 20) /* most bytes of memory to read without a search */
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
 #define GENERAL_BYTES 4096u /* most bytes of a CPU's registers */
@@ -310,7 +310,7 @@ struct peer_gdb {
 	struct capture_peer peer;
 	struct gdb gdb;
 	const char *address;
-	uint64_t read, allowed;	     /* bytes of memory that were read, and that may be read */
+	uint64_t read, allowed;	     /* number of bytes of memory that were read, and most that may be read */
 	double begin;		     /* when the machine was halted */
 	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: there are no threads */
 	uint32_t threads;

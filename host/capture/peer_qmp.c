@@ -26,7 +26,7 @@
 #define PIECE	     ((size_t)16 << 20) /* most bytes that one command saves */
 #define SAMPLE	     4096u
 #define SAMPLE_TRIES 3u
-#define PHYSICAL     (-1) /* in place of a CPU: physical addresses */
+#define PHYSICAL     (-1) /* used instead of a CPU number: addresses are physical */
 
 struct file {
 	char path[PATH_MAX]; /* "" until created */
@@ -299,10 +299,10 @@ static int qmp_halt(struct capture_peer *peer)
 	if (peer->was_halted || peer->halted)
 		return 0;
 	qmp->halted = capture_now();
-	peer->halted = true; /* even if no answer comes: QEMU may have halted the guest */
+	peer->halted = true; /* set even if no answer comes: QEMU may have halted the guest */
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
 	qmp->registers = capture_monitor_send_line(
-		/* sent before the first answer, to shorten the pause */
+		/* sent before the answer to "stop" has come, to shorten the pause */
 		&qmp->monitor, CAPTURE_QMP_REGISTERS);
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }

@@ -230,7 +230,7 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line)
 	return !line->paused && !line->incoming;
 }
 
-/* Copies the QEMU line. Appends --events to the kernel's command line. */
+/* Copies the QEMU command line, and appends --events to the kernel's command line. */
 static int copy_line(const struct capture_plan *plan, const struct capture_qemu_line *line,
 		     char *const *words, struct capture_words *extended)
 {
@@ -288,7 +288,7 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
-	/* -mon or -qmp on the line would replace QEMU's default monitor, and Ctrl-A X would not work. */
+	/* An option -mon or -qmp would replace QEMU's default monitor, and Ctrl-A X would not work. */
 	capture_words_add(extended, "-readconfig");
 	capture_words_add(extended, plan->config);
 	if (extended->failed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How `ktrace run` wants QEMU to be started: the trace unit, the transport, the plan that passes both to the
+ * The way in which `ktrace run` starts QEMU: the trace unit, the transport, the plan that passes both to the
  * shim, and the folder that holds the plan.
  */
 #ifndef CAPTURE_PLAN_H
@@ -40,8 +40,8 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 			   const char *architecture, const char *ram);
 
 /*
- * Returns 0, or CAPTURE_E_USAGE if QEMU does not see the guest's code with this accelerator. "": QEMU's
- * default.
+ * Checks that QEMU sees the guest's code with this accelerator ("": QEMU's default). Returns 0 or
+ * CAPTURE_E_USAGE.
  */
 int capture_trace_unit_check(const char *accelerator);
 

@@ -198,7 +198,7 @@ void capture_words_free(struct capture_words *words)
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Facts that are needed only until the whole line was read. */
+/* Facts that are needed only until the whole command line was read. */
 struct gathered {
 	char *const *words;
 	char memory_backend[64]; /* from -machine memory-backend= or -numa memdev= */
@@ -375,7 +375,8 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* Checks the RAM that the line itself defines. It can be used only if it is a shared file. */
+/* Checks the RAM that is defined by options on the command line. It can be used only if it is a shared
+ * file. */
 static int read_backend(struct capture_qemu_line *line, const struct gathered *gathered)
 {
 	struct capture_qemu_option option;

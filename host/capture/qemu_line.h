@@ -15,7 +15,7 @@
 
 struct capture_qemu_option {
 	const char *name;  /* without dashes; "" for a word that is no option (a disk image) */
-	const char *value; /* the next word; NULL for an option that takes none, or at the end of the line */
+	const char *value; /* the next word; NULL for an option that takes none, or after the last word */
 	size_t index;	   /* index of the option's own word */
 };
 
@@ -67,11 +67,11 @@ void capture_words_free(struct capture_words *words);
 
 struct capture_qemu_line {
 	char architecture[32]; /* from the program's name: x86_64, i386, aarch64 … */
-	char machine[64];      /* the board; "" if the line names none */
+	char machine[64];      /* the board; "" if no option names one */
 	uint64_t ram_bytes;
 	bool asks_only;		 /* -version, -device help: QEMU prints something and ends, without a guest */
 	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown */
-	bool own_shutdown;	 /* the line itself defines what QEMU does when the guest shuts down */
+	bool own_shutdown;	 /* options already define what QEMU does when the guest shuts down */
 	bool paused;		 /* -S: the user starts the guest */
 	bool incoming;		 /* -incoming: the migration starts the guest */
 	bool gdb;		 /* -s or -gdb: a debugger may inspect a guest that has stopped */
@@ -79,13 +79,13 @@ struct capture_qemu_line {
 	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
-	char accelerator[32]; /* the first one that the line names; "" if none */
+	char accelerator[32]; /* the first one that an option names; "" if none */
 	bool own_clock;	      /* -icount: guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
 	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */
 
-	/* RAM that the line itself defines as a shared file: id and path. Both are "" if it does not. */
+	/* RAM that options define as a shared file: id and path. Both are "" if there is none. */
 	char backend[64];
 	char backend_path[PATH_MAX];
 };

@@ -203,7 +203,7 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection",
 					    monitor->address);
-		/* At the end of the time, what had arrived was still processed. */
+		/* The time is up, but messages that had arrived by then were still processed. */
 		if (!*answer && (error || left <= 0))
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
 	}

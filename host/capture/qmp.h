@@ -17,7 +17,7 @@
  */
 
 #define CAPTURE_QMP_MOST      1023u		  /* most bytes of a command */
-#define CAPTURE_QMP_REGISTERS "info registers -a" /* command of the human monitor, for all CPUs */
+#define CAPTURE_QMP_REGISTERS "info registers -a" /* human monitor command: registers of all CPUs */
 
 struct capture_qmp {
 	int listener; /* -1: closed */
@@ -85,7 +85,7 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * The two halves of capture_monitor_command(), for commands that need not wait for one another.
+ * capture_monitor_command() in two steps, for commands that need not wait for one another.
  * capture_monitor_send() returns an id, by which capture_monitor_answer() waits for the answer. An answer is
  * valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
  */
@@ -94,7 +94,7 @@ int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const c
 			   const json_t **answer);
 /* Runs a command of the human monitor. *text: what it printed, for the caller to free. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
-/* The two halves of capture_monitor_print(). */
+/* capture_monitor_print() in two steps. */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);

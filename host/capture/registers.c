@@ -212,7 +212,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* Writes the registers that lead a line (pc and sp), or all others. */
+/* Writes the registers with which a line begins (pc and sp), or all others. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {

@@ -91,9 +91,9 @@ static void send_refusal(int pipe_end, int error)
 }
 
 /*
- * Starts `command` with the shim of `directory` first in its PATH.
- * Returns 0 once the program runs; CAPTURE_E_USAGE if the shim refused the QEMU line; CAPTURE_E_SYSTEM if
- * the program cannot be started.
+ * Starts `command` with the shim of `directory` first in its PATH. Returns 0 once the program runs;
+ * CAPTURE_E_USAGE if the shim refused the QEMU command line; CAPTURE_E_SYSTEM if the program cannot be
+ * started.
  */
 static int child_start(struct capture_child *child, const char *directory, char *const *command)
 {

@@ -77,7 +77,7 @@ struct capture_result {
 	/* physical address where the root was while the guest ran, if it is gone; 0: unknown, or not gone */
 	uint64_t lost;
 	bool stalled; /* the guest had stalled, or a CPU was stuck, when it was last seen running */
-	bool written; /* a trace was written; `summary` describes it */
+	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest sent the trace: it has no events after the guest's dump */
 	/* with `sent`: seconds from the arrival of its last byte to the end of the run; negative: unknown */
 	double taken;

@@ -15,10 +15,10 @@
 #include "ktrx/v2.h"
 #include "run_state.h"
 
-/* With less free space the disk is full: QEMU could not store another page of its guest's RAM. */
+/* With less free space the disk counts as full: QEMU could not store another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
-#define SILENCE	  0.2	      /* s; shorter silence shows in the newest stamps as well */
-#define STUCK	  5.0	      /* s without a heartbeat of a CPU that is not idle */
+#define SILENCE	  0.2	      /* seconds; a shorter silence is not reported */
+#define STUCK	  5.0	      /* seconds without a heartbeat of a CPU that is not idle */
 #define ICOUNT_HZ 1000000000u /* with -icount, x86 counters count virtual nanoseconds */
 
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
@@ -182,7 +182,7 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 		return error;
 	if (!error)
 		facts = gather(run, true, run->view.watch.last.outcome, run->view.watch.last.status);
-	else /* found before and erased by a reset differs from never found */
+	else /* a trace that was found before and erased by a reset differs from one that was never found */
 		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (error) {

@@ -69,8 +69,8 @@ static int leave_path(const char *directory)
 }
 
 /*
- * Creates bin/NAME for the real QEMU at `path`. The first QEMU with a name stays, unless this one was given
- * by its path.
+ * Creates bin/NAME for the real QEMU at `path`. If there is a QEMU of that name already, it is kept, unless
+ * the new one was given by its path.
  */
 static int plant_one(const char *directory, const char *path, bool by_path)
 {
@@ -352,8 +352,8 @@ unsigned capture_shim_untraced(const char *directory)
 }
 
 /*
- * Reads QEMU's line, extends it, and prepares the files that QEMU will open. `extended` stays empty if this
- * QEMU is not traced.
+ * Reads the command line of QEMU, adds options to it, and prepares the files that QEMU will open. `extended`
+ * stays empty if this QEMU is not traced.
  */
 static int prepare(const char *directory, char *const *words, struct capture_words *extended)
 {
@@ -409,9 +409,9 @@ int capture_shim_become(const char *directory, char *const *words)
 }
 
 /*
- * The shim as QEMU's parent. The program that started it takes it for QEMU. It stays in the same process
- * group, so that the terminal stops, continues and interrupts both. It passes signals on to QEMU, and QEMU
- * does not outlive it.
+ * The shim as QEMU's parent. The program that started the shim treats it as QEMU itself. The shim stays in
+ * the same process group, so that the terminal stops, continues and interrupts both. It passes signals on to
+ * QEMU, and QEMU does not outlive it.
  */
 
 static sigset_t signals_to_forward(void)

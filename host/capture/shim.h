@@ -2,14 +2,15 @@
 /*
  * The shim lets `ktrace run` trace a QEMU that a make or a script starts.
  *
- *  1. capture_shim_plant() fills a private directory. bin/ has a qemu-system-* for each one in PATH, real/
- *     has links to the real ones. bin/ is put first in PATH. A word of the command that is itself a path to
- *     a QEMU is replaced.
+ *  1. capture_shim_plant() fills a private directory: bin/ has a script for each qemu-system-* in PATH, and
+ *     real/ has links to the real programs. bin/ is put first in PATH. A word of the command that is itself
+ *     a path to a QEMU is replaced.
  *  2. When a shim is started, it runs `ktrace run --shim DIRECTORY NAME …`, which calls
- *     capture_shim_become(). That reads the plan, extends the line, writes a record `guest`, and becomes the
- *     real QEMU in the same process.
- *  3. If a make or a script has started the shim, it waits for the shim, not for ktrace run. To get QEMU's
- *     status all the same, the shim stays as QEMU's parent and ends as QEMU ended: capture_shim_attend().
+ *     capture_shim_become(). That function reads the plan, adds options to QEMU's command line, writes a
+ *     record `guest`, and becomes the real QEMU in the same process.
+ *  3. If a make or a script has started the shim, ktrace run is not the parent of this process and cannot
+ *     get its status. So the shim stays as QEMU's parent, records QEMU's status, and ends as QEMU ended:
+ *     capture_shim_attend().
  *  4. Only the first QEMU that has a guest is traced. Later ones run unchanged and are counted.
  */
 #ifndef CAPTURE_SHIM_H
@@ -29,7 +30,7 @@ struct capture_guest {
 	bool refused; /* QEMU was not started; `error` is the reason */
 	char error[1024];
 	bool starts;   /* ktrace must start the guest */
-	bool own_path; /* the QEMU line names `path`; ktrace did not create it */
+	bool own_path; /* the QEMU command line names `path`; ktrace did not create it */
 	char path[PATH_MAX];
 	char backend[64];	       /* id of the memory backend */
 	struct capture_qemu_line line; /* only architecture, machine, kernel path and some flags are set */
@@ -47,7 +48,7 @@ char *capture_shim_path(const char *directory);
 void capture_shim_remove(const char *directory);
 
 /*
- * Turns this process into QEMU, with the line `words`; words[0] is its name or path. Returns only on
+ * Turns this process into QEMU, with the command line `words`; words[0] is its name or path. Returns only on
  * failure, with an error.
  */
 int capture_shim_become(const char *directory, char *const *words);

@@ -27,7 +27,7 @@ struct capture_watch {
 	bool idle;	     /* all CPUs are idle */
 	double last_alive;   /* when it last recorded something, was idle, or was not running */
 	double last_moved;   /* when it last recorded something, or was not running */
-	double stuck_since;  /* since when the same CPU has the oldest heartbeat, unchanged */
+	double stuck_since;  /* time since which the same CPU has had the same oldest heartbeat */
 	unsigned boots;	     /* number of different boots seen */
 };
 
