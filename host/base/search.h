@@ -33,8 +33,10 @@ static inline size_t base_count_below(const void *array, size_t count, size_t si
 	return low;
 }
 
-/* Returns how many elements have a number of at most `key`. The parameters are those of the function
- * above. */
+/*
+ * Returns how many elements have a number of at most `key`. The parameters are those of the function
+ * above.
+ */
 static inline size_t base_count_up_to(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)
 {

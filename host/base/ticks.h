@@ -54,8 +54,10 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 /* Returns whole nanoseconds, rounded down; UINT64_MAX if they do not fit. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
-/* Returns whole nanoseconds, as the exact function does, but by multiplication if that gives the same
- * result. */
+/*
+ * Returns whole nanoseconds, as the exact function does, but by multiplication if that gives the same
+ * result.
+ */
 static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * scale->per_nanosecond;

@@ -344,8 +344,10 @@ static int fail_to_find(const char *path)
 
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
-	/* the guest may have started to record just now: then the file can be read, but is not a trace
-	 * file */
+	/*
+	 * the guest may have started to record just now: then the file can be read, but is not a trace
+	 * file
+	 */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
 

@@ -375,8 +375,10 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* Checks the RAM that is defined by options on the command line. It can be used only if it is a shared
- * file. */
+/*
+ * Checks the RAM that is defined by options on the command line. It can be used only if it is a shared
+ * file.
+ */
 static int read_backend(struct capture_qemu_line *line, const struct gathered *gathered)
 {
 	struct capture_qemu_option option;

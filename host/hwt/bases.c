@@ -10,10 +10,10 @@
 #include "base/search.h"
 
 #define PAGE	     4096u /* files are loaded at multiples of it */
-#define SAMPLE	     16u   /* bytes at the start of a block that are searched for */
-#define LEAST	     4u	   /* fewer matching blocks prove nothing */
-#define MANY	     64u   /* so many blocks are enough even if only 1/SHARE of those there match */
-#define SHARE	     16u   /* others may be of other programs at the same addresses */
+#define SAMPLE	     16u   /* size in bytes of a sample: the first bytes of an executed block */
+#define LEAST	     4u	   /* fewer matching samples prove nothing */
+#define MANY	     64u   /* this number of matches is enough if at least 1/SHARE of the blocks match */
+#define SHARE	     16u   /* the other blocks may be of other programs at the same addresses */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define SAMPLES_MOST (UINT32_C(1) << 22)
 
@@ -28,7 +28,7 @@ struct search {
 	const struct hwt_binary *binary;
 	struct sample *sample;
 	uint32_t samples, sample_room;
-	struct base_index index; /* of samples, by key_of() */
+	struct base_index index; /* index of samples, by key_of() */
 	uint64_t *sorted;	 /* the samples' addresses */
 	uint64_t *vote;		 /* one base for each place in the file where a sample is found */
 	size_t votes;
@@ -137,7 +137,10 @@ static int add_vote(struct search *search, uint64_t base)
 	return 0;
 }
 
-/* Votes for a base for each sample that has the bytes at the file's address `own`. */
+/*
+ * For each sample whose bytes are at the file's address `own`, votes for the base that would move them
+ * there.
+ */
 static int vote(struct search *search, uint64_t own, const unsigned char *bytes)
 {
 	const uint64_t key = key_of(bytes, own);

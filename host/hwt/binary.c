@@ -162,8 +162,8 @@ static void add(void *context, const char *name, uint64_t address, uint64_t size
 }
 
 /*
- * Sorts by address. If several names have the same address, the largest comes first, and is the one that is
- * kept.
+ * Sorts by address. If several names have the same address, the largest function comes first, and only its
+ * name is kept.
  */
 static int compare(const void *left, const void *right)
 {

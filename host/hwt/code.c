@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code from a recording, in lines with versions. */
+/* Code from a recording. It is kept in lines of code, and a line may have several versions. */
 #include "base/grow.h"
 #include "base/index.h"
 #include "code.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST     1024u		   /* versions of one line; a further one overwrites the last */
+#define LINES_MOST     1024u		   /* most versions of one line; a further one overwrites the last */
 #define CHUNK	       (UINT32_C(1) << 20) /* bytes read at once */
 #define DISTANCES      6u		   /* number of results of distance() */
 #define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The inside of the code of a recording; images.h describes the interface. */
+/* Internal structures for the code of a recording; images.h describes the interface. */
 #ifndef HWT_CODE_H
 #define HWT_CODE_H
 
@@ -21,8 +21,8 @@ struct hwt_code_line {
 struct hwt_codes {
 	struct hwt_code_line *line;
 	uint32_t lines, line_room;
-	struct base_index index;       /* finds the newest line of a number */
-	struct hwt_code_line **sorted; /* by space, number and age */
+	struct base_index index;       /* finds the newest version of the line with a given number */
+	struct hwt_code_line **sorted; /* lines sorted by space, number and age */
 	uint64_t *change;	       /* sorted stamps at which a line replaces an older one */
 	size_t changes;
 };

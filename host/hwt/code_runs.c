@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define PERIOD 32u /* changes of code in one period */
+#define PERIOD 32u /* number of changes of code in one period */
 
 static int compare_places(const void *left, const void *right)
 {
@@ -38,7 +38,10 @@ static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line
 	return a->number == b->number && a->space == b->space;
 }
 
-/* Marks lines that exist both for all spaces and for a single one: what is read depends on the space. */
+/*
+ * Marks lines of which versions exist both for all spaces and for a single space. The bytes that are read
+ * there depend on the space.
+ */
 static void find_shared(struct hwt_codes *codes)
 {
 	for (size_t i = 0; i < codes->lines && codes->sorted[i]->space == 0; i++) {
@@ -77,7 +80,7 @@ static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 		     : codes->changes;
 }
 
-/* Returns the stamp of the n-th change, or UINT64_MAX if there are not so many. */
+/* Returns the stamp of the n-th change, or UINT64_MAX if there are fewer changes. */
 static uint64_t change_at(const struct hwt_codes *codes, size_t n)
 {
 	return n < codes->changes ? codes->change[n] : UINT64_MAX;
@@ -105,7 +108,10 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 	return 0;
 }
 
-/* Adds runs of the lines that change up to `settled`, or of those that do not (`fixed`). */
+/*
+ * Adds runs of lines: if `fixed`, of lines that do not change up to the stamp `settled`, otherwise of lines
+ * that do.
+ */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {
 	bool apart = true;

@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-#define STEPS 64u /* steps that an encoding fills in at once, at most */
+#define STEPS 64u /* most steps that an encoding fills in at once */
 
 struct hwt_decoder {
 	const struct hwt_file *file;
@@ -85,7 +85,10 @@ static void leave_piece(struct hwt_decoder *decoder)
 		decoder->encoding->close(decoder->open);
 	decoder->open = NULL;
 	decoder->next = decoder->steps = 0;
-	/* No element holds a run that an encoding may rely on. */
+	/*
+	 * Mark all elements as not holding a run, because an encoding assumes that a run in an element is its
+	 * own.
+	 */
 	for (unsigned i = 0; i < STEPS; i++)
 		decoder->step[i].kind = HWT_NOTE;
 }

@@ -20,7 +20,7 @@ struct etm4_tree {
 	const struct hwt_piece *piece;
 	size_t at, end; /* next byte to feed, and the end; if formatted, only whole frames are fed */
 	bool formatted;
-	bool waiting; /* it returned WAIT, and must be flushed */
+	bool waiting; /* OpenCSD returned WAIT, and must be flushed */
 	unsigned char id;
 };
 
@@ -65,7 +65,10 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.core_prof = profile_CortexA,
 	};
 
-	/* Runs end at each branch, even where an ETE gives only the source address of the next taken one. */
+	/*
+	 * OpenCSD ends a range of instructions at each branch, even if an ETE's packet gives only the source
+	 * address of the next taken branch.
+	 */
 	if (etm4_is_ete(unit))
 		flags |= ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS;
 	if (unit->idr8 > SPECULATION_MOST)
@@ -82,7 +85,10 @@ static void tree_close(struct etm4_tree *tree)
 		ocsd_destroy_dcd_tree(tree->handle);
 }
 
-/* Opens the tree. Returns 0, or -1 and sets *message, NULL if out of memory. `flags`: OCSD_CREATE_FLG_*. */
+/*
+ * Opens the tree. Returns 0, or -1 and sets *message, which is NULL if memory is short. `flags`:
+ * OCSD_CREATE_FLG_*.
+ */
 static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, const struct hwt_piece *piece,
 		     int flags, const char **message)
 {
@@ -132,7 +138,7 @@ static ocsd_datapath_resp_t feed_bytes(struct etm4_tree *tree)
 	return response;
 }
 
-/* Feeds some more bytes. */
+/* Feeds more bytes to OpenCSD. */
 static enum etm4_fed tree_feed(struct etm4_tree *tree)
 {
 	bool ended = !tree->waiting && tree->at == tree->end;
@@ -272,7 +278,10 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 	return etm4_queue_full(&etm4->steps.queue) ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
-/* Remembers the first instruction that OpenCSD asks for if it is too new. OpenCSD then gets no byte of it. */
+/*
+ * Remembers the first instruction that OpenCSD asks for if it is a branch that this version of OpenCSD does
+ * not know. OpenCSD then gets none of its bytes.
+ */
 static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *bytes)
 {
 	uint32_t word;

@@ -40,8 +40,8 @@ struct etm4_guard {
 	const char *unread;   /* reason why a valid packet was refused; NULL: it was damage */
 	uint32_t depth;	      /* number of uncommitted P0 elements (atoms, exceptions and the like) */
 	/*
-	 * The queue of elements: element n is element[n % ETM4_GUARD_ROOM]. `newest` is the index after the
-	 * newest.
+	 * The queue of elements: element n is element[n % ETM4_GUARD_ROOM]. `newest` is the index after that
+	 * of the newest element.
 	 */
 	uint32_t oldest, newest;
 	uint8_t element[ETM4_GUARD_ROOM];
@@ -106,13 +106,13 @@ struct etm4_steps {
 	uint64_t stamp;
 	uint64_t space;
 	uint32_t thread;
-	uint64_t offset;    /* of the element that is being converted */
+	uint64_t offset;    /* offset of the element that is being converted */
 	const char *unread; /* description of the last refused packet if it was valid; NULL: it was damage */
 	bool has_new;	    /* at `new_branch` is a branch that OpenCSD does not know */
 	uint64_t new_branch;
 	/* Known code is not what ran: ranges are ignored until a packet has an address. */
 	bool doubts;
-	bool has_anchor; /* such a packet has come, at offset `anchor` */
+	bool has_anchor; /* a packet with an address has come, at offset `anchor` */
 	uint64_t anchor; /* offset */
 	bool to_next;	 /* the element ends in a branch to the next instruction */
 	bool falls;	 /* the last branch was not taken: execution must continue at `falls_to` */

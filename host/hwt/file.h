@@ -41,11 +41,10 @@ uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
 void hwt_clock_free(struct hwt_clock *clock);
 
 /*
- * Packets appended to a ring for what its unit knew, but had not written yet: the last branches, and the
- * address reached. Without them, the trace of a machine that was killed would lack its last branches, and the
- * decoder would follow code that never ran.
+ * Most bytes of the packets that the reader appends to a ring. They stand for what the unit had recorded but
+ * not yet written: the last branches, and the address reached. Without them, the trace of a machine that was
+ * killed would lack its last branches, and the decoder would follow code that never ran.
  */
-
 #define HWT_TAIL_MOST 64u
 
 /*
@@ -69,8 +68,8 @@ int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, 
 size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size);
 
 /*
- * The inside of struct hwt_file. file.c owns it; records.c or rings.c fills it in. It holds only where bytes
- * of streams are (struct hwt_chunk). A piece is read into memory when it is first asked for.
+ * Internal structure of struct hwt_file. file.c owns it; records.c or rings.c fills it in. It holds only
+ * where bytes of streams are (struct hwt_chunk). A piece is read into memory when it is first asked for.
  */
 
 #define HWT_STREAMS_MOST  4096u
@@ -155,7 +154,10 @@ struct hwt_file {
 int hwt_file_fail(struct hwt_file *file, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int hwt_file_no_memory(struct hwt_file *file);
-/* Adds a warning, which is to be printed in any case. The last one that fits says that there are more. */
+/*
+ * Adds a warning, which is to be printed in any case. If there are too many, the last one states that there
+ * are more.
+ */
 void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a warning about data that is not as it was written, and counts it as damage. */
 void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -9,7 +9,7 @@
 #include "base/search.h"
 
 #define WINDOW 64u /* bytes that are compared, from the address on */
-#define LEAST  8u  /* equal bytes that prove a file, unless fewer are known */
+#define LEAST  8u  /* number of equal bytes that identify a file, unless fewer are known */
 
 /* Finds the range of addresses with the file's code. Returns false if it has none. */
 static bool find_bounds(const struct hwt_binary *binary, uint64_t *first, uint64_t *end)

@@ -100,7 +100,7 @@ struct hwt_sample {
 struct hwt_step {
 	uint8_t kind;	/* enum hwt_kind */
 	uint8_t branch; /* enum hwt_branch, HWT_RUN */
-	uint8_t taken;	/* HWT_RUN: the last instruction branched; 1 if it always does */
+	uint8_t taken;	/* HWT_RUN: 1 if the last instruction branched */
 	uint8_t has_stamp, has_address, has_to;
 	uint8_t bits;	       /* 16, 32 or 64: instruction set mode */
 	uint8_t gap;	       /* enum hwt_gap, HWT_GAP */
@@ -160,7 +160,7 @@ const char *hwt_file_warning(const struct hwt_file *file, size_t n);
 uint64_t hwt_file_damaged(const struct hwt_file *file);
 size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);
-/* Returns ticks a second of stamps, or 0 if unknown. */
+/* Returns the ticks per second of the clock that stamps are taken from, or 0 if unknown. */
 uint64_t hwt_file_frequency(const struct hwt_file *file);
 uint64_t hwt_file_nonce(const struct hwt_file *file);
 
@@ -178,8 +178,8 @@ uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, siz
 /* ---- Images ------------------------------------------------------------------------------------ */
 
 /*
- * Collects the code that the file knows of: its CODE records, and the image files that its records name.
- * Image files are looked for below `root`; if that is "" or NULL, under the recorded names.
+ * Collects the code of a recording: the file's CODE records, and the image files that its records name. Image
+ * files are looked for below `root`; if that is "" or NULL, under the recorded names.
  */
 int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root);
 void hwt_images_free(struct hwt_images *images);
@@ -199,8 +199,8 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
  */
 int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base);
 /*
- * Returns the path of the n-th file among those added in which no executed or looked-up address has been
- * found so far. Returns NULL if there are not so many.
+ * Returns the path of the n-th added file in which no executed or looked-up address has been found so far.
+ * Returns NULL if there are fewer such files.
  */
 const char *hwt_images_idle(const struct hwt_images *images, size_t n);
 /*

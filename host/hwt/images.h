@@ -53,7 +53,7 @@ struct hwt_code_run {
 	uint64_t space;		/* address space of its lines; 0: all */
 	/* hwt_codes_read() returns the same bytes at any stamp of this period and the next. */
 	bool fixed;
-	bool apart; /* there are lines of the other kind between this run and the previous one */
+	bool apart; /* lines of the other kind (fixed or not) are between the previous run and this one */
 };
 
 /* Must be zero before the first use. The caller frees `run`. */
@@ -137,9 +137,9 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
 			 size_t size);
 
 /*
- * The inside of struct hwt_images: a view lists which file was mapped where in one process at one moment. It
- * is made by applying the recorded mappings in order up to that moment. For a later moment, a view continues
- * from where it is.
+ * Internal structure of struct hwt_images: a view lists which file was mapped where in one process at one
+ * moment. It is made by applying the recorded mappings in order up to that moment. For a later moment, the
+ * view is brought up to date by applying further mappings.
  */
 
 #define HWT_VIEWS 8u /* views that are kept: of several processes, or of one process at several moments */

@@ -59,7 +59,7 @@ static int add(struct hwt_images *images, struct hwt_binary *binary, uint32_t pi
 	return 0;
 }
 
-/* Adds the file at a base, unless the code that ran there is another's. */
+/* Adds the file at a base, unless the recording shows that other code ran there. */
 static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base,
 		  const struct hwt_likeness *likeness)
 {
@@ -74,7 +74,7 @@ static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 	return add(images, binary, pid, base);
 }
 
-/* Returns the base with the most blocks, as a kernel runs at one address only. */
+/* Returns the base with the most blocks, because a kernel runs at one address only. */
 static const struct hwt_base *choose(const struct hwt_base *base, size_t bases)
 {
 	const struct hwt_base *best = base;
@@ -131,7 +131,7 @@ static int add_program(struct hwt_images *images, struct hwt_binary *binary, con
 }
 
 /*
- * Searches the executed code for the file's. A position-independent file found in the lower half of the
+ * Searches the executed code for code of the file. A position-independent file found in the lower half of the
  * address space is a program or library. Returns 1, 0 if nothing is found, or an error.
  */
 static int find_code(struct hwt_images *images, struct hwt_binary *binary)

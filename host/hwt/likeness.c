@@ -8,7 +8,7 @@
 
 #define SPACES_MOST 1024u /* address spaces that are counted separately */
 #define CHUNK	    4096u /* bytes compared at once */
-#define LEAST	    8u	  /* bytes of a block that cannot be one patch */
+#define LEAST	    8u	  /* a block with fewer compared bytes may differ because of a single patch */
 
 /*
  * Counts per address space: other programs may have run at the same addresses in other spaces. The file is

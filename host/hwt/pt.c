@@ -51,7 +51,7 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Gives the last time that was read to the following steps. */
+/* Sets the stamp of the following steps to the last time that was read. */
 static void reach_time(struct pt_decoder *decoder)
 {
 	decoder->now.has_stamp = decoder->time != 0;

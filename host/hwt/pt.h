@@ -133,8 +133,9 @@ struct pt_decoder {
 	struct hwt_step now;
 	uint64_t blocks, blocks_read; /* number of blocks so far, and when a packet was last read */
 	/*
-	 * The stream's address ranges, if libipt may stop at a jump within them (erratum SKL014); and the
-	 * number of blocks when it was last asked to continue there.
+	 * Only for erratum SKL014, because of which libipt may stop at a jump within the stream's address
+	 * ranges. `ranges`: these address ranges. `continued_at`: number of blocks when libipt was last asked
+	 * to continue after such a stop.
 	 */
 	struct pt_conf_addr_filter ranges;
 	uint64_t continued_at;
@@ -179,11 +180,13 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 
 /*
  * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
- * writes one into a copy of the piece. It repeats the time, mode and address space of the skipped packets,
- * and begins tracing at the next address of known code that a packet gives, or repeats an overflow and begins
- * at the address that follows it. Returns 1 and sets decoder->resumed to the PSB's offset and *address to the
- * offset after that packet; 0 if no packet before the unit's next PSB gives such an address; or
- * KTREAD_E_MEMORY.
+ * function writes one into a copy of the piece. The packets after this PSB repeat the time, mode and address
+ * space that the skipped packets gave. Tracing begins at the next address of known code that a packet gives.
+ * If an overflow comes before it, the overflow is repeated, too, and tracing begins at the address that
+ * follows it.
+ * 
+ * Returns 1 and sets decoder->resumed to the PSB's offset and *address to the offset after the packet with
+ * the address; 0 if no packet before the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
  */
 int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
 

@@ -58,10 +58,10 @@ struct pt_sections {
 	uint32_t pid;
 	uint64_t (*now)(void *decoder);
 	void *decoder;
-	uint64_t changes; /* `changes` of the view that `image` was made of */
+	uint64_t changes; /* value of `changes` in the view from which `image` was made */
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
-	struct hwt_code_runs runs; /* of the period that the sections of code belong to */
+	struct hwt_code_runs runs; /* runs of code in the period that the sections belong to */
 	bool gathered;		   /* the sections of code are complete */
 	int code;		   /* file descriptor of their bytes; -1: none */
 	char code_path[32];
@@ -201,7 +201,7 @@ static int add(struct pt_sections *sections, struct pt_image *image, const char 
 	return 0;
 }
 
-/* Adds a piece of a file, without the parts that code which changes has replaced. */
+/* Adds a piece of a file, without the parts that were replaced by code that changes. */
 static int add_span(struct pt_sections *sections, struct pt_image *image, const struct hwt_span *span,
 		    size_t *run_at)
 {

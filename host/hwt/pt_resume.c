@@ -143,8 +143,9 @@ static unsigned char *put(unsigned char *to, const struct pt_decoder *decoder, c
 }
 
 /*
- * Writes the packets from the PSB up to offset `until`, without branches and addresses. Returns their size:
- * not more than they had, apart from the address.
+ * Writes a PSB and its status packets, then the time packets up to offset `until` and the packet at which
+ * tracing begins. Leaves out other branches and addresses. Returns how many bytes were written. Apart from
+ * the last packet's address, this is at most the size of the original packets.
  */
 static size_t compose(const struct reader *reader, size_t psb, size_t until, unsigned char *to)
 {

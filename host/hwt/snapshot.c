@@ -135,8 +135,8 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 
 /*
  * Returns true if the page tables of an address space have been reused, because its process has ended. Then
- * they map the root's address elsewhere, or not at all. The latter proves it only for an address of the
- * kernel, as some page tables of programs do not map the kernel.
+ * they map the root's address elsewhere, or not at all. An unmapped root proves this only if its address is
+ * one of the kernel, because some page tables of programs do not map the kernel.
  */
 static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {

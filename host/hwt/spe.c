@@ -20,8 +20,8 @@
 #define END_HEADER	 0x01
 
 /*
- * Cost limits for finding the next record: packets at first, further packets for each byte passed, and bytes
- * of padding that count as one packet.
+ * Limits of the cost of finding the next record: number of packets at first, number of further packets for
+ * each byte passed, and number of padding bytes that count as one packet.
  */
 #define FIND_FIRST 4096u
 #define FIND_MORE  4u

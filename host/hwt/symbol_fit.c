@@ -197,8 +197,7 @@ static int compare_rests(const void *left, const void *right)
 }
 
 /*
- * Returns the functions sorted by what remains of their addresses after relocation in whole steps. NULL: out
- * of memory.
+ * Returns the functions sorted by their addresses modulo `step`, the unit of relocation. NULL: out of memory.
  */
 static struct residue *residues_of(const struct hwt_map *map, uint64_t step)
 {

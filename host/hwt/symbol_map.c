@@ -14,8 +14,8 @@
 #include "ktread/ktread.h"
 
 #define PAGE	   4096u
-#define TEXTS_MOST (UINT32_C(1) << 28) /* bytes of all names */
-#define SHOWN	   120u		       /* bytes of a line in a message */
+#define TEXTS_MOST (UINT32_C(1) << 28) /* most bytes of all names together */
+#define SHOWN	   120u		       /* most bytes of a line that are shown in a message */
 #define NO_TEXT	   UINT32_MAX
 
 struct entry {
@@ -29,14 +29,14 @@ struct builder {
 	FILE *stream;
 	char line[HWT_MAP_LINE_MOST + 1];
 	size_t length;
-	unsigned long number; /* of the line, from 1 */
+	unsigned long number; /* number of the line, from 1 */
 	struct entry *entry;
 	size_t entries;
 	uint32_t entry_room;
 	char *texts;
 	size_t used;
 	uint32_t text_room;
-	uint32_t module; /* of the last line with a module */
+	uint32_t module; /* module of the last line that has one */
 	bool any_address;
 	char *message;
 	size_t size;

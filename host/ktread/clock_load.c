@@ -18,8 +18,10 @@
 #define MOST_DRIFT  500000u /* largest plausible drift, in billionths */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
-/* Copies the samples whose check is right and whose timestamp is later than that of the previous sample.
- * Returns how many were copied. */
+/*
+ * Copies the samples whose check is right and whose timestamp is later than that of the previous sample.
+ * Returns how many were copied.
+ */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
 	uint32_t count = row->samples < KTRX_CLOCK_SAMPLES ? row->samples : KTRX_CLOCK_SAMPLES, taken = 0;

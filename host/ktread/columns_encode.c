@@ -114,8 +114,10 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 	return age < 127;
 }
 
-/* Slots are visited from last to first. This is what is known of the later slots of the current slot's
- * record. */
+/*
+ * Slots are visited from last to first. This is what is known of the later slots of the current slot's
+ * record.
+ */
 struct rest {
 	uint64_t check;
 	bool whole; /* the record's LAST slot was seen, and all slots visited since then are regular */

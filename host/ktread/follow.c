@@ -350,8 +350,10 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 
 /* ---- boots ---- */
 
-/* Stops following the current boot, and makes all its records due. After these records, waits for the next
- * boot. */
+/*
+ * Stops following the current boot, and makes all its records due. After these records, waits for the next
+ * boot.
+ */
 static void leave_boot(struct ktread_follow *follow)
 {
 	hand_out(follow, true);

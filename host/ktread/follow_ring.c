@@ -312,8 +312,10 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 		slots = ktread_slot_record(&ring->place->form, slot, index, run);
 	if (slots == 0)
 		return 0;
-	/* This record is older than the ring's current position: use the reference that belongs to its own
-	 * time. */
+	/*
+	 * This record is older than the ring's current position: use the reference that belongs to its own
+	 * time.
+	 */
 	ring->reference = passed->reference;
 	ring->lost = 0;
 	status = take(follow, slot, index, slots);

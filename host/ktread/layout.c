@@ -8,8 +8,10 @@
 #include "message.h"
 #include "trace.h"
 
-/* Number of slots read together. After this number of consecutive slots of other generations, the head of the
- * ring has been passed. */
+/*
+ * Number of slots read together. After this number of consecutive slots of other generations, the head of the
+ * ring has been passed.
+ */
 #define GUESS_SLOTS  64u
 #define WORD_GUESSES 64u /* most addresses at which a reserve word is looked for */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))

@@ -169,8 +169,10 @@ int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64
  */
 int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
 		       uint32_t room);
-/* Reads up to `room` rows of the HOLDERS section from number `first` on. Returns how many there are, or an
- * error. */
+/*
+ * Reads up to `room` rows of the HOLDERS section from number `first` on. Returns how many there are, or an
+ * error.
+ */
 int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
 

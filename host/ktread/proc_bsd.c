@@ -144,8 +144,10 @@ static void present(struct ktread_proc *trace, const struct ktread_proc_layout *
 	know_process(trace);
 }
 
-/* Handles the end of the input at a place where a head is expected. Returns 0, or an error if the input ends
- * within a record. */
+/*
+ * Handles the end of the input at a place where a head is expected. Returns 0, or an error if the input ends
+ * within a record.
+ */
 static int end(struct ktread_proc *trace, uint64_t wanted)
 {
 	struct ktread_proc_input *input = &trace->input;

@@ -63,8 +63,10 @@ uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t pos
 int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
 			   uint64_t *position);
 
-/* Files that contain a guest's memory: RAM files and core dumps. For each, a map gives the file offset of
- * each guest physical address. */
+/*
+ * Files that contain a guest's memory: RAM files and core dumps. For each, a map gives the file offset of
+ * each guest physical address.
+ */
 
 /*
  * Makes an open file the RAM of a guest. `machine`: NULL if unknown. `base`: address of its first byte; 0: by

@@ -10,8 +10,10 @@
 #include "message.h"
 #include "types.h"
 
-/* Text of event types that were made up for unknown ids. Such a type is recognised by the address of this
- * text. */
+/*
+ * Text of event types that were made up for unknown ids. Such a type is recognised by the address of this
+ * text.
+ */
 static const char no_text[] = "";
 
 int ktread_types_init(struct ktread_types *types)

@@ -248,8 +248,10 @@ static int load_names(struct ktread *trace)
 	return status;
 }
 
-/* Returns true if all bytes are zero: the kernel has reserved room for a build id, but the build id was never
- * filled in. */
+/*
+ * Returns true if all bytes are zero: the kernel has reserved room for a build id, but the build id was never
+ * filled in.
+ */
 static bool is_zero(const char *bytes, uint64_t size)
 {
 	for (uint64_t i = 0; i < size; i++)
