@@ -9,8 +9,8 @@
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST   160u /* escaped bytes of a name too long for the cache */
-#define ERRORS_MOST 4095 /* results from -1 down to here may be errors */
+#define NAME_MOST   160u /* most bytes that are printed of an escaped name too long for the cache */
+#define ERRORS_MOST 4095 /* results from -1 down to this value may be errors */
 
 enum state {
 	STATE_UNKNOWN, /* not looked up yet */
@@ -103,7 +103,8 @@ static const struct calls_form *form_of(struct calls *calls, uint32_t number, st
 }
 
 /*
- * Finds up to `count` numbers from field `first` on. Stops at a string, because later offsets are not fixed.
+ * Finds the offsets of up to `count` numbers, beginning with field `first`. Stops at a string, because the
+ * offsets after a string are not fixed.
  */
 static void find_values(struct calls_shape *shape, const struct ktread_type *type, int first, uint32_t count)
 {

@@ -21,14 +21,14 @@
 /* A system call's name and how to print its arguments and result. */
 struct calls_form {
 	uint8_t state;	/* enum state of calls.c */
-	uint8_t length; /* of the name, in bytes */
+	uint8_t length; /* length of the name, in bytes */
 	uint8_t count;	/* number of arguments */
 	uint8_t result; /* enum how of calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
 	char name[CALLS_NAME]; /* escaped, followed by a blank */
 };
 
-/* Where events of one id hold the arguments or the result. */
+/* Position of the arguments or the result in the payload of events of one id. */
 struct calls_shape {
 	uint16_t id; /* event id; 0: not filled in yet */
 	uint8_t count;

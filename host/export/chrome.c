@@ -49,8 +49,8 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 }
 
 /*
- * Writes arguments that come from other parts of the trace. `*comma` is whether an argument precedes: on
- * entry before these, on return before the next one.
+ * Writes arguments that come from other parts of the trace. On entry, `*comma` is true if an argument was
+ * written before; on return, true if the next argument needs a comma.
  */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
@@ -100,7 +100,7 @@ static char *put_cpu(char *at, const struct chrome_shape *shape, bool comma)
 	return at + cpu.length - !comma;
 }
 
-/* The general case of chrome_finish_event(). */
+/* Implements chrome_finish_event() for all events. */
 static __attribute__((noinline)) void finish_slowly(struct chrome_writer *writer, char *at,
 						    const struct ktread_event *event,
 						    const struct chrome_shape *shape, enum chrome_lead lead)
@@ -143,7 +143,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 	chrome_finish(writer, at + 1);
 }
 
-/* Functions of hardware traces, shown in addition to the events. */
+/* Writes functions of hardware traces, in addition to the events. */
 
 static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 {
@@ -318,7 +318,7 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	return result < 0 ? result : writer->error;
 }
 
-/* Ends everything that is open at the end of the trace. */
+/* Ends all spans and slices that are open at the end of the trace. */
 static void close_all(struct chrome_writer *writer, uint64_t last)
 {
 	chrome_close_sched(writer, last);

@@ -50,8 +50,8 @@ struct chrome_field {
 	struct chrome_piece
 		name;	/* ,"result": and the text before the digits; the first field has no comma */
 	uint8_t form;	/* enum chrome_form */
-	uint8_t unused; /* of 64 bits, those that the value does not have */
-	uint8_t width;	/* bytes in the payload; 0: not fixed, or CHROME_OTHER */
+	uint8_t unused; /* number of bits that the value has less than 64 */
+	uint8_t width;	/* width in the payload, in bytes; 0: not fixed, or CHROME_OTHER */
 };
 
 /* The text before the arguments of an object. */
@@ -105,8 +105,8 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
- * Writes a lead and the event's "field":value pairs, as json_put_fields() does. Sets `*comma` if there are
- * any pairs; further arguments then need a comma.
+ * Writes a lead, then the event's "field":value pairs as json_put_fields() writes them. Sets `*comma` if
+ * there are any pairs; further arguments then need a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -142,7 +142,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at++ = '-';
 		number = (0 - number) << field->unused >> field->unused;
 	}
-	/* Both are inlined: because of a call, callers would have to save registers. */
+	/* The two functions below are inlined, because callers would have to save registers around a call. */
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
@@ -157,15 +157,15 @@ static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 
 /*
  * The open spans of each row of a Chrome trace. Viewers pair an end with the newest open span of its row;
- * some require that both have the same name. So an end is written with the name that was stored at the
- * beginning, or not at all.
+ * some require that both have the same name. So an end is written with the name that was stored when the
+ * span began. Without a stored name, no end is written.
  */
 
 #define CHROME_ROWS_NAME 96u
 
 struct chrome_rows_span {
 	struct chrome_piece rendered; /* ,"name":"…"; `text` NULL: use `name` */
-	char name[CHROME_ROWS_NAME];  /* if `rendered` is not set */
+	char name[CHROME_ROWS_NAME];  /* name of the span, if `rendered.text` is NULL */
 };
 
 /* The open spans of one row, innermost last. Ready for use when zeroed. */
@@ -184,7 +184,7 @@ struct chrome_rows_row {
 struct chrome_rows {
 	struct chrome_rows_row *row;
 	uint32_t rows, room;
-	struct base_index index; /* rows by pid and tid */
+	struct base_index index; /* rows, found by pid and tid */
 };
 
 /*
@@ -217,18 +217,19 @@ static inline const struct chrome_rows_span *chrome_rows_end(struct chrome_rows_
 	return open->depth ? &open->span[--open->depth] : NULL;
 }
 
-/* The Trace Event Format: one object a line, times in microseconds. */
+/* The Trace Event Format: one object per line, times in microseconds. */
 
 struct chrome {
 	struct ktread *trace;
 	struct export_report *report;
 	struct base_output out;
 	uint64_t base;
-	struct base_ticks_scale scale; /* if the frequency is unknown, ticks are written as nanoseconds */
+	/* converts ticks to time; if the frequency is unknown, ticks are written as nanoseconds */
+	struct base_ticks_scale scale;
 	int begun;		       /* an object was written: the next one needs a comma */
 	uint64_t microsecond;	       /* start, in nanoseconds, of the microsecond that `digits` holds */
 	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
-	uint32_t digits_length;	       /* 0: no text yet */
+	uint32_t digits_length;	       /* length of `digits`; 0: no text yet */
 };
 
 /* Returns the time since the first event in nanoseconds. */
@@ -304,7 +305,7 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_WAITS      5u
 #define ROW_PROCESSES  10000000u   /* larger than any thread id */
 #define LOCK_LANES     8u	   /* rows in process 3 for each thread */
-#define LANE_WAITS     7u	   /* no lock uses it: the thread's row in process 5 */
+#define LANE_WAITS     7u	   /* lane of the thread's row in process 5; no lock uses this lane */
 #define ROW_CPU_LOCKS  0x40000000u /* in process 3: first row of interrupts' locks, above all threads */
 
 /* The time that a thread runs on a CPU. */
@@ -327,11 +328,11 @@ struct chrome_wait {
 
 /* A row of the trace. */
 struct chrome_row {
-	struct chrome_rows_open open; /* used if `own` is set */
+	struct chrome_rows_open open; /* open spans of the row; used if `own` is set */
 	uint32_t pid;
 	uint64_t tid;
-	bool own;		    /* the own row of a thread */
-	uint8_t length;		    /* of `text`; 0: the row does not exist yet */
+	bool own;		    /* the row belongs to a thread */
+	uint8_t length;		    /* length of `text`; 0: the row does not exist yet */
 	char text[CHROME_ROW_TEXT]; /* ,"pid":1,"tid":12 */
 };
 
@@ -341,7 +342,7 @@ struct chrome_place {
 	struct chrome_wait wait;
 	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
 	uint32_t label_length;
-	uint8_t named; /* a bit for each lane whose row was named */
+	uint8_t named; /* bit map of the lanes whose row has a name already */
 };
 
 struct chrome_ring {
@@ -360,19 +361,19 @@ struct chrome_writer {
 	struct processes *processes;
 	struct functions functions;
 	uint64_t function_tracks;
-	struct chrome_place *place; /* by index of the thread */
+	struct chrome_place *place; /* indexed by thread */
 	uint32_t places;
-	struct chrome_row row;	 /* row made last that is not a thread's own row */
+	struct chrome_row row;	 /* the newest row that is not a thread's own row */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
 	bool typed;		 /* the trace has the types of system calls */
 	bool inferred;		 /* arguments may include types or paths, not only the event's fields */
 	bool wakes;		 /* the current event is a wakeup */
-	uint64_t woken;		 /* flow that begins at the current event; 0: none */
-	uint64_t events;	 /* number written so far */
+	uint64_t woken;		 /* id of the flow that begins at the current event; 0: none */
+	uint64_t events;	 /* number of events written so far */
 	int error;		 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
-	struct chrome_row cpu[THREADS_CPUS_MAX]; /* in process ROW_CPUS; valid once made */
+	struct chrome_row cpu[THREADS_CPUS_MAX]; /* row of each CPU in process ROW_CPUS; valid once made */
 	bool interrupts_named[THREADS_CPUS_MAX];
 	struct wellknown_table known;
 	struct chrome_texts texts;
@@ -386,7 +387,7 @@ void chrome_places_free(struct chrome_writer *writer);
 /* Writes "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
- * Return the row, made if needed. It is valid until the next row is made. For an unknown CPU,
+ * Return the row, after making it if needed. It is valid until the next row is made. For an unknown CPU,
  * `cpu` is THREADS_CPUS_MAX.
  */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
@@ -428,7 +429,7 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 /* Writes {"ph":"B","ts": */
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
-	/* This is never the first object, so it needs a comma: the names of processes come first. */
+	/* This is never the first object, because the names of processes come first. So it needs a comma. */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
@@ -462,7 +463,10 @@ static inline void chrome_finish(struct chrome_writer *writer, char *at)
 	base_output_done(&writer->chrome->out, at + 1);
 }
 
-/* Ends an object with a lead and the arguments of an event. `shape`: of the event, or NULL. */
+/*
+ * Ends an object with a lead and the arguments of an event. `shape`: cached text of the event's descriptor,
+ * or NULL.
+ */
 void chrome_finish_event(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			 const struct chrome_shape *shape, enum chrome_lead lead);
 

@@ -40,7 +40,7 @@ static void name_span(struct chrome_writer *writer, const struct spans_span *spa
 	}
 }
 
-/* The general case of chrome_span_begin(). */
+/* Implements chrome_span_begin() for all spans. */
 static __attribute__((noinline)) void begin_named(struct chrome_writer *writer, struct chrome_row *row,
 						  const struct spans_span *span,
 						  const struct ktread_event *event)
@@ -89,7 +89,7 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
-/* Threads that run and sleep: slices of CPUs and of waits, and arrows from wakeups. */
+/* Writes when threads run and sleep: slices for CPUs and for waits, and arrows from wakeups. */
 
 /* Writes ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
 static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
@@ -102,7 +102,7 @@ static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 	return base_put_literal(at, "}");
 }
 
-/* Writes the same, from a cache after the first time. */
+/* Writes the end of a slice as put_runs() does, but from a cache after the first time. */
 static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
 {
 	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
@@ -157,7 +157,7 @@ static bool sleeps(enum threads_state state)
 	return state == THREADS_SLEEPING || state == THREADS_WAITING;
 }
 
-/* Ends the arrow from a wakeup where the thread runs next. */
+/* Ends the arrow from a wakeup at the place where the woken thread runs next. */
 static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint32_t cpu, uint64_t time)
 {
 	char *at;

@@ -38,7 +38,7 @@ static uint8_t form_of(uint8_t type)
 	}
 }
 
-/* Returns the text written from `from` to `end`. */
+/* Returns the text from `from` to `end` as a piece. */
 static struct chrome_piece piece(const char *from, const char *end)
 {
 	return (struct chrome_piece){ from, (uint32_t)(end - from) };

@@ -29,7 +29,7 @@ enum kind { DECIMAL, HEX, ADDRESS };
 
 struct piece {
 	char label[13];
-	uint8_t length; /* of the label; 0: end of the list */
+	uint8_t length; /* length of the label; 0: end of the list */
 	uint8_t kind;
 	uint8_t word;
 };
@@ -51,7 +51,8 @@ static const struct form plain_words = {
 };
 
 /*
- * put_data() has code for the first five, which are frequent. Events that are missing here use plain_words.
+ * put_data() has special code for the first five, because they are frequent. Events that are missing here
+ * use plain_words.
  */
 static const struct form forms[] = {
 	{ .event = KTRX1_SYSCALL_ENTER },
@@ -86,7 +87,7 @@ static const struct form forms[] = {
 
 struct rendered {
 	char text[RENDERED - 1];
-	uint8_t length; /* 0: not rendered yet */
+	uint8_t length; /* length of the text; 0: not rendered yet */
 };
 
 struct writer {

@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/ticks.h"
 
-#define CLOSE	      20 /* greatest to least value, from which on bins get wider */
+#define CLOSE	      20 /* if greatest / least value is at least this, larger values have wider bins */
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u
 #define NS_PER_SECOND 1000000000u
@@ -68,7 +68,7 @@ bool distribution_is_exact(const struct distribution *d)
 	return !d->values->counted && !(d->negative && d->negative->counted);
 }
 
-/* Returns the least value that is shown as `edge` or more. */
+/* Returns the least value whose displayed number is `edge` or more. */
 static uint64_t value_of(const struct distribution *d, distribution_number edge)
 {
 	unsigned __int128 ticks = (unsigned __int128)edge;
@@ -97,7 +97,7 @@ static distribution_number round_up(distribution_number value)
 	return round;
 }
 
-/* Returns the edge after `edge`. Edges are 0 and 1, 2, 5, 10, … with either sign. */
+/* Returns the edge after `edge`. Edges are 0, and 1, 2, 5, 10, … with positive or negative sign. */
 static distribution_number next_edge(distribution_number edge)
 {
 	distribution_number nearer = 0;

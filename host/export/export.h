@@ -16,8 +16,8 @@
 
 /* What a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
-	uint64_t events;   /* events of the trace that went into the output */
-	uint64_t unpaired; /* beginnings and ends whose counterpart was not recorded */
+	uint64_t events;   /* number of events of the trace that were written */
+	uint64_t unpaired; /* number of beginnings and ends whose counterpart was not recorded */
 	/* Every sched.switch has state 0, so the states of threads may be unknown. */
 	bool states_unknown;
 	bool announced;	  /* sched.block reports which threads sleep */
@@ -25,8 +25,8 @@ struct export_report {
 };
 
 struct export_format {
-	const char *name;    /* as given to --format */
-	const char *purpose; /* half a line for --help */
+	const char *name;    /* name, as given to --format */
+	const char *purpose; /* description for --help, half a line */
 	/*
 	 * Names of options of `ktrace export` that have no effect on this format, separated by blanks. The
 	 * command refuses them. `why_refused` follows the option's name in the message. NULL: the format

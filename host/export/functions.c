@@ -48,7 +48,7 @@ static struct functions_track *find(struct functions *functions, uint32_t ring, 
 	return NULL;
 }
 
-/* Returns NULL if the limit of tracks is reached. */
+/* Adds a track. Returns NULL if the limit of tracks is reached. */
 static struct functions_track *add(struct functions *functions, const struct functions_sink *sink,
 				   const struct ktread_event *event, uint64_t stack, uint64_t time)
 {

@@ -9,7 +9,7 @@
 
 #include "ktread/ktread.h"
 
-#define FUNCTIONS_TRACKS_MOST 1024u /* functions of further tracks are not shown */
+#define FUNCTIONS_TRACKS_MOST 1024u /* most tracks; functions of further tracks are not shown */
 
 enum functions_mark { FUNCTIONS_BEGIN, FUNCTIONS_END, FUNCTIONS_INSTANT };
 
@@ -30,7 +30,7 @@ struct functions_track;
 struct functions {
 	struct functions_track *track;
 	uint32_t tracks, last; /* `last`: index of the track used last */
-	uint64_t left_out;     /* events that found no track because of the limit */
+	uint64_t left_out;     /* number of events left out because of the limit of tracks */
 };
 
 /* Adds an event of a hardware trace ring to its track. Returns 0 or KTREAD_E_MEMORY. */

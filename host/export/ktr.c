@@ -9,11 +9,12 @@
 #include "ktrx/v2.h"
 
 #define HEADER_EVERY 20u
-#define CALLER_WIDTH 25 /* columns of a symbol */
-#define HEX_WIDTH    18 /* columns of an address */
+#define CALLER_WIDTH 25 /* width of a symbol, in columns */
+#define HEX_WIDTH    18 /* width of an address, in columns */
 #define FILE_WIDTH   34
 #define ID_WIDTH     20
-#define TEXT_LIMIT   ((size_t)4096) /* bytes of a payload's text; chosen so that a row fits an output line */
+/* most bytes of a payload's text; chosen so that a row fits into an output line */
+#define TEXT_LIMIT ((size_t)4096)
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
 {
@@ -105,8 +106,8 @@ static char *put_id(char *at, const struct ktread_type *type)
 }
 
 /*
- * Writes the place that recorded the event if the trace contains it, else the place of the event's
- * declaration.
+ * Writes the place that recorded the event if the trace contains that place, otherwise the place of the
+ * event's declaration.
  */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {

@@ -82,7 +82,7 @@ static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t ti
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* Informs the models that events of this CPU are missing after its event at `from`. */
+/* Informs the models that events of this CPU are missing after the CPU's event at `from`. */
 static void break_off(struct perfetto *perfetto, uint32_t cpu, uint64_t from)
 {
 	if (from != 0)
@@ -100,9 +100,9 @@ static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit,
 }
 
 /*
- * Handles slots lost before the current event. At the head of a ring these are slots that a flight recorder
- * overwrote, which is not a loss. But spans from before, on another CPU or in the boot ring, may have ended
- * in the gap.
+ * Handles slots lost before the current event. At the beginning of a ring, these slots were overwritten by
+ * design, which does not count as a loss. But spans that began earlier, on another CPU or in the boot ring,
+ * may have ended in the gap.
  */
 static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
 {

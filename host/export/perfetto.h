@@ -19,9 +19,9 @@
 #include "ktread/ktread.h"
 
 /*
- * Converts counter ticks to nanoseconds since the counter was zero. Each event gets a time at least 2 ns
- * later than the previous event, even if a slow counter gave both the same timestamp. So the export keeps the
- * order.
+ * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least
+ * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. So the export
+ * keeps the order.
  */
 
 struct perfetto_clock {
@@ -68,14 +68,14 @@ static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64
 /* ---- perfetto_track.c ---- */
 
 /*
- * Tracks: one for each thread and CPU, with lanes for locks below them, and one for each counter. A track is
- * described when it is first used, outside any open packet. A thread is introduced with its name and process
- * when it first occurs; its process is introduced with it.
+ * Tracks: one for each thread and CPU, with lanes for locks below them, and one for each counter. A track
+ * is described when it is first used, outside any open packet. When a thread first occurs, a packet
+ * describes its name and process, and another one describes the process.
  */
 
 /*
- * The kernel: the process of threads for which no event names another one. Larger than any thread id. In a
- * trace with records_only every thread is a process of its own.
+ * The kernel as a process: that of all threads for which no event names a process. Larger than any thread
+ * id. In a trace with records_only every thread is a process of its own.
  */
 #define PERFETTO_KERNEL_PID (KTRX_THREAD_MAX + 1u)
 
@@ -95,11 +95,11 @@ int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace,
 			 struct perfetto_stream *stream);
 void perfetto_tracks_free(struct perfetto_tracks *tracks);
 
-/* Introduces a thread that is new. Returns 0 or KTREAD_E_MEMORY. */
+/* Writes a description of a new thread. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time);
 /*
- * Introduces a thread with data of an event: name (length 0: none) and process (0: the default one). If the
- * thread is known, only its name changes. Returns 0 or KTREAD_E_MEMORY.
+ * Writes a description of a thread with data of an event: name (length 0: none) and process (0: the default
+ * process). If the thread is known, only its name changes. Returns 0 or KTREAD_E_MEMORY.
  */
 int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			     const char *name, size_t length, uint32_t process, uint64_t time);
@@ -108,12 +108,12 @@ int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_t
 			  uint32_t process, const char *path, size_t length, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
 
-/* Returns the track of an owner's lane, described if new. Returns 0 if out of memory. */
+/* Returns the track of an owner's lane. Describes the track if it is new. Returns 0 if out of memory. */
 uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
 			     uint64_t time);
 /* Returns a new track with that name, below the CPUs. */
 uint64_t perfetto_track_named(struct perfetto_tracks *tracks, const char *name, uint64_t time);
-/* Returns the track of a counter's field `n`, described if new. */
+/* Returns the track of a counter's field `n`. Describes the track if it is new. */
 uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktread_type *type, uint32_t n,
 				uint64_t time);
 
@@ -124,15 +124,15 @@ uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktr
  */
 
 struct perfetto_ring {
-	uint64_t lost; /* lost slots reported so far */
+	uint64_t lost; /* number of lost slots reported so far */
 	bool begun;    /* an event of the ring was seen */
 };
 
-#define PERFETTO_LOCKS 512u /* names cached, of the locks used last */
+#define PERFETTO_LOCKS 512u /* number of cached names; those of the locks used last */
 
 struct perfetto_lock {
 	uint64_t key;
-	uint8_t length; /* of the name; 0: unknown */
+	uint8_t length; /* length of the name; 0: unknown */
 	char name[39];
 };
 
@@ -174,12 +174,12 @@ void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, c
 			const struct ktread_event *event);
 
 /* perfetto_event.c: spans, called by the spans model, and all events that are not part of spans. */
-extern const struct spans_sink perfetto_spans_sink; /* copy it and set the context */
+extern const struct spans_sink perfetto_spans_sink; /* copy this structure and set its context */
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*
- * Writes on a CPU's track that something is missing: `count` of `unit` between its last event at `from` and
- * `until`.
+ * Writes on a CPU's track that something is missing: `count` of `unit`, between the CPU's last event at
+ * `from` and `until`.
  * `from` is 0 if there was no earlier event.
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,

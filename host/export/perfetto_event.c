@@ -331,7 +331,7 @@ static enum perfetto_task_state task_state(const struct perfetto *perfetto,
 	case THREADS_RUNNING:
 		return TASK_RUNNING;
 	case THREADS_RUNNABLE:
-		/* An idle thread that does not run is not waiting for a CPU. */
+		/* An idle thread that does not run does not wait for a CPU. */
 		return perfetto_thread_is_idle(&perfetto->tracks, thread) && thread->id != 0
 			       ? TASK_INTERRUPTIBLE_SLEEP
 			       : TASK_RUNNABLE;

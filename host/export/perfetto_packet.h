@@ -107,7 +107,7 @@ enum perfetto_field {
 };
 
 enum perfetto_sequence_flag {
-	SEQUENCE_CLEARED = 1, /* strings interned before this packet are invalid */
+	SEQUENCE_CLEARED = 1, /* flag: strings interned before this packet are invalid */
 	SEQUENCE_NEEDS_STATE = 2,
 };
 
@@ -246,10 +246,11 @@ struct perfetto_stream {
 	struct base_output out;
 	struct protobuf pb;
 	unsigned char *packet;
-	uint64_t pending_flags;		   /* enum perfetto_sequence_flag for the next packet */
-	bool first, lossy;		   /* the next packet is the first, or the first after lost slots */
-	uint64_t refused;		   /* packets that did not fit; stays 0, because strings are cut */
-	uint8_t types[PERFETTO_TYPES / 8]; /* whether interned, by event id */
+	uint64_t pending_flags; /* enum perfetto_sequence_flag for the next packet */
+	bool first, lossy;	/* the next packet is the first, or the first after lost slots */
+	/* number of packets that did not fit; always 0, because strings are cut */
+	uint64_t refused;
+	uint8_t types[PERFETTO_TYPES / 8]; /* bit map by event id: the strings of the event are interned */
 	uint8_t calls[PERFETTO_NUMBERS / 8];
 	uint8_t irqs[PERFETTO_NUMBERS / 8];
 };

@@ -16,8 +16,8 @@
 _Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
 
 struct perfetto_lanes {
-	uint64_t uuid;	   /* of lane 0; the other lanes follow; 0: not assigned */
-	uint32_t life;	   /* `life` of the thread that was introduced */
+	uint64_t uuid;	   /* uuid of lane 0; the other lanes have the next uuids; 0: not assigned */
+	uint32_t life;	   /* `life` of the thread when it was described */
 	uint32_t process;  /* 0: not introduced */
 	uint8_t described; /* bit map of lanes with a description */
 	bool idle;
@@ -87,7 +87,7 @@ static void write_process_of(struct perfetto_tracks *tracks, const struct perfet
 	tracks->kernel_described |= lanes->process == PERFETTO_KERNEL_PID;
 }
 
-/* Writes the packet that introduces a thread or changes its name. */
+/* Writes the packet that describes a thread or changes its name. */
 static void write_thread(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const struct perfetto_lanes *lanes, bool introduce, const char *name, size_t length,
 			 uint64_t time)
@@ -257,8 +257,8 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 	struct perfetto_lanes *lanes;
 
 	/*
-	 * The thread must be introduced now. If that happened later, it would get new tracks, and open spans
-	 * on the old ones could not end.
+	 * The thread must be described now. If it was described later, it would get new tracks, and open
+	 * spans on the old tracks could not end.
 	 */
 	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
 		return 0;

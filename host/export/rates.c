@@ -7,13 +7,13 @@
 #include "analyze/order.h"
 #include "base/json.h"
 
-#define CPUS 4097u /* the last: CPU unknown */
+#define CPUS 4097u /* the last index means that the CPU is unknown */
 
 struct cpu {
-	uint64_t now; /* events in the current interval */
+	uint64_t now; /* number of events in the current interval */
 	uint64_t most;
 	uint64_t events;
-	uint64_t most_at; /* beginning of the interval with most events */
+	uint64_t most_at; /* beginning of the interval with the most events */
 };
 
 struct rates {
@@ -23,9 +23,9 @@ struct rates {
 	uint64_t base, frequency;
 	uint64_t interval;    /* number of the current interval */
 	uint64_t first, last; /* timestamps of the first and last event that passed the filter */
-	uint32_t cpus;	      /* one more than the greatest CPU seen */
+	uint32_t cpus;	      /* largest CPU number seen, plus 1 */
 	bool begun;
-	bool listed; /* JSON: an interval was written */
+	bool listed; /* JSON: an interval was written, so the next one needs a comma */
 	struct cpu all, cpu[CPUS];
 };
 

@@ -19,12 +19,12 @@
 
 #define DISTRIBUTION_BINS 128u
 
-typedef __int128 distribution_number; /* any value of a 64-bit field, signed or unsigned */
+typedef __int128 distribution_number; /* holds any value of a 64-bit field, signed or unsigned */
 
 struct distribution {
 	struct histogram *values;
 	struct histogram *negative; /* magnitudes of negative values; NULL: none */
-	uint64_t frequency;	    /* of the ticks in the histogram; 0: plain numbers */
+	uint64_t frequency;	    /* frequency of the ticks in the histogram; 0: plain numbers */
 	const char *unit; /* "ns", "ticks", or a unit from the trace, which is untrusted text; "": none */
 };
 
@@ -39,7 +39,7 @@ struct distribution_bins {
 	uint64_t most; /* greatest count of a bin */
 };
 
-/* Returns a distribution of ticks: shown in nanoseconds if the frequency is known, else in ticks. */
+/* Returns a distribution of ticks: shown in nanoseconds if the frequency is known, otherwise in ticks. */
 struct distribution distribution_of_ticks(struct histogram *ticks, uint64_t frequency);
 
 uint64_t distribution_count(const struct distribution *distribution);
@@ -52,7 +52,7 @@ double distribution_mean(const struct distribution *distribution);
 bool distribution_is_exact(const struct distribution *distribution);
 
 /*
- * Divides the distribution into bins. Edges are 1, 2, 5, 10, … or, if the values lie close together, evenly
+ * Divides the distribution into bins. Edges are 1, 2, 5, 10, … or, if the values are close together, evenly
  * spaced.
  * The first and the last bin are not empty.
  */
@@ -76,7 +76,7 @@ struct stats {
 	const char *title; /* what was requested on the command line */
 	struct distribution distribution;
 	const struct pairs_result *pairs; /* the measured pairs of events; NULL: values of a field */
-	uint64_t missing;		  /* if `pairs` is NULL: events without the value */
+	uint64_t missing;		  /* if `pairs` is NULL: number of events without the value */
 };
 
 void stats_write_text(struct base_output *out, const struct stats *stats);
@@ -112,7 +112,7 @@ char *stats_time(struct ktread *trace, uint64_t stamp, char *text);
 /* ---- Events in each interval of time, on each CPU ---- */
 
 struct rates_options {
-	uint64_t interval; /* in ticks, not 0 */
+	uint64_t interval; /* length of an interval in ticks; not 0 */
 	bool json;
 };
 

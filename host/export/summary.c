@@ -174,7 +174,7 @@ static void write_skipped(struct base_output *out, const struct ktread_info *inf
 				   info->unknown_sections == 1 ? "" : "s");
 }
 
-/* Returns whether the trace contains more data about a kernel than its records. */
+/* Returns whether the trace contains data about a kernel in addition to records. */
 static bool is_of_kernel(const struct ktread_info *info)
 {
 	return !info->records_only && info->form != KTREAD_FORM_PROCESSES;

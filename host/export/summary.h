@@ -13,14 +13,14 @@
 /* ---- Counts by event, thread and CPU. Memory is limited by the number of ids that a trace can have. ---- */
 
 #define TALLY_EVENTS	   (KTRX_EVENT_MAX + 1u)
-#define TALLY_CPUS	   4097u /* the last: CPU unknown */
+#define TALLY_CPUS	   4097u /* the last index means that the CPU is unknown */
 #define TALLY_THREAD_PAGE  1024u
 #define TALLY_THREAD_PAGES ((KTRX_THREAD_MAX + 1u) / TALLY_THREAD_PAGE)
 
 struct tally_count {
 	uint64_t count;
 	uint64_t first;	   /* timestamp of the first such event */
-	uint64_t sequence; /* position of that event in reading order; orders equal timestamps */
+	uint64_t sequence; /* number of that event in order of reading; used to sort equal timestamps */
 };
 
 /* A key that occurred, as an element of a list. */
@@ -32,9 +32,10 @@ struct tally_entry {
 
 struct tally {
 	uint64_t events;
-	uint64_t first, last;		/* timestamps; valid if `events` is not 0 */
-	uint64_t folded;		/* repetitions that the kernel counted instead of recording */
-	uint64_t folding;		/* those of `folded` that were still in progress at the end */
+	uint64_t first, last; /* timestamps; valid if `events` is not 0 */
+	uint64_t folded;      /* repetitions that the kernel counted instead of recording */
+	/* number of `folded` repetitions whose series had not ended at the end of the trace */
+	uint64_t folding;
 	uint64_t repeats[TALLY_EVENTS]; /* folded repetitions by event id */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
@@ -48,7 +49,7 @@ struct tally {
 int tally_trace(struct tally **tally, struct ktread *trace);
 void tally_free(struct tally *tally);
 
-/* What a list counts by. */
+/* The keys by which events are counted. */
 enum tally_kind {
 	TALLY_BY_EVENT,
 	TALLY_BY_THREAD,
@@ -56,7 +57,7 @@ enum tally_kind {
 };
 
 enum tally_order {
-	TALLY_MOST_FIRST, /* equal counts: the key that occurred first */
+	TALLY_MOST_FIRST, /* entries with equal counts are sorted by the key that occurred first */
 	TALLY_BY_KEY,
 };
 
@@ -75,8 +76,8 @@ struct summary {
 	struct tally_entry *events, *threads, *cpus;
 	size_t event_count, thread_count, cpu_count;
 	double seconds; /* from the first event to the last; 0 if the frequency is unknown */
-	uint64_t cost;	/* of a thousand events, in ticks; 0: unknown */
-	uint64_t overwritten, invalid, dropped; /* slots of all rings */
+	uint64_t cost;	/* cost of a thousand events, in ticks; 0: unknown */
+	uint64_t overwritten, invalid, dropped; /* number of slots in all rings */
 };
 
 /* Fills in `summary`. Returns 0 or KTREAD_E_MEMORY. */

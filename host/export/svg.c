@@ -12,7 +12,7 @@
 
 #define LETTER	    6.6 /* width of a letter in pixels (11-pixel monospace) */
 #define TEXT_MAX    256u
-#define LETTERS_MIN 3u /* if fewer letters of a longer text fit, it is omitted */
+#define LETTERS_MIN 3u /* a text that does not fit is cut, or omitted if fewer letters than this fit */
 
 static const char style[] =
 	"<style>"

@@ -22,7 +22,7 @@ void svg_end(struct base_output *out);
 void svg_box(struct base_output *out, const char *class, double x, double y, double width, double height,
 	     const char *tip);
 /*
- * Writes text. `anchor` is start, middle or end. Text longer than `room` pixels is cut, or omitted if only a
+ * Writes text. `anchor` is start, middle or end. Text wider than `room` pixels is cut, or omitted if only a
  * few letters fit.
  */
 void svg_text(struct base_output *out, const char *class, double x, double y, const char *anchor, double room,
@@ -46,7 +46,7 @@ struct window_drawing {
 	uint64_t base, frequency;
 	uint32_t cpus; /* number of CPUs drawn */
 	uint32_t pieces;
-	double last[WINDOW_CPUS][WINDOW_ROWS]; /* x coordinate up to which each row is drawn */
+	double last[WINDOW_CPUS][WINDOW_ROWS]; /* x coordinate up to which each row is drawn already */
 };
 
 void window_draw_begin(struct window_drawing *drawing);

@@ -123,7 +123,8 @@ void tally_free(struct tally *tally)
 }
 
 /*
- * Returns the next key from `key` on that may have occurred. Skips pages of threads that are not allocated.
+ * Returns the first key, `key` or a larger one, that may have occurred. Skips pages of threads that are not
+ * allocated.
  */
 static uint32_t next_key(const struct tally *tally, enum tally_kind kind, uint32_t key)
 {

@@ -73,8 +73,9 @@ void timeline_begin(struct timeline *timeline)
 #define THREADS		  256u /* cached names, by the low bits of the thread id */
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-#define NAME_MAX_BYTES	  160u /* bytes printed of a thread's or call's escaped name */
-#define EVENTS		  (KTRX_EVENT_MAX + 1u)
+/* most bytes that are printed of the escaped name of a thread or system call */
+#define NAME_MAX_BYTES 160u
+#define EVENTS	       (KTRX_EVENT_MAX + 1u)
 
 struct label {
 	char *text; /* NULL: not rendered yet */
@@ -92,7 +93,7 @@ struct thread_label {
 struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost;	 /* by ring: lost slots reported so far */
+	uint64_t *lost;	 /* by ring: number of lost slots reported so far */
 	uint32_t repeat; /* id of ktrace.repeat; 0: the trace has none */
 	struct wellknown_table known;
 	struct label event[EVENTS];
@@ -203,7 +204,7 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 	return at + label->name_length;
 }
 
-/* Writes " (worker -> idle)": the names of the threads whose numbers a switch or a wakeup carries. */
+/* Writes " (worker -> idle)": the names of the threads whose numbers are fields of a switch or a wakeup. */
 static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			       const struct ktread_event *event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace as text: one line an event, merged over all CPUs, with groups, thread names and contexts. Where
+ * A trace as text: one line per event, merged over all CPUs, with groups, thread names and contexts. Where
  * records are missing, a line reports the gap.
  */
 #ifndef EXPORT_TIMELINE_H
@@ -17,7 +17,7 @@
 #include "ktread/ktread.h"
 
 #define TIMELINE_CPUS	   4096u	       /* bits in a map of CPUs */
-#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* later than any time of a trace, in microseconds */
+#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* a time later than any in a trace, in microseconds */
 
 /* The text "[    7." and the time at which that second begins, in microseconds. */
 struct timeline_second {
@@ -29,20 +29,20 @@ struct timeline_second {
 struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
-	uint64_t limit;		  /* events to show; 0: all */
+	uint64_t limit;		  /* number of events to show; 0: all */
 	const uint8_t *cpus;	  /* bit map of CPUs whose lost slots are reported; NULL: all */
 	int filtered;		  /* the trace's filter excludes some events */
 	int zero_ticks;		  /* if the frequency is unknown, show zeros instead of ticks */
-	struct symbols *symbols;  /* for addresses; NULL: none */
+	struct symbols *symbols;  /* symbols for addresses; NULL: no symbols */
 	int colour;		  /* highlight gaps (the output is a terminal) */
-	struct cost_meter *meter; /* subtracts the cost of tracing from the times; NULL: does not */
+	struct cost_meter *meter; /* subtracts the cost of tracing from the times; NULL: not subtracted */
 	uint64_t shown;		  /* result: events shown */
 	uint64_t last;		  /* result: timestamp of the last event shown */
-	uint64_t lost;		  /* result: slots lost or unreadable in all rings */
+	uint64_t lost;		  /* result: number of slots lost or unreadable in all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* timestamp that is shown as zero */
 	struct base_ticks_scale scale;
-	struct timeline_second second; /* the second of the last line */
+	struct timeline_second second; /* cached text of the second in the last line */
 };
 
 /*

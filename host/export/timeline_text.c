@@ -23,7 +23,7 @@
 #define CHUNK	 32u  /* literals are copied in whole chunks */
 
 enum how {
-	HOW_END, /* literal only, ends the phrase */
+	HOW_END, /* no value: the last literal of the phrase */
 	HOW_UNSIGNED,
 	HOW_SIGNED,
 	HOW_HEX,

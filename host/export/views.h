@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What commands show of a trace. Each view has a source of its own. */
+/* Views of a trace that commands show. Each view has a source file of its own. */
 #ifndef EXPORT_VIEWS_H
 #define EXPORT_VIEWS_H
 
@@ -70,9 +70,10 @@ struct ktr_table {
 	struct symbols *symbols; /* NULL: print addresses in hexadecimal */
 	/* Internal state. Requires: zeroed by the caller. */
 	uint64_t row;
-	uint64_t frequency;	     /* value printed last */
-	uint64_t previous[KTR_CPUS]; /* last timestamp by CPU; 0: none yet; the last: other CPUs */
-	uint32_t ring;		     /* of the previous row */
+	uint64_t frequency; /* value printed last */
+	/* last timestamp by CPU; 0: none yet; the last entry is for all other CPUs */
+	uint64_t previous[KTR_CPUS];
+	uint32_t ring; /* ring of the previous row */
 };
 
 /*
@@ -94,7 +95,7 @@ struct violations {
 	struct ktread *trace;
 	const struct rules *rules;
 	const struct check_result *result; /* a row for each rule */
-	const char *path;		   /* of the rule file */
+	const char *path;		   /* name of the rule file */
 	bool unread;			   /* the end of the trace is missing or unreadable */
 };
 
@@ -125,16 +126,16 @@ const struct check_violation *violations_first(const struct violations *found);
  * The size of the picture is bounded: elements too close together for its width are drawn once and counted.
  */
 
-#define WINDOW_CPUS 64u /* CPUs that are drawn; others are counted */
+#define WINDOW_CPUS 64u /* most CPUs that are drawn; events of other CPUs are counted */
 
 struct window {
 	struct ktread *trace;
 	struct base_output *out;
 	uint64_t from, to; /* timestamps; `to` UINT64_MAX: the end of the trace */
 	/* Results. */
-	uint64_t events;   /* events in the window */
-	uint64_t close;	   /* elements not drawn because the previous one is too close */
-	uint64_t left_out; /* events of CPUs that are not drawn, and elements beyond the limit */
+	uint64_t events;   /* number of events in the window */
+	uint64_t close;	   /* number of elements not drawn because the previous one is too close */
+	uint64_t left_out; /* number of events of CPUs that are not drawn, and of elements beyond the limit */
 };
 
 /*

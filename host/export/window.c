@@ -35,7 +35,7 @@ struct picture {
 	struct scheduling *scheduling;
 	struct spans *spans;
 	struct wellknown_table known;
-	struct owner *thread; /* by index of the thread */
+	struct owner *thread; /* indexed by thread */
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
@@ -58,7 +58,7 @@ static struct owner *thread_at(struct picture *p, uint32_t index)
 	return &larger[index];
 }
 
-/* Returns NULL if the owner is not drawn. */
+/* Returns the entry of an owner, or NULL if the owner is not drawn. */
 static struct owner *owner_at(struct picture *p, struct spans_owner who)
 {
 	if (!who.cpu)
@@ -260,7 +260,7 @@ static int read_after(struct picture *p, const struct ktread_event *event)
 	return status;
 }
 
-/* Draws what is still open at the end of the window. */
+/* Draws the spans and threads that are still open at the end of the window. */
 static void draw_rest(struct picture *p)
 {
 	for (uint32_t cpu = 0; cpu < p->drawing.cpus; cpu++) {
