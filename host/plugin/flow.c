@@ -10,7 +10,7 @@
 
 struct vcpu {
 	const struct point *at; /* the last point reported, or &unknown */
-	struct trace *only;	/* the enabled trace; &nobody if there are none or two */
+	struct trace *only;	/* the enabled trace; &no_trace: none, or more than one */
 	struct trace *trace[2]; /* the enabled traces */
 	uint64_t bit;		/* bit of its address space in block->seen */
 	unsigned traces;
@@ -22,7 +22,7 @@ struct vcpu {
 } __attribute__((aligned(64)));
 
 static const struct point unknown;
-static struct trace nobody;
+static struct trace no_trace;
 static struct vcpu *vcpus;
 static unsigned vcpu_count;
 static _Atomic unsigned enabled;
@@ -44,7 +44,7 @@ int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void))
 	for (unsigned i = 0; i < count; i++) {
 		vcpus[i].at = &unknown;
 		vcpus[i].bit = 1;
-		vcpus[i].only = &nobody;
+		vcpus[i].only = &no_trace;
 		make_trace(&vcpus[i].ring, encoder);
 		make_trace(&vcpus[i].guest, encoder);
 		vcpus[i].kept = calloc(1, sizeof(*vcpus[i].kept));
@@ -291,7 +291,7 @@ static void list_traces(struct vcpu *vcpu)
 		vcpu->trace[vcpu->traces++] = &vcpu->ring;
 	if (vcpu->guest.enabled)
 		vcpu->trace[vcpu->traces++] = &vcpu->guest;
-	vcpu->only = vcpu->traces == 1 ? vcpu->trace[0] : &nobody;
+	vcpu->only = vcpu->traces == 1 ? vcpu->trace[0] : &no_trace;
 	vcpu->idle = 0;
 }
 

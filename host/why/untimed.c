@@ -220,25 +220,25 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 				 char *buffer, size_t size)
 {
 	const struct why_queue *queue = untimed->queue;
-	char longest[WHY_WORDS], nobody[WHY_WORDS];
+	char longest[WHY_WORDS], exception[WHY_WORDS];
 	struct why_habit habit;
 
-	say_nobody(evidence, untimed, nobody, sizeof(nobody));
+	say_nobody(evidence, untimed, exception, sizeof(exception));
 	if (queue && queue->waits)
 		return why_say(buffer, size, "%" PRIu64 " such wait%s ended before, the longest after %s%s",
 			       queue->waits, queue->waits == 1 ? "" : "s",
-			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), nobody);
+			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), exception);
 	if (why_habit_of(evidence, untimed, &habit))
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
-			       nobody);
+			       exception);
 	/* the first wakeup often belongs to the creation of the thread */
 	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",
-			       untimed->thread->holder.wakes, nobody);
-	return why_say(buffer, size, "the trace shows no such wait that ended%s", nobody);
+			       untimed->thread->holder.wakes, exception);
+	return why_say(buffer, size, "the trace shows no such wait that ended%s", exception);
 }
 
 /* ---- Sleepers that no thread will wake ----------------------------------------------------------- */
