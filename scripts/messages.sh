@@ -7,7 +7,7 @@
 #	ktrace show: absent: No such file or directory
 #	exit status 1
 #
-# Prints standard error in full, and the first lines of standard output. WIDE=1 prints all of standard output.
+# Prints standard error in full, each line after MARK, and the first lines of standard output. WIDE=1 prints all of standard output.
 # Needs `make host` and zstd(1).
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-messages.XXXXXX") || exit 1
@@ -48,7 +48,7 @@ try() {
 		text "$tmp/.out" | head -n "$first"
 		echo "[... $((lines - first)) more lines]"
 	fi
-	text "$tmp/.err"
+	text "$tmp/.err" | sed "s/^/${MARK-}/"
 	echo "exit status $status"
 	echo
 }
