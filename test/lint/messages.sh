@@ -10,7 +10,7 @@ form() {
 	awk '/^E>/ {
 		text = substr($0, 3)
 		if (text == "" || text ~ /^ / || text ~ /^usage: / || text ~ /^See .ktrace COMMAND --help/) next
-		if (text !~ /^(ktrace( [a-z-]+)?|ktrace-decode|kdump|ktrdump|hwt): ./ || text ~ /[.!]$/ || text ~ /\(null\)|%[a-z]|[^:]  / ||
+		if (text !~ /^(ktrace( [a-z-]+)?|ktrace-decode|kdump|ktrdump|hwt): ./ || text ~ /[.!]$/ || text ~ /\(null\)|%[a-z]|[^: ]  / ||
 			length(text) > 400) print text
 	}' "$1"
 }
