@@ -14,11 +14,12 @@
 #include "cmd/trace_args.h"
 #include "export/views.h"
 
-#define EXIT_VIOLATED	1
-#define EXIT_UNREADABLE 3				 /* unreadable trace, or unwritable output */
-#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* relative to the program's folder */
+#define EXIT_VIOLATED 1
+/* exit status: unreadable trace, or unwritable output */
+#define EXIT_UNREADABLE 3
+#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* path relative to the program's folder */
 
-/* Finds the file of the rules that every kernel keeps. Returns 0, or -1 after a message. */
+/* Finds the file with the rules that every kernel must obey. Returns 0, or -1 after a message. */
 static int default_rules_path(const char *name, char path[PATH_MAX])
 {
 	char self[PATH_MAX], *slash;
@@ -212,7 +213,7 @@ static int run_loaded(struct check_command *command)
 	failed = trace_output_status(command->args.name, "standard output",
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
-	/* Violations found count even if the rest of the trace was unreadable. */
+	/* Violations that were found count even if the rest of the trace was unreadable. */
 	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;
 }
 

@@ -16,7 +16,7 @@
 struct command {
 	const char *name;    /* as typed: "show" */
 	const char *tool;    /* program name (a symlink) that runs this subcommand; NULL: none */
-	const char *purpose; /* half a line for `ktrace --help` */
+	const char *purpose; /* description for `ktrace --help`, half a line */
 	/*
 	 * Runs the subcommand. argv[0] is the name that begins its messages: "ktrace show". Returns the exit
 	 * status.
@@ -35,7 +35,7 @@ int command_usage(const char *name);
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
 /*
  * Writes out what is buffered for standard output. Returns EXIT_SUCCESS, or EXIT_BAD_INPUT if this or an
- * earlier write failed: after a message, or without one if the reader of a pipe has ended.
+ * earlier write failed: after a message, or without a message if the reader of a pipe has ended.
  */
 int command_flush(const char *name);
 /* Writes the path of this program; "" if unknown. */

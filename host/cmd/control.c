@@ -67,9 +67,9 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Reads options anywhere before "--". After the file, a word with one dash such as "-sched" is a request,
- * because no option has a letter. Requests are moved to the front of argv, over words that were already read.
- * Returns -1 to continue; otherwise the exit status.
+ * Reads options anywhere before "--". After the file name, a word with one dash such as "-sched" is a
+ * request, because `ktrace control` has no options of one letter. Requests are moved to the front of argv,
+ * over words that were already read. Returns -1 to continue; otherwise the exit status.
  */
 static int parse(struct control *control, struct options *line, int argc, char **argv)
 {
@@ -131,8 +131,8 @@ static int print_results(const struct control *control, const struct requests *r
 }
 
 /*
- * Waits until the guest runs and sends the requests. Stores the trace from before in *before if it could be
- * read.
+ * Waits until the guest runs and sends the requests. Stores the trace as it was before the requests in
+ * *before, if it could be read.
  */
 static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
 		struct ktread **before)
@@ -234,7 +234,10 @@ static uint32_t count_results(const struct requests *requests, uint32_t result)
 	return count;
 }
 
-/* Counts requests in the mailbox without an answer. The guest carries them out when it continues. */
+/*
+ * Counts requests in the mailbox that have no answer. The guest carries out these requests when it
+ * continues.
+ */
 static uint32_t count_waiting(const struct requests *requests)
 {
 	uint32_t count = 0;
@@ -306,8 +309,8 @@ static int print_changes(const struct control *control, const struct ktread *bef
 }
 
 /*
- * Sends the requests and writes the changes. The mailbox stays locked, so no other host's requests come in
- * between.
+ * Sends the requests and writes the changes. The mailbox stays locked, so no requests of another ktrace are
+ * carried out in between.
  */
 static int steer(const struct control *control, struct requests *requests, uint64_t nonce)
 {

@@ -33,7 +33,7 @@ struct doctor {
 	struct facts facts;
 	struct findings report;
 	const char *trace; /* the last trace on the command line; NULL: none */
-	unsigned traces;   /* traces on the command line */
+	unsigned traces;   /* number of traces on the command line */
 	bool json, list;
 };
 
@@ -70,7 +70,7 @@ static void take_words(struct doctor *doctor, char *const *words)
 	}
 }
 
-/* Takes what the user has not given from the trace's note. */
+/* Takes from the trace's note the number of CPUs and the kernel's file, if the user has not given them. */
 static void take_note(struct doctor *doctor, const char *note)
 {
 	size_t length;
@@ -339,8 +339,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Accepts options before and after a trace. Those after -- belong to the command, whose first word has the
- * index `optind` then. Below 0: continue; otherwise the exit status.
+ * Accepts options before and after a trace. Options after -- belong to the command, whose first word then
+ * has the index `optind`. Returns a negative value to continue; otherwise the exit status.
  */
 static int parse(struct doctor *doctor, struct options *line, int argc, char **argv)
 {

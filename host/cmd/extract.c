@@ -20,7 +20,7 @@
 struct extract {
 	const char *name;
 	struct capture_extract_options options;
-	unsigned sources; /* number given on the command line */
+	unsigned sources; /* number of sources given on the command line */
 	uint64_t boot, timeout;
 	bool previous, json;
 };

@@ -17,7 +17,7 @@
 #include "cmd/trace_args.h"
 #include "hwt/binary.h"
 
-/* Reports that this host cannot record with the backend: that needs ktrace's driver and /dev/hwt. */
+/* Reports that this host cannot record with the backend: recording needs ktrace's driver and /dev/hwt. */
 static int refuse(const struct hwt_args *args)
 {
 	const char *what = strcmp(args->backend, "pt") == 0 ? "Intel PT, x86_64"

@@ -29,22 +29,22 @@ struct hwt_args {
 	const char *from, *to;
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	int64_t thread, pid; /* -1: all */
-	uint64_t bytes;	     /* -b; 0: not given */
+	uint64_t bytes;	     /* value of -b in bytes; 0: not given */
 	enum flow_weight weight;
 	struct flow_last last;
 	struct options_list elf; /* as given: FILE or FILE@BASE */
-	char **command;		 /* to run and record; NULL: none */
+	char **command;		 /* command to run and record; NULL: none */
 };
 
 /* Opens the recording for `ktrace hwt`, applies the filters, and reports missing data. */
 
 /* Opens the recording. Returns 0, or an exit status after printing a message. */
 int hwt_flow_open(struct hwt_args *args, struct flow **flow);
-/* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, else 0. */
+/* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, otherwise 0. */
 int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow);
 /*
- * Reports code without names, and that nothing matched the request. Returns EXIT_BAD_INPUT if nothing
- * matched, else 0.
+ * Reports code without names, and a request that nothing matched. Returns EXIT_BAD_INPUT if nothing
+ * matched, otherwise 0.
  */
 int hwt_flow_print_nothing(const struct hwt_args *args, const struct flow *flow);
 

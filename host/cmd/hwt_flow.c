@@ -59,7 +59,10 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	"no code has a name: give the kernel with --elf KERNEL or --symbols System.map, " \
 	"programs with --elf or -R"
 
-/* Checks that the function of --before exists. If it does not, that is an error, not "it was not entered". */
+/*
+ * Checks that the function of --before exists. A function that does not exist is an error, unlike a
+ * function that was never entered.
+ */
 static int check_before(const struct hwt_args *args, const struct flow *flow)
 {
 	uint64_t address, size;

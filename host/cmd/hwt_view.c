@@ -61,7 +61,8 @@ static int check_flows(const struct view *view)
 /* ---- Views: each returns 0, EXIT_BAD_INPUT, or a negative error of reading --------------------- */
 
 /*
- * Reports that the function of --before was not entered. If data is missing, the entry may have been in that.
+ * Reports that the function of --before was not entered. If data is missing, the entry may have been in the
+ * missing data.
  */
 static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 {
@@ -75,7 +76,7 @@ static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 				args->path, args->last.before);
 }
 
-/* Passes everything that is selected, or only its last branches, to the view. */
+/* Passes the selected streams to the view, or only their last branches. */
 static int walk(struct view *view, const struct flow_view *to, void *state)
 {
 	struct flow_last *last = &view->args->last;
@@ -280,7 +281,7 @@ static int show(struct view *view)
 	return status ? status : views[which](view);
 }
 
-/* Shows the view on a descriptor. Returns the exit status. */
+/* Writes the view to a descriptor. Returns the exit status. */
 static int show_to(struct view *view, int fd, const char *where)
 {
 	int status, error;

@@ -19,7 +19,7 @@
 #define USUAL_FILE    "ktrace.out" /* written by ktrace(1) */
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
-#define LOOK_AGAIN    100000000 /* ns between checks of a growing file */
+#define LOOK_AGAIN    100000000 /* nanoseconds between checks of a growing file */
 
 struct kdump {
 	const char *name, *path;
@@ -120,8 +120,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Returns the first option given that has no effect on the selected form; NULL if there is none. --json names
- * every value, and a table of counts has no lines to shape.
+ * Returns the first option given that has no effect on the selected form; NULL if there is none. --json
+ * names every value, and a table of counts has no lines whose form could be chosen.
  */
 static const char *useless(const struct kdump *kdump, const struct options *line)
 {
@@ -181,8 +181,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 }
 
 /*
- * Returns the width of the terminal, if there is one. With -n returns a fixed width, so that output is the
- * same everywhere.
+ * Returns the width of the terminal, if the output is a terminal. With -n returns a fixed width, so that
+ * the output does not depend on the terminal.
  */
 static unsigned screen_columns(bool raw)
 {
@@ -204,7 +204,9 @@ static void wait_for_more(struct base_output *out)
 	nanosleep(&time, NULL);
 }
 
-/* Shows all records. Errors of the file are reported in place, after all output that precedes them. */
+/*
+ * Shows all records. Errors in the file are reported where they occur, after all output that precedes them.
+ */
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {
 	const struct ktread_proc_record *record;

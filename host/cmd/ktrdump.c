@@ -19,7 +19,7 @@ struct ktrdump {
 	struct ktr_table table;
 	const char *kernel, *to;
 	bool stream, loop, sort;
-	bool corrected, measured; /* -A was given; -A auto */
+	bool corrected, measured; /* corrected: -A was given; measured: with the value auto */
 };
 
 static const char *set_correction(void *to, const char *value, const struct option_row *row)
@@ -37,7 +37,7 @@ static const char *set_correction(void *to, const char *value, const struct opti
 												       : NULL;
 }
 
-/* Returns the columns that an option letter without a value adds; 0: none. */
+/* Returns the columns that an option letter without a value adds; 0 if it adds none. */
 static unsigned columns_of(int letter)
 {
 	switch (letter) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace live: shows what a running guest does, on a screen or as one line a second. */
+/* ktrace live: shows what a running guest does, on a screen, or as one line per second. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "cmd/trace_args.h"
 #include "live/live.h"
 
-#define SAMPLE	       2048u /* slots read at each look */
+#define SAMPLE	       2048u /* number of slots read at one time */
 #define LOOK_MS	       50u
 #define LEAST_INTERVAL UINT64_C(100000000) /* ns */
 #define MOST_INTERVAL  UINT64_C(86400000000000)
@@ -26,7 +26,7 @@ struct live {
 	bool lines, json;
 };
 
-/* The lines, and the boot for which the patterns were checked last. */
+/* The output as lines, and the boot for which the patterns were checked last. */
 struct shown {
 	const char *name; /* begins messages */
 	struct live_lines lines;
@@ -70,7 +70,7 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
 	return 0;
 }
 
-/* Sets --event, --cpu and --pid, which the keys e, c and p of the screen change. */
+/* Sets the filters from --event, --cpu and --pid. On the screen, the keys e, c and p change these filters. */
 static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
 	if (take_filter(to, row->name[0], value) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace: finds the subcommand and runs it. If ktrace is started under the name of a tool (ktrace-decode), it
- * runs that subcommand. If the first argument is an option, it runs OPTIONS_MEAN.
+ * ktrace: finds the subcommand and runs it. If ktrace is started under the name of a tool (ktrace-decode),
+ * it runs that subcommand. If the first argument is an option, it runs the subcommand OPTIONS_MEAN.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct command *const commands[] = {
 #undef COMMAND
 };
 
-/* `ktrace -f OUT COMMAND`, as on the BSDs. */
+/* Subcommand of `ktrace -f OUT COMMAND`, which works as on the BSDs. */
 #define OPTIONS_MEAN "record"
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

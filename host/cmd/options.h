@@ -19,9 +19,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define OPTIONS_MOST  64u /* rows of a command: `given` has a bit for each */
-#define OPTIONS_LISTS 8u  /* arrays of rows of a command */
-#define OPTIONS_WORDS 32u /* values that one option collects */
+#define OPTIONS_MOST  64u /* most rows of a command: `given` has a bit for each row */
+#define OPTIONS_LISTS 8u  /* most arrays of rows of a command */
+#define OPTIONS_WORDS 32u /* most values of one option */
 
 struct option_row;
 
@@ -32,14 +32,15 @@ struct option_row;
 typedef const char *option_set(void *to, const char *value, const struct option_row *row);
 
 struct option_row {
-	const char *name; /* long, without dashes; NULL: none */
+	const char *name; /* long name, without dashes; NULL: none */
 	char letter;	  /* 0: none */
 	/*
 	 * The argument in --help: "FILE"; "[=FILE]": optional; "kill|keep": one of these words; NULL: no
 	 * argument.
 	 */
 	const char *argument;
-	const char *help; /* NULL: not listed. A row that has only `help` is a heading. */
+	/* The text in --help; NULL: the option is not listed. A row that has only `help` is a heading. */
+	const char *help;
 	option_set *set;
 	size_t to;	      /* offset of the variable in the command's structure */
 	uint64_t least, most; /* limits of a number or time; `most` of a list is its length; 0: no limit */
@@ -69,7 +70,7 @@ struct options_syntax {
 	const char *forms;
 	/* Text after the forms, and at the end. Lines that begin with a blank are not wrapped. */
 	const char *about, *end;
-	void (*describe)(void); /* prints more after `about`; NULL: nothing */
+	void (*describe)(void); /* prints further text after `about`; NULL: no such text */
 	const struct option_row *lists[OPTIONS_LISTS];
 	bool in_order; /* the first word that is not an option ends the options */
 };
@@ -79,13 +80,13 @@ struct options {
 	const struct options_syntax *syntax;
 	const char *by; /* begins messages */
 	void *to;	/* the command's structure */
-	uint64_t given; /* a bit for each row; use options_given() */
+	uint64_t given; /* bit map of the rows whose option was given; use options_given() */
 };
 
 /* Results that are not an exit status: continue. */
 #define OPTIONS_WORD   (-1) /* argv[optind] is not an option, or all words were read */
-#define OPTIONS_DASHES (-2) /* as OPTIONS_WORD, with "--" before it */
-#define OPTIONS_MORE   (-3) /* options_next(): read one option */
+#define OPTIONS_DASHES (-2) /* as OPTIONS_WORD; the word before was "--" */
+#define OPTIONS_MORE   (-3) /* only options_next() returns this: it has read one option */
 
 /*
  * Reads the options, up to the first word if `in_order` is set. Returns a negative value to continue;

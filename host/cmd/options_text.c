@@ -5,8 +5,12 @@
 
 #include "cmd/options.h"
 
-#define WIDTH	  92u /* columns of a line of --help */
-#define LEFT_MOST 20u /* bytes of "-o, --out FILE"; after longer ones the help begins on the next line */
+#define WIDTH 92u /* width of a line of --help, in columns */
+/*
+ * most bytes of "-o, --out FILE" before help on the same line; after longer text, help begins on the next
+ * line
+ */
+#define LEFT_MOST 20u
 #define FORM_MOST 1024u
 
 /* ---- --help ---- */
@@ -203,7 +207,7 @@ static void add_short(char *text, size_t size, const struct option_row *row)
 	put_left(text + length, size - length, &one);
 }
 
-/* Writes all options that no form names; those with only a letter come first. */
+/* Writes all options that no form names; options that have only a letter come first. */
 static void put_options(FILE *to, const struct options_syntax *syntax)
 {
 	const struct option_row *row, *next;

@@ -134,7 +134,8 @@ static int clear(const struct record_command *command)
 	struct stat file;
 
 	/*
-	 * Without -t, recording starts with all but context switches. Clearing that default ends everything.
+	 * Without -t, the facilities are all but context switches. A request to clear this default set must
+	 * clear all facilities.
 	 */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;
@@ -158,7 +159,7 @@ static int clear(const struct record_command *command)
 	return print_count(command, record_control_ask_all(&request));
 }
 
-/* Returns the meaning of an errno for a file or a process in this command. */
+/* Returns the message for an errno about a file or a process in this command. */
 static const char *reason(int error, bool of_file)
 {
 	switch (error) {

@@ -22,14 +22,14 @@
 
 #define DEFAULT_OUT "ktrace.ktrx"
 
-/* State of the hooks, and whether a progress line is on the screen. */
+/* State of the messages while a guest runs. */
 struct talk {
 	const char *name;
 	bool quiet;
 	bool why;
 	bool painted;
-	bool announced;	     /* reported that the guest records */
-	bool announced_cpus; /* reported the number of CPUs */
+	bool announced;	     /* a message has reported that the guest records */
+	bool announced_cpus; /* a message has reported the number of CPUs */
 };
 
 static void clear_progress(struct talk *talk)
@@ -75,7 +75,10 @@ static const char *put_cpus(const struct ktread_pulse *pulse, const char *before
 	return text;
 }
 
-/* Never paints over the guest's screen: if the guest uses the terminal, prints lines instead of progress. */
+/*
+ * Prints separate lines instead of a progress line if the guest uses the terminal, so that the guest's
+ * output is not overwritten.
+ */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
 {
@@ -103,7 +106,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	talk->painted = true;
 }
 
-/* Writes the file name of the branches, which is beside the trace: ktrace.branches for ktrace.ktrx. */
+/* Writes the name of the file for branches, in the folder of the trace: ktrace.branches for ktrace.ktrx. */
 static void name_branches(const char *out, char *path, size_t size)
 {
 	size_t length = strlen(out), suffix = strlen(".ktrx");
@@ -113,7 +116,10 @@ static void name_branches(const char *out, char *path, size_t size)
 	snprintf(path, size, "%.*s.branches", (int)length, out);
 }
 
-/* Prints a command that shows which code ran; after a panic, the code that led to it. */
+/*
+ * Prints a command that shows which code ran; after a panic, the command shows the code that led to the
+ * panic.
+ */
 static void print_branches(const struct talk *talk, const struct capture_run_options *options,
 			   const struct capture_result *result)
 {
@@ -128,7 +134,7 @@ static void print_branches(const struct talk *talk, const struct capture_run_opt
 			options->branches);
 }
 
-/* Returns the command to try next: "why" if something went wrong, else "show". */
+/* Returns the command to try next: "why" if something went wrong, otherwise "show". */
 static const char *next_command(const struct capture_result *result)
 {
 	const bool wrong = result->stalled || result->status == CAPTURE_PANIC ||
@@ -195,7 +201,7 @@ static int end_like(int wait_status)
 
 	if (WIFEXITED(wait_status))
 		return WEXITSTATUS(wait_status);
-	setrlimit(RLIMIT_CORE, &no_core); /* a core of QEMU exists already */
+	setrlimit(RLIMIT_CORE, &no_core); /* do not write another core dump: one of QEMU exists already */
 	signal(WTERMSIG(wait_status), SIG_DFL);
 	raise(WTERMSIG(wait_status));
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);

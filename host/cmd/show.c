@@ -85,8 +85,8 @@ static void write_word(struct base_output *out, struct symbols *symbols, const c
 }
 
 /*
- * Returns whether the CPU of this line ran a user program. For a stack line, looks up the CPU's line of
- * registers.
+ * Returns whether the CPU of this text line ran a user program. For a line with a stack, looks up the line
+ * with the CPU's registers.
  */
 static bool is_user(const char *all, const char *line)
 {
@@ -109,7 +109,7 @@ static int show_registers(const struct ktread *trace, struct symbols *kernel, st
 	const char *all = ktread_info(trace)->registers, *at = all;
 	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
 	bool is_stack = strncmp(at, "stack ", 6) == 0;
-	uint32_t n = 0; /* words of the line so far */
+	uint32_t n = 0; /* number of words of the line so far */
 	char word[64];
 
 	if (!*at)
@@ -188,7 +188,7 @@ static void print_cost(const struct show *show, const struct timeline *timeline)
 	const uint32_t cpus = ktread_cpus_used(info);
 	uint64_t cost = cost_of(timeline->trace);
 
-	for (uint32_t n = 0; n < info->rings; n++) /* for events of other recorders the cost is different */
+	for (uint32_t n = 0; n < info->rings; n++) /* events of other recorders have a different cost */
 		if (ktread_ring(timeline->trace, n)->kind == KTREAD_RING_BESIDE)
 			return;
 	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)

@@ -112,10 +112,10 @@ struct following {
 	uint64_t limit, shown;
 	struct symbols *symbols;
 	struct timeline timeline;
-	double names_again;		/* when to look up threads' names again, in seconds */
-	bool printed_order;		/* reported how certain the order between CPUs is */
+	double names_again;		/* time at which threads' names are looked up again, in seconds */
+	bool printed_order;		/* a message has reported how certain the order between CPUs is */
 	bool begun;			/* times start at the first event received */
-	struct timeline_writer *writer; /* for timeline.trace; NULL before the first event */
+	struct timeline_writer *writer; /* writes events of timeline.trace; NULL before the first event */
 };
 
 static void close_writer(struct following *following)
@@ -127,8 +127,8 @@ static void close_writer(struct following *following)
 }
 
 /*
- * Adopts a new trace handle: names, types and rings change when the guest has lent memory or brought a CPU
- * online.
+ * Adopts a new trace handle: names, types and rings change if the guest has given memory to ktrace or has
+ * brought a CPU online.
  * Returns 0, 2 after a message, or KTREAD_E_MEMORY.
  */
 static int take_trace(struct following *following, struct ktread *trace)

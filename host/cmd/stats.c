@@ -18,7 +18,7 @@
 
 #define TITLE_MAX	 512u
 #define DEFAULT_INTERVAL "10ms"
-#define DEFAULT_TICKS	 "10000000" /* if the frequency is unknown */
+#define DEFAULT_TICKS	 "10000000" /* interval in ticks, used if the frequency is unknown */
 
 struct stats_command {
 	struct trace_args args;
@@ -97,8 +97,8 @@ static bool has_field(const struct ktread_type *type, const char *field)
 }
 
 /*
- * Checks that every event in `map` has the field or, if `any` is set, that one has it. Returns 0 or
- * EXIT_USAGE.
+ * Checks that every event in `map` has the field or, if `any` is set, that at least one event has it.
+ * Returns 0 or EXIT_USAGE.
  */
 static int check_field(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
 		       const char *field, bool any)

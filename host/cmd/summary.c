@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace summary: prints a trace in numbers. */
+/* ktrace summary: prints how many events, CPUs, threads and losses a trace has. */
 #include "export/summary.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* No --v1-layout and no --calls: counting does not read payloads. */
+/* There is no --v1-layout and no --calls, because counting does not read payloads. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts the events of a trace by type, thread and CPU, "

@@ -19,7 +19,7 @@
 #include "cmd/take_file.h"
 
 #define FILES_MOST 1000u	       /* in one log */
-#define BYTES_MOST (UINT64_C(1) << 32) /* of all files of a log */
+#define BYTES_MOST (UINT64_C(1) << 32) /* most bytes of all files of a log */
 
 struct taking {
 	const char *name; /* begins messages */
@@ -27,11 +27,11 @@ struct taking {
 	bool standard;	  /* --out - */
 	bool partial;
 	struct take_folder folder;
-	struct take_file file;	   /* file.stream NULL: between files */
+	struct take_file file;	   /* the current file; file.stream NULL: no file is open */
 	char new_folder[PATH_MAX]; /* created when the first file begins; "": the folder exists */
 	char called[TAKE_NAME_ROOM];
 	uint64_t line;	/* current line of the log */
-	uint64_t size;	/* of the current file */
+	uint64_t size;	/* number of bytes of the current file so far */
 	uint64_t bytes; /* of all files */
 	uint32_t check;
 	bool damaged;
@@ -248,7 +248,7 @@ static int take_all(struct taking *taking, FILE *log)
 
 /* ---- Where files go ----------------------------------------------------------------------------- */
 
-/* Opens the folder that contains FILE of --out FILE. */
+/* Opens the folder of the file that --out names. */
 static int open_folder_of(struct taking *taking, const char *out)
 {
 	const char *slash = strrchr(out, '/');

@@ -9,7 +9,7 @@
 
 #include "cmd/command.h"
 
-#define FOLDERS_MOST 1000u /* folders for one name */
+#define FOLDERS_MOST 1000u /* most folders for one name */
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 
@@ -159,7 +159,7 @@ int take_file_commit(struct take_file *file, const char *name)
 	if (!wrong && !folder->replace && rename_fresh(file, name) < 0)
 		wrong = errno == EEXIST ? "exists (--force replaces it)" : strerror(errno);
 	if (!wrong) {
-		fsync(folder->descriptor); /* some file systems cannot do this */
+		fsync(folder->descriptor); /* errors are ignored: some file systems cannot do this */
 		return 0;
 	}
 	unlinkat(folder->descriptor, file->fresh, 0);

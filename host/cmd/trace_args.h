@@ -52,7 +52,7 @@ int trace_parse_machine(const char *name, const char **machine);
 
 #define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* greatest value of --frequency in Hz */
 
-/* Which events of a hardware trace (--with) a command merges into the trace. */
+/* The events of a hardware trace (--with) that a command merges into the trace. */
 enum trace_beside {
 	TRACE_BESIDE_NOTHING, /* none: --with accepts only process traces */
 	TRACE_BESIDE_ENTRIES, /* functions that are entered */
@@ -67,38 +67,39 @@ struct trace_args {
 	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
 	const char *with_root;	      /* folder that contains its files; NULL: use the paths as recorded */
 	const char *calls;	      /* table with names of system calls; NULL: the trace's own */
-	bool branches;		      /* of hardware trace, show all branches, not only functions */
+	bool branches;		      /* show all branches of hardware trace, not only functions */
 	struct ktread_options options;
 	bool align;	      /* --align */
 	int64_t pid;	      /* -1: all */
-	const char *cpu_list; /* argument of --cpu; NULL: all */
+	const char *cpu_list; /* argument of --cpu; NULL: all CPUs */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
-	const char *events; /* list of patterns, NULL: all */
+	const char *events; /* list of patterns; NULL: all events */
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
 	/* Properties of the command. */
 	enum trace_beside beside;
 	bool shows_calls;   /* prints names of system calls, and warns if there are none */
-	bool reports_order; /* its own output reports how certain the order between CPUs is */
+	bool reports_order; /* the command's own output reports how certain the order between CPUs is */
 	bool file_needed;   /* do not read TRACE_USUAL_FILE if no file is given */
 	bool elsewhere;	    /* set by options: the trace comes from a machine, not from a file */
 };
 
-#define TRACE_USUAL_FILE "ktrace.ktrx" /* written by `ktrace run` */
+#define TRACE_USUAL_FILE "ktrace.ktrx" /* name of the trace that `ktrace run` writes */
 
 #define TRACE_ARGS(rows, signs)                                       \
 	.name = (signs), .line = { .syntax = (rows), .by = (signs) }, \
 	.options = { .size = sizeof(struct ktread_options) }, .pid = -1
 
 /* Options that commands share. A command lists only those that it supports. */
-extern const struct option_row trace_thread_options[];	 /* --pid, --cpu */
-extern const struct option_row trace_event_options[];	 /* --event, --since, --until */
-extern const struct option_row trace_file_options[];	 /* --form, --with, --raw-clock, --align */
-extern const struct option_row trace_hardware_options[]; /* more for --with; not with TRACE_BESIDE_NOTHING */
-extern const struct option_row trace_machine_options[];	 /* --frequency, --machine */
-extern const struct option_row trace_layout_options[];	 /* --v1-layout */
-extern const struct option_row trace_calls_options[];	 /* --calls */
+extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
+extern const struct option_row trace_event_options[];  /* --event, --since, --until */
+extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
+/* more options for --with; not for commands with TRACE_BESIDE_NOTHING */
+extern const struct option_row trace_hardware_options[];
+extern const struct option_row trace_machine_options[]; /* --frequency, --machine */
+extern const struct option_row trace_layout_options[];	/* --v1-layout */
+extern const struct option_row trace_calls_options[];	/* --calls */
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
 
 option_set trace_set_machine; /* const char *: the machine's canonical name */
@@ -147,9 +148,12 @@ int trace_with(const struct trace_args *args, struct ktread *trace);
  * message.
  */
 int trace_add_elf(const char *name, struct flow *flow, const char *word);
-/* Adds a list of the kernel's symbols. Returns the same values. */
+/* Adds a list of the kernel's symbols. Returns 0, or an exit status after a message. */
 int trace_add_symbols(const char *name, struct flow *flow, const char *word);
-/* Returns whether `to` is the file of "FILE" or "FILE@BASE", compared as by output_file_is(). */
+/*
+ * Returns whether `to` is the file that "FILE" or "FILE@BASE" names, by a comparison as in
+ * output_file_is().
+ */
 int trace_output_is_based(const char *to, const char *word);
 
 /* Reports that trace_parse_ticks() refused the value. Returns EXIT_USAGE. */
@@ -183,7 +187,7 @@ int output_file_is(const char *to, const char *from);
  * Requires: output_file_is() was checked for all input files.
  */
 int output_file_create(const char *name, const char *to);
-/* Creates the file, but refuses the trace itself and the other input files. Returns the same values. */
+/* Creates the file as output_file_create() does, but refuses the trace itself and the other input files. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
  * Closes the descriptor of output_file_open(). `error` is the errno of the first failed write, or 0. Removes
@@ -224,12 +228,12 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 struct rules;
 
 /*
- * Returns the rules that every kernel keeps, parsed. The caller frees them with free(). Returns NULL after a
- * message.
+ * Returns the rules that every kernel must obey, parsed. The caller frees them with free(). Returns NULL
+ * after a message.
  */
 struct rules *default_rules(const char *name);
 
-/* Prints on stderr the verdict of `ktrace why` for a trace file alone. `elf` may be NULL. */
+/* Prints on stderr the verdict of `ktrace why` for one trace file. `elf` may be NULL. */
 void explain_file(const char *name, const char *path, const char *elf);
 
 #endif

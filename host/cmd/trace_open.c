@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Opens a trace as the command line asks: measures its clock, names its calls, aligns, filters, and prints
- * warnings.
+ * Opens a trace with the options of the command line: measures its clock, names its system calls, aligns
+ * clocks, sets filters, and prints warnings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,8 +67,9 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 }
 
 /*
- * Converts a time on the command line to a timestamp. Timelines show rounded microseconds. A time copied from
- * one must still find its event, so `slack` nanoseconds are added (subtracted, if negative).
+ * Converts a time on the command line to a timestamp. Timelines show rounded microseconds. A time that was
+ * copied from a timeline must still find its event, so `slack` nanoseconds are added (subtracted, if
+ * negative).
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
 {
@@ -267,7 +268,8 @@ static bool has_nameless_calls(const struct ktread *trace)
 }
 
 /*
- * Names system calls by --calls or the trace; without either they stay numbers. Returns 0 or EXIT_BAD_INPUT.
+ * Names system calls by --calls or by the trace; without names, the calls are shown by number. Returns 0 or
+ * EXIT_BAD_INPUT.
  */
 static int name_calls(const struct trace_args *args, struct ktread *trace)
 {

@@ -27,7 +27,7 @@
 
 #define NUMBERS 1024u
 
-/* Names of a machine's system calls, and which of them the table lists. */
+/* Names of a machine's system calls, and a bit map of those that the table lists. */
 struct numbers {
 	char *name[NUMBERS];
 	bool printed[NUMBERS];
@@ -215,7 +215,7 @@ static bool split_base(const char *word, char **path, uint64_t *base)
 
 	*base = 0;
 	if (at && trace_parse_number(at + 1, UINT64_MAX, base) != 0)
-		at = NULL; /* the @ is part of the name */
+		at = NULL; /* the @ is part of the file name */
 	*path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
 	return at != NULL;
 }
@@ -340,7 +340,7 @@ static int check_root(const struct trace_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* Merges the executed code. A file of records may contain none. */
+/* Merges the executed code into the trace. A file of records may contain no code. */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {
 	struct flow *flow;

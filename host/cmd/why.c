@@ -27,7 +27,7 @@ struct explain_options {
 	bool brief; /* print only the verdict */
 };
 
-#define EXPLAIN_PROBLEM 10 /* exit statuses; 0: nothing is wrong */
+#define EXPLAIN_PROBLEM 10 /* exit statuses of the verdicts; 0: nothing is wrong */
 #define EXPLAIN_UNKNOWN 11
 
 /*
@@ -203,7 +203,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* No filters: missing events would lead to wrong conclusions. */
+/* There are no filters, because missing events would lead to wrong conclusions. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
