@@ -27,8 +27,8 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 
 /*
  * Returns whether the CPU has made progress since the last sample. Idling counts as progress, except in an
- * interrupt handler. If there was no heartbeat yet, as in a kernel that hangs before its first timer tick has
- * ended, calls of other hooks count.
+ * interrupt handler. If the CPU had no heartbeat yet, as in a kernel that hangs before the end of its first
+ * timer tick, calls of other hooks count as progress.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
@@ -63,7 +63,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
-/* Accounts for the time from the last event to this one. */
+/* Adds the time from the last event to this one to the counts of the interval. */
 static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
@@ -121,11 +121,11 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 		samples += cpu->sample[i];
 	if (cpu->in_irq && (ticks || !silent))
 		irq = (double)cpu->in_irq / (double)all;
-	else if (samples > 0) /* no interrupt events, or they are a part of an unknown time */
+	else if (samples > 0) /* there are no interrupt events, or the total time is unknown */
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
-	/* Interrupts take their part of all time in which the CPU is not stuck. */
+	/* Interrupts get their part of all the time in which the CPU is not stuck. */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		if (i != LIVE_STUCK && i != LIVE_IRQ)
@@ -144,7 +144,7 @@ const char *live_share_name(enum live_share share)
 }
 
 #define AT_ONCE	  32u
-#define ROWS_MOST 65536u /* entries read at most; more would delay the display */
+#define ROWS_MOST 65536u /* most entries that are read; more would delay the display */
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
 {
@@ -256,7 +256,7 @@ struct live_waits {
 	struct threads *threads;
 	/* time of the last event: its stamp, increased so that times grow by at least two */
 	uint64_t time;
-	uint64_t last[THREADS_CPUS_MAX]; /* the same for each CPU */
+	uint64_t last[THREADS_CPUS_MAX]; /* time of the last event of each CPU */
 };
 
 static void ignore(void *context, const struct threads_change *change)

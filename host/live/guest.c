@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AWAIT_NS     UINT64_C(500000000) /* between two searches for a guest */
-#define MEASURE_NS   UINT64_C(200000000) /* after a boot, or after the guest was found */
-#define MEASURE_PART 10			 /* divides the time: at most this part is spent measuring */
+#define AWAIT_NS UINT64_C(500000000) /* time between two searches for a guest */
+/* time after a boot, or after the guest was found, before a measurement */
+#define MEASURE_NS   UINT64_C(200000000)
+#define MEASURE_PART 10 /* at most 1 / this of the time is spent measuring */
 
 static uint64_t now_ns(void *context)
 {
@@ -62,8 +63,8 @@ static bool find_newest(const char *usual, char path[PATH_MAX])
 }
 
 /*
- * Follows the file if a guest writes to it. Returns 0, also if none does, or an error that does not go away
- * by waiting.
+ * Follows the file if a guest writes to it. Returns 0, also if no guest does, or an error that would remain
+ * after waiting.
  */
 static int look(struct live_guest *guest)
 {
@@ -119,8 +120,8 @@ static void sleep_ms(uint64_t ms)
 }
 
 /*
- * Plans a measurement if the guest does not report its frequency. A guest that has just booted reports it
- * only after recording for some time.
+ * Plans a measurement if the guest does not report its frequency. A guest that has just booted reports its
+ * frequency only after it has recorded for some time.
  */
 static void plan_measuring(struct live_guest *guest)
 {

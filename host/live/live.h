@@ -25,15 +25,16 @@
 struct live_source {
 	void *context;
 	/*
-	 * As ktread_follow_next(). Also returns 0 while there is no guest. Reports the end of a guest once,
-	 * then waits for the next guest.
+	 * Returns the same values as ktread_follow_next(). Also returns 0 while there is no guest. Reports
+	 * the end of a guest once, then waits for the next guest.
 	 */
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
 	struct ktread *(*trace)(void *context); /* returns NULL if there is no guest now */
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);
 	int (*holders)(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room);
-	void (*account)(void *context, struct ktread_follow_account *account); /* sum of all guests so far */
-	uint64_t (*now)(void *context); /* nanoseconds of a monotonic clock */
+	/* stores the sum over all guests so far */
+	void (*account)(void *context, struct ktread_follow_account *account);
+	uint64_t (*now)(void *context); /* returns the nanoseconds of a monotonic clock */
 	const char *(*path)(void *context);
 	const char *(*message)(void *context); /* the last error */
 };
@@ -41,11 +42,11 @@ struct live_source {
 /* ---- What CPUs do with their time, which locks threads hold, and what they wait for ---- */
 
 /*
- * What a CPU does with its time. Its mode is sampled many times in an interval. Events show how much of its
- * time interrupts take, which are too short for sampling. They also show the mode if the kernel does not
- * report it.
+ * How a CPU spends its time. The CPU's mode is sampled many times in an interval. Interrupts are too short
+ * for sampling, so events show how much time they take. If the kernel does not report the mode, events show
+ * the mode as well.
  *
- * Invariant: the shares of an interval add up to 1, or are all 0 if the CPU was never sampled.
+ * Invariant: the sum of an interval's shares is 1, or 0 if the CPU was never sampled.
  */
 
 enum live_share {
@@ -53,7 +54,7 @@ enum live_share {
 	LIVE_KERNEL,
 	LIVE_IRQ,
 	LIVE_IDLE,
-	LIVE_STUCK, /* not idle, without a heartbeat */
+	LIVE_STUCK, /* the CPU is not idle and has no heartbeat */
 	LIVE_UNKNOWN,
 	LIVE_SHARES,
 };
@@ -63,29 +64,29 @@ enum live_share {
 
 struct live_cpu {
 	bool online;
-	bool sampled; /* it has been sampled before */
+	bool sampled; /* the CPU has been sampled before */
 	enum live_share now;
 	uint32_t thread;
-	uint64_t pc; /* code address at its last heartbeat */
+	uint64_t pc; /* code address at the CPU's last heartbeat */
 	uint64_t heartbeats;
-	uint64_t hook;	   /* stamp of its last hook call */
-	uint64_t progress; /* ns: when it last made progress or was idle */
-	double stuck;	   /* seconds since then, if it is stuck; otherwise 0 */
-	uint64_t lock;	   /* the lock that it or its thread waits for, spinning or not; valid if `waits` */
+	uint64_t hook;	   /* stamp of the CPU's last hook call */
+	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
+	double stuck;	   /* if the CPU is stuck: seconds since that time; otherwise 0 */
+	uint64_t lock;	   /* lock for which the CPU or its thread waits, spinning or not; valid if `waits` */
 	bool waits;
-	char lock_name[32];	   /* not escaped; "": unknown */
+	char lock_name[32];	   /* name of the lock, not escaped; "": unknown */
 	uint32_t owner;		   /* holder of the lock, as in struct ktrx_holder; 0: unknown */
 	double share[LIVE_SHARES]; /* of the last interval */
 	/* Of the current interval. */
 	uint32_t sample[LIVE_SHARES];
 	uint32_t nested;	  /* samples in an interrupt, from the CPU descriptor */
-	uint64_t covered, in_irq; /* ticks between events, and the part of them in interrupts */
+	uint64_t covered, in_irq; /* ticks between events, and those of them that were in interrupts */
 	bool missed;		  /* events of this interval were lost */
 	/* Of the last event. */
 	uint64_t stamp;
-	bool follows;		   /* nothing was lost since */
-	bool irq;		   /* the CPU is in an interrupt after it */
-	enum live_share by_events; /* mode according to events */
+	bool follows;		   /* no event was lost since then */
+	bool irq;		   /* after the last event, the CPU is in an interrupt */
+	enum live_share by_events; /* mode of the CPU after the last event */
 	uint32_t thread_by_events;
 };
 
@@ -94,17 +95,23 @@ struct live_cpu {
  * heartbeat is then stuck as well.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now);
-/* Takes an event of the CPU. `idle`: its thread idles; for a switch: the next thread idles. */
+/*
+ * Takes an event of the CPU. `idle`: the thread of the event is an idle thread; for a switch: the next
+ * thread is.
+ */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
-/* Forgets the times between events of the current interval: they were before the guest was followed. */
+/*
+ * Forgets the times between events of the current interval, because these events are from before the guest
+ * was followed.
+ */
 void live_cpu_discard_times(struct live_cpu *cpu);
 /* Ends an interval. `ticks`: its length by the guest's clock; 0: unknown. */
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks);
 
 const char *live_share_name(enum live_share share);
 
-/* What the kernel's table of holders shows about threads that wait, and CPUs that wait for locks. */
+/* Information from the kernel's table of holders, about threads that wait and CPUs that wait for locks. */
 
 struct live_holders {
 	uint64_t now; /* the newest stamp of all CPUs */
@@ -118,7 +125,7 @@ struct live_holders {
 /* Reads the table. Requires: `now`, `cpu`, `cpus` and `wait` are set. Returns 0 or an error of the source. */
 int live_holders_read(struct live_holders *holders, const struct live_source *source);
 
-/* Describes an object that is waited for, escaped: "inode (0x1234) of CPU 1". `trace` may be NULL. */
+/* Describes the object of a wait, escaped: "inode (0x1234) of CPU 1". `trace` may be NULL. */
 void live_object_text(const struct ktread *trace, uint64_t object, const char *name, uint32_t owner,
 		      char *text, size_t size);
 /* Returns "for lock", "for event" and the like; "on" if the kind is unknown. */
@@ -126,7 +133,7 @@ const char *live_wait_word(uint8_t kind);
 
 /*
  * Which threads wait, for what and how long: from the kernel's table of holders or, if the kernel has none,
- * from events. What a gap may have hidden is not reported.
+ * from events. A wait that may have ended in a gap is not reported.
  */
 
 #define LIVE_WAITS 8u
@@ -137,7 +144,7 @@ struct live_wait {
 	uint32_t owner;	 /* holder of a lock, as in struct ktrx_holder; 0: unknown */
 	uint64_t object; /* 0: unknown */
 	uint64_t ticks;
-	char name[32]; /* of the object, not escaped; "": unknown */
+	char name[32]; /* name of the object, not escaped; "": unknown */
 };
 
 struct live_waits;
@@ -176,8 +183,8 @@ typedef int live_filter_typed(struct live_filter *filter, char what, const char 
 struct live_tail {
 	struct live_filter filter;
 	bool paused;	/* new events are dropped */
-	uint64_t lines; /* lines so far; the last LIVE_TAIL_LINES of them are stored */
-	uint64_t begun; /* lines before this boot */
+	uint64_t lines; /* number of lines so far; the last LIVE_TAIL_LINES of them are stored */
+	uint64_t begun; /* number of lines before this boot */
 	uint64_t base;	/* the stamp that is shown as time 0 */
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
 };
@@ -202,8 +209,9 @@ void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, s
 void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 /*
- * The rate of events of each kind. How much each ring records is known exactly. The kinds may be known from a
- * sample only, so each event read counts as the number of slots recorded for each slot read of its ring.
+ * The rate of events of each kind. The number of slots that each ring has recorded is known exactly, but
+ * perhaps not all of these slots were read. So each event that was read has a weight: slots recorded /
+ * slots read in its ring.
  */
 
 #define LIVE_TOP 8u
@@ -217,7 +225,7 @@ struct live_rates;
 
 struct live_rates *live_rates_open(void); /* returns NULL if out of memory */
 void live_rates_close(struct live_rates *rates);
-/* Call for another guest or boot: what its rings hold already does not count. */
+/* Call for a new guest or boot: records that its rings contain already do not count. */
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
 /* Weighs the events since the last call by how many slots the rings of `trace` have recorded since. */
@@ -236,14 +244,16 @@ double live_rates_end(struct live_rates *rates, double seconds, struct live_top 
  */
 
 struct live_guest {
-	const char *given;		      /* the file; NULL: the newest RAM file for `usual` */
-	const char *usual;		      /* where `ktrace run` would leave its trace */
-	struct ktread_follow_options options; /* `frequency` 0: from the guest, or measured */
+	/* path of the RAM file; NULL: the newest RAM file for `usual` */
+	const char *given;
+	const char *usual; /* name of the trace that `ktrace run` would write */
+	/* with `frequency` 0, the frequency comes from the guest or is measured */
+	struct ktread_follow_options options;
 	/* measures the frequency; NULL, or returns 0: unknown */
 	uint64_t (*measure)(const char *path, const char *machine);
-	char path[PATH_MAX];		      /* the file that is followed or awaited */
+	char path[PATH_MAX];		      /* path of the file that is followed or awaited */
 	struct ktread_follow *follow;	      /* NULL: no guest yet */
-	struct ktread_follow_account account; /* sum of earlier guests */
+	struct ktread_follow_account account; /* sum over earlier guests */
 	uint64_t look_again;		      /* ns: when to look for a guest again */
 	uint64_t measure_at;		      /* ns: when to measure the frequency; 0: not needed */
 	char why[PATH_MAX + 128];
@@ -262,12 +272,12 @@ void live_guest_close(struct live_guest *guest);
 struct live_model {
 	const struct live_source *source;
 	bool running;	      /* there is a guest, and a trace */
-	uint64_t boots, ends; /* number seen so far */
+	uint64_t boots, ends; /* number of boots, and of ends of guests, seen so far */
 	uint64_t opened;      /* ns */
 	uint64_t began;	      /* ns: start of the current interval */
 	/*
-	 * ns: events before this time may have been recorded before the guest was followed. Until `counts` is
-	 * set, the time from which they may count; then the time from which they do.
+	 * ns: events before this time may have been recorded before the guest was followed. Until `counts`
+	 * is set, the time from which events may count; then the time from which events do count.
 	 */
 	uint64_t warm;
 	bool counts; /* events of this boot count */
@@ -284,7 +294,7 @@ struct live_model {
 	/* Of the last interval. */
 	double seconds; /* since the model was opened */
 	double rate, slots;
-	double cost; /* recording's part of the CPUs' time; negative: unknown */
+	double cost; /* part of the CPUs' time that recording takes; negative: unknown */
 	struct live_top top[LIVE_TOP];
 	struct live_wait wait[LIVE_WAITS];
 	uint32_t wait_count;
@@ -293,7 +303,7 @@ struct live_model {
 /* 0 or KTREAD_E_MEMORY. */
 int live_model_open(struct live_model *model, const struct live_source *source);
 void live_model_close(struct live_model *model);
-/* Takes what the source delivered. Returns 0 or an error. */
+/* Takes the items that the source delivers. Returns 0 or an error. */
 int live_model_take(struct live_model *model, const struct ktread_followed *now);
 
 /* Returns the trace, for names; NULL if there is no guest now. */
@@ -303,15 +313,15 @@ uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
 
-/* Follows a source, and calls a view once an interval, until the view ends it or a signal comes. */
+/* Follows a source, and calls a view once per interval, until the view ends it or a signal comes. */
 
 struct live_view {
 	void *context;
 	/* Shows the last interval. Returns 0: continue; 1: end. */
 	int (*show)(void *context, struct live_model *model);
 	/*
-	 * Handles keys; called many times an interval. Returns 0: continue; 1: end; 2: show again. NULL: no
-	 * keys.
+	 * Handles keys; called many times per interval. Returns 0: continue; 1: end; 2: show again. NULL:
+	 * no keys.
 	 */
 	int (*attend)(void *context, struct live_model *model);
 };
@@ -333,15 +343,15 @@ int live_watch(const struct live_watch *watch, struct live_model *model, const s
 struct live_lines {
 	struct base_output *out;
 	bool json;
-	uint32_t tail;	  /* newest events shown before each line */
-	uint64_t written; /* lines of the tail written so far */
+	uint32_t tail;	  /* number of newest events shown before each line */
+	uint64_t written; /* number of lines of the tail written so far */
 };
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
 /*
- * The model as rows of printable ASCII, of any size. The code that paints them needs no knowledge of guests.
- * Each character of a bar belongs to a share of its CPU's time.
+ * The model as rows of printable ASCII, of any size. The code that paints the rows does not depend on
+ * guests. Each character of a bar belongs to a share of its CPU's time.
  */
 
 #define LIVE_ROWS    200u
@@ -351,7 +361,7 @@ struct live_row {
 	bool strong;
 	uint16_t bar, bar_end; /* first column of a bar, and the column after it; equal: no bar */
 	char text[LIVE_COLUMNS + 1];
-	uint8_t share[LIVE_COLUMNS]; /* enum live_share, within the bar */
+	uint8_t share[LIVE_COLUMNS]; /* enum live_share of each character within the bar */
 };
 
 struct live_page {

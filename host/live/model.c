@@ -115,7 +115,7 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	if (!model->running) /* the file never contained a trace */
+	if (!model->running) /* no guest was seen: the file never contained a trace */
 		return 0;
 	model->running = false;
 	model->ends++;
@@ -132,7 +132,7 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 		return begin_boot(model);
 	case KTREAD_FOLLOWED_END:
 		return end_guest(model);
-	default: /* losses are counted in the account */
+	default: /* losses are counted in the account of slots */
 		return 0;
 	}
 }
@@ -149,7 +149,7 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->based = true;
 }
 
-/* Samples the CPUs and the account. */
+/* Samples the CPUs and the account of slots. */
 static int live_model_sample(struct live_model *model)
 {
 	const struct live_source *source = model->source;
@@ -252,7 +252,7 @@ uint64_t live_model_skipped(const struct live_model *model)
 
 #define SAMPLE_NS UINT64_C(25000000)
 #define MS	  UINT64_C(1000000)
-#define BATCH	  4096u /* events taken before the clock is read again */
+#define BATCH	  4096u /* number of events taken before the clock is read again */
 
 static uint64_t host_now(const struct live_watch *watch)
 {

@@ -8,7 +8,7 @@
 
 #include "analyze/order.h"
 
-#define ORDER_LEAST 4u /* the line about the order is shown only if more rows than this are left */
+#define ORDER_LEAST 4u /* the line about the order of events is shown only if more rows than this are left */
 #define BAR_MOST    40u
 #define TEXT	    192u
 
@@ -107,7 +107,7 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 	row->strong = cpu->stuck > 0;
 }
 
-/* Shows how certain the order of the events below is. */
+/* Shows how certain the order is of the events that are listed below this line. */
 static void put_order(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	char order[ORDER_TEXT];

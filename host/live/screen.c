@@ -22,7 +22,7 @@ struct live_screen {
 	bool colour;
 	char asked; /* the filter that is being typed: 'e', 'c' or 'p'; 0: none */
 	char typed[TYPED];
-	char unknown[LIVE_UNKNOWN_TEXT]; /* text that `message` may point to */
+	char unknown[LIVE_UNKNOWN_TEXT]; /* buffer for a text of `message` */
 	const char *message;		 /* text of the last row until the next key; NULL: the list of keys */
 	struct live_page page;
 };

@@ -137,15 +137,15 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* most events that are not weighed yet */
+#define UNWEIGHED 8192u /* most events that have no weight yet */
 
 struct ring {
-	uint64_t produced, decoded; /* values at the last weighing */
+	uint64_t produced, decoded; /* values when weights were last computed */
 	double weight;
 };
 
 struct live_rates {
-	bool based; /* `ring` has values of this boot */
+	bool based; /* `ring` contains values of this boot */
 	struct ring ring[KTRX_MAX_RINGS];
 	uint32_t waiting;
 	struct {
@@ -194,7 +194,7 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 
 /*
  * The weight is below 1 if slots were read that the ring had recorded before the last call. These slots
- * counted then.
+ * were counted before.
  */
 static void settle_ring(struct ring *ring, const struct ktread_ring *now, bool based)
 {
