@@ -133,7 +133,7 @@ void examine_symbols(struct findings *report, const struct subject *subject)
 	symbols_close(symbols);
 }
 
-/* ---- Its sections in the memory of the guest ---- */
+/* ---- Sections of ktrace in the guest's memory ---- */
 
 /*
  * Compares the descriptors of events or settings in the kernel's file with the guest's memory at the time of

@@ -237,7 +237,7 @@ static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool
 	return true;
 }
 
-/* ---- In words ------------------------------------------------------------------------------------ */
+/* ---- Text of the finding ------------------------------------------------------------------------- */
 
 static void say_waiters(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct orphan *lock)

@@ -57,7 +57,7 @@ struct overdue_wait {
 	bool counted;		/* only a count in the thread's table row shows its earlier wakeups */
 };
 
-/* ---- How long ------------------------------------------------------------------------------------ */
+/* ---- Length of the wait -------------------------------------------------------------------------- */
 
 static bool all_idle(const struct why_evidence *evidence)
 {
@@ -288,7 +288,7 @@ static struct overdue_wait judge(const struct why_evidence *evidence, const stru
 	return one;
 }
 
-/* ---- In words ------------------------------------------------------------------------------------ */
+/* ---- Text of the finding ------------------------------------------------------------------------- */
 
 static void say_head(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct overdue_wait *one)
@@ -476,7 +476,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
-/* ---- All of them --------------------------------------------------------------------------------- */
+/* ---- All overdue waits --------------------------------------------------------------------------- */
 
 /*
  * Returns whether detect_wakeup.c reports the thread as part of a group of threads that wait for each other's

@@ -60,7 +60,7 @@ static bool is_untimed(const struct why_evidence *evidence, const struct why_thr
 	return true;
 }
 
-/* ---- Threads that wait for their locks ----------------------------------------------------------- */
+/* ---- Threads that wait for locks of the thread --------------------------------------------------- */
 
 static struct why_untimed *untimed_of_node(const struct why_graph *graph, const struct why_untimed_list *list,
 					   uint32_t node)
@@ -184,7 +184,7 @@ bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_
 	return why_habit_of(evidence, untimed, &habit) && habit.longest >= ticks;
 }
 
-/* ---- In words ------------------------------------------------------------------------------------ */
+/* ---- Text of the finding ------------------------------------------------------------------------- */
 
 const char *why_say_untimed(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			    char *buffer, size_t size)

@@ -333,7 +333,7 @@ static void broken_release_is_no_sleep(void **state)
 	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 0);
 }
 
-/* ---- Ends ---------------------------------------------------------------------------------------- */
+/* ---- Panics and resets --------------------------------------------------------------------------- */
 
 static void panics(const char *message)
 {

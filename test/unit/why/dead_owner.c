@@ -101,7 +101,7 @@ static void is_silent(void)
 	assert_int_equal(why_count(WHY_DEAD_OWNER), 0);
 }
 
-/* ---- It has ended -------------------------------------------------------------------------------------- */
+/* ---- The owner has ended ------------------------------------------------------------------------------- */
 
 static void lock_that_events_show_unreleased_is_certain(void **state)
 {

@@ -243,7 +243,7 @@ static void delay_by_host_is_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* ---- Interrupts off ------------------------------------------------------------------------------ */
+/* ---- Disabled interrupts ------------------------------------------------------------------------- */
 
 /*
  * The worker runs on CPU 1 for 50 ms without a tick. The arguments choose whether it records events, and

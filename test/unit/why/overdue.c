@@ -119,7 +119,7 @@ static void silent_machine_is_not_overdue(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* ---- Rows, when the rings hold no earlier wakeup ------------------------------------------------- */
+/* ---- Table rows, if the rings hold no earlier wakeup --------------------------------------------- */
 
 /*
  * The thread has waited since 5 s after boot. Before that, it was woken `wakes` times, every 50 ms, at most

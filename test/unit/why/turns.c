@@ -124,7 +124,7 @@ static void is_not_reported(void)
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
 }
 
-/* ---- Proofs that it is runnable -------------------------------------------------------------------- */
+/* ---- Proofs that the thread is runnable ------------------------------------------------------------ */
 
 static void woken_thread_starves(void **state)
 {
@@ -390,7 +390,7 @@ static void state_of_unknown_meaning_is_unknown(void **state)
 	is_not_reported();
 }
 
-/* ---- Its CPU ------------------------------------------------------------------------------------------ */
+/* ---- The CPU of the thread ---------------------------------------------------------------------------- */
 
 static void runnable_thread_on_idle_cpu_may_be_lost(void **state)
 {
