@@ -15,7 +15,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define TEXT_MOST 160u	 /* bytes of a string in an event, at most */
+#define TEXT_MOST 160u	 /* most bytes of a string in an event */
 #define WAIT_MOST 65536u /* events that may wait for the unit's next timestamp */
 
 enum type { CALL, RETURN, BRANCH, LOST, TYPES };
@@ -35,9 +35,9 @@ struct waiting {
 };
 
 /*
- * A piece contains the events between two timestamps. It is placed in time when the next piece is complete,
- * because that may begin with the call that recorded an event of this one. So one complete piece is held,
- * while the next one grows.
+ * A piece contains the events between two timestamps. Their times are computed when the next piece is
+ * complete, because the next piece may begin with the call that recorded an event of this piece. So one
+ * complete piece is held, while the next one grows.
  */
 struct ring {
 	struct flow_reader *reader;
@@ -47,9 +47,12 @@ struct ring {
 	struct flow_piece piece; /* the growing piece, whose end is not known yet */
 	struct flow_piece held;
 	int has_stamp; /* a timestamp has come, so the growing piece has a beginning */
-	/* stamp of the last event whose recorder was found: later steps are not before it */
+	/*
+	 * stamp of the last event whose recording function was found in the steps: later steps are not before
+	 * it
+	 */
 	uint64_t matched;
-	uint64_t doubt_to; /* the event of a recorder was not found; it may come up to this stamp */
+	uint64_t doubt_to; /* a call's event was not found; its stamp may be as late as this */
 	struct waiting *queue;
 	size_t first, count;
 	uint32_t room;
@@ -171,7 +174,7 @@ static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t st
 	return 0;
 }
 
-/* Returns true for a step that cuts all stacks: it is reported once, as an event of its own. */
+/* Returns true for a step after which all stacks are unknown. It is reported once, as an event of its own. */
 static int is_loss(const struct hwt_step *step)
 {
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
@@ -241,8 +244,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 }
 
 /*
- * Returns the end of the held piece. If the growing piece begins with the recorder of an event, the held one
- * ends before that event.
+ * Returns the end of the held piece. If the growing piece begins with a function that records an event, the
+ * held piece ends before that event.
  */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {
@@ -280,7 +283,7 @@ static void place_held(const struct beside *beside, struct ring *ring)
 			spread.from = spread.to - 1;
 		spread.run_to = ring->queue[ring->first + at].run;
 		place_until(ring, &spread, at, doubtful);
-		/* The recorder records the event, so its own call is just before it. */
+		/* The call of the recording function is just before the event. */
 		ring->queue[ring->first + at].stamp = spread.to - 1;
 		ring->placed = at + 1;
 		ring->doubt_to = 0;
@@ -537,7 +540,7 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 	for (size_t n = 0; n < streams; n++) {
 		struct ring *ring = &beside->ring[beside->rings];
 
-		/* Samples are no flow, and their times are too sparse for merging. */
+		/* Samples do not describe a flow of control, and their times are too sparse for merging. */
 		if (hwt_file_stream(flow->file, n)->context.encoding == KTRX_HWT_ENCODING_SPE)
 			continue;
 		ring->number = n;

@@ -7,11 +7,11 @@
 
 #include "ktread/ktread.h"
 
-/* in keys of stacks: the key is a thread, otherwise an address space */
+/* bit in the key of a stack: set if the key is a thread, clear if it is an address space */
 #define BY_THREAD   (UINT64_C(1) << 63)
 #define LEAVES_KEPT 8u
 
-/* How the next address is reached. */
+/* The way in which execution reaches the next address. */
 enum way {
 	WAY_STRAIGHT,
 	WAY_UNKNOWN, /* straight on if that is the next address, otherwise by an unknown branch */
@@ -208,7 +208,7 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 
 /*
  * Handles a call. A call into the middle of the calling function is not a call of another function: a
- * retpoline does so, to replace the return address and then jump by a return.
+ * retpoline makes such a call, replaces the return address, and then jumps by a return.
  */
 static int called(struct flow_calls *calls, uint64_t address)
 {
@@ -329,7 +329,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	case WAY_INTERRUPT:
 		return push_at(calls, address, FLOW_INTERRUPT, calls->after);
 	case WAY_LEAVE:
-		/* A return to the next instruction only serializes the CPU: nothing is left. */
+		/* A return to the next instruction only serializes the CPU: no function is left. */
 		if (address == calls->after)
 			break;
 		return returned(calls, address);
@@ -473,9 +473,9 @@ static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 }
 
 /*
- * Handles an interrupt. If it is reported at an exception return, that return has completed: a unit that does
- * not see its target reports it so, as kernels return with interrupts disabled. Then the code that was
- * returned to is what was interrupted.
+ * Handles an interrupt. If the interrupt is reported at an exception return, that return has completed,
+ * because kernels return with interrupts disabled. A unit that does not see the return's target reports this
+ * address. What was interrupted is then the code that was returned to.
  */
 static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {

@@ -26,8 +26,8 @@ enum column {
 
 static const struct {
 	const char *name;
-	int width;  /* in a line of text; 0: not padded */
-	int number; /* in JSON: a number, not a string */
+	int width;  /* width in a line of text; 0: not padded */
+	int number; /* nonzero: in JSON, a number and not a string */
 } columns_known[COLUMNS] = {
 	[OFFSET] = { "offset", 10, 1 },
 	[ID] = { "id", 3, 1 },

@@ -53,7 +53,7 @@ static bool records(const char *function, const struct ktread_type *type)
 	       skip(&function, type->name) && skip(&function, "_record");
 }
 
-/* Returns how far the unit's clock may be off. */
+/* Returns by how many ticks the unit's clock may be wrong. */
 static uint64_t slack(const struct ktread *trace)
 {
 	return ktread_info(trace)->frequency / 10000;

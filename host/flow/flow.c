@@ -7,14 +7,17 @@
 
 #include "ktread/ktread.h"
 
-/* steps in which to find a stamp: units write the time wherever decoding can begin */
+/* number of steps in which a stamp is looked for: units write the time wherever decoding can begin */
 #define LOOK_FOR_STAMP 65536u
 
 struct flow_reader {
 	struct flow *flow;
 	struct hwt_decoder *decoder;
 	const struct hwt_stream *stream;
-	/* Offsets between which losses have been counted before, and those read since the last seek. */
+	/*
+	 * Two ranges of offsets: the range whose losses were counted before, and the range read since the
+	 * last seek.
+	 */
 	uint64_t done_from, done_to, from, to;
 };
 

@@ -31,7 +31,7 @@ struct flow_function {
 	const char *image; /* file name without folders, unescaped; NULL: unknown */
 	const char *path;  /* path of the file that was read; NULL: none */
 	const char *name;  /* unescaped; NULL: none */
-	uint64_t offset;   /* of its first byte, in terms of the file's own addresses */
+	uint64_t offset;   /* address of its first byte, in terms of the file's own addresses */
 	uint32_t id;	   /* counted from 0, in the order in which functions are first found */
 	/* for the rarely executed part of a function ("f.cold"), the function's id; otherwise its own id */
 	uint32_t parent_id;
@@ -67,13 +67,13 @@ static inline int flow_same_function(const struct flow_function *a, const struct
  */
 
 struct flow_line {
-	uint64_t begin, end; /* in terms of the file's own addresses */
+	uint64_t begin, end; /* address in terms of the file's own addresses */
 	const char *source;  /* unescaped */
 	unsigned line;
 };
 
 struct flow_entry {
-	uint64_t address;   /* of the first instruction, in terms of the file's own addresses */
+	uint64_t address;   /* address of the first instruction, in terms of the file's own addresses */
 	const char *source; /* source file, unescaped */
 	unsigned line;
 	const char *name; /* linkage name, not demangled */
@@ -133,7 +133,7 @@ struct flow {
 	struct flow_loss loss;
 	uint64_t wanted;	 /* selected steps that were read */
 	uint8_t names_processes; /* at least one step has named its process */
-	uint64_t frequency;	 /* ticks a second of stamps; 0: unknown */
+	uint64_t frequency;	 /* ticks per second of the clock that stamps are taken from; 0: unknown */
 	uint64_t base;		 /* first stamp of all streams; 0: none */
 };
 
@@ -143,8 +143,8 @@ struct flow {
  */
 int flow_select_function(struct flow *flow, const char *image, const char *function);
 /*
- * Finds the addresses of a function, sorted; a program's function may have several. Returns as above. After
- * 0, the caller frees *range.
+ * Finds the addresses of a function, sorted; a program's function may have several. Returns 0, after which
+ * the caller frees *range; KTREAD_E_ABSENT if there is no such function; or KTREAD_E_MEMORY.
  */
 int flow_find_function(struct flow *flow, const char *image, const char *function, struct flow_range **range,
 		       size_t *ranges);
@@ -162,9 +162,9 @@ int flow_find_base(struct flow *flow);
 int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream);
 /* Adds the losses that the stream itself reports to flow->loss. */
 void flow_count_stream(struct flow *flow, const struct hwt_stream *stream);
-/* Returns the CPU, or the index of the thread. */
+/* Returns the CPU of a stream, or the index of its thread. */
 uint32_t flow_stream_id(const struct hwt_stream *stream);
-/* Sets the address of the step. Returns 0 if it has none. */
+/* Sets *address to the address of the step. Returns 0 if the step has no address. */
 int flow_address(const struct hwt_step *step, uint64_t *address);
 
 /* ---- One stream ---- */
@@ -183,7 +183,7 @@ struct flow_view {
 	/* Each returns 0, a negative error, or a positive value to stop the walk. NULL: nothing to do. */
 	int (*begin)(void *view, const struct hwt_stream *stream);
 	int (*step)(void *view, const struct hwt_step *step);
-	int (*end)(void *view); /* at the end of a stream */
+	int (*end)(void *view); /* called at the end of a stream */
 };
 int flow_walk(struct flow *flow, const struct flow_view *view, void *to);
 

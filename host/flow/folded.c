@@ -101,7 +101,9 @@ static int begin(void *view, const struct hwt_stream *stream)
 	return flow_call_view_begin(&folded->view, stream, &sink, folded);
 }
 
-/* Adds the time since the last stamp to the stack that ran then. Time across a gap is added to none. */
+/*
+ * Adds the time since the last stamp to the stack that ran then. The time of a gap is not added to any stack.
+ */
 static void add_time(struct flow_folded *folded, const struct hwt_step *step)
 {
 	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW) {

@@ -15,9 +15,9 @@
 #include "ktread/ktread.h"
 
 #define COLD  ".cold"
-#define KNOWN 4096u /* addresses for which the answer is kept */
+#define KNOWN 4096u /* number of addresses whose function is cached */
 
-/* The function at an address for some time. */
+/* The function at an address, for a range of stamps. */
 struct known {
 	uint64_t address, from, until;
 	uint32_t pid;

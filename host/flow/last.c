@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The last branches. Streams can only be decoded forwards, so the way back is in windows: the last part of
- * the stream, and if that has too few branches, a part four times as long, up to the whole stream.
+ * The last branches. Streams can only be decoded forwards, so going back is done in windows: first the last
+ * part of the stream is read. If it contains too few branches, a part four times as long is read, and so on
+ * up to the whole stream.
  */
 #include "flow/views.h"
 
@@ -52,7 +53,10 @@ static void empty(struct ring *ring)
 	ring->branches = 0;
 }
 
-/* A run without a branch at its end is no branch: where the decoder splits runs does not matter. */
+/*
+ * A run without a branch at its end is not counted as a branch. So it does not matter where the decoder
+ * splits runs.
+ */
 static int is_branch(const struct hwt_step *step)
 {
 	return (step->kind == HWT_RUN && step->branch != HWT_BRANCH_NONE) || step->kind == HWT_SAMPLE;
@@ -128,7 +132,7 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 
 /* ---- Finding where a function was entered ---- */
 
-/* The function's addresses, which are the beginnings of its ranges. */
+/* The addresses at which the function's ranges begin. */
 struct entries {
 	struct flow_range *range;
 	size_t count;
@@ -169,7 +173,7 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, const struct e
  */
 static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
-	const struct flow_loss loss = flow->loss; /* what is read here is not shown */
+	const struct flow_loss loss = flow->loss; /* restored later: steps read here are not shown */
 	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
 	struct flow_reader *reader;
 	int status = flow_reader_open(&reader, flow, stream), more = 1;

@@ -189,7 +189,7 @@ struct flow_piece {
 };
 
 enum flow_anchor {
-	FLOW_NO_RECORDER,    /* the function records no event */
+	FLOW_NO_RECORDER,    /* the function does not record an event */
 	FLOW_RECORDER_ALONE, /* the function records an event, but none was found near enough */
 	FLOW_ANCHOR,	     /* the event was found */
 };
@@ -203,8 +203,8 @@ enum flow_anchor {
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
 /*
- * Returns the last stamp that the event of a FLOW_RECORDER_ALONE in the piece may have, as recording takes
- * time.
+ * Returns the last stamp that the event of a FLOW_RECORDER_ALONE in the piece may have, because recording
+ * takes time.
  */
 uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
 /* Returns the stamp of the instruction with number `run`. */
@@ -261,25 +261,25 @@ int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream);
  * Each writes a text that ends in NUL and returns its length. The comments give the room that `to` must have.
  */
 
-/* "libc.so", escaped; `otherwise` for NULL. FLOW_NAME_ROOM. */
+/* Writes an escaped file name such as "libc.so", or `otherwise` for NULL. Room: FLOW_NAME_ROOM. */
 size_t flow_put_name(char *to, const char *name, const char *otherwise);
-/* "main", "[sh]" for code of a file without symbols, "[unknown]". FLOW_NAME_ROOM. */
+/* Writes "main", "[sh]" for code of a file without symbols, or "[unknown]". Room: FLOW_NAME_ROOM. */
 size_t flow_put_function(char *to, const struct flow_function *function);
-/* "main+0x1a", "[sh]+0x3400", "0x401020". FLOW_PLACE_ROOM. */
+/* Writes a place such as "main+0x1a", "[sh]+0x3400" or "0x401020". Room: FLOW_PLACE_ROOM. */
 size_t flow_put_place(char *to, const struct hwt_place *place, uint64_t address);
-/* Seconds since flow->base with nine digits; ticks if the frequency is unknown. 32 bytes. */
+/* Writes the seconds since flow->base with nine digits; ticks if the frequency is unknown. Room: 32 bytes. */
 size_t flow_put_time(char *to, const struct flow *flow, uint64_t stamp);
-/* Microseconds with three digits; ticks if the frequency is unknown. 32 bytes. */
+/* Writes microseconds with three digits; ticks if the frequency is unknown. Room: 32 bytes. */
 size_t flow_put_span(char *to, const struct flow *flow, uint64_t ticks);
 
 const char *flow_branch_word(uint8_t branch); /* enum hwt_branch */
 const char *flow_kind_word(uint8_t kind);     /* enum hwt_kind */
 const char *flow_how_word(uint8_t how);	      /* enum flow_how */
 
-/* "CPU 1", "thread 0 of process 7: sh", escaped. FLOW_NAME_ROOM + 64. */
+/* Writes "CPU 1" or "thread 0 of process 7: sh", escaped. Room: FLOW_NAME_ROOM + 64. */
 size_t flow_put_stream(char *to, const struct hwt_stream *stream);
 
-/* The contents of a step, besides its address, as text. */
+/* Writes the contents of a step, except its address, as text. */
 
 #define FLOW_PAYLOAD_ROOM 1024u
 

@@ -14,7 +14,7 @@
 
 /*
  * Reads a number: decimal, even with leading zeros, or hexadecimal after 0x; with an optional K, M or G. Sets
- * *end to what follows. Returns -1 if it is no number, or too large.
+ * *end to what follows. Returns -1 if the text is not a number, or the number is too large.
  */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
@@ -92,7 +92,10 @@ static int level(const char *value, struct arguments *arguments)
 	return arguments->user || arguments->kernel ? 0 : -1;
 }
 
-/* Sets an argument. Returns NULL, or what a valid value would be; "" if there is no such argument. */
+/*
+ * Sets an argument. Returns NULL if the value is valid. Otherwise returns a description of valid values, or
+ * "" if there is no such argument.
+ */
 static const char *take(struct arguments *arguments, const char *name, size_t length, const char *value)
 {
 #define IS(word) (length == sizeof(word) - 1 && memcmp(name, word, length) == 0)

@@ -20,7 +20,7 @@ struct set {
 };
 
 static struct set handlers; /* addresses to which interrupts and exceptions have led */
-static struct set vectors;  /* the tables of those handlers that are entries of a table */
+static struct set vectors;  /* tables of handlers that have one of these addresses as an entry */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -47,7 +47,7 @@ static int holds(struct set *set, uint64_t address)
 	return address != 0 && *place_of(set, address) == address;
 }
 
-/* Adds an address. A full set is left unchanged: a place always stays free. */
+/* Adds an address. A full set is left unchanged, so that there is always at least one free place. */
 static void keep(struct set *set, uint64_t address)
 {
 	uint64_t *place = place_of(set, address);

@@ -235,7 +235,7 @@ static void record(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* Before any virtual CPU reports that it ran. */
+	/* Done before any virtual CPU reports that the block ran. */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

@@ -107,7 +107,7 @@ void block_is_handler(struct block *block);
 /* Frees all blocks. Requires: no virtual CPU is in one. */
 void blocks_forget(void);
 
-/* Code of AArch64, as much as a trace unit needs to know. */
+/* Facts about AArch64 code that a trace unit needs. */
 
 struct block;
 
@@ -125,7 +125,7 @@ uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size
 uint8_t a64_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t a64_mode(uint8_t mode, uint8_t modes);
 
-/* Code of x86, as much as a trace unit needs to know. QEMU gives the sizes of instructions. */
+/* Facts about x86 code that a trace unit needs. QEMU gives the sizes of instructions. */
 
 struct block;
 

@@ -158,7 +158,9 @@ static void put_address(struct trace *trace, uint64_t address)
 	}
 }
 
-/* Writes an address and the context; if the context is unchanged, only a packet that says so. */
+/*
+ * Writes an address and the context. If the context is unchanged, a short packet replaces it.
+ */
 static void put_place(struct trace *trace, uint64_t address)
 {
 	struct etm4 *etm4 = &trace->etm4;

@@ -6,7 +6,7 @@
 #include "code.h"
 #include "flow.h"
 
-#define IDLE_BLOCKS (1u << 20) /* after so many blocks without an enabled trace, points are not worthwhile */
+#define IDLE_BLOCKS (1u << 20) /* this number of blocks without an enabled trace makes points useless */
 
 struct vcpu {
 	const struct point *at; /* the last point reported, or &unknown */
@@ -14,7 +14,7 @@ struct vcpu {
 	struct trace *trace[2]; /* the enabled traces */
 	uint64_t bit;		/* bit of its address space in block->seen */
 	unsigned traces;
-	unsigned idle; /* blocks reported since no trace has been enabled */
+	unsigned idle; /* number of blocks reported since the last trace was disabled */
 	struct trace ring, guest;
 	/* Copy of the last block if its translation has been discarded. */
 	struct block *kept;

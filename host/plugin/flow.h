@@ -56,7 +56,7 @@ void flow_sync(struct trace *trace, uint64_t address);
 
 /* Makes the trace write the exact time before its next packet. */
 void flow_renew_time(struct trace *trace);
-/* Does this for all traces, because code has been replaced. */
+/* Makes all traces write the exact time before their next packet, because code has been replaced. */
 void flow_renew_all_times(void);
 
 /* Makes enabled traces look at the clock soon, although no packet is due. May be called by any thread. */

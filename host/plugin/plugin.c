@@ -28,8 +28,8 @@ static unsigned cpus;
 static _Atomic int armed; /* newly translated blocks get points */
 
 /*
- * Where a block that ended with a marker continues. There is only one such variable: if it is overwritten, it
- * is as if the guest had not rung.
+ * Address at which a block that ended with a marker continues. There is only one such variable: if it is
+ * overwritten, this use of the doorbell is ignored.
  */
 static _Atomic uint64_t split_marker;
 
@@ -111,9 +111,9 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 }
 
 /*
- * QEMU shows an instruction that crosses the end of a page as the last one of the previous block, as far as
- * it has read it, but does not run it there. So an instruction that may be cut becomes a block of its own: it
- * is never reported, or comes next.
+ * If an instruction crosses the end of a page, QEMU shows the part that it has read as the last instruction
+ * of the block, but does not run it there. So an instruction that may be cut becomes a block of its own. If
+ * the instruction was cut, this block is never reported; otherwise it is reported next.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {

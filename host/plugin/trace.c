@@ -10,7 +10,7 @@
 /* ---- Clocks ---- */
 
 #define SECOND	       UINT64_C(1000000000)
-#define STEPS_A_SECOND 500000u /* packets of time, at most */
+#define STEPS_A_SECOND 500000u /* most time packets per second */
 
 uint64_t clock_nanoseconds(void)
 {
@@ -53,7 +53,10 @@ void clock_catch_up(struct trace *trace, uint64_t stamp)
 
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 {
-	/* Otherwise, a second's remainder times the frequency would overflow; no clock is that fast. */
+	/*
+	 * With a higher frequency, the remainder of a second times the frequency would overflow; no clock is
+	 * that fast.
+	 */
 	int sane = frequency != 0 && frequency < UINT64_MAX / SECOND;
 
 	trace->time = 0;
@@ -65,9 +68,9 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 
 /* ---- The trace ---- */
 
-#define LOOK_LEAST 8u	 /* bytes of packets between two looks at the clock, at least */
-#define LOOK_MOST  64u	 /* the same, at most */
-#define SLOW_STEPS 8u	 /* if more time than this has passed in between, there were too many bytes */
+#define LOOK_LEAST 8u	 /* least bytes of packets between two readings of the clock */
+#define LOOK_MOST  64u	 /* most bytes of packets between two readings of the clock */
+#define SLOW_STEPS 8u	 /* if more steps of time than this have passed, the interval was too long */
 #define SYNC_BYTES 4096u /* bytes between two synchronization points */
 #define MARGIN	   (4 * ENCODER_MOST)
 
@@ -86,7 +89,7 @@ static void settle(struct trace *trace)
 	trace->simple = trace->on && all ? trace->mode : 0;
 }
 
-/* Writes the time if enough has passed. Returns how much has passed since the last time written. */
+/* Writes the time if it has increased enough. Returns by how much it exceeds the time written last. */
 static uint64_t write_time(struct trace *trace)
 {
 	uint64_t before = trace->time, passed;

@@ -93,7 +93,7 @@ struct trace {
 	_Atomic uint64_t attention;
 	uint64_t nowhere; /* dummy target for values that are not published */
 	uint64_t sync_at; /* position from which on a synchronization point is due */
-	/* branch outcomes that are in no packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
+	/* branch outcomes that are not in a packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
 	uint64_t outcomes;
 	union {
 		struct pt pt;
@@ -288,7 +288,7 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 /* Returns the nanoseconds since the plugin was loaded. */
 uint64_t clock_nanoseconds(void);
 
-/* Sets the trace's clock to `stamp` now, with `frequency` ticks a second; 0: nanoseconds since loading. */
+/* Sets the trace's clock to `stamp` now, with `frequency` ticks per second; 0: nanoseconds since loading. */
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency);
 
 /* Advances the trace's clock to `stamp`, unless it is already later. */

@@ -63,8 +63,8 @@ int x86_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Returns true for one-byte opcodes that access memory only if their ModRM byte says so: arithmetic, mov and
- * the like.
+ * Returns true for one-byte opcodes that access memory only if their ModRM byte selects it: arithmetic, mov
+ * and the like.
  */
 static int only_modrm(unsigned char byte)
 {
@@ -73,7 +73,10 @@ static int only_modrm(unsigned char byte)
 	       (byte >= 0xc6 && byte <= 0xc7) || (byte >= 0xd0 && byte <= 0xd3);
 }
 
-/* Returns true for two-byte opcodes of that kind: setcc, cmovcc, movzx, movsx, imul, bit operations. */
+/*
+ * Returns true for two-byte opcodes that access memory only if their ModRM byte selects it: setcc, cmovcc,
+ * movzx, movsx, imul, bit operations.
+ */
 static int only_modrm_two(unsigned char byte)
 {
 	return (byte >= 0x40 && byte <= 0x4f) || (byte >= 0x90 && byte <= 0x9f) || byte == 0xaf ||
