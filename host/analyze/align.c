@@ -47,9 +47,10 @@ struct align {
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;	   /* number of bounds given up in this reading */
-	enum causes_way way;	   /* CAUSES_IN_TURN at first */
-	bool nearer;		   /* in some look the nearest causes were much nearer than those in turn */
+	uint64_t given_up;   /* number of bounds given up in this reading */
+	enum causes_way way; /* CAUSES_IN_TURN at first */
+	/* true if in some estimate the nearest causes were much nearer than the causes in turn */
+	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
 	/* counts in the last reading and in the first one, indexed by way of pairing */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];

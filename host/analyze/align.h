@@ -10,18 +10,20 @@
 #include "ktread/ktread.h"
 
 /*
- * Bounds between the clocks of CPUs, from causes and effects. For each pair of CPUs, the smallest times from
- * a cause on one CPU to its effect on the other are kept. bounds_solve() computes how far to move each clock
- * forward so that every effect comes after its cause, with as much time between them as all bounds allow.
+ * Bounds between the clocks of CPUs, from causes and effects. For each ordered pair of CPUs, the smallest
+ * times from a cause on the first CPU to its effect on the second CPU are kept. bounds_solve() computes how
+ * far to move each clock forward so that every effect comes after its cause, with as much time between them
+ * as all bounds allow.
  */
 
 #define BOUNDS_KEPT 4u
 
 struct bounds {
 	uint32_t cpus;
-	int64_t (*least)[BOUNDS_KEPT]; /* [from * cpus + to], ascending; unused: BOUNDS_NONE */
-	int64_t *behind, *ahead;       /* limits of forward[cpu] by CPU; BOUNDS_NONE: no limit */
-	uint32_t *through;	       /* scratch memory of bounds_solve() */
+	/* smallest times [from * cpus + to] from cause to effect, ascending; unused entries: BOUNDS_NONE */
+	int64_t (*least)[BOUNDS_KEPT];
+	int64_t *behind, *ahead; /* limits of forward[cpu] by CPU; BOUNDS_NONE: no limit */
+	uint32_t *through;	 /* scratch memory of bounds_solve() */
 	uint64_t pairs;
 };
 #define BOUNDS_NONE INT64_MAX

@@ -208,7 +208,10 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 {
 	struct thread *thread = thread_of(causes, id);
 
-	/* The thread was already seen on another CPU: that CPU's clock is behind. */
+	/*
+	 * The thread was switched to on another CPU before this switch away from it, so the clock of the
+	 * other CPU is behind this CPU's clock.
+	 */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {
 		add_pair(causes, here, thread->early);

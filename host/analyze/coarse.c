@@ -324,7 +324,7 @@ static struct peak find_peak(const struct sum *sum, int64_t bins)
 }
 
 /*
- * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances
+ * Sums the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances
  * ahead of CPU 0's clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for an unknown clock.
  */
 static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, int64_t limit)
@@ -350,7 +350,7 @@ static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, in
 }
 
 /*
- * Determines the clock of one more CPU: the one with the most votes. Returns false if no CPU has enough
+ * Determines the clock of one more CPU, the CPU with the most votes. Returns false if no CPU has enough
  * votes.
  */
 static bool reach_further(struct coarse *coarse, double *behind)

@@ -51,7 +51,7 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
 	return two < c ? two : c;
 }
 
-/* Returns the number of letters to insert, delete or replace to make one name of the other. */
+/* Returns the number of letters to insert, delete or replace to change one name into the second name. */
 static uint32_t distance(const char *left, const char *right)
 {
 	uint32_t row[SUGGESTIONS_NAME];

@@ -20,7 +20,7 @@
 
 #define RULES_MAX	 128u
 #define RULES_TEXT_MAX	 ((size_t)1 << 20)
-#define RULES_WORD	 64u /* bytes of a word, NUL included */
+#define RULES_WORD	 64u /* most bytes of a word, NUL included */
 #define RULES_EVENTS	 8u  /* most events of one rule */
 #define RULES_CONDITIONS 4u  /* most conditions of one event */
 
@@ -87,7 +87,7 @@ struct rule {
 
 struct rules {
 	struct rule
-		rule[RULES_MAX]; /* in the order of the file; a depth comes before the rules that use it */
+		rule[RULES_MAX]; /* rules in the order of the file; a depth precedes the rules that use it */
 	uint32_t count;
 };
 

@@ -22,7 +22,7 @@
  * conclusions from a missing record.
  */
 
-#define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* bytes of a bit map of events */
+#define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
 /* most periods of all events; an event whose period has no room counts as always off */
 #define SWITCHED_MAX 65536u
 
@@ -74,8 +74,9 @@ void scheduling_free(struct scheduling *scheduling);
 
 /*
  * The same as scheduling_read() for a caller that reads the trace anyway: call open, then event for each
- * event, then end. Events may come ring by ring as long as scheduling_needs_order() is false at the end;
- * otherwise the caller starts again with scheduling_read(). Each returns 0 or KTREAD_E_MEMORY.
+ * event, then end. Events may come ring by ring, not in order of time. If scheduling_needs_order() is then
+ * true at the end, the caller starts again with scheduling_read(). Each function returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int scheduling_open(struct scheduling **scheduling, const struct ktread *trace);
 int scheduling_event(struct scheduling *scheduling, const struct ktread_event *event);

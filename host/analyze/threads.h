@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Determines what every thread and CPU is doing, from the events of a trace in their order. Exporters and
- * analyses pass each event and get a call for each change. They add no scheduling knowledge of their own.
+ * analyses pass each event and get a call for each change. Exporters and analyses do not interpret
+ * scheduling events themselves.
  *
  * Invariants:
  * - A thread other than 0 runs on at most one CPU, and a CPU runs one thread.
  * - A thread is reported as running only if it was not running before, so the reported history is always
  *   legal.
- * - What lost slots may have hidden is reported as unknown, never guessed.
+ * - A state that lost slots may have hidden is reported as unknown, never guessed.
  *
  * Times may be in any unit, but must grow by two or more from event to event. If a change between two
  * events was not seen, it is reported at a time between the times of the two events.

@@ -188,7 +188,7 @@ static void check_end(struct taking *taking, const char *text)
 
 /* ---- The log ----------------------------------------------------------------------------------- */
 
-/* Returns the text after `word` if the line begins with it, else NULL. */
+/* Returns the text after `word` if the line begins with `word`, otherwise NULL. */
 static const char *after(const char *line, const char *word)
 {
 	size_t length = strlen(word);

@@ -213,8 +213,8 @@ int foreign_calls_set(struct ktread *trace);
 
 /*
  * Names the trace's system calls only by `table` (share/tables, spec/ktrx-proc.md). A table without call
- * numbers, such as Linux's, is used for the trace's machine; if that is unknown, for `machine`; if that is 0,
- * for x86_64.
+ * numbers, such as Linux's, gets the call numbers of the trace's machine; of `machine` if the trace's
+ * machine is unknown; of x86_64 if `machine` is 0.
  * Returns the machine used, 0 for a table with numbers, or a negative KTREAD_E_*.
  */
 int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);

@@ -66,7 +66,8 @@ enum chrome_lead {
 struct chrome_shape {
 	const struct ktread_type *type;
 	uint32_t fields;
-	uint32_t size; /* bytes of all fields; UINT32_MAX if there are none or not all are plain numbers */
+	/* size of all fields in bytes; UINT32_MAX if there are no fields or not all are plain numbers */
+	uint32_t size;
 	struct chrome_piece lead[CHROME_LEADS];
 	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead, then the name of the first field */
 	struct chrome_piece cpu;     /* ,"cpu": or, if a field is called cpu, ,"event cpu": */
@@ -394,8 +395,8 @@ struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, u
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);
 struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32_t cpu);
 /*
- * Returns a row of a thread. Lane 0 is its own row, LANE_WAITS the row of its waits, the others are rows of
- * its locks.
+ * Returns a row of a thread. Lane 0 is the thread's own row, LANE_WAITS is the row of its waits, and all
+ * other lanes are rows of its locks.
  */
 struct chrome_row *chrome_row_of_lane(struct chrome_writer *writer, uint32_t index, unsigned lane);
 

@@ -14,7 +14,7 @@
 
 #include "ktread/ktread.h"
 
-/* What a format reports about its output. Requires: zeroed by the caller. */
+/* Facts that a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
 	uint64_t events;   /* number of events of the trace that were written */
 	uint64_t unpaired; /* number of beginnings and ends whose counterpart was not recorded */

@@ -25,7 +25,7 @@ static void name_track(char *name, size_t size, const struct ktread_event *event
 	const int length = event->cpu == KTRX_NO_CPU ? snprintf(name, size, "traced functions")
 						     : snprintf(name, size, "CPU %u functions", event->cpu);
 
-	/* The stack may belong to another thread than the one that ran when it was first seen. */
+	/* The stack may not belong to the thread that ran when the stack was first seen. */
 	if (event->thread != KTREAD_NO_THREAD && stack == event->thread)
 		snprintf(name + length, size - (size_t)length, ", thread %u", event->thread);
 	else if (stack)

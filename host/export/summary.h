@@ -75,7 +75,7 @@ struct summary {
 	const struct tally *tally;
 	struct tally_entry *events, *threads, *cpus;
 	size_t event_count, thread_count, cpu_count;
-	double seconds; /* from the first event to the last; 0 if the frequency is unknown */
+	double seconds; /* time from the first event to the last; 0 if the frequency is unknown */
 	uint64_t cost;	/* cost of a thousand events, in ticks; 0: unknown */
 	uint64_t overwritten, invalid, dropped; /* number of slots in all rings */
 };

@@ -10,7 +10,7 @@
 
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
-	/* Rings are read one after the other, so a later ring may contain an earlier event. */
+	/* Rings are read one after another, so a ring that is read later may contain an earlier event. */
 	if (stamp < count->first || count->count == 0) {
 		count->first = stamp;
 		count->sequence = sequence;

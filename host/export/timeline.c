@@ -300,8 +300,8 @@ static void write_ring_name(struct base_output *out, const struct ktread_ring *r
 }
 
 /*
- * Reports a gap. Overwritten slots precede everything else in the ring, so missing slots count as overwritten
- * first.
+ * Reports a gap. Overwritten slots precede all other slots of the ring, so missing slots count as
+ * overwritten until all overwritten slots are reported.
  */
 static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {

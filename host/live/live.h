@@ -119,7 +119,7 @@ struct live_holders {
 	uint32_t cpus;
 	struct live_wait *wait; /* LIVE_WAITS entries */
 	uint32_t wait_count;
-	bool present; /* the kernel has such a table */
+	bool present; /* the kernel has a table of holders */
 };
 
 /* Reads the table. Requires: `now`, `cpu`, `cpus` and `wait` are set. Returns 0 or an error of the source. */
@@ -132,8 +132,8 @@ void live_object_text(const struct ktread *trace, uint64_t object, const char *n
 const char *live_wait_word(uint8_t kind);
 
 /*
- * Which threads wait, for what and how long: from the kernel's table of holders or, if the kernel has none,
- * from events. A wait that may have ended in a gap is not reported.
+ * The threads that wait, with the object and the length of each wait: from the kernel's table of holders
+ * or, if the kernel has no such table, from events. A wait that may have ended in a gap is not reported.
  */
 
 #define LIVE_WAITS 8u

@@ -143,7 +143,7 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->counts = true;
 	model->warm = now;
 	model->before = model->now;
-	/* What the first guest had recorded before it was found does not count as lost. */
+	/* Records of the first guest from before it was found do not count as lost. */
 	if (!model->based)
 		model->base = model->now;
 	model->based = true;
