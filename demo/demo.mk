@@ -38,7 +38,7 @@ DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-
 	sed 's/.*[^a-z0-9_]//') $(DEMO_FACT_GROUPS) text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
 ifneq ($(DEMO_UNKNOWN),)
-# $(call demo_near,<name>): the nearest groups. $(call demo_mean,<names>): the question whether they were meant.
+# $(call demo_near,<name>): the groups with the most similar names. $(call demo_mean,<names>): "did you mean <names>?"
 demo_near = $(shell printf '%s\n' $(DEMO_GROUPS:%=ktrace-%) | awk -v wanted='$(1)' -v prefix=ktrace- -f scripts/suggest.awk)
 demo_mean = $(if $(1),; did you mean $(1)?,.)
 $(error FEATURES: $(foreach name,$(DEMO_UNKNOWN),$(name): no such group of events$(call demo_mean,$(call demo_near,$(name)))) \
@@ -70,7 +70,7 @@ DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
 	$(if $(findstring clang,$(DEMO_CC_riscv64)),,-misa-spec=2.2)
 DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 
-# Sources that some architectures share, as demo/arch/<directory>.
+# For each architecture: directories of demo/arch with sources that it shares with others.
 DEMO_SHARED_aarch64 := virt
 DEMO_SHARED_riscv64 := virt
 

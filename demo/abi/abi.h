@@ -23,9 +23,10 @@ enum {
 };
 
 /* User addresses, the same on every architecture. */
-#define USER_BASE      UINT64_C(0x1000000000) /* programs are linked here */
-#define USER_END       UINT64_C(0x2000000000)
-#define USER_STACK     (USER_END - (UINT64_C(1) << 20)) /* top; grows down on demand to USER_STACK_MAX bytes */
+#define USER_BASE UINT64_C(0x1000000000) /* programs are linked here */
+#define USER_END  UINT64_C(0x2000000000)
+/* Highest end of the stack, which grows down on demand to USER_STACK_MAX bytes. */
+#define USER_STACK     (USER_END - (UINT64_C(1) << 20))
 #define USER_STACK_MAX (UINT64_C(256) << 10)
 
 /*
@@ -46,9 +47,12 @@ enum {
 #define SIG_IGN UINT64_C(1)
 
 struct abi_sigaction {
-	uint64_t handler;  /* void (*)(int), SIG_DFL or SIG_IGN */
-	uint64_t restorer; /* where a handler returns to; calls SYS_sigreturn */
-	/* mask: signals blocked while the handler runs, besides the signal itself: bit n - 1 for signal n. */
+	uint64_t handler;  /* a void (*)(int), SIG_DFL or SIG_IGN */
+	uint64_t restorer; /* return address of the handler; the code there calls SYS_sigreturn */
+	/*
+	 * mask: signals blocked while the handler runs, in addition to the handled signal: bit n - 1 for
+	 * signal n.
+	 */
 	uint32_t mask;
 	uint32_t flags;
 };
@@ -73,14 +77,14 @@ struct abi_sigaction {
  *	Ends the calling thread. When the last thread ends, the process ends with status 0. The pid remains
  *	the id of the first thread, even after that thread has ended.
  * thread_join(thread)
- *	Waits until the process has no thread with that id. EDEADLK: it is the caller's own id. EINTR.
+ *	Waits until the process has no thread with that id. EDEADLK: the id is the caller's own. EINTR.
  * wait_on(word, value, timeout, flags, name)
- *	If the 32-bit word has that value, sleeps until wake(word, …). timeout is in ms; a negative one means
+ *	If the 32-bit word equals `value`, sleeps until wake(word, …). timeout is in ms; a negative one means
  *	no limit. With WAIT_OWNER the word is a lock whose low 22 bits are the id of the thread that holds it.
  *	name is for traces and may be NULL. EAGAIN: the word has another value. ETIMEDOUT, EINTR, EFAULT.
  *	EINVAL: the address is not a multiple of 4.
  * wake(word, most)
- *	Wakes at most that many threads that sleep in wait_on(word, …). Returns how many it woke.
+ *	Wakes at most `most` threads that sleep in wait_on(word, …). Returns how many it woke.
  */
 #define WAIT_OWNER_MASK 0x3fffffu
 

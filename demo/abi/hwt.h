@@ -5,8 +5,8 @@
  * /dev/hwt accepts one request, HWT_IOC_ALLOC, which creates a context. Reading /dev/hwt lists the available
  * trace units. A context ends when the file that created it is closed.
  *
- * A context has files /dev/hwt_<ident>_<d>: in CPU mode one for each traced CPU, where d is its number; in
- * thread mode one for the process, where d is its pid. They accept all other requests. mmap (PROT_READ,
+ * A context has files /dev/hwt_<ident>_<d>: in CPU mode one for each traced CPU (d is the CPU's number), in
+ * thread mode one for the process (d is its pid). These files accept all other requests. mmap (PROT_READ,
  * MAP_SHARED) maps the buffer that the trace unit of that CPU or thread writes.
  *
  * Each thread of a process has its own trace unit, whose number is in the record KTRX_HWT_THREAD_CREATE. An
@@ -33,7 +33,7 @@ struct abi_hwt_alloc {
 	uint64_t cpus;		       /* CPU mode: bit n for CPU n */
 	char backend[HWT_BACKEND_MAX]; /* "": any */
 	uint64_t buffer_size;	       /* bytes for each unit, a multiple of the page size */
-	uint32_t queue_size;	       /* bytes of records that can be queued; 0: 65536 */
+	uint32_t queue_size;	       /* capacity of the queue of records in bytes; 0: 65536 */
 	uint32_t ident;		       /* output */
 };
 
@@ -46,7 +46,7 @@ struct abi_hwt_config {
 	uint32_t flags;	 /* HWT_* below */
 	uint32_t pauses; /* HWT_PAUSE_* */
 	uint32_t timeout_ms;
-	uint32_t left_out; /* output: address ranges for which there is no hardware */
+	uint32_t left_out; /* output: number of address ranges for which the unit has no registers left */
 	uint32_t ranges;
 	struct {
 		uint64_t start, end;
@@ -59,21 +59,21 @@ struct abi_hwt_config {
 #define HWT_PAUSE_MMAP 2u
 
 /*
- * Argument of HWT_IOC_RECORD_GET, which takes whole records, in the form of ktrx/hwt.h. EINTR: a signal
- * arrived first.
+ * Argument of HWT_IOC_RECORD_GET, which removes whole records from the queue and copies them to the caller.
+ * ktrx/hwt.h defines the records. EINTR: a signal arrived first.
  */
 struct abi_hwt_records {
 	uint64_t buffer, size; /* destination, and its size in bytes */
 	uint32_t most;	       /* 1 to 1024 */
-	uint32_t timeout_ms;   /* how long to wait for the first record; 0: do not wait */
-	uint32_t count;	       /* output, as is bytes */
+	uint32_t timeout_ms;   /* maximum wait for the first record; 0: do not wait */
+	uint32_t count;	       /* output: number of records copied; `bytes`: their size */
 	uint32_t bytes;
 };
 
 /* Argument of HWT_IOC_BUFPTR_GET. */
 struct abi_hwt_place {
 	uint64_t position; /* bytes written since the context was created */
-	uint64_t wraps;	   /* times that the buffer has wrapped */
+	uint64_t wraps;	   /* number of times that the buffer has wrapped */
 	uint64_t lost;
 	uint32_t enabled, full;
 };

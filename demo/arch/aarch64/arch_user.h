@@ -8,7 +8,7 @@
 struct user_frame {
 	struct trap_frame registers; /* sp is SP_EL0 */
 	uint64_t thread_pointer;     /* TPIDR_EL0 */
-	uint64_t unused;	     /* keeps the stack pointer a multiple of 16 */
+	uint64_t unused;	     /* padding that keeps the stack pointer a multiple of 16 */
 };
 
 _Static_assert(sizeof(struct user_frame) == 288, "vectors.S reserves this much");

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * PSCI calls by HVC or SMC; the device tree contains which one the firmware uses. Return 0 or a negative
- * error.
+ * Make a PSCI call by HVC or by SMC; the device tree specifies which one the firmware expects. Return 0 or a
+ * negative error.
  */
 int64_t psci_hvc(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3);
 int64_t psci_smc(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3);

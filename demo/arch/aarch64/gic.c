@@ -9,11 +9,12 @@
 #include "timer.h"
 
 #define INTID_MASK     0x3ffu
-#define INTID_NONE     1020u /* numbers from here on mean that no interrupt was pending */
-#define PFR0_GIC_SHIFT 24    /* ID_AA64PFR0_EL1: GIC system registers, which GICv3 and later have */
+#define INTID_NONE     1020u /* this number and higher ones mean that no interrupt was pending */
+#define PFR0_GIC_SHIFT 24    /* field of ID_AA64PFR0_EL1: GIC system registers exist (GICv3 and later) */
 
 static const struct gic_driver *gic;
-static uint32_t doorbells[CPU_MAX]; /* acknowledged, to be ended; each CPU uses its own entry */
+/* For each CPU: the acknowledged doorbell interrupt that must still be ended. */
+static uint32_t doorbells[CPU_MAX];
 
 void gic_init(void)
 {
@@ -28,9 +29,9 @@ void gic_init_cpu(void)
 }
 
 /*
- * Handles the pending interrupt. It is ended before the portable kernel runs, because that may switch
- * threads. By then the timer and the profiling buffer must have deasserted their interrupts. The doorbell is
- * ended by its handler.
+ * Handles the pending interrupt. The interrupt is ended before the portable kernel runs, because the portable
+ * kernel may switch threads. By then the timer and the profiling buffer must have deasserted their
+ * interrupts. The doorbell is ended by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {

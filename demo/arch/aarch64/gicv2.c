@@ -20,7 +20,7 @@ enum {
 #define SGIR_TARGETS_SHIFT 16
 #define PRIORITY_ALL	   0xff
 
-/* The distributor's bit for cpus[n], which that CPU has read. */
+/* For each CPU, the bit for it in the distributor's registers. Each CPU reads its own bit. */
 static uint8_t target_bits[CPU_MAX];
 
 static void init(void)
@@ -32,7 +32,8 @@ static void init_cpu(void)
 {
 	uint8_t bit = (uint8_t)mmio_read32(GICD_ITARGETSR0);
 
-	target_bits[arch_this_cpu()->id] = bit ? bit : 1; /* it reads as 0 if there is only one CPU */
+	/* The register reads as 0 if there is only one CPU. */
+	target_bits[arch_this_cpu()->id] = bit ? bit : 1;
 	mmio_write32(GICD_ISENABLER0, GIC_INTERRUPTS);
 	mmio_write32(GICC_PMR, PRIORITY_ALL);
 	mmio_write32(GICC_CTLR, 1);
@@ -50,7 +51,7 @@ static void end(uint32_t acknowledged)
 
 static void send(const struct cpu *to, uint32_t intid)
 {
-	__asm__ volatile("dsb ishst" : : : "memory"); /* earlier stores are visible before the interrupt */
+	__asm__ volatile("dsb ishst" : : : "memory"); /* makes earlier stores visible before the interrupt */
 	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | intid);
 }
 

@@ -30,7 +30,7 @@ enum {
 #define WAKER_CHILDREN_ASLEEP (1u << 2)
 #define PRIORITY_ALL	      0xff
 
-/* Register numbers, because compilers for plain ARMv8.0 may not know the names. */
+/* Registers are named by their encoding, because compilers for plain ARMv8.0 may not know the names. */
 #define ICC_SRE_EL1	S3_0_C12_C12_5
 #define ICC_PMR_EL1	S3_0_C4_C6_0
 #define ICC_IGRPEN1_EL1 S3_0_C12_C12_7
@@ -100,7 +100,7 @@ static void send(const struct cpu *to, uint32_t intid)
 	uint64_t mpidr = to->hardware_id;
 	uint64_t target = (mpidr >> 32 & 0xff) << 48 | (mpidr >> 16 & 0xff) << 32 | (mpidr >> 8 & 0xff) << 16;
 
-	__asm__ volatile("dsb ishst" : : : "memory"); /* earlier stores are visible before the interrupt */
+	__asm__ volatile("dsb ishst" : : : "memory"); /* makes earlier stores visible before the interrupt */
 	write_icc(ICC_SGI1R_EL1, target | (uint64_t)intid << 24 | UINT64_C(1) << (mpidr & 0xf));
 	__asm__ volatile("isb");
 }

@@ -22,7 +22,8 @@
 
 #define PAGE_ADDRESS UINT64_C(0x0000fffffffff000)
 
-#define CTR_DATA_LINE_SHIFT 16 /* CTR_EL0: smallest data cache line, log2 of its words */
+/* Field of CTR_EL0: log2 of the number of words in the smallest data cache line. */
+#define CTR_DATA_LINE_SHIFT 16
 
 #define NORMAL	     (MMU_VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
 #define DEVICE_BLOCK (MMU_VALID | ACCESSED | NEVER_EXECUTE)
@@ -51,7 +52,7 @@ static void tables_changed(void)
 
 /*
  * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry must be
- * invalid before a table replaces it. No device may be used while it is invalid.
+ * invalid before a table replaces it. No device may be used while the entry is invalid.
  */
 static void unmap_null(void)
 {
@@ -148,7 +149,7 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 	uint64_t old = arch_sysreg_read(ttbr0_el1);
 	uint64_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* SP_EL1 already points to the top of its stack */
+	(void)next; /* SP_EL1 already points to the top of that thread's stack */
 	if (root == old)
 		return;
 	__asm__ volatile("dsb ish; msr ttbr0_el1, %0; isb" : : "r"(root) : "memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starting CPUs, idling, and the ends of the machine: PSCI calls to the firmware, and semihosting for an exit
- * status.
+ * Starts CPUs, idles, and switches off or resets the machine by PSCI calls to the firmware. Semihosting
+ * passes on the exit status.
  */
 #include "arch.h"
 #include "calls.h"

@@ -29,7 +29,7 @@
 
 	.section .text.start, "ax"
 
-/* The boot CPU. x0 is the device tree if the loader follows Linux's boot protocol, else 0. */
+/* The boot CPU. x0 is the device tree if the loader follows Linux's boot protocol, otherwise 0. */
 	.globl	_start
 _start:
 	mov	x19, x0

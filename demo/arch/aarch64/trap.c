@@ -37,7 +37,9 @@ static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned f
 	page_fault(arch_sysreg_read(far_el1), frame->elr, flags, frame->x[30]);
 }
 
-/* A semihosting call without a debugger is an undefined instruction: makes it return -1. */
+/*
+ * Handles an undefined instruction. If it is a semihosting call without a debugger, makes the call return -1.
+ */
 static void undefined(struct trap_frame *frame)
 {
 	if (*(const uint32_t *)frame->elr != HLT_SEMIHOSTING)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions from user mode: system calls, page faults, interrupts. All others become signals. */
+/* Exceptions from user mode: system calls, page faults, interrupts. Other exceptions become signals. */
 #include "arch_user.h"
 
 #include "arch.h"
@@ -46,7 +46,7 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 	case CLASS_BRK:
 		user_exception(SIGTRAP, ip);
 		break;
-	/* Including instructions that are disabled in user mode: floating point, system registers, wfi. */
+	/* Includes instructions that are disabled in user mode: floating point, system registers, wfi. */
 	default:
 		user_exception(SIGILL, ip);
 	}
@@ -54,7 +54,9 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 
 void user_trap(struct user_frame *frame, unsigned vector)
 {
-	/* Read first, because another exception may occur as soon as interrupts are on. */
+	/*
+	 * These registers are read first, because another exception may occur as soon as interrupts are on.
+	 */
 	uint32_t esr = (uint32_t)arch_sysreg_read(esr_el1);
 	uintptr_t address = arch_sysreg_read(far_el1);
 

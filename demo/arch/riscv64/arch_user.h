@@ -9,7 +9,7 @@ struct user_frame {
 	struct trap_frame registers; /* including x[4], tp */
 	/* tp of the CPU that runs the program: stored before the return to user mode, loaded on entry. */
 	uint64_t kernel_tp;
-	uint64_t unused; /* keeps the stack pointer a multiple of 16 */
+	uint64_t unused; /* padding that keeps the stack pointer a multiple of 16 */
 };
 
 _Static_assert(sizeof(struct user_frame) == 288, "a stack pointer after it is aligned");

@@ -14,7 +14,7 @@ uint64_t arch_clock_hz(void)
 	return machine.timebase_hz;
 }
 
-/* Calls machine mode, which offers only this call. */
+/* Sets this hart's timer by a call to machine mode, which offers no other call. */
 static void set_timer(uint64_t when)
 {
 	register uint64_t a0 __asm__("a0") = when; /* no function call between here and the ecall */
@@ -57,7 +57,10 @@ void clint_interrupt_hart(uint64_t hart)
 	software_interrupt[hart] = 1;
 }
 
-/* A hart has only one software interrupt. A word for each CPU shows that it was raised for the doorbell. */
+/*
+ * A hart has only one software interrupt. A word for each CPU shows that the interrupt was raised for the
+ * doorbell.
+ */
 static uint32_t doorbells[CPU_MAX];
 
 bool clint_doorbell_rang(void)

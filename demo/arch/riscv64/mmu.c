@@ -167,7 +167,7 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uintptr_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* in user mode, sscratch points into its stack (vectors.S) */
+	(void)next; /* in user mode, sscratch points into that thread's stack (vectors.S) */
 	if (root == current_root())
 		return;
 	arch_csr_write(satp, SATP_SV39 | root >> SATP_ROOT_SHIFT);

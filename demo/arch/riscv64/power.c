@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Starting CPUs, idling, and the ends of the machine, each a store to its "finisher" device. */
+/* Starts CPUs, idles, and switches off or resets the machine by a store to its "finisher" device. */
 #include "arch.h"
 #include "clint.h"
 #include "cpu.h"

@@ -43,8 +43,8 @@ _start:
 	j	enter_supervisor_mode
 
 /*
- * Waits for arch_cpu_start: the top of a stack is in hart_calls[hart]; the word below that top is the address
- * of the CPU's area.
+ * Waits until arch_cpu_start has stored the top of a stack in hart_calls[hart]. The word below that top is
+ * the address of the CPU's area.
  */
 wait_for_call:
 	wfi

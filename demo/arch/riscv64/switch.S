@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers are in a frame of 112 bytes; start.c builds that of a new thread.
- * The return uses t0, and ra is 0, so that a backtrace ends at the entry of a thread.
+ * arch_switch: the callee-saved registers are in a frame of 112 bytes; start.c builds the frame of a new
+ * thread. The function returns through t0 and sets ra to 0, so that a backtrace ends at the entry of a
+ * thread.
  */
 	.text
 	.globl	arch_switch

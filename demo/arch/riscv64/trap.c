@@ -20,8 +20,8 @@ static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 }
 
 /*
- * Clears the interrupt before checking its reason, so that none is lost. After a doorbell, raises it again,
- * because there may have been an IPI as well.
+ * Clears the interrupt before checking its reason, so that no interrupt is lost. After a doorbell, raises the
+ * interrupt again, because there may have been an IPI as well.
  */
 static void software_interrupt(const struct trap_frame *frame)
 {
@@ -49,8 +49,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 }
 
 /*
- * A hart may have cached that a page was not mapped before another hart mapped it. Then only this hart's TLB
- * must be flushed.
+ * This hart may have cached that the page is not mapped, and then another hart has mapped it. In that case
+ * only this hart's TLB must be flushed.
  */
 static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {
@@ -64,7 +64,9 @@ static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 	arch_tlb_flush(address);
 }
 
-/* A semihosting call without a debugger is a breakpoint exception: makes it return -1. */
+/*
+ * Handles a breakpoint exception. If it is a semihosting call without a debugger, makes the call return -1.
+ */
 static void breakpoint(struct trap_frame *frame)
 {
 	const uint32_t *instruction = (const uint32_t *)frame->sepc;

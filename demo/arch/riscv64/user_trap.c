@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traps from user mode: system calls, page faults, interrupts. All others become signals. */
+/* Traps from user mode: system calls, page faults, interrupts. Other traps become signals. */
 #include "arch_user.h"
 
 #include "arch.h"
@@ -8,8 +8,8 @@
 #include "user.h"
 
 /*
- * Handles a page fault. The hart may have cached an older entry than the current one, so it is flushed at the
- * end.
+ * Handles a page fault. The hart may have cached an older entry than the current one, so the address is
+ * flushed from the TLB at the end.
  */
 static void fault(uintptr_t address, uintptr_t ip, unsigned flags)
 {
@@ -55,7 +55,7 @@ static void exception(struct user_frame *frame, uint64_t cause, uintptr_t value)
 
 void user_trap(struct user_frame *frame)
 {
-	/* Read first, because another trap may occur as soon as interrupts are on. */
+	/* These registers are read first, because another trap may occur as soon as interrupts are on. */
 	uint64_t cause = arch_csr_read(scause);
 	uintptr_t value = arch_csr_read(stval);
 

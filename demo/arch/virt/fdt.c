@@ -16,7 +16,7 @@ enum fdt_token { FDT_BEGIN_NODE = 1, FDT_END_NODE, FDT_PROPERTY, FDT_NOP };
 /* Byte offsets of the header's words. */
 enum { FDT_OFF_TOTAL = 4, FDT_OFF_STRUCT = 8, FDT_OFF_STRINGS = 12, FDT_HEADER_BYTES = 40 };
 
-/* Nodes that are distinguished. Depth: the root is 0, "/chosen" is 1, "/cpus/cpu@0" is 2. */
+/* Kinds of nodes. The depth of the root is 0, of "/chosen" 1, of "/cpus/cpu@0" 2. */
 enum fdt_node { NODE_OTHER, NODE_CHOSEN, NODE_MEMORY, NODE_PSCI, NODE_CPUS, NODE_CPU };
 
 struct walk {

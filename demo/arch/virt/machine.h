@@ -9,8 +9,8 @@
 #include "fdt.h"
 
 /*
- * Reads the tree, which remains in memory. Without a tree nothing is known, and machine_check panics when the
- * console works. Requires: boot CPU, before kmain.
+ * Reads the tree, which remains in memory. If there is no tree, the facts about the machine remain empty, and
+ * a later machine_check panics. Requires: boot CPU, before kmain.
  */
 void machine_read(const void *tree, uint64_t boot_hardware_id);
 

@@ -23,8 +23,8 @@ static uint64_t *table_of(uint64_t entry)
 }
 
 /*
- * Returns the entry for a page of user memory. Returns NULL for other addresses, or if a table is missing and
- * cannot or must not be created.
+ * Returns the entry for a page of user memory. Returns NULL for other addresses, and if a table is missing
+ * and is not created.
  */
 static uint64_t *find(const struct arch_space *space, uintptr_t address, bool create)
 {

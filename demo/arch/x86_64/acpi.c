@@ -94,7 +94,9 @@ static void table_read(uint64_t address)
 		fadt_read((const void *)table);
 }
 
-/* Old firmware lists its tables with 32-bit addresses; new firmware may do so only with 64-bit addresses. */
+/*
+ * Old firmware lists its tables with 32-bit addresses; new firmware may list them only with 64-bit addresses.
+ */
 void acpi_init(uintptr_t address)
 {
 	const struct rsdp *rsdp = (const void *)address;

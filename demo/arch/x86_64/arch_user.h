@@ -9,9 +9,9 @@
 #include "trap.h"
 
 struct user_frame {
-	struct trap_frame trap; /* pushed from its end */
+	struct trap_frame trap; /* filled by pushes, from its last field to its first */
 	uint64_t tls;		/* base address of FS */
-	uint64_t unused;	/* keeps the stack pointer a multiple of 16 */
+	uint64_t unused;	/* padding that keeps the stack pointer a multiple of 16 */
 };
 
 #endif

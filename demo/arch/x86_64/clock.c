@@ -65,7 +65,8 @@ static void pit_start(void)
 }
 
 /*
- * Returns true if the one-shot has ended, after 55 ms. Then its count has wrapped and is no measure of time.
+ * Returns true if the one-shot count has ended, which takes 55 ms. After that the count has wrapped and does
+ * not measure time.
  */
 static bool pit_has_ended(void)
 {
@@ -73,7 +74,7 @@ static bool pit_has_ended(void)
 	return inb(PIT_CHANNEL0) & STATE_ENDED;
 }
 
-/* Returns false if the host interrupted the CPU for so long that the PIT's one-shot has ended. */
+/* Returns false if the host interrupted the CPU for so long that the PIT's one-shot count has ended. */
 static bool measure(void)
 {
 	struct reading begin, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The machine: start-up, other CPUs, idling, ends. */
+/* Starts this and other CPUs, idles, and switches off or resets the machine. */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
@@ -16,7 +16,7 @@ void boot_cpu_setup(void);
 void ap_cpu_setup(void);
 
 static struct cpu *starting; /* the CPU that arch_cpu_start started last */
-uintptr_t ap_stack;	     /* its stack; used by boot.S */
+uintptr_t ap_stack;	     /* stack of that CPU; used by boot.S */
 
 static void cpu_setup(struct cpu *cpu)
 {

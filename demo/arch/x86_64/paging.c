@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's page tables: single pages of the window. The identity map of boot.S is unchanged, except that
- * page 0 is unmapped.
+ * Maps single pages of the window in the kernel's page tables. The identity map of boot.S is unchanged,
+ * except that page 0 is unmapped.
  */
 #include <cpuid.h>
 

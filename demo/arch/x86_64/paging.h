@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Page tables: shared by the kernel's (paging.c) and those of address spaces (space.c). */
+/* Functions for page tables, both the kernel's (paging.c) and those of address spaces (space.c). */
 #ifndef DEMO_X86_PAGING_H
 #define DEMO_X86_PAGING_H
 
@@ -25,7 +25,7 @@ static inline uint64_t *entry_table(uint64_t entry)
 
 /*
  * Returns the entry for address in the lowest table. Returns NULL if a table is missing and `create` is
- * false, or memory is out. Requires: the address is not mapped by a large page.
+ * false, or there is no memory. Requires: the address is not mapped by a large page.
  */
 uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create);
 

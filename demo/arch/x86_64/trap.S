@@ -126,7 +126,7 @@ system_call_entry:
 
 	/*
 	 * An NMI may come in kernel mode while GS is still the program's: at entry before the swap, or at the
-	 * return after the swap. The base of GS shows which one is loaded: a program can only have 0.
+	 * return after the swap. The base of GS shows which one is loaded: a program's base can only be 0.
 	 */
 own_stack_entry:
 	push_registers

@@ -41,7 +41,7 @@ static bool interrupt_trap(const struct trap_frame *frame)
 		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
 		return true;
-	case VECTOR_TRACE_UNIT: /* masks itself when it is raised */
+	case VECTOR_TRACE_UNIT: /* the APIC masks this interrupt when it occurs */
 		ktrace_hwt_interrupt();
 		apic_trace_unit_unmask();
 		apic_acknowledge();
@@ -51,7 +51,7 @@ static bool interrupt_trap(const struct trap_frame *frame)
 	case VECTOR_DOORBELL:
 		interrupt(IRQ_DOORBELL, frame->rip);
 		return true;
-	case VECTOR_SPURIOUS: /* must not be acknowledged */
+	case VECTOR_SPURIOUS: /* a spurious interrupt must not be acknowledged */
 		interrupt(IRQ_SPURIOUS, frame->rip);
 		return true;
 	default:

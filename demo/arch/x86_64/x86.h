@@ -52,7 +52,7 @@ void user_mode_init(void);
 void apic_init(void); /* enables this CPU's local APIC; masks its timer */
 void apic_acknowledge(void);
 /*
- * Unmasks the interrupt of the performance monitors, which is the trace unit's. Needed after each such
+ * Unmasks the interrupt of the performance monitors, which the trace unit uses. Needed after each such
  * interrupt.
  */
 void apic_trace_unit_unmask(void);
@@ -69,7 +69,7 @@ void apic_timer_run(uint32_t initial, bool periodic);
 void acpi_init(uintptr_t rsdp);
 unsigned acpi_cpu_count(void);
 uint32_t acpi_cpu_apic_id(unsigned n); /* the boot CPU is 0 */
-void acpi_power_off(void);	       /* returns if the machine has no register for it */
+void acpi_power_off(void);	       /* returns if the machine has no power register */
 
 /* console.c */
 void console_init(void);
