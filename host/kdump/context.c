@@ -147,8 +147,7 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	if (context->dragonfly || context->options->table)
 		return KDUMP_NATIVE;
 	/*
-	 * the flags are an ELF machine, unless the kernel has its own table: then only the kernel knows what
-	 * they mean
+	 * the flags are an ELF machine, unless the kernel has its own table: then their meaning is unknown
 	 */
 	if (context->ktrx)
 		return flags == 0 || context->own_table ? KDUMP_NATIVE

@@ -22,7 +22,7 @@
 enum kdump_style {
 	KDUMP_STYLE_BSD,   /* as the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
 	KDUMP_STYLE_PLAIN, /* as strace: O_WRONLY|O_CREAT|O_TRUNC, numbers by their type */
-	KDUMP_STYLE_JSON,  /* as PLAIN, but a value that is no number is a string */
+	KDUMP_STYLE_JSON,  /* as PLAIN, but a value that is not a number is a string */
 };
 
 struct kdump_words {
@@ -80,8 +80,8 @@ struct kdump_options {
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
- * The ABIs that records have stated: in FreeBSD's traces of a process, in KTRX of a thread's last call. If
- * two have the same place in the table, the later one is kept.
+ * The ABIs that records have stated: in FreeBSD's traces that of a process, in KTRX that of a thread's last
+ * call. If two have the same place in the table, the later one is kept.
  */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
@@ -89,8 +89,8 @@ struct kdump_abi {
 };
 
 /*
- * Whose calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_NATIVE: those of its own
- * kernel; also the number of the others.
+ * The kernel whose system calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_NATIVE:
+ * calls of the thread's own kernel. Its value is the number of the other members.
  */
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_NATIVE };
 
@@ -169,11 +169,11 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 
 /* Returns the ABI of a thread as in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
-/* Returns whose calls a thread makes; KDUMP_NATIVE: those of its own kernel. */
+/* Returns the kernel whose calls a thread makes; KDUMP_NATIVE: its own kernel. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 /* Returns the table of these calls, which the context owns. */
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
-/* Returns the table of a thread's calls. Errors and signals are always by the kernel's own table. */
+/* Returns the table of a thread's calls. Errors and signals are always taken from the kernel's own table. */
 struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid);
 
 /* FreeBSD's sv_flags. */

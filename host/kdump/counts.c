@@ -171,7 +171,7 @@ static void write_row(struct base_output *out, const struct row *row, uint64_t a
 }
 
 /*
- * Moves the rows of calls that were made to the beginning of the table, and adds up their sum. Returns their
+ * Moves the rows of calls that were made to the beginning of the table, and computes their sum. Returns their
  * number.
  */
 static uint32_t gather(struct counts *counts, struct row *total)

@@ -7,7 +7,7 @@
 #include "kdump/context.h"
 
 #define PATH_MOST 4000u
-/* rights in a word of FreeBSD's rights; the bits above are the index of the word */
+/* number of rights in a word; the bits above them are the index of the word */
 #define RIGHTS_BITS ((UINT64_C(1) << 57) - 1)
 
 /* ---- faults ---- */

@@ -129,7 +129,7 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 
 /* ---- ABI ---- */
 
-/* Writes a name for the ABI of a process, such as "F64": whose it is, and the width of its words. */
+/* Writes a name for the ABI of a process, such as "F64": its system and the width of its words. */
 static void abi_name(char name[4], const struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {

@@ -25,7 +25,7 @@ static char *put_time(char *at, const struct kdump_context *context, uint64_t st
 	return base_put_six(at, (uint32_t)(nanoseconds % 1000000u));
 }
 
-/* Writes the record's type, as the name in the lines without the blank that fills up some names. */
+/* Writes the name of the record's type, without the blank that pads some names in text output. */
 static char *put_type(char *at, const struct ktread_proc_record *record)
 {
 	uint16_t type = record->type == KTREAD_PROC_BROKEN ? record->raw : record->type;
@@ -145,7 +145,10 @@ static char *put_start_or_exit(char *at, const struct kdump_context *context,
 	return base_put_decimal(base_put_literal(at, ",\"status\":"), record->dtor.status);
 }
 
-/* Writes a denied operation as one string, with the text of the lines, because it has many forms. */
+/*
+ * Writes a denied operation as one string, which is the text that kdump prints in a line. It is not split
+ * into members because it has many forms.
+ */
 static char *put_denied(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {

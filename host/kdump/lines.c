@@ -244,8 +244,8 @@ static char *put_end(char *at, const struct kdump_context *context, const struct
 }
 
 /*
- * Reports lost records, once until the next line. KTRX has their number; FreeBSD only records that some were
- * lost.
+ * Reports lost records, at most once between two lines. KTRX has their number; FreeBSD only records that some
+ * were lost.
  */
 static void print_loss(struct lines *lines, struct kdump_context *context,
 		       const struct ktread_proc_record *record)

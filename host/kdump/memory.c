@@ -11,7 +11,10 @@
 #define BESIDE_TEXT 160u /* bytes of a value besides its text: the other fields of an entry */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
-/* True for a set with most signals, which is shown by the signals that are not in it. */
+/*
+ * True for a set of more than half of the signals. Such a set is printed as the list of signals that it does
+ * not contain.
+ */
 #define MOST_SIGNALS(set) (__builtin_popcountll(set) > 32)
 
 /* A list of values that is being written. */

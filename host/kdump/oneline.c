@@ -35,13 +35,13 @@ static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
 
-#define RESULT_COLUMN 40 /* column of "= 0" after a shorter call */
+#define RESULT_COLUMN 40 /* column of the result "= 0" if the text of the call is shorter */
 #define TEXT_MOST     4000u
 
 struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
-	/* Where the next signal of this thread comes from, by the STRUCT record before its PSIG. */
+	/* Origin of this thread's next signal, from the STRUCT record before its PSIG record. */
 	char origin[KDUMP_STRUCTURE_MOST + 1];
 	size_t origin_size;
 	uint32_t origin_tid;

@@ -83,7 +83,7 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	/* Without its first brace. */
+	/* The text without its first brace. */
 	memcpy(at, head + 1, size - 1);
 	return at + size - 1;
 }
@@ -260,7 +260,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 		return put_error(at, context, error);
 	if (type->base == CALLS_VOID)
 		return base_put_literal(at, "?");
-	/* As a result, a size may be negative. */
+	/* A size that is the call's result may be negative. */
 	at = kdump_put_value(at, &context->words, type->base == CALLS_SIZE ? &number : type,
 			     (uint64_t)record->sysret.result);
 	if (record->sysret.result == 0 && is_waiting_call(call))

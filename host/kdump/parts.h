@@ -76,7 +76,7 @@ char *kdump_put_process(char *at, struct kdump_context *context, const struct kt
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 
 /*
- * Returns true for records that no kdump shows: they are about the trace itself, or FreeBSD's kdump does not
+ * Returns true for records that no kdump shows: they describe the trace itself, or FreeBSD's kdump does not
  * show them.
  */
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record);
@@ -157,7 +157,7 @@ char *kdump_put_denied(char *at, const struct kdump_context *context,
 
 /* Records of hardware trace (ktrx/hwt.h) in a process trace: what they refer to, not which code was run. */
 
-/* Returns a name of four letters; NULL if the type is no hardware trace. */
+/* Returns a name of four letters; NULL if the type is not one of hardware trace. */
 const char *kdump_hardware_word(uint16_t type);
 /* Writes the contents of a record, without a newline. */
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record);

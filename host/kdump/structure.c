@@ -10,11 +10,11 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u   /* bytes that are shown of an unknown struct */
-#define JSON_MOST    2500u /* bytes of text that become a JSON string, where each may become six */
+#define BYTES_SHOWN  32u   /* most bytes that are shown of an unknown struct */
+#define JSON_MOST    2500u /* most bytes of text in a JSON string; escaping may make six of each */
 #define VALUES_MOST  2000u
 #define TEXT_MOST    400u  /* most bytes of a string in a struct */
-#define LEAST_FIELDS 2u	   /* fields of every socket address: its length and its family */
+#define LEAST_FIELDS 2u	   /* number of fields that every socket address has: length and family */
 #define INNER_MOST   2000u /* most bytes of text of a struct within another */
 #define FIELD_MOST   (KDUMP_WORDS_MOST + CALLS_NAME)
 
@@ -62,7 +62,10 @@ static char *put_date(char *at, int64_t seconds)
 	return at + length + 2;
 }
 
-/* Writes seconds and a fraction of `digits` digits. Each is half of the field. */
+/*
+ * Writes seconds and a fraction of `digits` digits. The first half of the field holds the seconds, the second
+ * half the fraction.
+ */
 static char *put_time(char *at, const struct writer *writer, const uint8_t *bytes, uint32_t width,
 		      unsigned digits)
 {
@@ -111,7 +114,7 @@ static char *put_permissions(char *at, uint32_t mode)
 	return at + 10;
 }
 
-/* Writes a value in memory that is no struct. In JSON, all but numbers are strings. */
+/* Writes a value in memory that is not a struct. In JSON, a value that is not a number is a string. */
 static char *put_plain_values(char *at, const struct kdump_context *context, const struct calls_type *type,
 			      const uint8_t *bytes, uint32_t size)
 {
@@ -261,7 +264,7 @@ static uint32_t width_here(const struct writer *writer, const struct calls_field
 static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth)
 {
-	/* After either limit, one more field is written, which at depth 0 may be a struct. */
+	/* The limit leaves room for one more field, which at depth 0 may be a struct. */
 	const char *limit =
 		at + (depth ? INNER_MOST - FIELD_MOST : KDUMP_STRUCTURE_MOST - INNER_MOST - FIELD_MOST);
 	bool any = false;
@@ -301,8 +304,8 @@ static const struct calls_field *find_field(const struct calls_layout *layout, e
 }
 
 /*
- * Returns whether the address is an abstract name, which is no path (Linux). A zero byte precedes it, and it
- * may contain zero bytes.
+ * Returns whether the address is an abstract name, which is not a path (Linux). A zero byte precedes it, and
+ * it may contain zero bytes.
  */
 static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {

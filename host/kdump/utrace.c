@@ -187,7 +187,10 @@ static char *put_malloc(char *at, const struct kdump_context *context, const uin
 	return base_put_literal(base_put_decimal(at, size), ")");
 }
 
-/* Returns whether all bytes are printable ASCII, tabs and newlines. No three numbers of malloc are. */
+/*
+ * Returns whether all bytes are printable ASCII, tabs and newlines. The three numbers of a malloc record
+ * never consist of such bytes only.
+ */
 static bool is_text(const uint8_t *bytes, size_t size)
 {
 	for (size_t n = 0; n < size; n++)

@@ -9,8 +9,8 @@
 #define HIGH	   EACH(0x80)
 
 /*
- * Sets the eighth bit of bytes that are less than `than` or have it already. The result is exact only up to
- * the first such byte, and 0 if there is none.
+ * Sets the eighth bit in the result for each byte that is less than `than` or has its eighth bit set. The
+ * result is exact only up to the first such byte, and 0 if there is none.
  */
 static uint64_t less(uint64_t word, uint8_t than)
 {
@@ -103,7 +103,10 @@ char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next)
 	return put_escape(at, byte, next);
 }
 
-/* Writes a byte that needs to be changed. Returns the number of bytes written. */
+/*
+ * Writes a quotation mark, with a backslash if `quoted`, or the vis(3) form of any other byte. Returns the
+ * number of bytes written.
+ */
 static size_t put_special(char *to, uint8_t byte, uint8_t next, bool quoted)
 {
 	if (byte == '"' && !quoted) {

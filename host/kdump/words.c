@@ -9,7 +9,7 @@
 #include "calls/tables.h"
 
 #define SMALL	   4096u
-#define FLAGS_MOST 1000 /* most bytes; a hostile table could have 64 long names of bits */
+#define FLAGS_MOST 1000 /* most bytes of a value's text; a hostile table could have 64 long names of bits */
 
 char *kdump_put_name(char *at, const char *name)
 {
@@ -66,7 +66,10 @@ const char *kdump_code_name(const struct calls_table *table, uint32_t signal, in
 	return name || !type ? name : calls_type_symbol(type, (uint64_t)(int64_t)code);
 }
 
-/* Flags are words of 32 bits unless a flag has a higher bit: removes the bits of an extended sign. */
+/*
+ * Flags are words of 32 bits unless a flag has a higher bit. Removes the upper bits that sign extension has
+ * set.
+ */
 static uint64_t without_sign(const struct calls_type *type, uint64_t value)
 {
 	if (value >> 32 != UINT32_MAX)

@@ -172,8 +172,8 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
 }
 
 /*
- * Reads a stop from registers, for kernels before 5.3, which do not report whether a call begins. It begins
- * if no call is in progress.
+ * Reads a stop from registers, for kernels before 5.3, which do not report whether a call begins. If no call
+ * is in progress, the stop is the beginning of one.
  */
 static bool read_stop_from_registers(const struct record_thread *thread, struct stop *stop)
 {

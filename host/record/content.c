@@ -380,13 +380,13 @@ void record_put_switches(struct record_thread *thread)
 	if (!wants(thread, KTRX_PROC_CSW))
 		return;
 	/*
-	 * wait() returns when the thread is about to stop. A ptrace request returns only when the thread has
-	 * left its CPU and the stop is counted.
+	 * wait() may return while the thread is still about to stop. A ptrace request returns only when the
+	 * thread has left its CPU, and the kernel has counted the stop.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*
-	 * So the kernel has counted the current stop, as it had counted the previous stop when that was
-	 * read.
+	 * Now the kernel has counted the current stop. When the count was read before, it had counted the
+	 * stop of that time.
 	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;

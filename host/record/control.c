@@ -108,8 +108,8 @@ static unsigned record_control_clear(const struct record_request *request)
 /* ---- ktrace() ---------------------------------------------------------------------------------- */
 
 /*
- * Makes a path, for the file that a thread names, by which we can open it. Its last part is not followed if
- * it is a link. Returns 0 or a positive errno.
+ * Makes a path by which we can open a file that a thread names. Its last part is not followed if it is a
+ * link. Returns 0 or a positive errno.
  */
 static int find_file(const struct record_thread *thread, uint64_t address, char *path, size_t room)
 {

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EVENTS	    3u	/* beginning of a fault, end of a minor fault, end of a major fault */
-#define SPARE	    16	/* descriptors that are left for other purposes */
+#define EVENTS	    3u	/* events: beginning of a fault, end of a minor fault, end of a major fault */
+#define SPARE	    16	/* number of descriptors that are left for other purposes */
 #define FORMAT_LOST 16u /* PERF_FORMAT_LOST, since Linux 6.0 */
 #define PAGES_MOST  64u /* pages of a ring, a power of two; fewer if less memory may be locked */
 
@@ -191,7 +191,7 @@ static void begin(struct record_thread *thread)
  */
 static uint64_t unreported(const struct record_faults *faults)
 {
-	uint64_t all = 0, counts[2]; /* of one event: number of samples, number of lost samples */
+	uint64_t all = 0, counts[2]; /* counts of one event: number of samples, number of lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))

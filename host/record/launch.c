@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_US		 100000 /* between two checks for requests */
+#define TICK_US		 100000 /* µs between two checks for requests */
 #define TICKS_TO_FLUSH	 10
 #define TICKS_TO_GIVE_UP 10
 /* most ancestors that are followed, because processes change during the search */
@@ -65,8 +65,9 @@ static void signals_begin(bool foreground)
 }
 
 /*
- * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child.
- * The recorder ends without them, and the kernel detaches them. Not while it waits for its command.
+ * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child. The
+ * recorder ends without them, and the kernel detaches them. This is not done while the recorder waits for its
+ * command.
  */
 static void drop_unstoppable(void)
 {
@@ -305,7 +306,7 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 	pid_t pid;
 
 	occupy_standard_files();
-	/* Both are checked before the file is opened, because nothing would be recorded. */
+	/* Check both before the file is opened: if one fails, nothing would be recorded into the file. */
 	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)

@@ -188,7 +188,7 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 
 /* ---- Programs that gain rights ------------------------------------------------------------------ */
 
-#define INTERPRETERS 5 /* interpreters that the kernel follows */
+#define INTERPRETERS 5 /* number of interpreters that the kernel follows */
 
 /*
  * Makes a path by which we can open a file that the thread names. Without /proc, its root and its current

@@ -105,7 +105,7 @@ enum record_special {
 	RECORD_CALL_SIGRETURN, /* restores the mask of signals */
 	RECORD_CALL_FORK,      /* creates a process */
 	RECORD_CALL_CLONE,     /* creates a process or a thread, by the flags in arg[0] */
-	RECORD_CALL_CLONE3,    /* the same, by flags that arg[0] points to */
+	RECORD_CALL_CLONE3,    /* creates a process or a thread, by flags that arg[0] points to */
 	/* These change what descriptors refer to: */
 	RECORD_CALL_CLOSE,	 /* arg[0] */
 	RECORD_CALL_CLOSE_RANGE, /* arg[0] to arg[1]; all are looked up again */
@@ -127,7 +127,7 @@ const struct record_call *record_call(uint32_t abi, uint64_t number);
  * short.
  */
 struct calls_table *record_table(uint32_t abi);
-/* Returns the bytes of an address in this ABI. */
+/* Returns the size of an address in this ABI, in bytes. */
 unsigned record_address_size(uint32_t abi);
 
 #endif

@@ -116,8 +116,8 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 
 /*
  * Handles a failed write, of which only `done` bytes are in the file. Removes an incomplete record, so that
- * the file can be read, and as many complete ones as the END record needs room, which states the error.
- * Counts the records that are not in the file as lost.
+ * the file can be read. Then removes as many complete records as are needed to make room for the END record,
+ * which states the error. Counts the records that are not in the file as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {

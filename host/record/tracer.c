@@ -93,8 +93,9 @@ static int attach_thread(pid_t tid, struct record_process *process)
 
 /*
  * Attaches to the threads of a process that are not traced yet, in one pass. Returns their number, or a
- * negative errno if there are none. Some cannot be attached: threads that have ended, also the main thread;
- * and threads that were attached automatically when a traced thread created them, which wait() reports.
+ * negative errno if there are none. Threads that have ended cannot be attached; the main thread may be one of
+ * them. Nor can threads that were attached automatically when a traced thread created them: wait() reports
+ * these.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -225,8 +226,9 @@ void record_drop_all(void)
 /* ---- Stops ------------------------------------------------------------------------------------- */
 
 /*
- * Finds a thread, or adds it if it is unknown: then a traced thread has created it. `parent`: the process of
- * that thread, NULL if unknown. Returns NULL if the thread has ended or memory is short.
+ * Returns the thread with this id. If it is unknown, a traced thread has created it, and it is added.
+ * `parent`: process of the creating thread, NULL if unknown. Returns NULL if the thread has ended or memory
+ * is short.
  */
 static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
@@ -236,7 +238,7 @@ static struct record_thread *find_or_add_thread(pid_t tid, struct record_process
 
 	if (thread)
 		return thread;
-	if (pid == 0) /* it has ended, and wait() reported that before it reported its creation */
+	if (pid == 0) /* the thread has ended, and wait() reported its end before its creation */
 		return NULL;
 	process = record_process_find(pid);
 	if (process) {
@@ -298,8 +300,8 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 }
 
 /*
- * Handles the report that a thread has created another. If there was no memory for it, its own first stop is
- * handled without this report.
+ * Handles the report that a thread has created another thread. If memory is short, the new thread's first
+ * stop is handled later without this report.
  */
 static void handle_creation(const struct record_thread *parent)
 {
@@ -307,7 +309,7 @@ static void handle_creation(const struct record_thread *parent)
 	struct record_thread *child = find_or_add_thread(tid, parent->process);
 
 	if (child)
-		child->options = parent->options; /* the kernel has copied its ptrace options */
+		child->options = parent->options; /* the kernel has copied the ptrace options of `parent` */
 	else if (record_proc_process(tid) != 0)
 		creation_without_memory = true;
 }

@@ -35,8 +35,8 @@ enum record_sink_mode {
 };
 
 /*
- * Opens a sink. Returns 0 and a reference, or a positive errno: EACCES if it is no regular file, EPERM if it
- * belongs to another user, EINVAL if it is no trace.
+ * Opens a sink. Returns 0 and a reference, or a positive errno: EACCES if it is not a regular file, EPERM if
+ * it belongs to another user, EINVAL if it is not a trace.
  */
 int record_sink_open(struct record_sink **sink, const char *path, enum record_sink_mode mode);
 
@@ -298,9 +298,9 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 #define RECORD_PAGES (UINT32_C(1) << 16)
 #define RECORD_LIVES (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
 
-/* PROCCTOR: a process is new to the trace. `how`: KTRX_PROC_CTOR_*. */
+/* Adds PROCCTOR: a process is new to the trace. `how`: KTRX_PROC_CTOR_*. */
 void record_put_new_process(struct record_thread *thread, uint32_t how);
-/* PROCDTOR: the process has ended. `status`: as from wait(). */
+/* Adds PROCDTOR: the process has ended. `status`: as from wait(). */
 void record_put_exit(struct record_thread *thread, int status);
 
 /* Adds any record of a thread, if its type is traced. The payload may be in two parts. */
@@ -316,48 +316,51 @@ struct record_moment {
 void record_put_earlier(const struct record_thread *thread, uint32_t type, const struct record_moment *moment,
 			const void *data, size_t size);
 
-/* NAMEI for each path among the arguments of the thread's current call. */
+/* Adds a NAMEI record for each path among the arguments of the thread's current call. */
 void record_put_paths(struct record_thread *thread, const struct calls_call *call);
 /*
- * STRUCT and STRUCT_ARRAY for what the program has passed (CALLS_GIVEN) or the kernel has filled in
- * (CALLS_FILLED).
+ * Adds STRUCT and STRUCT_ARRAY records for what the program has passed (CALLS_GIVEN) or the kernel has filled
+ * in (CALLS_FILLED).
  */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
 /*
- * The same for the parts of the struct msghdr at address `at`, which an argument points to: its address, its
- * pieces and its control messages. `received`: descriptors in it are new.
+ * Adds STRUCT and STRUCT_ARRAY records for the parts of the struct msghdr at address `at`, which an argument
+ * points to: its address, its pieces and its control messages. `received`: descriptors in it are new.
  */
 void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received);
 
-/* STRUCT for the signal mask that rt_sigreturn() has restored, as if it were an argument of the call. */
+/*
+ * Adds a STRUCT record for the signal mask that rt_sigreturn() has restored, as if it were an argument of the
+ * call.
+ */
 void record_put_mask(struct record_thread *thread);
 
 /* Closes what is open for the thread. Requires: it has ended, or gets another id. */
 void record_descriptors_end(struct record_thread *thread);
-/* FD for each descriptor among the call's arguments, if the trace does not have it yet. */
+/* Adds an FD record for each descriptor among the call's arguments, if the trace does not have it yet. */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
-/* FD for one descriptor, if the trace does not have it yet. */
+/* Adds an FD record for one descriptor, if the trace does not have it yet. */
 void record_put_descriptor(struct record_thread *thread, int32_t fd);
-/* FD for a descriptor that the kernel has just created. */
+/* Adds an FD record for a descriptor that the kernel has just created. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /* Marks these descriptors as unknown, because they may refer to something else now. */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
 /* Marks all descriptors and the current folder as unknown. */
 void record_forget_all_descriptors(struct record_process *process);
 
-/* The thread's current call begins. */
+/* Records that the thread's current call begins. */
 void record_put_enter(struct record_thread *thread);
-/* The thread's current call returns. `error`: 0 or positive. */
+/* Records that the thread's current call returns. `error`: 0 or positive. */
 void record_put_leave(struct record_thread *thread, int32_t error, int64_t result);
 
-/* PSIG, after a STRUCT with the origin of the signal. */
+/* Adds a PSIG record, after a STRUCT record with the origin of the signal. */
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask);
 /*
- * CSW, if the thread has waited since the last stop for something other than the recorder. Called at each
- * stop.
+ * Adds a CSW record if the thread has waited since the last stop for something other than the recorder.
+ * Called at each stop.
  */
 void record_put_switches(struct record_thread *thread);
-/* USER, for utrace(). Returns 0 or a positive errno. */
+/* Adds a USER record, for utrace(). Returns 0 or a positive errno. */
 int record_put_user(struct record_thread *thread, uint64_t address, uint64_t size);
 
 /*
