@@ -7,7 +7,7 @@ BENCH_NEEDS :=
 BENCH_RUNS += bench/callcost.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Decoding version 1 dumps of 64 K, 1 M, 8 M and 32 M records, compared with a minimal decoder.
+# Bench of decoding version 1 dumps of 64 K, 1 M, 8 M and 32 M records, compared with a minimal decoder.
 BENCH_DECODE_DIR := build/bench/decode
 BENCH_DECODE_COMPILE = @mkdir -p $(@D) && $(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ \
 	$(filter %.c,$^)
@@ -38,8 +38,8 @@ bench-extract: build/bin/ktrace build/demo/x86_64/kernel.elf
 BENCH_RUNS += bench/guest.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Decoding a hardware trace into steps, compared with libipt alone, on a trace of the demo kernel from the
-# trace unit in software.
+# Bench of decoding a hardware trace into steps, compared with libipt alone. The trace is of the demo kernel,
+# from the trace unit in software.
 BENCH_HWT_DIR := build/bench/hwt
 BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
@@ -59,7 +59,7 @@ bench-hwt: $(BENCH_HWT_NEEDS)
 bench-hwt-linux: $(BENCH_HWT_NEEDS) build/bin/ktrace build/bench/cputime
 	sh bench/hwt_linux.sh
 
-# Printing process traces, compared with awk on strace's output for the same calls.
+# Bench of printing process traces, compared with awk on strace's output for the same calls.
 BENCH_KDUMP_DIR := build/bench/kdump
 
 $(BENCH_KDUMP_DIR)/gen: bench/kdump/gen.c
@@ -84,7 +84,7 @@ BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
 bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
 	sh bench/live.sh
 
-# Merging 64 rings, compared with 8.
+# Bench of merging 64 rings, compared with 8.
 BENCH_MERGE_DIR := build/bench/merge
 
 # The writer of the reader's tests, which does not depend on the kernel library, writes the traces.
@@ -112,8 +112,8 @@ build/bench/cputime: bench/cputime.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
-# The record path on the host. The loops around it are built once for each way of recording. x86_64 only: the
-# port accesses its words with one instruction relative to fs.
+# Bench of the record path on the host. The loops around it are built once for each way of recording. x86_64
+# only: the port accesses its words with one instruction relative to fs.
 BENCH_RECORD_DIR := build/bench/record
 BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
 BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
@@ -137,13 +137,13 @@ $(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
 build/bench/record/record: $(BENCH_RECORD_OBJS)
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# The mailbox, with the same port.
+# Bench of the mailbox, with the same port.
 $(BENCH_RECORD_DIR)/control.o: bench/control.c
 	$(BENCH_RECORD_COMPILE)
 build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# Process traces, with the same port.
+# Bench of process traces, with the same port.
 BENCH_PROC_OBJS := $(KTRACE_PROC_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/proc.o
 $(BENCH_RECORD_DIR)/proc.o: bench/proc.c
 	$(BENCH_RECORD_COMPILE)
@@ -165,7 +165,7 @@ BENCH_RUNS += bench/record_linux.sh
 bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
 	sh bench/record_linux.sh
 
-# Portable streams of a version 1 dump of 8 M records, compared with zstd -3 on the dump's bytes.
+# Bench of portable streams of a version 1 dump of 8 M records, compared with zstd -3 on the dump's bytes.
 BENCH_STREAM_DIR := build/bench/stream
 
 $(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a $(HOST_LIBRARIES)

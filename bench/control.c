@@ -2,8 +2,8 @@
 /*
  * Measures what it costs a kernel if a host switches its events. A loop records and is interrupted by a tick
  * of 250 Hz, with and without a host that turns 1024 events on and off ten times per second through the
- * mailbox. All in one process, in alternating runs. The speed of the loop is per CPU time of the loop and its
- * ticks; the result is the ratio of the medians.
+ * mailbox. Everything runs in one process, in alternating runs. The speed is the number of rounds of the loop
+ * per CPU time of the loop and its ticks; the result is the ratio of the medians.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -43,10 +43,10 @@
 #define BAR_NO_CLOCK_RATIO 1.05 /* an xadd takes 1.5 ns on one CPU and 4 ns on another */
 #define BAR_OFF_RATIO	   1.15 /* the number of branches per cycle depends on the CPU */
 #define BAR_INSTRUCTIONS   60
-#define BAR_LOCK_RATIO	   1.0 /* hooks for taking and releasing a lock, to an event */
+#define BAR_LOCK_RATIO	   1.0 /* cost of the hooks for taking and releasing a lock, relative to an event */
 
 volatile uint64_t bench_clock = 1;
-static int shared_moments; /* times measured although the core was shared */
+static int shared_moments; /* number of times measured although the core was shared */
 
 static const struct variant {
 	const char *name;
@@ -184,8 +184,8 @@ static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), doubl
 /*
  * Moves the runs that count to the front and returns their number. A run counts if the empty loops next to it
  * took at most MOMENT_SHARED_RATIO times what they took in the median run of this thread. The fastest run is
- * no reference here: two hardware threads of one core slow each other down, and the empty loop is fast
- * whenever the twin waits.
+ * not used as the reference: two hardware threads of one core slow each other down, and the empty loop is
+ * fast whenever the twin waits.
  */
 static int twin_choose(double *floor, double *ktrace, const double *slowest, int runs)
 {

@@ -48,7 +48,7 @@ programs() {
 	echo "$load"
 }
 
-# Reads a guest's console. Prints for each load that ends its time by the guest's clock in microseconds, and
+# Reads a guest's console. For each load that ends, prints its time by the guest's clock in microseconds, and
 # the CPU time of QEMU's threads so far in nanoseconds, 0 if QEMU has ended.
 load_times() {
 	while IFS= read -r line; do

@@ -145,7 +145,7 @@ static char *put_line(char *at, const struct ktrx1_record *record, const struct 
 
 	if (microseconds == UINT64_MAX)
 		time = base_ticks_time(record->stamp - base, header.frequency);
-	/* Up to a day. */
+	/* Correct for times of up to a day. */
 	PUT("[    ");
 	at -= (time.seconds > 9) + (time.seconds > 99) + (time.seconds > 999) + (time.seconds > 9999);
 	at = base_put_decimal(at, time.seconds);

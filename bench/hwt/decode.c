@@ -24,10 +24,10 @@
 /* The work of one way to decode a stream in a round, and the minimum cost of each slice. */
 struct amount {
 	uint64_t instructions, runs;
-	double since; /* start of the slice */
+	double since; /* time at which the slice began */
 	size_t slices, room;
 	double *best;
-	double ns; /* sum over all slices */
+	double ns; /* sum of the minimum costs of all slices */
 };
 
 static double now(void)

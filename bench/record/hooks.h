@@ -18,7 +18,7 @@ HOOK_LOOPS(sleep);	/* a thread sleeps, is woken and runs: two context switches *
 #define FACT_LOOPS(name)                     \
 	void hooks_##name##_one(uint64_t n); \
 	void hooks_##name##_two(uint64_t n)
-FACT_LOOPS(switch); /* to another thread and back */
+FACT_LOOPS(switch); /* a switch to another thread and back */
 FACT_LOOPS(wake);
 FACT_LOOPS(block);
 FACT_LOOPS(lock); /* a lock is taken and released */

@@ -71,7 +71,7 @@ static inline void added_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, 
 	store(&ring[mine % SLOTS], mine, a, b, c, d, e);
 }
 
-/* The same with the check of a record over the stored values, a thread and the lap. */
+/* The same reservation, with the check of a record over the stored values, a thread and the lap. */
 static inline void checked_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e)
 {
 	uint64_t mine = 1, check;

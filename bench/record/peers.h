@@ -23,7 +23,7 @@ void floor_busy(uint64_t n);
 void added_tight(uint64_t n);
 void added_busy(uint64_t n);
 
-/* The same with the check of a record over the stored values. */
+/* An unlocked add and six stores, with the check of a record over the stored values. */
 void add_check_tight(uint64_t n);
 void add_check_busy(uint64_t n);
 

@@ -82,7 +82,7 @@ pub struct Config {
     pub syscalls: Name,
     /// `enum ktrace_clocks`.
     pub clocks: u32,
-    /// Sends an interrupt to a CPU, in which that CPU calls `ktrace_clock_serve()` soon.
+    /// Sends an interrupt to a CPU. The handler of that CPU must soon call `ktrace_clock_serve()`.
     pub interrupt: Option<extern "C" fn(u32)>,
     /// Number of entries for each CPU in which repetitions are counted.
     pub folds: u32,
@@ -236,7 +236,7 @@ pub fn mode(mode: Mode) {
     unsafe { ktrace_mode(mode as u8) }
 }
 
-/// Starts recording on all CPUs. It is started at boot.
+/// Starts recording on all CPUs. At boot, recording is on.
 pub fn start() {
     unsafe { ktrace_start() }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Asserts what event.rs, control.rs, state.rs and transport.rs mirror. If something changes here, change it
- * there, too.
+ * Asserts the values and layouts that event.rs, control.rs, state.rs and transport.rs copy from C. If one of
+ * them changes here, change it there, too.
  */
 #include <ktrace/ktrace.h>
 #include <ktrace/transport.h>

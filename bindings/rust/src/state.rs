@@ -8,7 +8,7 @@ use core::ffi::c_void;
 
 use crate::{c_int, v2::EventRow, Event, Name};
 
-/// Unknown: a value for `owner` of `contend`.
+/// An unknown owner, for the argument `owner` of `contend`.
 pub const NOBODY: u32 = 0xffff_ffff;
 
 /// What holds a lock, or waits for it.
@@ -27,9 +27,9 @@ pub enum By {
 pub enum Wait {
     /// A lock.
     Lock = 2,
-    /// Until woken, when an event occurs.
+    /// An event: the thread sleeps until it is woken.
     Event = 3,
-    /// Until a time.
+    /// A time: the thread sleeps until then.
     Time = 4,
     /// The end of a thread.
     Thread = 5,
@@ -87,9 +87,9 @@ hooks! {
     thread_priority = ktrace_thread_priority(thread: u32, priority: u8);
     /// Reports that this CPU sent an interrupt to another CPU and waits for its answer.
     ipi_wait = ktrace_ipi_wait(cpu: u32, what: u32);
-    /// Reports that this wait has ended.
+    /// Reports that the wait for the answer of another CPU has ended.
     ipi_wait_end = ktrace_ipi_wait_end();
-    /// Reports that this CPU has answered such an interrupt.
+    /// Reports that this CPU has answered an interrupt of another CPU.
     ipi_answer = ktrace_ipi_answer();
     /// Reports how many times preemption is now disabled without being enabled again.
     preempt = ktrace_preempt(depth: u32);
