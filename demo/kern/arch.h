@@ -34,7 +34,7 @@ struct ktrace_transport;
  *
  *   struct cpu *arch_this_cpu(void)     this CPU's entry of cpus[]; may be stale as soon as interrupts are on
  *   uint64_t arch_clock(void)           a counter, the same on all CPUs; arch_clock_hz() is its frequency
- *   bool arch_irq_enabled(void)         true if interrupts are on here
+ *   bool arch_irq_enabled(void)         true if this CPU has interrupts on
  *   void arch_irq_unmask(void)          turns interrupts on and does not report it to the tracer;
  *                                       arch_irq_enable() does
  *   void arch_irq_mask(void)            turns interrupts off and does not report it; arch_irq_disable() does
@@ -107,7 +107,7 @@ void arch_init(void);
  */
 const char *arch_boot_args(void);
 
-/* Fills in at most max ranges of free RAM, at least 16 MiB in total. Returns how many. */
+/* Fills in at most max ranges of free RAM, at least 16 MiB in total. Returns the number of ranges. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max);
 
 /*
@@ -146,10 +146,10 @@ uint64_t arch_clock_hz(void);
 void arch_ipi_send(const struct cpu *cpu);
 
 /*
- * Interrupts a CPU, which may be this one, with another vector: interrupt(IRQ_DOORBELL, …) runs there. Unlike
- * the timer and IPIs, this interrupt stays active in the controller until that CPU calls arch_doorbell_end().
- * Until then the CPU gets no interrupt of the same or a lower priority. (RISC-V's software interrupts have no
- * controller that waits for the end.)
+ * Interrupts a CPU, which may be this one, with a second vector: interrupt(IRQ_DOORBELL, …) runs there.
+ * Unlike the timer and IPIs, this interrupt stays active in the controller until that CPU calls
+ * arch_doorbell_end(). Until then the CPU gets no interrupt of the same or a lower priority. (RISC-V's
+ * software interrupts have no controller that waits for the end.)
  */
 void arch_doorbell_ring(const struct cpu *cpu);
 void arch_doorbell_end(void);
@@ -183,7 +183,7 @@ void arch_switch(uintptr_t *save, uintptr_t next);
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
 
 /*
- * arch_map maps a page of the window to a page of RAM, for all CPUs; it returns false if there is no memory.
+ * arch_map maps a page of the window to a page of RAM, for all CPUs, and returns false if there is no memory.
  * arch_unmap removes the mapping and returns the page that was mapped, or 0. Neither flushes the TLBs of
  * other CPUs: the caller runs arch_tlb_flush on each. Page tables come from page_alloc (page.h) and are never
  * freed. The caller serializes the calls.
@@ -201,8 +201,8 @@ struct ktrace_transport *arch_transport(const char *name, const char *path);
 
 /*
  * Creates the nth driver of hardware that traces branches in this type of CPU, for ktrace_hwt_add() to probe.
- * Returns NULL if ktrace has no more. Its interrupt goes to ktrace_hwt_interrupt() and then to
- * interrupt(IRQ_TRACE_UNIT, …). May be called once for each n.
+ * Returns NULL if ktrace has no more drivers. The interrupt of the hardware goes to ktrace_hwt_interrupt()
+ * and then to interrupt(IRQ_TRACE_UNIT, …). May be called once for each n.
  */
 #define ARCH_TRACE_UNITS_MAX 2
 struct ktrace_hwt_backend *arch_trace_unit(unsigned n);
@@ -227,7 +227,10 @@ enum irq {
 	IRQ_TRACE_UNIT,
 };
 
-/* The interrupt was acknowledged to the controller. Called before interrupt(), which may return late. */
+/*
+ * Reports that the interrupt was acknowledged to the controller. Called before interrupt(), which may return
+ * late.
+ */
 void interrupt_ended(enum irq irq);
 
 /*
@@ -237,11 +240,14 @@ void interrupt_ended(enum irq irq);
  */
 void interrupt(enum irq irq, uintptr_t ip);
 
-/* Handles a non-maskable interrupt: any context, own stack. Takes no lock and never switches threads. */
+/*
+ * Handles a non-maskable interrupt, in any context and on a separate stack. Takes no lock and never switches
+ * threads.
+ */
 void nmi(uintptr_t ip);
 
 enum fault_flags {
-	FAULT_PRESENT = 1, /* the page is mapped, but does not allow the access */
+	FAULT_PRESENT = 1, /* fault flag: the page is mapped, but does not allow the access */
 	FAULT_WRITE = 2,
 	FAULT_EXECUTE = 4,
 };

@@ -5,7 +5,7 @@
 
 #define VALUE_MAX 64
 
-/* Returns the text after "key=" if a word with that key begins at `at`, else NULL. */
+/* Returns the text after "key=" if a word with that key begins at `at`, otherwise NULL. */
 static const char *match_key(const char *at, const char *key)
 {
 	while (*key && *at == *key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Boot arguments: words KEY=VALUE[,VALUE…] separated by blanks. If a key is given several times, its values
- * are joined. They are read from the boot loader's string, so they are usable from the first instruction of
- * kmain.
+ * are joined. The arguments are read from the boot loader's string, so they are usable from the first
+ * instruction of kmain.
  */
 #ifndef DEMO_ARGS_H
 #define DEMO_ARGS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Iterates over all values of a key; initialize with { 0 }. */
+/* State of a walk over all values of a key; initialize with { 0 }. */
 struct arg_walk {
 	const char *at;
 };

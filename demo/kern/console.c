@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The console as a file. Typed characters form a line that can be edited until it ends; then it moves to a
- * buffer from which readers take it. The console has no interrupt: the timer tick polls for typed characters.
+ * The console as a file. Typed characters form a line that can be edited until Enter is typed; then the line
+ * moves to a buffer from which readers take it. The console has no interrupt: the timer tick polls for typed
+ * characters.
  */
 #include "arch.h"
 #include "debugger.h"
@@ -9,9 +10,9 @@
 #include "process.h"
 
 #define LINE_SIZE  256
-#define READY_SIZE 1024 /* bytes of finished lines that have not been read yet */
-#define EARLY_SIZE 64	/* characters typed before the first read */
-#define AT_ONCE	   64	/* characters handled in one tick */
+#define READY_SIZE 1024 /* capacity in bytes for finished lines that have not been read yet */
+#define EARLY_SIZE 64	/* capacity for characters typed before the first read */
+#define AT_ONCE	   64	/* maximum number of characters handled in one tick */
 #define CHUNK	   128
 
 enum {

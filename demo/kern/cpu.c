@@ -17,7 +17,7 @@ KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsig
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
-static bool all_started; /* true: cpu_count does not change any more */
+static bool all_started; /* true: cpu_count is final */
 
 static void set_up(struct cpu *cpu, uint32_t id)
 {
@@ -66,7 +66,7 @@ void cpu_start_others(void)
 	if (wanted > CPU_MAX)
 		wanted = CPU_MAX;
 
-	/* CPU numbers are dense: after the first CPU that does not start, no other one is tried. */
+	/* CPU numbers are dense: after the first CPU that does not start, no other CPU is started. */
 	while (cpu_count < wanted) {
 		set_up(&cpus[cpu_count], cpu_count);
 		if (!start(&cpus[cpu_count])) {

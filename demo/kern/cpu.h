@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The per-CPU area. Each CPU owns its entry and finds it with arch_this_cpu(). A field that other CPUs may
- * access has a comment about it. The first five fields have fixed offsets, which assembly and the tracer's
+ * The per-CPU area. Each CPU owns its entry and finds it with arch_this_cpu(). If other CPUs may access a
+ * field, its comment states that. The first five fields have fixed offsets, which assembly and the tracer's
  * hooks use.
  */
 #ifndef DEMO_CPU_H
@@ -21,34 +21,36 @@ struct timer;
 struct run_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
-	unsigned length; /* read without the lock as a hint */
+	unsigned length; /* number of threads; read without the lock as a hint */
 };
 
 struct cpu {
 	struct cpu *self;
 	uint64_t trace_reserve; /* the tracer's next slot */
-	uint32_t trace_context; /* the tracer's word: the thread id and context that run here */
+	/* The tracer's word: id of the running thread, and the context (thread, interrupt, NMI). */
+	uint32_t trace_context;
 
 	uint32_t id; /* dense, the index in cpus[] */
-	/* For the architecture: used by its entry from user mode. */
+	/* Words for the architecture's code that enters the kernel from user mode. */
 	uintptr_t entry[2];
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
 	/* The CPU is up and was not stopped by a panic. Set by the CPU itself, read by all (acquire). */
 	bool online;
 
 	struct thread *current;	 /* the running thread; never NULL once online */
-	struct thread *idle;	 /* runs when no other thread can */
+	struct thread *idle;	 /* runs when no other thread is runnable */
 	struct thread *previous; /* the thread that ran before the current switch */
 	struct timer_list {
 		struct spinlock lock;
 		struct timer *first; /* timed sleeps begun on this CPU, earliest first */
-	} timers;		     /* any CPU, under its lock; only this CPU adds */
-	uint32_t spinlocks;	     /* spinlocks held; this CPU only */
+	} timers;		     /* accessed by any CPU, under its lock; only this CPU adds */
+	uint32_t spinlocks;	     /* number of spinlocks held; accessed by this CPU only */
 	bool ticks;		     /* the timer is on; written by this CPU only */
-	bool need_resched;	     /* checked at the end of an interrupt; this CPU only */
-	struct run_queue queue;	     /* any CPU, under its lock */
+	/* True: switch threads at the end of the interrupt; accessed by this CPU only. */
+	bool need_resched;
+	struct run_queue queue; /* accessed by any CPU, under its lock */
 
-	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
+	uint32_t ipi_pending; /* enum ipi bits; accessed by any CPU, atomically */
 };
 
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");

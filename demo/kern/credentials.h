@@ -14,7 +14,7 @@
 struct credentials {
 	uint32_t uid, effective_uid, saved_uid;
 	uint32_t gid, effective_gid, saved_gid;
-	uint32_t groups; /* used entries of group[] */
+	uint32_t groups; /* number of entries in use in group[] */
 	uint32_t group[GROUPS_MAX];
 	uint32_t jail; /* 0: none */
 	/*
@@ -44,8 +44,8 @@ int credentials_set_users(struct credentials *who, uint32_t real, uint32_t effec
 int credentials_set_groups(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
 
 /*
- * Updates credentials for a program with that mode and owner: a set-id program runs with the ids of its
- * owner. The saved ids become the effective ones.
+ * Updates credentials for the start of a program whose file has that mode and owner: a set-id program runs
+ * with the ids of its owner. The saved ids become the effective ones.
  */
 void credentials_exec(struct credentials *who, uint32_t mode, uint32_t uid, uint32_t gid);
 

@@ -14,7 +14,7 @@
 
 #define LINE_SIZE     80
 #define HEARTBEAT_NS  (10 * NS_PER_MS)
-#define BACKTRACE_MAX 1000 /* larger counts mean: all */
+#define BACKTRACE_MAX 1000 /* larger counts mean: no limit */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
 
@@ -24,8 +24,8 @@ static bool is_leaving;
 /* ---- Keys -------------------------------------------------------------------------------------- */
 
 /*
- * Called while waiting for a key: answers IPIs, for which other CPUs wait, and updates the heartbeat, which
- * the host checks.
+ * Called while waiting for a key: answers IPIs, because other CPUs wait for the answers, and updates the
+ * heartbeat, which the host checks.
  */
 static void handle_while_waiting(void)
 {
@@ -187,7 +187,7 @@ static void help(const char *unused)
 		kprintf("%-14s %s\n", commands[i].name, commands[i].help);
 }
 
-/* Returns the text after the command's name and blanks, or NULL if the line is another command. */
+/* Returns the text after the command's name and blanks, or NULL if the line contains another command. */
 static const char *arguments_of(const struct command *command, const char *line)
 {
 	for (const char *name = command->name; *name; name++, line++)

@@ -18,7 +18,7 @@ static bool has_name(const struct abi_dirent *entry, const char *name, size_t le
 	return entry->ino && memcmp(entry->name, name, length) == 0 && entry->name[length] == '\0';
 }
 
-/* Copies the entry with that name to *entry and returns its offset, or -1 if there is none. */
+/* Copies the entry with that name to *entry and returns its offset, or -1 if no entry has that name. */
 static int64_t find(const struct inode *directory, const char *name, size_t length, struct abi_dirent *entry)
 {
 	for (uint64_t at = 0; read_entry(directory, at, entry); at += ENTRY_SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces the program of a process. The new program is loaded completely first, so the old one can still get
- * an error.
+ * Replaces the program of a process. The new program is loaded completely first, so if that fails, the old
+ * program gets an error and continues.
  */
 #include <ktrace/ktrace.h>
 
@@ -20,7 +20,8 @@ KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exe
 		  (uint32_t, process), (const char *, path));
 
 #define STACK_ALIGNMENT 16
-#define STACK_FIRST	(2 * PAGE_SIZE + ARGS_BYTES_MAX) /* strings, pointers to them, and a first page */
+/* Initial size of the stack: strings, pointers to them, and one page for the program. */
+#define STACK_FIRST (2 * PAGE_SIZE + ARGS_BYTES_MAX)
 
 static size_t count(char *const words[])
 {
@@ -116,8 +117,8 @@ static int load(struct image *image, struct inode *program, char *const argv[], 
 }
 
 /*
- * Reads mode and owner in one call: otherwise a set-id program that changes its owner in between would run
- * with the ids of the new owner.
+ * Reads mode and owner in one call. Otherwise, if the owner of a set-id file changed in between, the program
+ * would run with the ids of the new owner.
  */
 static void take_credentials(struct image *image, struct inode *program, const struct credentials *who)
 {
@@ -168,7 +169,7 @@ static void set_program(struct process *self, const char *path)
 
 /*
  * Takes over the ids of the new program. First it marks the process set-id, so that no new trace of it can
- * start, and ends traces by users that may not trace the new program.
+ * start, and ends traces that were started by users without the right to trace the new program.
  */
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {

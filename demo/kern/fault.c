@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Page faults. Faults of programs are resolved by their areas. In the kernel, only faults in the window are
- * resolved; others are bugs.
+ * Page faults. Faults of programs are resolved from the process's memory areas. In the kernel, only faults in
+ * the window are resolved; others are bugs.
  */
 #include <ktrace/ktrace.h>
 
@@ -47,8 +47,8 @@ static unsigned access_wanted(unsigned flags)
 }
 
 /*
- * Ends the process, except the first one, without which the machine would end: that one sleeps and tries
- * again.
+ * Ends the process. The first process is not ended, because the machine would end with it: it sleeps and
+ * tries again.
  */
 static void out_of_memory(struct process *self)
 {

@@ -14,12 +14,12 @@ KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t
 	     (const char *, kind));
 
 #define OPEN_FILES_MAX 256
-#define SIZE_AT_ONCE   0x7ffff000u /* results are int in C programs */
+#define SIZE_AT_ONCE   0x7ffff000u /* maximum size of a transfer, because results are int in C programs */
 
 static struct spinlock lock = SPINLOCK("open files");
 static struct file table[OPEN_FILES_MAX];
 static struct file *free_files;
-static unsigned used; /* entries of the table that have ever been in use */
+static unsigned used; /* number of entries of the table that have ever been in use */
 
 static uint32_t inode_number(const struct file *file)
 {

@@ -35,8 +35,8 @@ struct file_operations {
 	int64_t (*list)(struct file *file, uintptr_t to, size_t size); /* getdents */
 	int64_t (*ioctl)(struct file *file, unsigned request, uintptr_t argument);
 	/*
-	 * Returns the page at that offset, a multiple of PAGE_SIZE, for mapping read-only, or PAGE_NONE. The
-	 * device keeps a reference of its own.
+	 * Returns the page at that offset, a multiple of PAGE_SIZE, for a read-only mapping, or PAGE_NONE.
+	 * The device keeps its own reference to the page.
 	 */
 	uintptr_t (*page)(struct file *file, uint64_t offset);
 	unsigned (*poll)(struct file *file); /* current POLL* events; NULL: always ready */
@@ -50,7 +50,7 @@ struct file {
 	unsigned references; /* accessed atomically */
 	unsigned flags;	     /* O_* */
 	uint64_t offset;
-	/* Held while a call reads or writes at `offset` and changes it. */
+	/* Held while a call reads or writes the file at `offset` and changes `offset`. */
 	struct mutex position;
 	struct inode *inode; /* NULL for pipes and sockets */
 	/* The directory in which the file was found. NULL: the root, or none. */
@@ -77,12 +77,12 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size);
 
 /*
  * Allocates a descriptor for a newly opened file. The reference moves to the descriptor. With O_CLOEXEC in
- * the flags, execve closes the descriptor. Returns -EMFILE if there is none, after releasing the file.
+ * the flags, execve closes the descriptor. If no descriptor is free, releases the file and returns -EMFILE.
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
-/* Replaces the file of that descriptor. */
+/* Replaces the file to which that descriptor refers. */
 void files_replace(struct files *files, struct file *file, int fd);
-/* The caller owns a reference to the returned file; NULL: -EBADF. */
+/* The caller owns a reference to the returned file. NULL means -EBADF. */
 struct file *files_get(struct files *files, int fd);
 int files_close(struct files *files, int fd);
 void files_fork(struct files *to, struct files *from);

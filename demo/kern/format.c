@@ -59,7 +59,9 @@ static void put_signed(struct output *out, int64_t value, const struct conversio
 	put_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, 10, c);
 }
 
-/* Parses the flags, width and length of a conversion. Returns the position of its letter. */
+/*
+ * Parses the flags, width and length modifier of a conversion. Returns a pointer to the conversion's letter.
+ */
 static const char *parse_conversion(const char *at, struct conversion *c)
 {
 	*c = (struct conversion){ 0 };

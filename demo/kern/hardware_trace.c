@@ -242,7 +242,7 @@ static struct ktrace_hwt_qemu qemu = { .user_start = USER_BASE, .user_end = USER
 static struct ktrace_hwt_backend software;
 static bool has_software;
 
-/* Hardware trace units that ktrace has drivers for, up to NULL. */
+/* Hardware trace units for which ktrace has drivers; ends with NULL. */
 static struct ktrace_hwt_backend *hardware[ARCH_TRACE_UNITS_MAX + 1];
 
 static void publish_clock(void *unused)
@@ -343,6 +343,6 @@ void hardware_trace_init(void)
 	}
 	find_software();
 	for (unsigned n = 0; n < ARCH_TRACE_UNITS_MAX && (hardware[n] = arch_trace_unit(n)); n++)
-		(void)ktrace_hwt_add(hardware[n]); /* unit->why contains the reason for a failure */
+		(void)ktrace_hwt_add(hardware[n]); /* unit->why explains a failure */
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

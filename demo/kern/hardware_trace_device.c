@@ -58,8 +58,8 @@ static uint32_t unit_of(const struct file *file)
 }
 
 /*
- * A jail does not restrict the file system. But its superuser must not see kernel code, or processes outside
- * the jail. The process of a file may have ended: then a process in a jail cannot open the file.
+ * A jail does not restrict the file system. But a jail's superuser must not see kernel code, or processes
+ * outside the jail. The process of a file may have ended: then a process in a jail cannot open the file.
  */
 static bool is_visible(uint64_t device_number)
 {

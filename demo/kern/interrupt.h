@@ -4,11 +4,11 @@
 
 #include "arch.h"
 
-/* Handler of IRQ_DOORBELL; it must call doorbell_end(). */
+/* Handler of IRQ_DOORBELL; must call doorbell_end(). */
 extern void (*doorbell_handler)(void);
 void doorbell_end(void);
 
-/* Called in each interrupt and NMI, in its context; may be NULL. */
+/* Hook called in each interrupt and NMI, in its context; may be NULL. */
 extern void (*interrupt_observer)(enum irq irq);
 
 #endif

@@ -17,8 +17,8 @@ static struct {
 } call;
 
 /*
- * If another request is pending, its interrupt is already on its way, so none is sent. Therefore a sender
- * must not be preempted between setting its bit and sending the interrupt.
+ * If another request is pending, an interrupt is already on its way, so this function sends none. Therefore a
+ * sender must not be preempted between setting its bit and sending the interrupt.
  */
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
@@ -33,8 +33,9 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 /*
  * Waits until no other call is in progress. Returns whether interrupts were on; they are off on return,
  * because the owner of the call must not be preempted.
- * Between two tries interrupts are on if they were before, because the wait may be long. If they were off,
- * ipi_handle() handles the requests to this CPU: otherwise two callers would wait for each other for ever.
+ * Between two tries interrupts are on if they were on at the call, because the wait may be long. If they were
+ * off, ipi_handle() handles the requests to this CPU: otherwise two callers would wait for each other for
+ * ever.
  */
 static bool claim_call(uintptr_t place)
 {
@@ -69,7 +70,7 @@ static void wait_for_answers(uint32_t target, uintptr_t place)
 	ktrace_ipi_wait_end();
 }
 
-/* Runs the function on all CPUs if `only` is NULL, else on that CPU. */
+/* Runs the function on all CPUs if `only` is NULL, otherwise only on that CPU. */
 static void call_cpus(const struct cpu *only, void (*function)(void *), void *argument, uintptr_t place)
 {
 	bool irq_on = claim_call(place);

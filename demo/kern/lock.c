@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spinlocks and mutexes. One file reports both kinds, because the trace treats them the same and identifies
+ * Spinlocks and mutexes. Both kinds are in one file, because the trace treats them the same and identifies
  * them by their addresses.
  *
  * Locks are not fair: any CPU or thread may take a free lock. A queue would be bad on a virtual machine: the
@@ -31,7 +31,7 @@ static bool try_lock(uint32_t *lock, uint32_t holder)
 
 static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t place)
 {
-	/* If the lock is free by now, this is 0 - 1: KTRACE_NOBODY. */
+	/* If the lock is free by now, the result is 0 - 1, which is KTRACE_NOBODY. */
 	uint32_t owner = __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1;
 
 	ktrace_contend_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
@@ -76,7 +76,7 @@ void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t
 
 /*
  * No wakeup is lost: a waiter increments `waiters` and then tries to take the lock again; an unlocker frees
- * the lock and then reads `waiters`. At least one of them sees the change of the other.
+ * the lock and then reads `waiters`. So at least one of the two sees the change made by the other.
  */
 static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t place)
 {

@@ -30,8 +30,8 @@
 KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
 /*
- * The first thread. If run= names work of the kernel, it does that and ends the machine with the status of
- * exit=. Otherwise it starts user programs, which decide when the machine ends.
+ * The first thread. If run= names work of the kernel, this thread does the work and ends the machine with the
+ * status of exit=. Otherwise it starts user programs, which decide when the machine ends.
  */
 static void init(void *unused)
 {

@@ -35,7 +35,7 @@ bool mapped_code_prepare(struct process *self)
 		code = NULL;
 	}
 	process_unlock(irq_on);
-	if (code) /* another thread was first */
+	if (code) /* another thread has set the list first */
 		page_free(code, PAGES);
 	return true;
 }

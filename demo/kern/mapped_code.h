@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The list of file code that a process has mapped itself, for traces that start later. A process's areas may
- * be read only by the process; this list is guarded by the process table's lock. It has as many entries as
+ * The list of file code that a process has mapped itself, for traces that start later. Only the process
+ * itself may read its areas; this list is guarded by the process table's lock. It has as many entries as
  * there can be areas.
  */
 #ifndef DEMO_MAPPED_CODE_H
@@ -15,7 +15,9 @@
 
 struct process;
 
-/* Allocates the list, before the running process maps code. Returns false if out of memory. */
+/*
+ * Allocates the running process's list. Call it before the process maps code. Returns false if out of memory.
+ */
 bool mapped_code_prepare(struct process *self);
 /* Records that the process has mapped code. Requires: mapped_code_prepare() returned true. */
 void mapped_code_add(struct process *self, const struct ktrx_hwt_image *image, const char *path);
@@ -30,7 +32,7 @@ bool mapped_code_fork(struct process *child, const struct process *parent);
 /* Frees the list: the process runs another program now, or ends. */
 void mapped_code_drop(struct process *self);
 
-/* Copies the nth entry. Returns false if there are no more. Requires: process table locked. */
+/* Copies the nth entry. Returns false if there is no nth entry. Requires: process table locked. */
 bool mapped_code_get(const struct process *process, uint32_t n, struct ktrx_hwt_image *image, char *path,
 		     size_t room);
 

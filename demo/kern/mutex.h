@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleeping locks. A thread that finds the lock taken sleeps until it is released. For long critical sections,
- * or those that sleep. Not recursive. Requires: thread context, no spinlock held.
+ * Sleeping locks. A thread that finds the lock taken sleeps until it is released. Use it for critical
+ * sections that are long or that sleep. Not recursive. Requires: thread context, no spinlock held.
  */
 #ifndef DEMO_MUTEX_H
 #define DEMO_MUTEX_H
@@ -13,8 +13,8 @@
 
 struct mutex {
 	/*
-	 * Thread id, 0: free. It is first so that its address differs from that of the queue's lock: the
-	 * trace identifies locks by address.
+	 * Thread id of the holder, 0: free. This field is first, so that its address differs from that of the
+	 * queue's lock: the trace identifies locks by address.
 	 */
 	uint32_t holder;
 	uint32_t waiters; /* threads that found the lock taken */

@@ -2,7 +2,7 @@
 /*
  * Each CPU has a pool of buffers. A CPU whose pool runs low takes half of its neighbour's pool.
  * The mistake: the CPU holds the lock of its own pool while it locks the neighbour's. If all CPUs run low at
- * the same time, each spins for the lock of the next.
+ * the same time, each CPU spins for the lock of the next CPU.
  */
 #include "cpu.h"
 #include "spinlock.h"

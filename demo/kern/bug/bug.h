@@ -3,8 +3,8 @@
  * Bugs: small pieces of kernel code with one real mistake each. Like a workload, a bug is started by the boot
  * argument run=NAME. test/scenarios/list contains what `ktrace why` must report for each.
  *
- * The mistake is in how the code uses the kernel. Locks, scheduler and interrupts are those that the rest of
- * the kernel uses. Most bugs hang the machine, so the function does not return.
+ * The mistake is in how the code uses the kernel. Locks, scheduler and interrupts are the kernel's normal
+ * ones. Most bugs hang the machine, so the function does not return.
  */
 #ifndef DEMO_BUG_H
 #define DEMO_BUG_H
@@ -18,12 +18,15 @@ extern const struct work bugs[];
 
 /* Two threads take two mutexes in opposite orders. */
 void bug_abba(uint64_t until_ns);
-/* The same with mutexes whose waiters yield and try again. The "no" variant locks in one order: no bug. */
+/*
+ * Two threads take two mutexes in opposite orders; waiters yield and try again. The "no" variant takes them
+ * in one order and has no mistake.
+ */
 void bug_abba_yield(uint64_t until_ns);
 void bug_no_abba_yield(uint64_t until_ns);
 /* CPUs take two spinlocks in different orders. */
 void bug_abba_spin(uint64_t until_ns);
-/* Three threads and three mutexes, in a ring. */
+/* Three threads and three mutexes: each thread holds one mutex and waits for the next. */
 void bug_cycle3(uint64_t until_ns);
 /* An interrupt handler takes a lock that its CPU holds. */
 void bug_self_irq(uint64_t until_ns);
@@ -33,7 +36,7 @@ void bug_ipi_lock(uint64_t until_ns);
 void bug_ipi_off(uint64_t until_ns);
 /* A thread of high priority waits for a lock whose holder does not get to run. */
 void bug_inversion(uint64_t until_ns);
-/* A thread ends while it holds a mutex; and the same without the mistake. */
+/* A thread ends while it holds a mutex. The "no" variant has no mistake. */
 void bug_dead_owner(uint64_t until_ns);
 void bug_no_dead_owner(uint64_t until_ns);
 /* Two locks are taken in both orders, at different times. */
@@ -54,9 +57,9 @@ void bug_irq_storm(uint64_t until_ns);
 void bug_irq_off(uint64_t until_ns);
 /* The timer of one CPU is stopped and not started again. */
 void bug_dead_timer(uint64_t until_ns);
-/* A driver spins for ever for an answer of its device. */
+/* A driver spins for ever, because its device does not answer. */
 void bug_kernel_spin(uint64_t until_ns);
-/* Two threads release their locks for each other, for ever. */
+/* Two threads release their locks again and again to avoid a deadlock, for ever. */
 void bug_livelock(uint64_t until_ns);
 /* Endless recursion. */
 void bug_stack(uint64_t until_ns);
@@ -66,8 +69,8 @@ void bug_null_call(uint64_t until_ns);
 void bug_sleep_spin(uint64_t until_ns);
 
 /*
- * Waits that do not end, each also without the mistake: for an interrupt, for a disk while holding a lock,
- * for jobs that are queued without a wakeup, for a signal that was given too early.
+ * Waits that do not end: for an interrupt, for a disk while holding a lock, for jobs that are queued without
+ * a wakeup, for a signal that was given too early. The "no" variants have no mistake.
  */
 void bug_sensor(uint64_t until_ns);
 void bug_no_sensor(uint64_t until_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A CPU puts letters into another CPU's box and rings its doorbell. The doorbell's handler takes them out.
- * Two handlers with a mistake: one returns without acknowledging the interrupt, the other one does not take
- * the letters.
+ * Two handlers with a mistake: one returns without acknowledging the interrupt, the other handler does not
+ * take the letters.
  */
 #include "arch.h"
 #include "bug/bug.h"
@@ -24,7 +24,7 @@ static void post(const struct cpu *to)
 }
 
 /*
- * Sends letters to the last CPU. The final ring, without a letter, makes sure that no letter remains
+ * Sends letters to the last CPU. Rings the doorbell once more at the end, so that no letter remains
  * unnoticed.
  */
 static void postman(void *unused)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counts interrupts, each kind under a lock of its own. A thread adds them up; it locks the second kind
- * before it unlocks the first.
- * The mistake: unlocking the first one restores the interrupt state of before the first lock: on, although
- * the second lock is still held. An interrupt handler then spins for a lock that its own CPU holds.
+ * Counts interrupts, each kind under a lock of its own. A thread computes the sum; it takes the lock of the
+ * second kind before it releases the lock of the first kind.
+ * The mistake: releasing the first lock restores the interrupt state from before that lock was taken. So
+ * interrupts are on, although the second lock is still held. An interrupt handler then spins for a lock that
+ * its own CPU holds.
  */
 #include "arch.h"
 #include "cpu.h"

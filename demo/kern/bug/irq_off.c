@@ -15,8 +15,8 @@
 KTRACE_EVENT(sensor, poll, "%u", (uint32_t, tries));
 
 /*
- * The mistake: interrupts are off during the whole conversion. No other code uses the sensor, so nothing
- * requires that.
+ * The mistake: interrupts are off during the whole conversion. No other code uses the sensor, so interrupts
+ * could stay on.
  */
 static void read_sensor(void)
 {

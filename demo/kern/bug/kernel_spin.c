@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A driver spins until its device answers, which never happens. Interrupts stay on. */
+/* A driver spins until its device answers, but the device never answers. Interrupts stay on. */
 #include "arch.h"
 #include "bug/bug.h"
 #include "clock.h"
@@ -9,7 +9,7 @@
 
 #define READY 1u
 
-static volatile uint32_t status; /* the device's status register, in this simulation */
+static volatile uint32_t status; /* simulated status register of the device */
 
 /* The mistake: the wait has no timeout. */
 static void wait_until_ready(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A printer takes jobs from a spooler; clients wait until their job is printed.
- * The mistake: an urgent job is put at the front of the queue, but the printer is not woken. That has no
- * effect as long as the printer is busy anyway.
+ * The mistake: an urgent job is put at the front of the queue, but the printer is not woken. As long as the
+ * printer is busy, the missing wakeup has no effect.
  */
 #include <stddef.h>
 

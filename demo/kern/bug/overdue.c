@@ -23,8 +23,8 @@
 
 static struct {
 	struct wait_queue queue;
-	unsigned used;	/* used places of the FIFO */
-	unsigned count; /* samples that have not been read yet */
+	unsigned used;	/* number of used places of the FIFO */
+	unsigned count; /* number of samples that have not been read yet */
 	bool gives_back;
 } sensor = { .queue = WAIT_QUEUE("sensor") };
 
@@ -87,7 +87,7 @@ static struct mutex cache = { .queue = WAIT_QUEUE("block cache") };
 
 static struct {
 	struct wait_queue answers;
-	unsigned asked, answered; /* both guarded by the lock of `answers` */
+	unsigned asked, answered; /* both fields are guarded by the lock of `answers` */
 	uint64_t answer_ns;
 	unsigned good; /* number of reads that the disk answers */
 } disk = { .answers = DEVICE_QUEUE("disk") };
@@ -147,7 +147,7 @@ void bug_stuck_disk(uint64_t until_ns)
 	run_disk(GOOD_READS, NS_PER_MS, until_ns);
 }
 
-/* Without the mistake: the disk is slow, but answers. */
+/* Variant without the mistake: the disk is slow, but answers. */
 void bug_no_stuck_disk(uint64_t until_ns)
 {
 	run_disk(UINT32_MAX, 400 * NS_PER_MS, until_ns);
@@ -210,7 +210,7 @@ void bug_unwoken(uint64_t until_ns)
 	run_jobs(true, until_ns);
 }
 
-/* Without the mistake: the producer ends after its last job. */
+/* Variant without the mistake: the producer ends after its last job. */
 void bug_no_unwoken(uint64_t until_ns)
 {
 	run_jobs(false, until_ns);
@@ -223,7 +223,9 @@ static struct {
 	bool given;
 } start = { .queue = WAIT_QUEUE("start signal") };
 
-/* The mistake: the signal is checked before the lock is taken, and not again after that. */
+/*
+ * The mistake: the signal is checked before the lock is taken, and not checked again while the lock is held.
+ */
 static void starter(void *argument)
 {
 	bool there = __atomic_load_n(&start.given, __ATOMIC_ACQUIRE), irq_on;

@@ -17,8 +17,8 @@ static void write_out(void)
 }
 
 /*
- * The mistake: a spinlock is held by the CPU. Another thread on that CPU that wants the lock waits for its
- * own CPU.
+ * The mistake: sleeping while holding a spinlock. Another thread on the same CPU that spins for the lock
+ * prevents the holder from running.
  */
 static void append(void)
 {

@@ -16,7 +16,7 @@
 #include "bug/bug.h"
 
 #define URGENT	     (PRIORITY_DEFAULT + 1)
-#define TEST_SAMPLES 10 /* samples taken at normal priority, before it is raised */
+#define TEST_SAMPLES 10 /* minimum number of samples before the priority is raised */
 #define SAMPLE_NS    (NS_PER_MS / 10)
 
 static unsigned samples, reports; /* accessed atomically */

@@ -13,7 +13,7 @@
 #define PAUSE_MOST_NS 65536u
 
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards `full` */
-static bool full = true;				  /* a first letter is there already */
+static bool full = true;				  /* true: a first letter is there from the start */
 
 static void read_letter(void)
 {

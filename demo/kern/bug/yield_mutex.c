@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A mutex without sleep: a thread that finds it taken yields and tries again, so it stays runnable. Two
- * clerks work on two ledgers, each guarded by such a mutex.
+ * A mutex whose waiters do not sleep: a thread that finds it taken yields and tries again, so it stays
+ * runnable. Two clerks work on two ledgers, each guarded by such a mutex.
  * The mistake of bug_abba_yield: they lock the ledgers in opposite orders. bug_no_abba_yield uses one order
  * and has no mistake.
  */
