@@ -3,9 +3,9 @@
  * Free memory is a list of runs of adjacent pages, sorted by address and stored in the first bytes of each
  * run. Adjacent runs are merged. Allocation is first fit.
  *
- * Most allocations are single pages. These come from a stock of the CPU and return to it. Only when the stock
- * is empty or full, half a stock is moved from or to the list. Each place of a stock is filled and emptied in
- * one atomic step, by any CPU. Therefore stocks need no lock, a thread may migrate during the access, and an
+ * Most allocations are single pages. These come from a stock of the CPU and return to it. If the stock is
+ * empty or full, half a stock of pages is moved from or to the list. Any CPU may fill or empty a place of a
+ * stock, in one atomic step. Therefore stocks need no lock, a thread may migrate during the access, and an
  * allocation that fails can take back the pages of all stocks.
  */
 #include <stdint.h>
@@ -20,7 +20,8 @@
 
 KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
 /*
- * Off by default, because a program that ends frees thousands of pages. To look for one, set mm.free=on+rare.
+ * This event is off by default, because a program that ends frees thousands of pages. To see when
+ * a page is freed, set mm.free=on+rare.
  */
 KTRACE_EVENT_WITH(KTRX_STATE_OFF, 0, KTRX_V1_NONE, mm, free, "%p, %u pages", (const void *, first),
 		  (uint32_t, pages));
@@ -39,17 +40,17 @@ struct stock {
 static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static struct stock stocks[CPU_MAX];
-static size_t free_pages; /* in the list and in stocks */
-static uintptr_t middle;  /* middle of the largest range of RAM */
+static size_t free_pages; /* number of free pages in the list and in stocks */
+static uintptr_t middle;  /* address of the middle of the largest range of RAM */
 
-/* Shows whether programs leak pages. */
+/* The number of free pages: shows whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
 #define RECORD_STEP 16 /* pages */
 
 /*
- * Records the number of free pages, but only after a change by RECORD_STEP: a counter track does not need
- * each page.
+ * Records the number of free pages if it has changed by RECORD_STEP since the last record: a counter track
+ * needs no record for each page.
  */
 static void record_free_pages(void)
 {
@@ -100,7 +101,7 @@ static void *list_take(size_t count)
 	return NULL;
 }
 
-/* Takes these pages from the middle of their run. Returns NULL if they are not free. */
+/* Takes exactly these pages out of their run. Returns NULL if they are not free. */
 static void *list_take_at(uintptr_t address, size_t count)
 {
 	for (struct run *run = runs; run; run = run->next) {
@@ -144,7 +145,9 @@ static void list_put(void *pages, size_t count)
 
 /* ---- Stocks ------------------------------------------------------------------------------------- */
 
-/* Returns the stock of this CPU. If the thread migrates afterwards, any other stock is as good. */
+/*
+ * Returns the stock of this CPU. If the thread migrates afterwards, the stock of another CPU works as well.
+ */
 static struct stock *own_stock(void)
 {
 	return &stocks[arch_this_cpu()->id];
@@ -188,7 +191,9 @@ static void stock_return(struct stock *stock, unsigned count)
 		list_put(page, 1);
 }
 
-/* Moves half a stock of pages from the list to a stock, if there are so many. Requires: lock held. */
+/*
+ * Moves half a stock of pages, or fewer if the list has fewer, from the list to a stock. Requires: lock held.
+ */
 static void stock_refill(struct stock *stock)
 {
 	for (unsigned i = 0; i < STOCK_PAGES / 2; i++) {

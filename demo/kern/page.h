@@ -17,9 +17,9 @@ void page_init(void);
 void *page_alloc(size_t count);
 
 /*
- * Allocates count adjacent pages without clearing them: at the same address in each boot, far from what a
- * boot loader writes, so they contain what the previous boot wrote. Returns NULL if they are not free. May be
- * called once.
+ * Allocates count adjacent pages without clearing them: at the same address in each boot, far from memory
+ * that a boot loader writes. So the pages contain the data that the previous boot wrote. Returns NULL if they
+ * are not free. May be called once.
  */
 void *page_reserve(size_t count);
 

@@ -18,7 +18,7 @@
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
-/* Recorded only if recording continues after the panic. */
+/* This event is recorded only if recording continues after the panic. */
 KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status));
 
 static const struct cpu *panicking; /* the first CPU that panicked */
@@ -48,7 +48,7 @@ static void stop_others(const struct cpu *self)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_STOP);
 	wait_for_others();
-	/* The remaining CPUs have interrupts off. */
+	/* interrupts are off on the CPUs that have not stopped */
 	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self && cpus[i].online)
 			arch_nmi_send(&cpus[i]);

@@ -12,7 +12,7 @@
  */
 _Noreturn void panic(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
-/* Stops this CPU for ever if another CPU has panicked, else returns. For interrupt and NMI handlers. */
+/* Stops this CPU for ever if another CPU has panicked, otherwise returns. For interrupt and NMI handlers. */
 void panic_check(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Pipes. Data goes through a buffer on the stack, because user memory must not be accessed while a spinlock
- * is held. Therefore data is lost if it was taken for a reader with a bad address. Up to PIPE_ATOMIC bytes of
- * a write stay together.
+ * is held. Therefore data is lost if a reader passes a bad address. A write of at most PIPE_ATOMIC bytes is
+ * not interleaved with other writes.
  */
 #include "arch.h"
 #include "page.h"
@@ -14,7 +14,10 @@
 struct pipe {
 	struct wait_queue changed; /* its lock guards all fields; readers or writers wait here */
 	bool has_reader, has_writer;
-	/* Bytes written and taken in total. The bytes in between are in data[], from taken % PIPE_SIZE on. */
+	/*
+	 * Total numbers of bytes written and taken. The bytes written but not taken are in data[], from taken
+	 * % PIPE_SIZE on.
+	 */
 	size_t written, taken;
 	char data[PIPE_SIZE];
 };
@@ -40,7 +43,7 @@ static void change_done(struct pipe *pipe, bool irq_on)
 	poll_changed();
 }
 
-/* Returns the number of bytes, 0 at the end of the data, or -errno. */
+/* Returns the number of bytes taken, 0 at the end of the data, or -errno. */
 static int64_t take(struct pipe *pipe, char *to, size_t size, bool may_wait)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);
@@ -139,7 +142,7 @@ static unsigned poll_writer(struct file *file)
 	return events;
 }
 
-/* Closes one end and wakes threads that wait at the other end. Frees the pipe after the second end. */
+/* Closes one end and wakes threads that wait at the other end. Frees the pipe when both ends are closed. */
 static void close_end(struct pipe *pipe, bool *end)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * All pollers wait in one queue and check all their files whenever any file changes. That is simple, and fast
- * enough for few pollers. A counter of changes shows a poller that it missed one while it was checking.
+ * All pollers wait in one queue and check all their files whenever any file changes. This is simple, and fast
+ * enough for few pollers. A counter of changes shows a poller that it missed a change while it was checking.
  */
 #include <ktrace/ktrace.h>
 
@@ -12,7 +12,7 @@ KTRACE_EVENT(vfs, poll, "%u files for %d ms: %d ready", (uint32_t, files), (int3
 	     (int32_t, result));
 
 static struct wait_queue pollers = WAIT_QUEUE("poll");
-static unsigned poller_count; /* accessed atomically, as is `changes` */
+static unsigned poller_count; /* accessed atomically, like `changes` */
 static unsigned changes;
 
 void poll_changed(void)
@@ -55,7 +55,7 @@ static int look_at_all(struct files *files, struct abi_pollfd *fds, size_t count
 
 /*
  * Sleeps unless there has been a change since `seen` was read. After a change, wait_sleep_until() with
- * deadline 0 only checks for signals. Otherwise endless changes would prevent a poller from seeing its signal
+ * deadline 0 only checks for signals. Otherwise endless changes would prevent a poller from noticing a signal
  * or its timeout.
  */
 static enum wake_reason wait_for_change(unsigned seen, uint64_t deadline_ns)

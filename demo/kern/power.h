@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Orderly ends of the machine. The trace records which one it was. */
+/*
+ * End the machine in an orderly way: switch it off, or restart it. The trace records which of the two
+ * occurred.
+ */
 #ifndef DEMO_POWER_H
 #define DEMO_POWER_H
 

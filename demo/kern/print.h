@@ -5,19 +5,25 @@
 
 #include "format.h"
 
-/* Prints at most 255 characters. Output of other CPUs does not interleave. Any context except NMI. */
+/*
+ * Prints at most 255 characters. The text does not interleave with output of other CPUs. Any context except
+ * NMI.
+ */
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes text in one piece. Any context except NMI. */
 void console_write(const char *text, size_t size);
 
-/* Like console_write, in any context including NMI. The text is lost if this CPU is writing already. */
+/*
+ * Like console_write, in any context including NMI. The text is lost if the call interrupted a write of this
+ * CPU.
+ */
 void console_write_nested(const char *text, size_t size);
 
 /* Writes without taking the lock. Requires: all other CPUs are stopped. */
 void console_write_unlocked(const char *text);
 
-/* Frees the console's lock if a stopped CPU holds it. Requires: all other CPUs are stopped. */
+/* Releases the console's lock if a stopped CPU holds it. Requires: all other CPUs are stopped. */
 void console_seize(void);
 
 #endif

@@ -69,8 +69,8 @@ static void take_lock(uint32_t run)
 }
 
 /*
- * Measures `runs` runs of `once` after a first run for warming up. A run performs the measured operation
- * `parts` times.
+ * Measures `runs` calls of `once`, after a first call for warming up. Each call performs the measured
+ * operation `parts` times.
  */
 static void measure(const char *test, void (*once)(uint32_t run), uint32_t runs, uint32_t parts)
 {

@@ -174,7 +174,7 @@ static void set_going(struct process *process, struct process *parent)
 
 /* ---- Start ------------------------------------------------------------------------------------- */
 
-/* Opens descriptors 0 to 2 of the first process. Without a console they remain closed. */
+/* Opens descriptors 0 to 2 of the first process. If there is no console, they remain closed. */
 static void open_console(struct process *process)
 {
 	struct file *console;
@@ -276,7 +276,10 @@ static bool leave_children_to_init(const struct process *parent)
 	return zombies;
 }
 
-/* The last access of a process to its entry: from now on it belongs to the parent. */
+/*
+ * Makes the process a zombie. This is the process's last access to its entry: from now on the entry belongs
+ * to the parent.
+ */
 static void become_zombie(struct process *self, int status)
 {
 	bool irq_on = process_lock(), zombies = leave_children_to_init(self);

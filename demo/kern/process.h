@@ -25,26 +25,27 @@
 enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
 /*
- * Threads wait here for the end of others. `ended` changes under the queue's lock, which is never held
- * together with the table's lock. A waiter reads the count, checks the table, and sleeps until the count has
- * changed, so it misses no end. The structure outlives the process, because a thread that has just ended may
- * still increment the count.
+ * Threads wait here for the end of other threads or processes. `ended` changes under the queue's lock, which
+ * is never held together with the table's lock. A waiter reads the count, checks the table, and sleeps until
+ * the count has changed, so the waiter misses no end. The structure outlives the process, because a thread
+ * that has just ended may still increment the count.
  */
 struct process_ends {
 	struct wait_queue queue;
-	uint32_t ended; /* number of ends so far */
+	uint32_t ended; /* number of ends since the start */
 };
 
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
-	uint32_t group;		    /* its process group: the pid of the group's founder; table lock */
+	/* The process group, which is the pid of its founder; guarded by table lock. */
+	uint32_t group;
 	struct process *parent;	    /* table lock; itself for init */
-	int status;		    /* for wait4, once a zombie; table lock */
-	char name[THREAD_NAME_MAX]; /* name of its main thread or program */
+	int status;		    /* status for wait4, valid in a zombie; table lock */
+	char name[THREAD_NAME_MAX]; /* name of the main thread or the program */
 	struct thread *thread;	    /* the main thread; table lock */
 	struct thread *threads;	    /* list of threads, by next_in_process; table lock */
-	unsigned staying;	    /* threads that are not ending; table lock */
+	unsigned staying;	    /* number of threads that are not ending; table lock */
 	struct thread *ender;	    /* the thread that is ending all others; table lock */
 	struct vm vm;
 	struct files files;
@@ -53,9 +54,10 @@ struct process {
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	bool is_ending;				   /* process traces contain its end; table lock */
+	/* True: the process is ending, and its traces already contain the end; table lock. */
+	bool is_ending;
 	char program[PATH_MAX];			   /* the path given to execve; table lock */
-	struct mapped_code *code;		   /* of mapped_code.c; NULL: none; table lock */
+	struct mapped_code *code;		   /* list of mapped_code.c; NULL: none; table lock */
 	struct process_ends children, thread_ends; /* must be last: claim_slot does not clear them */
 };
 

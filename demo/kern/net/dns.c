@@ -19,7 +19,8 @@ KTRACE_EVENT(net, dns_answer, "%u: %u answers, code %u, for %s", (uint16_t, id),
 #define NAME_BYTES   64 /* enough for the trace */
 
 /*
- * Copies the name of the first question, with dots between labels, as far as it is in the message and fits.
+ * Copies the name of the first question, with dots between labels. Copies only what is in the message and
+ * fits.
  */
 static void read_name(char *name, const uint8_t *message, size_t bytes)
 {

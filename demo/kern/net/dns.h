@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Examines the content of a datagram; it may be anything. */
+/* Examines the content of a datagram, which may be any bytes. */
 void dns_watch(uint16_t from_port, uint16_t to_port, const uint8_t *message, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The only ICMP message here: port unreachable, for a UDP port without a socket. Requires: network lock held.
- * Both functions take ownership of the packet.
+ * ICMP. The only supported message is "port unreachable", for a UDP port without a socket. Requires: network
+ * lock held. Both functions take ownership of the packet.
  */
 #ifndef DEMO_NET_ICMP_H
 #define DEMO_NET_ICMP_H

@@ -15,7 +15,7 @@
 
 enum ip_protocol { IP_ICMP = 1, IP_STREAM = 6, IP_UDP = 17 };
 
-/* Returns true if the address is one of this machine's, which are the only ones that can be reached. */
+/* Returns true if the address belongs to this machine. No other address can be reached. */
 static inline bool ip_is_here(uint32_t address)
 {
 	return address >> 24 == 127;
@@ -46,7 +46,7 @@ static inline size_t ip_payload_bytes(const struct packet *packet)
 	return packet->length - IP_HEADER_BYTES;
 }
 
-/* UDP and the stream protocol have their ports at the same offset; 0 for ICMP. */
+/* Return a port of a UDP or stream packet, 0 for ICMP. Both protocols have their ports at the same offset. */
 static inline uint16_t ip_source_port(const struct packet *packet)
 {
 	return ip_protocol(packet) == IP_ICMP ? 0 : get16(packet->frame + IP_HEADER_BYTES);
@@ -60,10 +60,10 @@ static inline uint16_t ip_destination_port(const struct packet *packet)
 /* Writes the IP header of a frame with `bytes` bytes of payload. */
 void ip_header(struct packet *packet, enum ip_protocol protocol, size_t bytes, uint32_t from, uint32_t to);
 
-/* Returns the Internet checksum of n bytes. It is 0 if they contain a correct checksum. */
+/* Returns the Internet checksum of n bytes. The result is 0 if the bytes contain a correct checksum. */
 uint16_t ip_checksum(const uint8_t *at, size_t n);
 
-/* Returns the checksum of UDP and of the stream protocol: over payload, addresses, protocol and length. */
+/* Returns the checksum that UDP and the stream protocol use: over payload, addresses, protocol and length. */
 uint16_t ip_payload_checksum(const struct packet *packet);
 
 /* Passes a received frame to its protocol. Takes ownership of the packet. */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define PACKET_BYTES 1500 /* maximum size of a frame: the device's MTU */
+#define PACKET_BYTES 1500 /* maximum size of a frame (MTU of the device) */
 
 struct packet {
 	struct packet *next;
@@ -18,7 +18,7 @@ struct packet {
 };
 
 /*
- * Allocates a packet. Returns NULL if the maximum number is in use or memory is out. Any context, like
+ * Allocates a packet. Returns NULL if the maximum number is in use or there is no memory. Any context, like
  * packet_free.
  */
 struct packet *packet_alloc(void);

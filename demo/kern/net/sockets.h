@@ -21,9 +21,9 @@
 #define SOCKETS_MAX 128
 
 struct socket {
-	uint32_t number; /* number in the trace, unique for ever; 0: this entry is free */
+	uint32_t number; /* number of the socket in the trace, never reused; 0: this entry is free */
 	const struct socket_type *type;
-	struct file *file;		      /* NULL: not open yet, or no longer */
+	struct file *file;		      /* NULL: not opened as a file yet, or already closed */
 	uint32_t local_address, peer_address; /* 0: any (local), none (peer) */
 	uint16_t local_port, peer_port;	      /* 0: none */
 	/*
@@ -32,7 +32,7 @@ struct socket {
 	 */
 	bool owns_port;
 	bool reading_over, writing_over; /* set by shutdown; for streams, the state replaces writing_over */
-	int error;			 /* asynchronous error, to be returned once */
+	int error;			 /* error of an earlier operation, to be returned once */
 
 	struct wait_queue changed; /* its lock guards only `changes` */
 	uint32_t changes;
@@ -51,7 +51,8 @@ struct socket_type {
 	int (*shutdown)(struct socket *socket, int how);
 	size_t (*readable)(struct socket *socket); /* bytes that can be read */
 	unsigned (*poll)(struct socket *socket);
-	void (*close)(struct socket *socket); /* the file was closed: frees the socket, now or later */
+	/* Called when the file is closed: frees the socket, now or later. */
+	void (*close)(struct socket *socket);
 };
 
 extern const struct socket_type udp_type, stream_type;
@@ -72,7 +73,7 @@ void socket_free(struct socket *socket);
 int socket_take_port(struct socket *socket, uint32_t address, uint16_t port);
 int socket_need_port(struct socket *socket);
 
-/* Returns true if the socket receives what is sent to that address and port. */
+/* Returns true if the socket receives packets sent to that address and port. */
 bool socket_is_at(const struct socket *socket, uint32_t address, uint16_t port);
 
 /*
@@ -86,8 +87,8 @@ void socket_changed(struct socket *socket);
 int socket_take_error(struct socket *socket);
 
 /*
- * Copy from and to the caller's memory: user memory, or kernel memory if the caller is a kernel thread.
- * Return 0 or -EFAULT.
+ * Copy from or to the caller's memory. This is user memory, or kernel memory if the caller is a kernel
+ * thread. Return 0 or -EFAULT.
  */
 int socket_copy_in(void *to, uintptr_t from, size_t size);
 int socket_copy_out(uintptr_t to, const void *from, size_t size);

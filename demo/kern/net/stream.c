@@ -98,7 +98,7 @@ static int stream_accept(struct socket *socket, struct socket **connection)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
-/* Returns true before the first connection and while listening. */
+/* Returns true if the socket was never connected, or is listening. */
 static bool is_unconnected(const struct socket *socket)
 {
 	return socket->peer_port == 0 || socket->stream.state == STREAM_LISTEN;
@@ -112,8 +112,8 @@ static int broken_pipe(void)
 }
 
 /*
- * Waits until the peer has room for a full segment, or for `size` bytes if that is less. Returns how many
- * bytes may be sent.
+ * Waits until the peer has room for a full segment, or for `size` bytes if `size` is smaller. Returns the
+ * number of bytes that may be sent.
  */
 static int64_t wait_for_window(struct socket *socket, size_t size)
 {
@@ -174,8 +174,8 @@ static int64_t stream_send(struct socket *socket, uintptr_t from, size_t size, c
 }
 
 /*
- * Advertises the free buffer space to the peer if it has grown by a full segment. Without memory for that
- * packet the peer would wait for ever, so the connection is aborted.
+ * Advertises the free buffer space to the peer if it has grown by a full segment. If there is no memory for
+ * the packet, the connection is aborted, because otherwise the peer would wait for ever.
  */
 static void advertise_window(struct socket *socket)
 {
@@ -192,7 +192,7 @@ static void advertise_window(struct socket *socket)
 		stream_abort(socket, ENOBUFS);
 }
 
-/* Takes bytes from the ring, up to its end. If they cannot be copied, they remain. */
+/* Takes bytes from the ring, up to its end. Bytes that cannot be copied remain in the ring. */
 static int64_t take_received(struct socket *socket, uintptr_t to, size_t size)
 {
 	struct stream *stream = &socket->stream;
@@ -286,7 +286,7 @@ static void stream_close(struct socket *socket)
 	    stream->state == STREAM_SYN_SENT)
 		stream_fail(socket, 0);
 	else if (stream->count > 0)
-		stream_abort(socket, 0); /* the peer must not assume that all was read */
+		stream_abort(socket, 0); /* the peer must not assume that all data was read */
 	else if (stream_may_send(stream))
 		stream_transmit_fin(socket);
 	else
@@ -314,7 +314,7 @@ static unsigned stream_poll(struct socket *socket)
 	if (stream->count > 0 || socket->reading_over || !stream_may_receive(stream))
 		events |= POLLIN;
 	if (!stream_may_send(stream) || stream_window(stream) >= STREAM_SEGMENT_BYTES)
-		/* An error is returned without waiting, too. */
+		/* If no data may be sent, write() does not wait either: it returns an error. */
 		events |= POLLOUT;
 	return events;
 }

@@ -2,8 +2,8 @@
 /*
  * The stream protocol: TCP's header, handshake, sequence numbers, acknowledgements, window, FIN, RST and
  * states. It has no retransmission, reordering, congestion control or options, because the loopback device
- * loses nothing. If a frame is lost all the same, the connection ends: by a gap in the sequence numbers, or
- * by a timeout. A peer that is silent for long gets a keep-alive probe.
+ * loses nothing. If a frame is lost nevertheless, a gap in the sequence numbers or a timeout ends the
+ * connection. A peer that is silent for long gets a keep-alive probe.
  *
  * stream.c implements the system calls, stream_input.c handles arriving segments, stream_output.c sends
  * segments and handles deadlines and the end of connections. Requires: network lock held, unless noted
@@ -23,7 +23,8 @@
 /* Two ports, sequence number, acknowledgement, header size << 4, flags, window, checksum, two bytes of 0. */
 #define STREAM_HEADER_BYTES  20
 #define STREAM_SEGMENT_BYTES (IP_PAYLOAD_BYTES - STREAM_HEADER_BYTES) /* maximum data of a segment */
-#define STREAM_BUFFER_BYTES  16384				      /* receive buffer of a connection */
+/* Size of a connection's receive buffer. */
+#define STREAM_BUFFER_BYTES 16384
 
 enum stream_flag { STREAM_FIN = 1, STREAM_SYN = 2, STREAM_RST = 4, STREAM_ACK = 16 };
 
@@ -39,10 +40,9 @@ static inline uint8_t *stream_data(struct packet *packet)
 	return ip_payload(packet) + STREAM_HEADER_BYTES;
 }
 
-/* Properties of a connection's state. */
-/* May data be sent? Neither before the handshake nor after our FIN. */
+/* Returns true if data may be sent: after the handshake and before our FIN. */
 bool stream_may_send(const struct stream *stream);
-/* May data still arrive? */
+/* Returns true if data may still arrive. */
 bool stream_may_receive(const struct stream *stream);
 
 /* Returns true if the socket was closed and remains only for the orderly end of its connection. */
@@ -79,11 +79,15 @@ void stream_fail(struct socket *socket, int error);
 void stream_abort(struct socket *socket, int error);
 
 /*
- * Restarts the timeout of the connection's state: the peer was heard, or an answer is expected from now on.
+ * Restarts the timeout of the connection's state. Called when a segment has arrived, or when an answer is
+ * expected from now on.
  */
 void stream_renew_deadline(struct socket *socket);
 
-/* Returns the earliest of all deadlines, or an earlier time; WAIT_FOR_EVER: none. Any context. */
+/*
+ * Returns the earliest of all deadlines, or an earlier time; WAIT_FOR_EVER if there is no deadline. Any
+ * context.
+ */
 uint64_t stream_next_deadline(void);
 
 /* Handles the connections whose deadline has passed. */

@@ -158,7 +158,7 @@ static void acknowledge(struct socket *socket, const struct segment *segment)
 		all_acknowledged(socket);
 }
 
-/* Stores data in the ring. It fits, because the peer may not send more than was offered. */
+/* Stores data in the ring. It fits, because the peer may not send more bytes than we offered to accept. */
 static void store(struct stream *stream, const uint8_t *data, size_t bytes)
 {
 	size_t at = (stream->first + stream->count) % STREAM_BUFFER_BYTES;
@@ -181,7 +181,7 @@ static void peer_finished(struct socket *socket)
 				 stream->state == STREAM_FIN_WAIT_1 ? STREAM_CLOSING : STREAM_TIME_WAIT);
 }
 
-/* Returns true for data that no program will read; the peer must be notified of that. */
+/* Returns true for data that no program will read. The peer must be notified. */
 static bool is_unwanted(const struct socket *socket, const struct segment *segment)
 {
 	const struct stream *stream = &socket->stream;
@@ -228,7 +228,9 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 	} else if (segment->sequence == stream->expected - 1 && segment->bytes == 0) {
 		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* a keep-alive probe */
 	} else if (segment->sequence != stream->expected) {
-		/* The device keeps frames in order, so a frame was lost and will not be sent again. */
+		/*
+		 * The device keeps frames in order, so the missing frame is lost and will not be sent again.
+		 */
 		packet_drop(segment->packet, "out of sequence");
 		stream_abort(socket, ECONNRESET);
 	} else if (segment->flags & STREAM_SYN || !(segment->flags & STREAM_ACK) || !in_flight) {

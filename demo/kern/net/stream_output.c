@@ -11,8 +11,9 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-#define SILENCE_TIMEOUT_NS (5 * NS_PER_S)    /* timeout of a silent peer */
-#define TIME_WAIT_NS	   (200 * NS_PER_MS) /* frames arrive much earlier */
+#define SILENCE_TIMEOUT_NS (5 * NS_PER_S) /* timeout after which a silent peer is probed or given up */
+/* Duration of TIME_WAIT; frames that are still on their way arrive much earlier. */
+#define TIME_WAIT_NS (200 * NS_PER_MS)
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)
 
@@ -176,7 +177,7 @@ void stream_transmit(struct socket *socket, struct packet *packet, unsigned flag
 	loopback_transmit(packet);
 }
 
-/* Returns a packet for the final segment. NULL only if the reserve has been used already. */
+/* Returns a packet for the final segment. Returns NULL only if the reserve has been used already. */
 static struct packet *take_reserve(struct stream *stream)
 {
 	struct packet *packet = stream->reserve;
@@ -222,7 +223,7 @@ void stream_refuse(struct packet *packet)
 
 void stream_fail(struct socket *socket, int error)
 {
-	/* Data that arrived before an orderly end can still be read. */
+	/* If a connection ends without an error, data that has arrived can still be read. */
 	if (error) {
 		socket->error = error;
 		socket->stream.count = 0;

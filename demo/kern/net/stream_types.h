@@ -32,14 +32,15 @@ struct stream {
 	uint32_t limit;		 /* end (exclusive) of what the peer accepts */
 	uint32_t expected;	 /* next byte expected from the peer */
 	uint32_t offered;	 /* end (exclusive) of what we have offered to accept */
-	uint8_t *buffer;	 /* ring of received data; NULL before a connection */
+	uint8_t *buffer;	 /* ring of received data; NULL before the connection is made */
 	size_t first, count;
-	struct packet *reserve; /* for a final FIN or RST without memory */
-	/* When the peer gets a keep-alive probe or is given up, or TIME_WAIT ends; 0: never. */
+	struct packet *reserve; /* packet for a final FIN or RST if there is no memory */
+	/* Time when the peer gets a keep-alive probe or is given up, or when TIME_WAIT ends; 0: never. */
 	uint64_t deadline_ns;
 	bool keep_alive_sent;
-	struct socket *listener; /* listener of a connection that was not accepted yet */
-	unsigned backlog;	 /* of a listener: maximum number of such connections */
+	struct socket *listener; /* for a connection that was not accepted yet: its listener */
+	/* For a listener: maximum number of connections that were not accepted yet. */
+	unsigned backlog;
 };
 
 #endif

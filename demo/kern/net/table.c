@@ -9,7 +9,7 @@
 #include "string.h"
 #include "thread.h"
 
-#define PORT_FIRST_FREE 49152 /* to 65535: chosen automatically */
+#define PORT_FIRST_FREE 49152 /* lowest port that is chosen automatically; the highest is 65535 */
 #define PORTS_FREE	(65536 - PORT_FIRST_FREE)
 
 struct socket sockets[SOCKETS_MAX];

@@ -35,7 +35,7 @@ static void transmit(struct packet *packet, size_t size, uint32_t from, uint16_t
 	put16(header + 4, (uint16_t)(HEADER_BYTES + size));
 	put16(header + 6, 0);
 	checksum = ip_payload_checksum(packet);
-	put16(header + 6, checksum ? checksum : 0xffff); /* 0 would mean: no checksum */
+	put16(header + 6, checksum ? checksum : 0xffff); /* a checksum of 0 would mean: no checksum */
 	loopback_transmit(packet);
 }
 
@@ -96,7 +96,7 @@ static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, str
 	return error ? error : (int64_t)length;
 }
 
-/* Sets the destination of send and the only peer to receive from. Sends nothing. */
+/* Sets the peer to which send() sends and from which alone datagrams are received. Sends no packet. */
 static int udp_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	int error = ip_is_here(address->address) ? socket_need_port(socket) : -ENETUNREACH;
@@ -193,7 +193,7 @@ void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_por
 {
 	struct socket *socket = find(from, from_port, to, to_port);
 
-	/* An unconnected socket may send to many peers and could not know which of them refused. */
+	/* An unconnected socket may send to many peers, so an error would not show which peer refused. */
 	if (!socket || socket->peer_port == 0)
 		return;
 	socket->error = ECONNREFUSED;
