@@ -54,7 +54,7 @@ static inline uint64_t base_hash_id(uint32_t id)
 
 /* Continues a hash with bytes of the key. Their number is part of the key. */
 uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
-/* The same for a string. NULL and "" have different hashes. */
+/* Continues a hash with the bytes of a string. NULL and "" have different hashes. */
 uint64_t base_hash_text(uint64_t hash, const char *text);
 
 /* ---- Index ---- */
@@ -68,7 +68,7 @@ struct base_index_slot {
 struct base_index {
 	struct base_index_slot *slot;
 	uint32_t count; /* rows in the index */
-	uint32_t shift; /* there are 2^(32 - shift) slots */
+	uint32_t shift; /* the index has 2^(32 - shift) slots */
 };
 
 /*

@@ -15,7 +15,7 @@
  * Writes a string with its quotes at `at`. Returns its end. Requires: room for 6 bytes for each byte, and 2.
  */
 char *base_json_string(char *at, const char *bytes, size_t length);
-/* The same for a name that ends in NUL, cut to BASE_JSON_NAME bytes. */
+/* Writes a name that ends in NUL as a string with quotes, cut to BASE_JSON_NAME bytes. Returns its end. */
 char *base_json_name(char *at, const char *name);
 
 /*

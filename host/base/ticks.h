@@ -12,7 +12,7 @@ struct base_ticks_scale {
 	uint64_t frequency;	   /* 0: unknown */
 	uint64_t per_microsecond;  /* microseconds in a tick, times 2^64; 0 if that does not fit */
 	uint64_t per_nanosecond;   /* nanoseconds in a tick, times 2^nanosecond_shift */
-	uint64_t nanosecond_limit; /* from this number of ticks on, per_nanosecond is not exact enough */
+	uint64_t nanosecond_limit; /* least number of ticks for which per_nanosecond is not exact enough */
 	unsigned nanosecond_shift;
 };
 

@@ -53,7 +53,7 @@ enum calls_base {
 	CALLS_MODE,
 	CALLS_SIG,
 	CALLS_MS,
-	CALLS_TIME,  /* in a struct: seconds and nanoseconds */
+	CALLS_TIME,  /* seconds and nanoseconds in a struct */
 	CALLS_UTIME, /* seconds and microseconds */
 	CALLS_IPV4,
 	CALLS_IPV6,
@@ -67,7 +67,7 @@ enum calls_base {
 	/* bits: for the first `count` descriptors (fdset), or `count` bytes of bits (cpuset) */
 	CALLS_FDSET,
 	CALLS_SOCKOPT, /* value of a socket option: shown as a number if it has 4 bytes */
-	CALLS_WSTATUS, /* how a process has ended or stopped */
+	CALLS_WSTATUS, /* wait status of a process that has ended or stopped */
 	CALLS_DIRENTS, /* entries of a directory, as getdents64() returns them */
 	CALLS_CONTROL, /* control messages of a socket, as in struct msghdr */
 };
@@ -127,7 +127,7 @@ struct calls_variant {
 	uint32_t unused; /* 1 << n: argument n is not used */
 	/* The arguments that differ from the call's; the type of the others is NULL. */
 	struct calls_argument is[CALLS_ARGUMENTS];
-	const struct calls_type *result; /* NULL: the result has the type that the call itself gives */
+	const struct calls_type *result; /* type of the result; NULL: as given by the call itself */
 };
 
 struct calls_call {
@@ -142,13 +142,13 @@ struct calls_call {
 struct calls_field {
 	const struct calls_type *type;
 	const char *name;
-	uint32_t offset, width; /* in bytes; the offset is within the struct */
+	uint32_t offset, width; /* offset within the struct, and size, in bytes */
 };
 
 struct calls_layout {
 	const char *name;
 	uint32_t size;
-	bool own; /* from a line "on MACHINE", which takes precedence over lines for all machines */
+	bool own; /* the layout is from a line "on MACHINE", which precedes lines for all machines */
 	unsigned fields;
 	bool descriptors; /* one of the fields is a descriptor */
 	struct calls_field field[CALLS_FIELDS];
@@ -205,7 +205,7 @@ struct calls_one {
 };
 
 struct calls_arguments {
-	const struct calls_call *call; /* NULL: the table does not have the call */
+	const struct calls_call *call; /* the call's description; NULL: the table does not have the call */
 	const struct calls_variant *variant;
 	const uint64_t *word;
 	unsigned words, next_word, next;
@@ -237,7 +237,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 
 struct calls_table_call {
 	struct calls_call public;
-	bool named; /* its number is found by its name */
+	bool named; /* the call's number is found by its name */
 	char own_name[CALLS_NAME + 1];
 };
 
@@ -259,7 +259,7 @@ struct calls_table {
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;
 	uint16_t chain[CALLS_CHAINS];	 /* 1 + the index of its first type; 0: empty */
-	uint16_t after[CALLS_TYPES_MAX]; /* the same for the next type in the chain */
+	uint16_t after[CALLS_TYPES_MAX]; /* 1 + the index of the next type in the chain; 0: the last one */
 	struct calls_layout *layout[CALLS_LAYOUTS_MAX];
 	unsigned layouts;
 	struct calls_value *value; /* values of a type are adjacent */

@@ -86,10 +86,9 @@ int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
 /* QEMU's dump-guest-memory writes a note NT_PRSTATUS with the registers of each CPU. */
 
 /*
- * Reads the registers of all CPUs from a core, as text (spec/ktrx.md section 3).
- * *text: for the caller to free; NULL if the file is no core or has no registers.
- * The file is not trusted: a note that does not fit into it ends the list.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * Reads the registers of all CPUs from a core, as text (spec/ktrx.md section 3). *text: for the caller to
+ * free; NULL if the file is not a core or has no registers. The file is not trusted: a note that does not fit
+ * into it ends the list. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_registers(const char *path, char **text);
 

@@ -21,11 +21,11 @@ struct capture_extract_options {
 	enum capture_source source;
 	const char *path; /* the file, or the address of the peer */
 	const char *out;
-	const char *machine;   /* of a RAM file; NULL: detected */
+	const char *machine;   /* architecture of a RAM file's guest; NULL: detected */
 	enum ktread_form form; /* KTREAD_FORM_AUTO, _RAM or _CORE */
 	/* the kernel's ELF file, for the address of the root; NULL: memory is searched */
 	const char *elf;
-	uint32_t boot; /* 0: the last boot, 1: the boot before it, and so on */
+	uint32_t boot; /* number of boots to go back; 0: the last boot */
 	struct capture_ranges ranges;
 	int timeout_ms; /* longest wait for each answer of a peer */
 };

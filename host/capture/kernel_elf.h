@@ -18,7 +18,7 @@
 
 /* A section of the file, or the part of a section between the symbols `__start_NAME` and `__stop_NAME`. */
 struct capture_kernel_section {
-	uint64_t size;	 /* 0: there is none */
+	uint64_t size;	 /* size in bytes; 0: there is no such section */
 	uint64_t offset; /* in the file */
 	uint64_t address;
 	int loaded; /* the section is in a loaded segment */
@@ -37,10 +37,10 @@ extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
 
 struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
-	uint32_t build_id_size;	    /* 0: the file has none */
-	uint64_t build_id_physical; /* where a loader puts it, 0 if it is not loaded */
+	uint32_t build_id_size;	    /* size in bytes; 0: the file has no build id */
+	uint64_t build_id_physical; /* address at which a loader puts it; 0: it is not loaded */
 	uint64_t root_address;	    /* virtual address of ktrace_root; 0 if there is no such symbol */
-	uint64_t root_physical;	    /* where a loader puts it, 0 if it is not loaded */
+	uint64_t root_physical;	    /* address at which a loader puts it; 0: it is not loaded */
 	uint64_t init_address;	    /* virtual address of ktrace_init(); 0 if there is no such symbol */
 	uint64_t image_end;	    /* address of a symbol that usually marks the kernel's end; 0: none */
 	struct capture_kernel_section events, settings;		      /* ktrace_events, ktrace_settings */

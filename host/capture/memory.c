@@ -108,7 +108,7 @@ static uint32_t capture_map_find(const struct capture_map *map, uint64_t physica
 
 struct process {
 	pid_t pid;
-	int pagemap; /* -1: not available, every page may hold data */
+	int pagemap; /* descriptor of the page map; -1: not available, every page may hold data */
 	uint64_t page;
 	struct capture_map map;
 };

@@ -19,7 +19,7 @@
 struct capture_output {
 	int fd;
 	const char *path;     /* borrowed */
-	char fresh[PATH_MAX]; /* its name until it is complete */
+	char fresh[PATH_MAX]; /* name of the file until it is complete */
 };
 
 /*

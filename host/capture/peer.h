@@ -16,7 +16,10 @@
 struct capture_peer;
 
 struct capture_peer_ops {
-	/* Returns 0 or an error. Halting a halted machine is no error, and resuming a running one is none. */
+	/*
+	 * Returns 0 or an error. Succeeds if the machine to halt is halted already, or the machine to resume
+	 * is running.
+	 */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
 	/*

@@ -278,7 +278,7 @@ int gdb_await_halt(struct gdb *gdb)
 
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
-	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes after it was halted */
+	if (error == CAPTURE_E_ABSENT) { /* the machine is running: the answer comes after it was halted */
 		gdb->was_running = true;
 		error = put(gdb, "\003", 1);
 		if (!error)
@@ -311,7 +311,7 @@ struct peer_gdb {
 	struct gdb gdb;
 	const char *address;
 	uint64_t read, allowed;	     /* number of bytes of memory that were read, and most that may be read */
-	double begin;		     /* when the machine was halted */
+	double begin;		     /* time at which the machine was halted */
 	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: there are no threads */
 	uint32_t threads;
 };

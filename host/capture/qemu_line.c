@@ -156,7 +156,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 	return 0;
 }
 
-/* Stores `word` and takes ownership of it. It is NULL if there was no memory for it. */
+/* Stores `word` and takes ownership of it. NULL: there was no memory for the word. */
 static void store(struct capture_words *words, char *word)
 {
 	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;
@@ -201,7 +201,7 @@ void capture_words_free(struct capture_words *words)
 /* Facts that are needed only until the whole command line was read. */
 struct gathered {
 	char *const *words;
-	char memory_backend[64]; /* from -machine memory-backend= or -numa memdev= */
+	char memory_backend[64]; /* id from -machine memory-backend= or -numa memdev= */
 	bool ram_given;
 	unsigned numa_backends;
 };

@@ -14,7 +14,7 @@
  */
 
 struct capture_qemu_option {
-	const char *name;  /* without dashes; "" for a word that is no option (a disk image) */
+	const char *name;  /* name without dashes; "" for a word that is not an option (a disk image) */
 	const char *value; /* the next word; NULL for an option that takes none, or after the last word */
 	size_t index;	   /* index of the option's own word */
 };

@@ -21,7 +21,7 @@
 
 struct capture_qmp {
 	int listener; /* -1: closed */
-	int fd;	      /* -1: QEMU has not connected, or has closed the connection */
+	int fd;	      /* descriptor; -1: QEMU has not connected, or has closed the connection */
 	char *line;   /* bytes received, up to an incomplete line */
 	size_t used;
 	size_t room;

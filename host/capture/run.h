@@ -22,7 +22,7 @@ struct capture_terminal {
 	struct termios state;
 };
 
-/* s; applies only to kernels with heartbeats, and if stdin is no terminal */
+/* in seconds; applies only to kernels with heartbeats, and if stdin is not a terminal */
 #define CAPTURE_STALL_DEFAULT 30.0
 
 /* Called during a run, in the thread of capture_run(). */
@@ -32,7 +32,7 @@ struct capture_hooks {
 	/* Called once the guest runs, with the file that holds its RAM. May be NULL. */
 	void (*ram)(void *context, const char *path);
 	/*
-	 * Called a few times a second while the guest runs. `pulse` is NULL until ktrace is found in the
+	 * Called a few times per second while the guest runs. `pulse` is NULL until ktrace is found in the
 	 * guest.
 	 */
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
@@ -53,7 +53,7 @@ struct capture_run_options {
 	const char *out;      /* trace */
 	const char *ram_dir;  /* folder of the RAM file; NULL: next to `out` */
 	const char *elf;      /* kernel that the trace must belong to, NULL: any */
-	const char *events;   /* for debug= in the kernel's arguments; "": none */
+	const char *events;   /* events for debug= in the kernel's arguments; "": none */
 	bool trace_unit;      /* add the trace unit */
 	const char *branches; /* file for the trace unit's branches; NULL: none */
 	double timeout;	      /* s after the start of QEMU at which the run ends; 0: never */
@@ -79,7 +79,10 @@ struct capture_result {
 	bool stalled; /* the guest had stalled, or a CPU was stuck, when it was last seen running */
 	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest sent the trace: it has no events after the guest's dump */
-	/* with `sent`: seconds from the arrival of its last byte to the end of the run; negative: unknown */
+	/*
+	 * if `sent` is set: seconds from the arrival of the trace's last byte to the end of the run;
+	 * negative: unknown
+	 */
 	double taken;
 	struct capture_summary summary;
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
@@ -132,7 +135,7 @@ struct capture_facts {
 	int signal;
 	bool unseen;  /* the expected text was not seen on the console */
 	double limit; /* seconds of the timeout or the stall */
-	/* with a stall: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
+	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */
 	bool has_wait_status;	 /* `wait_status` is set */

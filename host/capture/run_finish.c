@@ -199,8 +199,8 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 }
 
 /*
- * Returns the seconds from the last write to the guest's dump to the end of the run. Negative: unknown, as
- * for shared memory, where a write does not change the file's time.
+ * Returns the seconds from the last write to the guest's dump to the end of the run. Negative: unknown, for
+ * example for shared memory, where a write does not change the file's time.
  */
 static double age_of_dump(const struct capture_run *run, const struct stat *status)
 {

@@ -32,10 +32,10 @@ struct capture_child {
 	int signals; /* descriptor; readable when a signal has arrived */
 	sigset_t before;
 	pid_t pid;
-	int output; /* its standard output; -1: ours */
+	int output; /* the command's standard output; -1: ours */
 	bool ended;
-	bool alone;	  /* it has ended, and all processes that it started have ended */
-	int status;	  /* as from wait(), once it has ended */
+	bool alone;	  /* the command and all processes that it started have ended */
+	int status;	  /* status as from wait(), once the command has ended */
 	pid_t guest;	  /* process of QEMU; 0: unknown */
 	bool guest_ended; /* QEMU has ended and was our child */
 	int guest_status;
@@ -94,8 +94,8 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
 
 struct capture_inspection {
 	const char *directory;		/* borrowed; folder for a file that QEMU writes */
-	double begun;			/* when it began; 0: not yet */
-	bool done;			/* also if nothing could be read */
+	double begun;			/* time at which the inspection began; 0: it has not */
+	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_stacks *stacks;	/* NULL unless they are being walked */
 	struct capture_stack_page page; /* the page that QEMU is saving */
 	char *text;			/* registers and stacks as in spec/ktrx.md section 3; NULL: none */
@@ -156,15 +156,15 @@ struct capture_run {
 	struct capture_inspection inspection; /* of the CPUs, before the guest is ended or after it stalled */
 	bool has_guest;			      /* `guest` is set: the shim has taken a QEMU to be traced */
 	struct capture_cycles begin;	      /* the host's cycle counter at the beginning */
-	double connected;		      /* when QEMU connected; 0: it has not */
-	double started;			      /* when the guest first ran; 0: it has not */
-	double ended;			      /* when QEMU closed the connection; 0: it has not */
-	double command_ended;		      /* when the command was found to have ended; 0: it has not */
-	/* when QEMU was found to shut down or to have stopped for good; 0: not */
+	double connected;		      /* time at which QEMU connected; 0: it has not */
+	double started;			      /* time at which the guest first ran; 0: it has not */
+	double ended;			      /* time at which QEMU closed the connection; 0: it has not */
+	double command_ended;		      /* time at which the command's end was noticed; 0: not yet */
+	/* time at which QEMU was found to shut down or to have stopped for good; 0: it has not */
 	double ending_since;
-	double quit;	       /* when QEMU was asked to quit; 0: it was not */
-	unsigned end_requests; /* how often the command was asked to end */
-	double end_requested;  /* when it was asked last */
+	double quit;	       /* time at which QEMU was asked to quit; 0: it was not */
+	unsigned end_requests; /* number of times that the command was asked to end */
+	double end_requested;  /* time at which it was asked last */
 	/* seconds for which the guest had recorded nothing, when it was last seen running */
 	double silence;
 	/* seconds for which a CPU had been stuck then; 0 if the kernel has no heartbeats */

@@ -33,7 +33,7 @@ struct capture_guest {
 	bool own_path; /* the QEMU command line names `path`; ktrace did not create it */
 	char path[PATH_MAX];
 	char backend[64];	       /* id of the memory backend */
-	struct capture_qemu_line line; /* only architecture, machine, kernel path and some flags are set */
+	struct capture_qemu_line line; /* has only architecture, machine, kernel path and some flags */
 };
 
 /*

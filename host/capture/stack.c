@@ -18,7 +18,7 @@
 
 /* Where a machine stores the caller's frame pointer. The return address follows it. */
 struct layout {
-	const char *frame_pointer; /* as in the registers' text; it identifies the machine */
+	const char *frame_pointer; /* its name in the registers' text; it identifies the machine */
 	/*
 	 * register with the return address of a leaf function that does not store it; NULL: it is always
 	 * stored

@@ -25,8 +25,8 @@ struct capture_watch {
 	bool seen;	     /* `last` is set */
 	bool has_heartbeats; /* this guest has heartbeats, so that their absence is significant */
 	bool idle;	     /* all CPUs are idle */
-	double last_alive;   /* when it last recorded something, was idle, or was not running */
-	double last_moved;   /* when it last recorded something, or was not running */
+	double last_alive;   /* time at which the guest last recorded, was idle, or was not running */
+	double last_moved;   /* time at which the guest last recorded something, or was not running */
 	double stuck_since;  /* time since which the same CPU has had the same oldest heartbeat */
 	unsigned boots;	     /* number of different boots seen */
 };
@@ -79,7 +79,7 @@ struct capture_frequency {
 	uint32_t samples;
 	double first_time, last_time; /* seconds */
 	uint64_t first_stamp, last_stamp;
-	double next; /* when the next sample is due */
+	double next; /* time at which the next sample is due */
 };
 
 /* A value of the host's cycle counter and its time. Both are 0 if the host has no such counter. */

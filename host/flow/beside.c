@@ -41,7 +41,7 @@ struct waiting {
  */
 struct ring {
 	struct flow_reader *reader;
-	struct flow_calls *calls; /* NULL: branches are wanted */
+	struct flow_calls *calls; /* state of the calls; NULL: branches are wanted */
 	const struct hwt_stream *stream;
 	size_t number;
 	struct flow_piece piece; /* the growing piece, whose end is not known yet */

@@ -33,16 +33,16 @@ enum flow_how {
 
 struct flow_frame {
 	const struct flow_function *function;
-	uint64_t begin, end; /* of its code in memory */
+	uint64_t begin, end; /* addresses of its code in memory: [begin, end) */
 	uint64_t back;	     /* return address; 0: unknown */
 	uint64_t since;	     /* stamp when it was entered; only if timed */
 	uint64_t inside;     /* ticks in functions that it called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
-	uint8_t timed;	     /* its beginning was seen, and nothing has been missing since */
+	uint8_t timed;	     /* the frame's beginning was seen, and nothing has been missing since */
 	/* when the frame was pushed, execution was at the function's first instruction */
 	uint8_t from_start;
-	uint8_t inner; /* it has called an address within itself, and that call has not returned */
+	uint8_t inner; /* the function has called an address within itself, and that call has not returned */
 };
 
 /* Context of a callback. */

@@ -105,7 +105,7 @@ void flow_columns_head(struct flow_columns *columns)
 struct line {
 	const struct hwt_step *step;
 	uint64_t address;
-	int placed; /* it has an address */
+	int placed; /* the step has an address */
 	struct hwt_place place;
 };
 

@@ -24,7 +24,7 @@
 #define RECENT	    64u /* paths of which the image is remembered */
 
 struct block {
-	uint64_t begin, end; /* in terms of the file's own addresses */
+	uint64_t begin, end; /* [begin, end), in terms of the file's own addresses */
 	uint64_t count;
 	uint32_t image;
 };

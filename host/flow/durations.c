@@ -137,7 +137,7 @@ struct totals {
 
 struct flow_durations {
 	struct flow_call_view view;
-	struct totals **totals; /* by id of the function; NULL: never called */
+	struct totals **totals; /* totals by id of the function; NULL: never called */
 	uint32_t count;
 };
 

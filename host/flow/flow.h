@@ -107,7 +107,7 @@ struct flow_select {
 	uint8_t backend; /* KTRX_HWT_BACKEND_* */
 	uint32_t thread; /* index of the thread, for streams in thread mode */
 	uint32_t pid;
-	const struct flow_range *range; /* only code in these ranges, sorted by address */
+	const struct flow_range *range; /* selects only code in these ranges, which are sorted by address */
 	size_t ranges;			/* 0: all code */
 	uint64_t from, to;		/* stamps, inclusive; `to` 0: no end */
 };

@@ -26,9 +26,9 @@ struct known {
 
 struct flow_functions {
 	struct hwt_images *images;
-	struct flow_function **function; /* by id; pointers stay valid */
+	struct flow_function **function; /* functions by id; pointers to them stay valid */
 	uint32_t count, room;
-	struct base_index index; /* by image, name and offset */
+	struct base_index index; /* index of functions by image, name and offset */
 	struct known known[KNOWN];
 };
 

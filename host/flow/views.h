@@ -239,7 +239,7 @@ const struct flow_doubts *flow_durations_doubts(const struct flow_durations *dur
 
 struct flow_call_view {
 	struct flow *flow;
-	struct flow_calls *calls;  /* of the current stream */
+	struct flow_calls *calls;  /* calls of the current stream */
 	struct flow_doubts doubts; /* of all streams */
 };
 

@@ -141,7 +141,7 @@ uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset)
 /* The names of a file's functions. */
 
 struct hwt_names {
-	struct symbols *symbols; /* NULL: the file has none */
+	struct symbols *symbols; /* symbols of the file; NULL: the file has none */
 	struct hwt_function *function;
 	size_t functions;
 	uint32_t room;

@@ -31,8 +31,8 @@ struct hwt_binary {
 	uint64_t base;	  /* lowest address of a segment */
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
-	bool was_run;		 /* it contains code that ran */
-	struct hwt_names *names; /* NULL: not read yet */
+	bool was_run;		 /* the file contains code that ran */
+	struct hwt_names *names; /* names in the file; NULL: not read yet */
 };
 
 /*

@@ -257,7 +257,7 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
-	uint64_t known[DISTANCES] = { 0 }; /* for each rank, bytes of better lines without this byte */
+	uint64_t known[DISTANCES] = { 0 }; /* per rank: the bytes of lines that lack this byte */
 	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 

@@ -10,11 +10,11 @@
 
 struct hwt_code_line {
 	uint64_t number; /* address / HWT_CODE_LINE */
-	uint64_t space;	 /* 0: all spaces without a line of their own */
+	uint64_t space;	 /* address space; 0: all spaces without a line of their own */
 	uint64_t from;
 	uint64_t known; /* one bit for each byte */
 	uint32_t next;	/* previous version of a line with the same number, or HWT_CODE_NONE */
-	bool shared;	/* there are both a line for all spaces and lines of single spaces */
+	bool shared;	/* both a line for all spaces and lines of single spaces exist */
 	unsigned char bytes[HWT_CODE_LINE];
 };
 

@@ -101,14 +101,14 @@ struct etm4_steps {
 	 * spec/ktrx-hwt.md
 	 */
 	bool software;
-	bool tracing;	/* between HWT_ON and the step that ends tracing */
+	bool tracing;	/* tracing is on: HWT_ON was reported, but not the step that ends tracing */
 	bool has_stamp; /* `stamp` is the last timestamp of the unit */
 	uint64_t stamp;
 	uint64_t space;
 	uint32_t thread;
 	uint64_t offset;    /* offset of the element that is being converted */
 	const char *unread; /* description of the last refused packet if it was valid; NULL: it was damage */
-	bool has_new;	    /* at `new_branch` is a branch that OpenCSD does not know */
+	bool has_new;	    /* `new_branch` is the address of a branch that OpenCSD does not know */
 	uint64_t new_branch;
 	/* Known code is not what ran: ranges are ignored until a packet has an address. */
 	bool doubts;

@@ -387,8 +387,8 @@ size_t hwt_file_pieces(const struct hwt_file *file, size_t stream)
 }
 
 /*
- * Reads a piece into memory. If reading fails, as for a file that has shrunk, the rest of the piece stays
- * zero.
+ * Reads a piece into memory. If reading fails, for example because the file has shrunk, the rest of the piece
+ * stays zero.
  */
 static void load(const struct hwt_store *store, const struct hwt_unit_stream *stream,
 		 struct hwt_joined *joined)

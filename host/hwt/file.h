@@ -29,7 +29,7 @@ struct hwt_clock {
 	struct hwt_moment *moment;
 	size_t moments;
 	uint32_t room;
-	uint64_t frequency; /* of stamps, 0: unknown */
+	uint64_t frequency; /* frequency of the clock of stamps; 0: unknown */
 	unsigned bits;	    /* width of the time in the unit's packets */
 };
 
@@ -78,7 +78,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 
 /* Bytes of a stream that are contiguous in the store. */
 struct hwt_chunk {
-	uint64_t position; /* of the first byte, counted since the unit was made */
+	uint64_t position; /* position of the first byte, counted since the unit was made */
 	uint64_t offset;   /* in the store */
 	uint64_t size;
 	bool torn; /* begins a new piece, even if its position follows the previous chunk */

@@ -133,8 +133,8 @@ struct hwt_step {
  */
 struct hwt_stream {
 	struct ktrx_hwt_context context;
-	struct ktrx_hwt_pt pt;	   /* if the encoding is PT */
-	struct ktrx_hwt_etm4 etm4; /* if the encoding is ETM4 */
+	struct ktrx_hwt_pt pt;	   /* set if the encoding is PT */
+	struct ktrx_hwt_etm4 etm4; /* set if the encoding is ETM4 */
 	uint32_t unit;
 	uint32_t pid, tid; /* thread mode */
 	uint32_t cpu;	   /* CPU mode; 0xffffffff in thread mode */
@@ -168,7 +168,7 @@ uint64_t hwt_file_nonce(const struct hwt_file *file);
 struct hwt_piece {
 	const unsigned char *bytes;
 	size_t size;
-	uint64_t position; /* of the first byte, counted since the unit was made */
+	uint64_t position; /* position of the first byte, counted since the unit was made */
 };
 size_t hwt_file_pieces(const struct hwt_file *file, size_t stream);
 const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n);
@@ -268,7 +268,7 @@ const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
 /*
  * Calls `line` for each packet of a stream, with its offset, its name and a description (for ktrace hwt -g).
- * Needs no images. Bytes that are no packet have the name HWT_PACKET_DAMAGE. Returns 0, 1 if there was
+ * Needs no images. Bytes that are not a packet have the name HWT_PACKET_DAMAGE. Returns 0, 1 if there was
  * damage, or an error.
  */
 #define HWT_PACKET_DAMAGE "damage"

@@ -84,8 +84,8 @@ int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_cod
 struct hwt_likeness {
 	uint64_t space;	    /* address space that matches the file best; 0: the kernel's, or unknown */
 	uint64_t blocks;    /* executed blocks within the file's addresses */
-	uint64_t differing; /* of these, blocks with at least one different byte */
-	uint64_t moved;	    /* of these, blocks with mostly different bytes that are too long for a patch */
+	uint64_t differing; /* number of these blocks with at least one different byte */
+	uint64_t moved;	    /* number of these blocks that differ too much for a patch */
 	uint64_t first;	    /* lowest address of a different byte; 0 if there is none */
 };
 

@@ -232,7 +232,7 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 
 /*
  * Sets where execution went after a run. If the run does not end with a branch, this is also its end. The
- * code uses no conditional jumps, as the host's CPU could not predict them.
+ * code uses no conditional jumps, because the host's CPU could not predict them.
  */
 static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {

@@ -20,7 +20,7 @@
 
 struct pt_branch {
 	uint8_t kind;	/* enum hwt_branch */
-	uint8_t length; /* bytes; 0 if it is no branch, or if not all its bytes are known */
+	uint8_t length; /* size in bytes; 0 if it is not a branch, or if not all its bytes are known */
 };
 
 /* Decodes the instruction at `bytes`. `bits` is the mode: 16, 32 or 64. */
@@ -105,9 +105,9 @@ struct pt_last {
 	uint64_t address;
 	int section; /* libipt's number of its section; 0: unused element */
 	enum pt_exec_mode mode;
-	/* as in struct hwt_step */
+	/* members as in struct hwt_step */
 	uint8_t branch, taken, bits;
-	uint8_t length; /* bytes; 0 if it is no branch, or if not all its bytes are known */
+	uint8_t length; /* size in bytes; 0 if it is not a branch, or if not all its bytes are known */
 	uint8_t within; /* a conditional branch or direct jump: it usually stays within its function */
 };
 

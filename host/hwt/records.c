@@ -448,7 +448,7 @@ static void conclude(struct reading *reading)
 
 /*
  * Reports why the file cannot be opened. If it does not look like a KTR file, ktread's message would only say
- * that it is no process trace.
+ * that it is not a process trace.
  */
 static int cannot_open(struct hwt_file *file, int status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes the Statistical Profiling Extension: a record becomes a sample. Bytes that form no record become
+ * Decodes the Statistical Profiling Extension: a record becomes a sample. Bytes that are not a record become
  * one gap, up to the next place where a record begins. There is no state across records, so decoding may
  * begin at any record.
  */

@@ -24,7 +24,7 @@ enum spe_kind {
 	SPE_COUNTER,
 	SPE_ADDRESS,
 	SPE_ALIGN,
-	SPE_RESERVED, /* its size is known, its meaning is not */
+	SPE_RESERVED, /* a packet of known size and unknown meaning */
 };
 
 /* Index of an address packet: which address it holds. */
@@ -80,7 +80,7 @@ void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
 
 enum spe_verdict {
 	SPE_RECORD_WHOLE,
-	SPE_RECORD_NONE,  /* only padding up to the end */
+	SPE_RECORD_NONE,  /* there is only padding up to the end */
 	SPE_RECORD_CUT,	  /* the bytes end within the record */
 	SPE_RECORD_WRONG, /* no packet begins with such a byte */
 	SPE_RECORD_TWICE, /* a second packet of the same kind */

@@ -21,7 +21,7 @@
 struct entry {
 	uint64_t address;
 	uint32_t name, module; /* offsets in the texts; NO_TEXT: none */
-	bool function;	       /* false: only marks the end of the function before it */
+	bool function;	       /* false: the entry only marks the end of the function before it */
 };
 
 struct builder {

@@ -16,9 +16,9 @@ struct hwt_file;
 #define HWT_MAP_SYMBOLS_MOST (UINT32_C(1) << 22) /* symbols in a list, at most */
 
 struct hwt_map_function {
-	uint64_t address, size; /* as listed; a function extends to the next symbol */
+	uint64_t address, size; /* address as listed; the function extends to the next symbol */
 	const char *name;
-	const char *module; /* NULL: the kernel itself */
+	const char *module; /* name of the module; NULL: the kernel itself */
 };
 
 struct hwt_map {
@@ -43,8 +43,8 @@ const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t 
 struct hwt_map_fit {
 	uint64_t base;	  /* the kernel ran this much higher than listed */
 	uint64_t calls;	  /* distinct addresses that the kernel's code calls */
-	uint64_t inside;  /* of these, addresses within a listed function */
-	uint64_t entries; /* of these, addresses at the beginning of a function */
+	uint64_t inside;  /* number of these addresses that are within a listed function */
+	uint64_t entries; /* number of these addresses at the beginning of a function */
 };
 
 /*

@@ -144,8 +144,8 @@ static uint64_t row_bytes(const struct ktread_section *section)
 }
 
 /*
- * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if the row was being
- * changed each time that it was read.
+ * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if every attempt
+ * found the row being changed.
  */
 static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fold, bool *whole)
 {

@@ -46,7 +46,7 @@ struct ktread_follow_ring {
 	struct ktread_passed *passed;
 	uint32_t passed_count;
 	bool backlog;	   /* the last look left finished slots unread */
-	bool filling_fast; /* at this pace the ring may be overwritten before it is read */
+	bool filling_fast; /* the ring fills so fast that records may be overwritten before they are read */
 };
 
 /* Parameters of a look at a ring. */
@@ -84,7 +84,7 @@ struct ktread_follow {
 	struct ktread_follow_options options;
 	char *path; /* path of the file that this handle opened; NULL: the caller owns the memory */
 	struct ktread_memory *memory;
-	struct ktread_image *image; /* NULL: ktrace has not been found yet */
+	struct ktread_image *image; /* the memory's image; NULL: ktrace has not been found yet */
 	struct ktread *trace;	    /* made from the image; this handle reads its rings */
 	struct ktread_version version;
 	struct ktread_follow_ring *ring;

@@ -235,7 +235,7 @@ static void put_value(struct out *out, const struct conversion *how, const struc
 	case 'c':
 		put_string(out, how, &byte, 1);
 		break;
-	default: /* d, i, and %s for a field that is no string */
+	default: /* d, i, and %s for a field that is not a string */
 		put_signed(out, how, as_signed(value, how->shorts));
 	}
 }

@@ -23,7 +23,7 @@
 
 struct base_output {
 	int descriptor;
-	uint64_t base; /* where in the file the dump begins */
+	uint64_t base; /* offset in the file at which the dump begins */
 	unsigned char *block;
 };
 

@@ -12,7 +12,7 @@
 
 /* Sets the thread's text and returns `code`. */
 int ktread_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, with ": " and the text of errno appended. Returns KTREAD_E_SYSTEM. */
+/* Sets the thread's text, with ": " and the text of errno appended. Returns KTREAD_E_SYSTEM. */
 int ktread_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int ktread_fail_memory(void);
 const char *ktread_fail_text(void);

@@ -27,7 +27,7 @@ struct ktread_proc_process {
 };
 
 struct ktread_proc_processes {
-	struct ktread_proc_process *row; /* NULL: no process was recorded */
+	struct ktread_proc_process *row; /* rows of the table; NULL: no process was recorded */
 	uint32_t session;		 /* from 1 on */
 	uint32_t victim;		 /* place whose row is overwritten next */
 	/* the row found last, which is usually looked for again; NULL: none */
@@ -78,7 +78,7 @@ struct ktread_proc_input {
 	off_t start;  /* the descriptor's position when it was opened; -1: a pipe */
 	bool follow;  /* more bytes may come after the end */
 	bool closed;  /* the pipe's write end is closed: no more bytes will come */
-	bool started; /* it is known whether the input is packed */
+	bool started; /* the reader has found out whether the input is packed */
 	bool ended;   /* the last read brought nothing */
 	int failed;   /* error after which nothing more is read, with its text in `failure`; 0: none */
 	uint8_t *window;
@@ -149,9 +149,9 @@ struct ktread_proc_reader {
 	const char *name;
 	uint16_t machine;			 /* ELF e_machine; 0: the trace has it */
 	uint8_t address_size;			 /* bytes of a pointer */
-	const struct ktread_proc_layout *layout; /* of a BSD's head */
+	const struct ktread_proc_layout *layout; /* layout of a BSD's head */
 	const struct ktread_proc_layout
-		*versioned; /* of a head with KTREAD_BSD_VERSIONED; NULL: the format has none */
+		*versioned; /* layout of a head with KTREAD_BSD_VERSIONED; NULL: the format has none */
 	/* Reads what precedes the first record, if it is there. Returns 0 or an error. */
 	int (*begin)(struct ktread_proc *trace);
 	/* Sets trace->record and trace->used. Returns 1, 0 at the end (perhaps only for now), or an error. */
@@ -161,7 +161,7 @@ struct ktread_proc_reader {
 struct ktread_proc {
 	struct ktread_proc_input input;
 	struct ktread_proc_options options;
-	const struct ktread_proc_reader *reader; /* NULL: the format is not known yet */
+	const struct ktread_proc_reader *reader; /* reader of its format; NULL: not known yet */
 	struct ktread_proc_info info;
 	struct ktread_proc_record record;
 	uint64_t arg[KTREAD_PROC_ARGS_MOST];
@@ -173,7 +173,7 @@ struct ktread_proc {
 	uint32_t record_head; /* bytes before the payload */
 	bool known;	      /* the next record was already checked when the previous record was taken */
 	uint64_t damage;      /* offset at which the damage begins that is being stepped over */
-	bool damaged;	      /* there is damage to step over */
+	bool damaged;	      /* the reader is stepping over damage */
 	/*
 	 * whole size of the record that was returned last, which the end of the file cuts short; 0: it was
 	 * whole

@@ -28,8 +28,8 @@ struct ktread_memory {
 	void *context;
 	struct ktread_span *span;
 	uint32_t spans;
-	bool live;	  /* it may change while it is read */
-	bool callers;	  /* it is read by a caller's function, which sets no message */
+	bool live;	  /* the memory may change while it is read */
+	bool callers;	  /* the memory is read by a caller's function, which sets no message */
 	bool ram;	  /* a RAM file, whose map depends on the root that is found in it */
 	uint16_t machine; /* ELF machine of a RAM file if given, otherwise 0 */
 	uint64_t size;
@@ -46,9 +46,14 @@ int ktread_source_create(struct ktread_memory **memory, const struct ktread_memo
 int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
 /* Opens a regular file, or a pipe that is copied to a temporary file, as one range from address 0. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
-/* The same for a regular file only: memory is read at random, and the name may come from a QMP server. */
+/*
+ * Opens a file as the function above does, but fails for a pipe: memory is read at random, and the name may
+ * come from a QMP server.
+ */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
-/* The same for an open file. Takes over the descriptor, also if it fails. */
+/*
+ * Opens a file by its descriptor, as one range from address 0. Takes over the descriptor, also if it fails.
+ */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */
 int ktread_file_temporary(void);

@@ -85,7 +85,7 @@ struct ktread_columns_group {
 
 struct ktread_columns {
 	struct ktrx_stream_columns head;
-	uint16_t group_of_key[KTREAD_COLUMNS_KEYS]; /* index + 1; 0: none yet. All 0 between blocks */
+	uint16_t group_of_key[KTREAD_COLUMNS_KEYS]; /* group index + 1; 0: none yet. All 0 between blocks */
 	uint32_t groups;
 	struct ktread_columns_group group[KTREAD_COLUMNS_SLOTS];
 	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* slots, sorted by group */
@@ -130,8 +130,8 @@ size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
 			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],
 			     uint32_t slots, unsigned char *to);
 /*
- * Decodes `slots` slots. Returns 0, or KTREAD_E_FORMAT without a message if the bytes are not columns of so
- * many slots.
+ * Decodes `slots` slots. Returns 0, or KTREAD_E_FORMAT without a message if the bytes are not columns of this
+ * number of slots.
  */
 int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
 			  size_t size, uint32_t (*slot)[8], uint32_t slots);

@@ -24,7 +24,7 @@ struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* number of the block to begin with */
 	uint32_t coding;
-	struct ktread_columns_ring ring; /* only for slots of version 2 */
+	struct ktread_columns_ring ring; /* set only for slots of version 2 */
 };
 
 /* The bytes to write: a dump, or bare records. */

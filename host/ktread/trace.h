@@ -25,7 +25,7 @@ struct ktread_clock_piece {
 
 struct ktread_clock {
 	struct ktread_clock_piece *piece;
-	uint32_t pieces; /* 0: timestamps are not corrected */
+	uint32_t pieces; /* number of pieces; 0: timestamps are not corrected */
 	uint32_t at;	 /* piece used last, which most often is used again */
 };
 

@@ -16,7 +16,7 @@
 
 /* A place in the kernel's source that records an event. Places have ids of their own. */
 struct ktread_place {
-	const char *file; /* NULL: no place has this id */
+	const char *file; /* source file of the place; NULL: no place has this id */
 	uint32_t line;
 	uint16_t event; /* id of its event, which is in the table */
 };

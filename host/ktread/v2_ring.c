@@ -139,7 +139,7 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 		}
 		slots = ktread_slot_record(form, window + n, ring->index, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
-			return; /* it may continue after the window: read it again from its first slot */
+			return; /* the record may go on after the window: read it again from its first slot */
 		if (slots == 0) {
 			skip_slots(ring, 1);
 			continue;

@@ -38,7 +38,7 @@ static uint64_t user_from, user_until;
 static struct {
 	uint64_t space;
 	unsigned users; /* number of virtual CPUs in it */
-	uint8_t recent; /* it was entered since numbers last ran out */
+	uint8_t recent; /* the space was entered since numbers last ran out */
 } spaces[NUMBERS];
 
 static uint8_t *number_of; /* by virtual CPU */

@@ -23,7 +23,7 @@ enum block_end {
 	END_AGAIN,	 /* the last instruction may repeat itself (rep) */
 	END_JUMP,	 /* to `target` */
 	END_CALL,	 /* to `target` */
-	END_CONDITIONAL, /* to `target` or `next` */
+	END_CONDITIONAL, /* continues at `target` or `next` */
 	END_INDIRECT,
 	END_INDIRECT_CALL,
 	END_RETURN,
@@ -39,7 +39,7 @@ struct point {
 	struct block *block;
 	uint64_t address; /* address of the instruction that is about to run */
 	uint8_t size;	  /* size of that instruction */
-	uint8_t last;	  /* it is the last of its block */
+	uint8_t last;	  /* the instruction is the last of its block */
 };
 
 struct block {
@@ -49,7 +49,7 @@ struct block {
 		struct {
 			/* where execution continues if it does not branch; otherwise the same as `target` */
 			uint64_t untaken;
-			uint64_t target; /* where it continues if it branches, or always continues */
+			uint64_t target; /* where execution continues if the last instruction branches */
 		};
 		uint64_t way[2];
 	};
@@ -67,13 +67,13 @@ struct block {
 	uint8_t outcomes;
 	/* owned by code.c: address spaces in which its bytes were the last recorded */
 	_Atomic uint64_t seen;
-	struct point end_point; /* at the last instruction */
+	struct point end_point; /* the point at the last instruction */
 	uint64_t next;		/* address after the last instruction */
 	uint64_t last;		/* address of the last instruction */
 	struct block *chain;	/* next block of the same hash bucket */
 	struct block *page_chain;
-	const unsigned char *bytes; /* from start to next */
-	uint64_t hash;		    /* of its bytes and points */
+	const unsigned char *bytes; /* bytes of the code from start to next */
+	uint64_t hash;		    /* hash of its bytes and points */
 	uint64_t vectors;	    /* table of handlers in which it may be an entry; 0: none */
 	struct point passed[];	    /* the points before the last, in order; followed by the bytes */
 };
@@ -84,7 +84,7 @@ struct instruction {
 	const unsigned char *bytes;
 	size_t size;
 	uint8_t stop;  /* a point is needed here */
-	uint8_t rings; /* it is the store to a doorbell */
+	uint8_t rings; /* the instruction is the store to a doorbell */
 };
 
 struct encoder;

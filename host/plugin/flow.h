@@ -20,8 +20,8 @@
  */
 
 /*
- * Prepares virtual CPUs 0 to count - 1. A virtual CPU calls `idle` when no trace has been enabled for so many
- * blocks that reporting them is not worthwhile. Returns nonzero if out of memory.
+ * Prepares virtual CPUs 0 to count - 1. A virtual CPU calls `idle` when no trace has been enabled for a large
+ * number of blocks, after which reporting blocks is not worthwhile. Returns nonzero if out of memory.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 

@@ -51,7 +51,7 @@ void output_put_split(struct output *output, const void *bytes, unsigned size)
 	}
 }
 
-static unsigned char *file; /* NULL: there is no file */
+static unsigned char *file; /* mapped file; NULL: there is no file */
 static uint64_t file_size, ring_bytes;
 static struct output_piece *pieces;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

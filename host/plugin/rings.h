@@ -20,7 +20,7 @@ struct output {
 	struct output_piece *piece;
 	uint32_t pieces;
 	uint32_t at;	     /* index of the piece that is being written */
-	unsigned char *next; /* where the next byte goes */
+	unsigned char *next; /* address at which the next byte is written */
 	unsigned char *end;  /* end of that piece */
 	uint64_t size;	     /* of all pieces */
 	uint64_t limit;	     /* position that must not be exceeded */
@@ -41,7 +41,7 @@ static inline uint64_t output_position(const struct output *output)
 	return output->base - (uint64_t)(output->end - output->next);
 }
 
-/* Returns true if so many bytes fit below the limit. */
+/* Returns true if this number of bytes fits below the limit. */
 static inline int output_fits(const struct output *output, uint64_t size)
 {
 	uint64_t position = output_position(output);

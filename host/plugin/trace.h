@@ -61,11 +61,11 @@ struct trace {
 	const struct encoder *encoder;
 	struct output output;
 	uint8_t enabled;  /* enabled by the guest, or by out= */
-	uint8_t on;	  /* between on() and off() of the encoder: what runs now is traced */
-	uint8_t full;	  /* there is no room left */
+	uint8_t on;	  /* between on() and off() of the encoder: code that runs now is traced */
+	uint8_t full;	  /* the output has no room left */
 	uint8_t timed;	  /* time packets are written */
 	uint8_t compress; /* returns are compressed */
-	uint8_t simple;	  /* the same as `mode` if tracing is on and all code is wanted, otherwise 0 */
+	uint8_t simple;	  /* `mode` if tracing is on and all code is wanted, otherwise 0 */
 	uint8_t mode;	  /* processor mode as of the encoder's last on() */
 	/*
 	 * What is traced: the `span` addresses from `low` on or, if `others` is set, all other addresses;
@@ -114,12 +114,12 @@ void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uin
 struct encoder {
 	const char *target;	/* QEMU's name of the guest's architecture */
 	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
-	const void *parameters; /* for the decoder, as in struct ktrx_hwt_unit */
+	const void *parameters; /* parameters for the decoder, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
 	uint8_t ringing;	/* processor mode in which a guest can ring doorbells */
 	uint64_t space_bits;	/* bits of an address space that packets contain */
 	uint64_t longest;	/* size of the longest instruction, in bytes */
-	uint64_t outcomes_full; /* from this value on, trace->outcomes is full; a power of 2 */
+	uint64_t outcomes_full; /* least value of trace->outcomes that counts as full; a power of 2 */
 	uint8_t sync_anywhere;	/* may synchronize after a block whose end writes no packet */
 	uint64_t memory_base;	/* default physical address of memory */
 	uint64_t memory_span;	/* bytes of memory that are contiguous from there */

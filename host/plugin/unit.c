@@ -17,8 +17,8 @@
 #define EXTENTS_MOST 4095u
 
 /*
- * A command of the guest, with the page's contents. They are copied once, as the guest may change them at any
- * time.
+ * A command of the guest, with the page's contents. They are copied once, because the guest may change them
+ * at any time.
  */
 struct request {
 	uint32_t command;
