@@ -105,7 +105,8 @@ static void say_missing_answer(const struct context *context, struct why_finding
 				 asked);
 	else
 		finding_evidence(&finding->base,
-				 "  %s has not answered the IPI: that CPU runs an interrupt handler", asked);
+				 "  %s has not answered the IPI: that CPU runs an interrupt handler%s", asked,
+				 edge->nested ? ", but interrupts were last recorded as enabled" : "");
 }
 
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
@@ -150,6 +151,7 @@ struct cycle {
 	uint32_t party[2]; /* nodes of the first two parties */
 	uint64_t newest;   /* stamp of the newest wait, which closed the cycle */
 	bool by_table;	   /* all edges come from the kernel's tables */
+	bool nested;	   /* a nested interrupt may still answer one of the waits */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
 	bool locks;	   /* each wait is for the end of a thread, or for a lock that is known to be held */
@@ -182,6 +184,7 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.by_table = cycle.by_table && edge[n]->by_table;
+		cycle.nested = cycle.nested || edge[n]->nested;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
 		cycle.turns = cycle.turns || edge[n]->kind == WHY_EDGE_TURN;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
@@ -225,7 +228,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 {
 	if (is_young(evidence, cycle))
 		return FINDING_POSSIBLE;
-	return cycle->by_table ? FINDING_CERTAIN : FINDING_LIKELY;
+	return cycle->by_table && !cycle->nested ? FINDING_CERTAIN : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)

@@ -308,6 +308,7 @@ static void wait_for_answer(struct builder *builder, const struct why_cpu *asker
 					     .to = cpu,
 					     .kind = WHY_EDGE_IPI,
 					     .by_table = true,
+					     .nested = asked->row.interrupts == KTRX_INTERRUPTS_ON,
 					     .since = asker->row.ipi_stamp,
 					     .firm = asked->row.interrupts == KTRX_INTERRUPTS_OFF
 							     ? asked->row.interrupts_stamp

@@ -35,6 +35,7 @@ struct why_edge {
 	enum why_edge_kind kind;
 	bool by_table;	 /* the edge is from the kernel's tables, not concluded from events */
 	bool ends;	 /* the wait has a timeout */
+	bool nested;	 /* an IPI: `to` runs a handler that may have enabled interrupts, so it may answer */
 	bool held;	 /* `to` holds the lock, by its table row or its events */
 	uint64_t object; /* lock that `from` waits for; 0: none */
 	uint64_t since;	 /* stamp of the beginning of the wait; 0 unknown */

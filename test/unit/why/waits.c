@@ -358,6 +358,18 @@ static void missing_answer_of_waiting_handler_is_deadlock(void **state)
 	assert_null(strstr(why_text(), "interrupts are disabled there"));
 }
 
+/* The handler may have enabled interrupts, so a nested interrupt could answer. */
+static void missing_answer_of_handler_with_interrupts_enabled_is_likely(void **state)
+{
+	(void)state;
+	script_cpu(1)->nesting = 1;
+	script_cpu(1)->irq_stamp = 15 * MS;
+	cpus_over_an_answer(KTRX_INTERRUPTS_ON, 5 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("interrupts were last recorded as enabled");
+}
+
 static void answer_with_interrupts_enabled_is_no_deadlock(void **state)
 {
 	(void)state;
@@ -481,6 +493,7 @@ int main(void)
 		TEST(short_wait_for_answer_of_live_machine_is_healthy),
 		TEST(missing_answer_of_waiting_cpu_is_deadlock),
 		TEST(missing_answer_of_waiting_handler_is_deadlock),
+		TEST(missing_answer_of_handler_with_interrupts_enabled_is_likely),
 		TEST(answer_with_interrupts_enabled_is_no_deadlock),
 		TEST(given_answer_is_no_deadlock),
 		TEST(events_without_hooks_make_deadlock_likely),
