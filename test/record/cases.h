@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * For the tests of `ktrace record`: a program with several cases. `PROGRAM CASE` prints what the kernel
- * answered, without process ids, so that a plain run and a recorded one can be compared. `PROGRAM` alone
- * lists the cases.
+ * A program with several cases, for the tests of `ktrace record`. `PROGRAM CASE` runs a case and prints the
+ * results of its system calls. The output has no process ids, so that of a plain run and of a recorded run
+ * can be compared. `PROGRAM` alone lists the cases.
  */
 #ifndef RECORD_CASES_H
 #define RECORD_CASES_H

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Makes the calls of a 32-bit x86 program, by int 0x80 and without a C library. It is built twice: for 32
- * bits, and for 64 bits, where a program of another ABI makes the same calls. All memory that is passed to
- * calls is static, below 4 GB.
+ * Makes the system calls of a 32-bit x86 program, by int 0x80 and without a C library. It is built twice: as
+ * a 32-bit program, and as a 64-bit program that makes 32-bit calls. All memory that is passed to calls is
+ * static, below 4 GB.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #define ROOM 4096
 
-uint32_t words[7]; /* number and arguments of the next call */
+uint32_t words[7]; /* number and arguments of the next system call */
 
 static uint32_t buffer[ROOM / 4], other[ROOM / 4], pair[2];
-static const uint32_t second[4] = { 0, 1000 }; /* a time, in both widths */
+static const uint32_t second[4] = { 0, 1000 }; /* a time, with room for 32-bit and for 64-bit members */
 
-/* The call needs ebp, which holds the sixth argument and which a C function must not name. */
+/* Uses assembly because the sixth argument is in ebp, which C code cannot set. */
 static __attribute__((noinline)) int32_t make(void)
 {
 	int32_t result;
@@ -101,10 +101,11 @@ static void memory(void)
 
 	static uint32_t arguments[6] = { 0, 8192, 3, 0x22, (uint32_t)-1, 0 };
 
-	CALL(45, 0);						     /* brk */
-	at = (uint32_t)CALL(90, W(arguments));			     /* mmap, the old one */
-	CALL(91, at, 8192);					     /* munmap */
-	CALL(90, 1);						     /* mmap of what cannot be read */
+	CALL(45, 0);			       /* brk */
+	at = (uint32_t)CALL(90, W(arguments)); /* old mmap */
+	CALL(91, at, 8192);		       /* munmap */
+	/* old mmap, with arguments at an invalid address */
+	CALL(90, 1);
 	at = (uint32_t)CALL(192, 0, 8192, 3, 0x22, (uint32_t)-1, 0); /* mmap2 */
 	CALL(125, at, 4096, 1);					     /* mprotect */
 	CALL(219, at, 4096, 4);					     /* madvise */
@@ -126,7 +127,7 @@ static void waits(void)
 
 	CALL(331, W(pair), 0); /* pipe2 */
 	set[0] = 1u << pair[0];
-	CALL(142, pair[0] + 1, W(set), 0, 0, W(none)); /* _newselect: nothing is there */
+	CALL(142, pair[0] + 1, W(set), 0, 0, W(none)); /* _newselect, with no data to read */
 	CALL(4, pair[1], text("data"), 4);	       /* write */
 	CALL(54, pair[0], 0x541b, W(buffer));	       /* ioctl FIONREAD */
 	polled.fd = pair[0];
@@ -138,7 +139,7 @@ static void waits(void)
 	arguments[0] = pair[0] + 1;
 	arguments[1] = W(set);
 	arguments[4] = W(none);
-	CALL(82, W(arguments)); /* select, the old one */
+	CALL(82, W(arguments)); /* old select */
 	with_size[0] = W(mask);
 	with_size[1] = 8;
 	CALL(308, pair[0] + 1, W(set), 0, 0, W(none), W(with_size)); /* pselect6 */
@@ -274,7 +275,7 @@ static void sockets(void)
 	CALL(417, pair[1], W(many), 1, 0x40, W(long_time)); /* recvmmsg_time64 */
 }
 
-/* ipc() makes a call by its first argument. */
+/* The first argument of ipc() selects the operation. */
 static void semaphores(void)
 {
 	static uint32_t value, address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Catches a signal, passes invalid addresses to the kernel, then accesses one itself. */
+/* Catches a signal, passes invalid addresses to the kernel, then accesses an invalid address itself. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>

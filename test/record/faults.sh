@@ -13,8 +13,8 @@ if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
 fi
 equal "record -t f succeeds" 0 "$status"
 
-# faults FILE RANGE: "PAGES FAULTS RESOLVED" of the pages whose addresses begin with RANGE: how many pages,
-# faults, and faults with a duration.
+# faults FILE RANGE: prints how many pages whose addresses begin with RANGE had faults, how many faults these
+# were, and how many of the faults have a duration.
 faults() {
 	build/bin/kdump -f "$1" | awk -v range="$2" '
 		/ PFLT / { for (n = 1; $n != "PFLT"; n++); mine = index($(n + 1), range) == 1; page = substr($(n + 1), 1, 7) }
@@ -39,7 +39,8 @@ equal "no record of a few faults is lost" 0 "$(build/bin/kdump -f "$tmp/trace" |
 record -f "$tmp/usual" "$programs/pages"
 equal "without -t f no faults are recorded" 0 "$(lines "$tmp/usual" PFLT)"
 
-# More than a ring holds: each fault has two samples, which are in the file or counted as lost.
+# The program makes more faults than the ring holds. Each fault has two samples, which are in the file or
+# counted as lost.
 many=30000
 record -t f -f "$tmp/many" "$programs/pages" $many
 build/bin/kdump -f "$tmp/many" >"$tmp/text"
@@ -56,7 +57,7 @@ equal "a program with an invalid access dies of SIGSEGV" 139 "$status"
 equal "the fault of an invalid access is recorded once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
 check "the fault of an invalid access is recorded as not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
 
-# Without descriptors left for perf, threads continue, and a message reports it.
+# If no file descriptors are left for perf, the threads continue and a message reports the failure.
 (ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")
 equal "too few descriptors: exit status" 1 "$(cat "$tmp/status")"
 message_has "threads were not recorded: Too many open files"

@@ -4,13 +4,13 @@
 # which strace, in successful calls, shows what it points to, and kdump always shows an address. The path of a descriptor in a struct or a
 # list is compared separately. With counts=1, prints calls for which kdump shows a number of arguments that strace never shows.
 
-# has_path TEXT: is there a descriptor with its path, outside of quotation marks?
+# has_path TEXT: returns true if TEXT has a descriptor with its path, outside of quotation marks.
 function has_path(text) {
 	gsub(/"([^"\\]|\\.)*"/, "", text)
 	return text ~ /[0-9]<[^<]/
 }
 
-# form TEXT: returns the form in which an argument is shown.
+# form TEXT: returns the form in which an argument is shown: as a path, content, an address or a value.
 function form(text) {
 	if (text ~ /^-?[A-Za-z0-9_]+<[^<]/) return "path"
 	if (text ~ /^~?[[{]/) return has_path(text) ? "content with a path" : "content"

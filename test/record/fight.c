@@ -31,7 +31,7 @@ static int traceme(void)
 	return print_result("PTRACE_TRACEME", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 }
 
-/* Debugs its own children: it attaches to one, and another one asks to be traced. */
+/* Debugs its own children: it attaches to one child, and another child asks to be traced. */
 static int debugger(void)
 {
 	pid_t child = fork();
@@ -63,8 +63,8 @@ static int debugger(void)
 }
 
 /*
- * Attaches to children as soon as they exist, many times: a recorder that does not record them must not be
- * attached to them.
+ * Attaches to many children, to each as soon as it exists. This fails if a recorder that does not record
+ * children is attached to them.
  */
 static int debuggers(void)
 {
@@ -166,7 +166,7 @@ static int refuse(void)
 	return print_result("call", syscall(SYS_getppid));
 }
 
-/* Without a tracer that has requested it, such a call fails with ENOSYS. */
+/* A call that a filter passes to the tracer fails with ENOSYS, unless a tracer has requested such calls. */
 static int ask_tracer(void)
 {
 	print_result("filter", filter(SECCOMP_RET_TRACE | 7));
@@ -264,7 +264,7 @@ static int stops(void)
 	return print_result("went on", 0);
 }
 
-/* The parent waits, interruptible only by SIGKILL, until its standard input ends or has data. */
+/* The parent waits in vfork(), where only SIGKILL ends it, until standard input ends or has data. */
 static int waits_in_vfork(void)
 {
 	pid_t child = vfork();
@@ -371,7 +371,7 @@ static int clones(void)
 	if (child == 0)
 		_exit(2);
 	await(child);
-	child = raw_clone(0); /* without a signal at its end */
+	child = raw_clone(0); /* the end of this child sends no signal */
 	if (child == 0)
 		_exit(3);
 	await(child);
@@ -392,7 +392,10 @@ static int clones(void)
 	return 0;
 }
 
-/* The child becomes the caller's sibling: a child of the recorder, if that has started the caller. */
+/*
+ * Creates a child with CLONE_PARENT: it becomes the caller's sibling. If the recorder has started the caller,
+ * it is a child of the recorder.
+ */
 static int sibling(void)
 {
 	int sum = 0, status;

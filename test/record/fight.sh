@@ -61,7 +61,7 @@ shown "$tmp/execs" 'RET   execve -1 errno 2 '
 shown "$tmp/outlive" 'NAMI  "/nowhere/outlived"'
 equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f "$tmp/outlive.own" | grep -c outlived)"
 
-# With and without x32 in the kernel.
+# These results are valid for kernels with and without support for x32.
 if test "$(uname -m)" = x86_64; then
 	build/bin/kdump --oneline -f "$tmp/x32" >"$tmp/oneline"
 	# x32_shows PATTERN: checks that kdump shows a call of x32.
@@ -86,7 +86,7 @@ count=3
 test "$(id -u)" -ne 0 || count=6
 equal "clones: each child is recorded, except one that must not be traced" $count "$(lines "$tmp/clones" FORK)"
 
-# Memory that the kernel could not read is shown as an address.
+# If the kernel could not read an argument's memory, its address is shown.
 build/bin/kdump --oneline -f "$tmp/edges" >"$tmp/oneline"
 for call in openat writev nanosleep; do
 	equal "$call of memory that ends: no more is shown than can be read" 0 \

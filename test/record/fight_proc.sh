@@ -41,7 +41,8 @@ equal "without /proc -p is refused" 1 "$status"
 message_has "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
 check "a refused -p creates no file" test ! -e "$tmp/none"
 
-# In a new PID namespace, where /proc shows the process ids of another one: 1 and 2 are other processes there.
+# The recorder runs in a new PID namespace, but /proc shows the process ids of the outer one, in which 1 and 2
+# are other processes.
 if unshare -p -f true 2>"$tmp/err"; then
 	status=0
 	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?
@@ -53,15 +54,16 @@ if unshare -p -f true 2>"$tmp/err"; then
 	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
 	equal "a PID namespace with its /proc: no message" '' "$(cat "$tmp/err")"
 	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
-	# A recorder outside puts process ids of its own namespace into the records; calls and results have
-	# those of the programs.
+	# The recorder is outside of the namespace. Records have process ids of the recorder's namespace.
+	# Arguments and results of calls have process ids of the program's namespace.
 	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"
 	equal "a program in a new PID namespace: its process id there" 1 "$(cat "$tmp/number")"
 	check "a program in a new PID namespace: the child's process id for the recorder" sh -c '
 		build/bin/kdump -f "$1" | awk "\$3 == \"FORK\" && \$1 < 3 { wrong = 1 } \$3 == \"FORK\" { births++ } END { exit wrong || births != 2 }"' - "$tmp/outer"
 	shown "$tmp/outer" 'fork 2'
 
-	# Two recorders with process id 1, each in its own namespace, each of a program with process id 2.
+	# Two recorders have process id 1, each in its own namespace. Each records a program with process id
+	# 2.
 	for name in one two; do
 		mkfifo "$tmp/in.$name"
 		unshare -p -f "$ktrace" record -f "$tmp/$name" sh -c 'echo >"$0"; read -r line' "$tmp/begun.$name" <>"$tmp/in.$name" 2>"$tmp/err.$name" &
@@ -70,7 +72,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 	record -c -p 2
 	equal "-c -p 2 of another namespace: status" 1 "$status"
 	message_has "none of your recorders records that"
-	# has_ended NAME: has the recording ended, although the program continues?
+	# has_ended NAME: succeeds if the recording has ended.
 	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
 	record -C
 	for name in one two; do

@@ -8,8 +8,8 @@ trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
 
-# begin CASE: starts a recorder and the case's program with open standard input; leaves their pids in
-# $recorder and $target.
+# begin CASE: starts a recorder with the program of the case. Their standard input stays open. Stores their
+# process ids in $recorder and $target.
 begin() {
 	mkfifo "$tmp/in.$1"
 	exec 8<>"$tmp/in.$1"
@@ -21,7 +21,7 @@ begin() {
 	kills="$kills $target"
 }
 has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$recorder/status"; }
-# ended NAME: checks that the recorder ends by itself.
+# ended NAME: checks, under this name, that the recorder ends without being killed.
 ended() {
 	check "$1" eventually has_ended
 	kill -KILL "$recorder" 2>"$tmp/kill"
@@ -63,7 +63,7 @@ check "-p with all standard files closed: records arrive in the file" eventually
 check "-p with all standard files closed: -c detaches the program" eventually is_untraced
 check "-p with all standard files closed: the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
-# Programs that gain rights, or would without the tracer.
+# Set-id programs: some gain rights, others do not because they are traced.
 nobody() {
 	status=0
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?

@@ -90,7 +90,7 @@ equal "full disk: the trace can be read" 0 "$?"
 check "full disk: the trace has records" test "$(wc -l <"$tmp/out")" -gt 20
 check "full disk: the END record has the error and the number of lost records" sh -c 'tail -n 1 "$1" | grep -q "END   error 27 .* [1-9][0-9]* lost"' - "$tmp/out"
 
-# A set-id program gets its rights, and is not recorded any more.
+# A set-id program gets its rights, and from then on it is not recorded.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	cp "$(command -v id)" "$tmp/id" && chmod 4755 "$tmp/id"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Accesses pages for the first time, at known addresses: 64 in the main thread, 8 in another thread, 4 in
- * the kernel, which stores there what it reads, and then as many as the first argument states, without a
- * call between them. With a second argument it dies of a fault.
+ * Accesses pages for the first time, at known addresses: 64 pages in the main thread, 8 in another thread,
+ * and 4 in the kernel, by read(2) into them. Then it accesses as many pages as the first argument states,
+ * with no system call in between. If there is a second argument, a fault then kills the program.
  */
 #include <fcntl.h>
 #include <pthread.h>

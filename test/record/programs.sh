@@ -4,9 +4,9 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# Print "NAME COUNT" of the calls in the output of strace, or of kdump. Calls that differ between runs are
-# left out: futex (threads that wait for each other), rt_sigreturn (one SIGCHLD may report several children),
-# and calls that a signal interrupts before they have an effect, which Linux restarts.
+# These functions print "NAME COUNT" for each call in the output of strace or kdump. They leave out calls
+# whose number differs between runs: futex (threads wait for each other), rt_sigreturn (one SIGCHLD may report
+# several children), and calls that Linux restarts because a signal interrupted them.
 strace_calls() {
 	sed -nE 'h; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; g; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
 }
@@ -59,7 +59,8 @@ fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 check "bash: the trace has caught signals" test -s "$tmp/handlers"
-# Debian's python3: a wrapper in PATH would read pipes in pieces while it looks for one.
+# Uses Debian's python3: a wrapper of this name in PATH would read pipes in pieces while it searches for a
+# python3.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
 compare "git" git -C "$tmp/repository" --no-pager log --oneline

@@ -38,8 +38,8 @@ all_have_turns() {
 		}'
 }
 
-# attended NAME [COMMAND]: checks -p, then runs COMMAND, then checks -c, for the process $!, which has many
-# busy threads.
+# attended NAME [COMMAND]: attaches to the process $!, which has many busy threads, and checks -p. Then runs
+# COMMAND, and checks -c.
 attended() {
 	target=$!
 	kills="$kills $target"
@@ -69,7 +69,7 @@ end_main_thread() {
 "$programs/crowd" beheaded &
 attended beheaded end_main_thread
 
-# Killed while it creates processes: earlier records are not lost.
+# The target is killed while it creates processes. Earlier records are not lost.
 sh -c 'while :; do (:); done' &
 target=$!
 kills="$kills $target"

@@ -6,22 +6,23 @@ ktrace=build/bin/ktrace
 programs=build/test/record
 export XDG_RUNTIME_DIR="$tmp"
 
-# record [OPTION…] [COMMAND…]: runs ktrace record. Exit status in $status, output in $tmp/out and $tmp/err.
+# record [OPTION…] [COMMAND…]: runs ktrace record. Stores the exit status in $status, and the output in
+# $tmp/out and $tmp/err.
 record() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
-# calls FILE: prints "COUNT NAME" for all system calls in it, by name.
+# calls FILE: prints "COUNT NAME" for each system call in FILE, sorted by name.
 calls() {
 	build/bin/kdump -f "$1" -t c | awk '{ for (n = 1; n < NF; n++) if ($n == "CALL") { sub(/\(.*/, "", $(n + 1)); print $(n + 1) } }' |
 		sort | uniq -c | awk '{ print $1, $2 }'
 }
 
-# lines FILE KIND: prints how many lines of that kind kdump shows.
+# lines FILE KIND: prints how many records of that kind, such as CALL, kdump shows.
 lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
 
-# message_has TEXT: checks that the messages of the recorder have the text. shown FILE TEXT: checks that kdump
-# shows the text.
+# message_has TEXT: checks that the recorder's messages contain TEXT. shown FILE TEXT: checks that kdump's
+# output for FILE contains TEXT.
 message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Makes calls as a runtime without a C library does, such as Go's: a thread by clone(), all kinds of
- * futexes, signals on their own stack, an epoll that is woken through a pipe. Also uses descriptors that are
- * in structs.
+ * Makes the system calls of a runtime that uses no C library, such as Go's. It creates a thread by clone(),
+ * uses all futex operations, handles signals on their own stack, and wakes an epoll wait through a pipe. It
+ * also passes structs that contain descriptors.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -37,7 +37,9 @@ static long futex(uint32_t *at, int operation, uint32_t value, const void *timeo
 	return syscall(SYS_futex, at, operation, value, timeout, second, third);
 }
 
-/* It has no thread-local memory: it only makes calls by number. */
+/*
+ * The thread has no thread-local memory, so it must not call the C library. It makes system calls by number.
+ */
 static int thread(void *argument)
 {
 	static const struct timespec short_time = { 0, 1000 };
@@ -94,7 +96,7 @@ static void signals(void)
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
 }
 
-/* Signals from different origins. */
+/* Sends signals in different ways. */
 static void senders(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_SIGINFO };
@@ -222,7 +224,7 @@ static void many_messages(void)
 	sendmmsg(-1, given, 2, 0);
 }
 
-/* A list at an odd address, and a string: both cross page boundaries. */
+/* Passes a list at an odd address, and a string. Both cross a page boundary. */
 static void odd_strings(void)
 {
 	char *pages = mmap(NULL, 4 << 12, PROT_READ | PROT_WRITE, MAP_ANON | MAP_PRIVATE, -1, 0);

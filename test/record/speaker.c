@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records data with utrace(), and traces itself with ktrace() into the file of the argument. Prints a line
- * for each result.
+ * Records data with utrace(), and traces itself with ktrace() into the file named by the argument. Prints a
+ * line for each result.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -10,14 +10,14 @@ if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
 	done_testing
 fi
 
-# missing OPTION…: prints what strace's output has, and kdump's output with these options has not.
+# missing OPTION…: prints the arguments whose content strace shows, but kdump with these options does not.
 missing() {
 	build/bin/kdump --oneline "$@" -f "$tmp/trace" >"$tmp/kdump"
 	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
 }
 
-# surplus: prints calls that kdump shows with more arguments, or fewer, than strace ever does. For programs
-# that do the same each time.
+# surplus: prints calls for which kdump shows a number of arguments that strace never shows. Requires: the
+# program makes the same calls in each run.
 surplus() { awk -v counts=1 -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort; }
 
 # compare NAME COMMAND…: checks that kdump shows everything about arguments that strace shows.
@@ -76,7 +76,7 @@ shows ' ipc(SEMTIMEDOP, [0-9]*, 2, \[{num=0, op=-1, flg=0x800}, {num=0, op=1, fl
 shows ' ipc(SHMAT, [0-9]*, 0, \[0x[0-9a-f]*\], NULL) = 0'
 shows ' ipc(MSGRCV|0x10000, [0-9]*, 4, 0, 0x[0-9a-f]*, 7) = 4'
 equal "a 32-bit program: as many timeouts of waits are shown as strace shows" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
-# show FILE: prints "COUNT NAME" for all system calls in it, by the names of ktrace show.
+# show FILE: prints "COUNT NAME" for each system call in FILE, with the names that ktrace show prints.
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64

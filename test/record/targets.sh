@@ -6,7 +6,7 @@
 kills=
 trap 'kill -s KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# A loop of calls, in a process with a child.
+# The target is a process that makes calls in a loop, and has a child.
 setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
 target=$!
 kills="$kills -$target"
@@ -49,7 +49,7 @@ record -C
 equal "-C: status" 0 "$status"
 check "-C detaches all processes" eventually untraced
 
-# A process of another group, whose parent is in this group.
+# The child is in another process group than its parent.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
 family=$!
 kills="$kills -$family"
@@ -65,7 +65,7 @@ record -d -g "$family" -f "$tmp/dg"
 check "-d -g traces processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
 record -c -t c -d -g "$family"
 equal "-c -t c: status" 0 "$status"
-# Earlier records may still be on their way to the file until the first signals arrive there.
+# Records made before -c may reach the file later. After two more signals in the file, none of them is left.
 has_more_signals() { [ "$(lines "$tmp/dg" PSIG)" -gt "$((signals + 2))" ]; }
 signals=$(lines "$tmp/dg" PSIG)
 await has_more_signals
@@ -89,10 +89,11 @@ check "recorder ended by SIGTERM: the target is not traced" eventually untraced
 check "recorder ended by SIGTERM: the target continues to run" kill -0 "$target"
 check "recorder ended by SIGTERM: the target is not stopped" eventually grep -q '^State:.[SR]' "/proc/$target/status"
 
-# A stop by a signal, and a SIGCONT, under the recorder.
+# While it is recorded, the target is stopped by a signal and continued by SIGCONT.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
-# Stops by the tracer look the same, and a SIGCONT revokes a stop that was not delivered yet.
+# Waits until the signal is recorded, because a stop by the tracer looks the same, and a SIGCONT cancels a
+# SIGSTOP that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops the target" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"

@@ -5,7 +5,8 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# Between the two mkdir(2)s: 400 calls that do not wait, each with two stops for the recorder, and 20 that do.
+# Between the two calls of mkdir(2) there are 400 calls that do not wait, and 20 that do. Each of the 400
+# stops twice for the recorder.
 record -t cnw -f "$tmp/sleeps" "$programs/waits" sleeps 20
 equal "waits: exit status" 0 "$status"
 build/bin/kdump -f "$tmp/sleeps" | awk '/"\/nowhere\/begin"/ { on = 1 } /"\/nowhere\/end"/ { on = 0 } on' >"$tmp/between"
@@ -26,7 +27,7 @@ build/bin/kdump --json -f "$tmp/sockets" >"$tmp/json"
 check "JSON has the path of a socket" grep -qF "{\"family\":\"AF_UNIX\",\"path\":\"$tmp/socket\"}" "$tmp/json"
 check "JSON has the abstract name of a socket" grep -qF '{"family":"AF_UNIX","path":"\u0000ktrace ' "$tmp/json"
 
-# A handler that was set before recording began.
+# The signal handler was set before recording began.
 mkfifo "$tmp/in" "$tmp/ready"
 "$programs/waits" signal <"$tmp/in" >"$tmp/ready" &
 target=$!

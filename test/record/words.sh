@@ -32,7 +32,7 @@ equal "the second file has one USER record" 1 "$(lines "$tmp/other" USER)"
 equal "a call after tracing of calls ended is not recorded" 1 \
 	"$(calls "$tmp/other" | awk '$2 == "getppid" { print $1 }')"
 
-# A recorder of root carries requests out with root's rights, and so refuses requests of other users.
+# A recorder that runs as root performs requests with root's rights, so it refuses requests of other users.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	: >"$tmp/theirs" && chown 65534 "$tmp/theirs"
