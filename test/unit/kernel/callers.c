@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests which addresses records contain, and that a backtrace reads only the stack, whatever the stack
- * contains. This file and the core are compiled with frame pointers.
+ * Tests the addresses in records, and that a backtrace reads only the stack, even if the stack is damaged.
+ * This file and the core are compiled with frame pointers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static struct {
 	const char *function;
 } expected;
 
-/* Stores these directly before the event, in the function of each form. */
+/* Stores the expected addresses and the line. Used directly before the event in the function of each form. */
 #define STORE_EXPECTED()                                                 \
 	do {                                                             \
 		expected.inner = (uintptr_t)__builtin_return_address(0); \
@@ -47,7 +47,8 @@ static struct {
 static struct symbols *own_symbols; /* symbols of this program */
 
 /*
- * Checks that an address is in a function. Compilers split off function.cold, function.constprop.0 and so on.
+ * Checks that an address is in a function. Accepts parts that compilers split off, such as function.cold and
+ * function.constprop.0.
  */
 static void check_function(uint64_t address, const char *function, struct symbol *symbol)
 {
@@ -204,7 +205,7 @@ static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 	record = newest(ring);
 	block = block_of(record);
 	if (form == EARLY)
-		callers = 0; /* no hook may be called here, so no stack is read */
+		callers = 0; /* no hook may be called here, so there is no backtrace */
 	assert_int_equal(record->event, event_of(form)->id);
 	assert_int_equal(block.callers, callers);
 	assert_int_equal(block.parts & KTRX_EXT_CPU, ring == 0);
@@ -281,7 +282,7 @@ static void a_full_record_omits_callers(void **state)
 	record = full(text, text + 3, 4);
 	assert_int_equal(block_of(record).parts, 0);
 	assert_int_equal(payload_bits(record, block_of(record).size + 199, 4), 4);
-	record = full(text, text + 4, 5); /* 202 bytes: just fits */
+	record = full(text, text + 4, 5); /* 202 bytes: the largest size that fits */
 	assert_int_equal(block_of(record).size, KTRACE_EXTENSION_MAX);
 	assert_int_equal(payload_bits(record, KTRACE_EXTENSION_MAX + 198, 4), 5);
 }
@@ -296,7 +297,7 @@ static void a_slot_reserved_earlier_is_used(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	/* an anchor is due: the site passes its reserved slot to the slow path */
+	/* an anchor is due, so the event's code passes its reserved slot to the slow path */
 	fake.clock += UINT64_C(1) << 35;
 	fake_at(2, request_all);
 	outer(SOME);
@@ -419,7 +420,7 @@ static void a_walk_never_goes_down_the_stack(void **state)
 	assert_in_range(seen.count, 2, 4);
 }
 
-/* If the stack's end is known, nothing at or above it is read, whatever the last frame points to. */
+/* If the stack's end is known, nothing at or above the end is read, even if the last frame points there. */
 static void a_walk_ends_at_the_end_of_the_stack(void **state)
 {
 	uintptr_t frames[6];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests measuring clocks between real threads, whose clocks are off by known amounts. A result must be
- * correct within its stated bound, the reader must order the events of all threads with it, and no thread may
- * wait for a CPU that does not answer.
+ * Tests clock measurements between real threads, whose clocks differ by known amounts. A result must be
+ * correct within its stated bound. The reader must order the events of all threads by the results. No thread
+ * may wait for a CPU that does not answer.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +58,9 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 	return ns + (uint64_t)(skew[cpu].ahead + (int64_t)((__int128)ns * skew[cpu].ppm / 1000000));
 }
 
-/* CPU 0 goes away after this number of answers, until the other CPU has given up; 0: never. */
+/*
+ * Number of answers after which CPU 0 stops answering until the other CPU has given up; 0: it always answers.
+ */
 static atomic_int answers_left;
 static atomic_uint attempt;
 
@@ -104,7 +106,7 @@ static void online(uint32_t cpu)
 	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
 }
 
-/* CPU 0 answers requests; every CPU takes its turns. */
+/* CPU 0 answers requests. Every CPU takes its turns. */
 static void take_turn_if_due(uint32_t cpu)
 {
 	uint64_t begun = now_ns();
@@ -223,7 +225,9 @@ static struct ktread *open_dump(int raw)
 	return trace;
 }
 
-/* Returns the stated error of a corrected stamp. It grows before the first and after the last measurement. */
+/*
+ * Returns the stated error of a corrected stamp. The error grows with the distance from the measured period.
+ */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
 	uint64_t outside = stamp < info->clock_from ? info->clock_from - stamp
@@ -234,8 +238,8 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Counts turns that precede the previous one by more than the stated errors of the clocks. The stamps of one
- * ring must never decrease.
+ * Counts turns whose stamp is earlier than that of the previous turn by more than the stated errors of the
+ * clocks. The stamps of one ring must never decrease.
  */
 static uint32_t count_disorder(int raw)
 {
@@ -278,8 +282,8 @@ static void expect_measured_offsets(int64_t ahead, int64_t ppm)
 	assert_int_equal(count_disorder(0), 0);
 	if (ahead > (int64_t)(4 * APART_NS))
 		/*
-		 * Nearly all turns are out of order if the threads run at the same time; if the host runs
-		 * them alternately, only those close together.
+		 * Without correction, nearly all turns are out of order if the threads run at the same time.
+		 * If the host runs the threads alternately, only a few turns are.
 		 */
 		assert_true(count_disorder(1) > 0);
 }
@@ -334,7 +338,7 @@ static void *measure_in_pieces(void *result)
 	return NULL;
 }
 
-/* CPU 0 answers three of sixteen round trips each time. */
+/* CPU 0 answers only three of the sixteen round trips of each measurement. */
 static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 {
 	pthread_t thread[2];
@@ -356,7 +360,10 @@ static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 	assert_in_range(llabs(clock_of(1)->sample[0].offset + 5000000), 0, clock_of(1)->sample[0].error);
 }
 
-/* CPU 0 is in a critical section that CPU 1 wants as well, with interrupts disabled. */
+/*
+ * Acts as CPU 0: holds a spinlock with interrupts disabled, so it answers no request, until CPU 1 has
+ * measured.
+ */
 static void *hold(void *unused)
 {
 	(void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests measuring clocks if no two CPUs ever run at the same time, as on a host with one processor for all
- * virtual CPUs. The CPUs take turns of 10 ms. Each has a clock that is off by up to 5 ms and drifts. Time is
- * simulated, so all runs are equal.
+ * Tests clock measurements if no two CPUs ever run at the same time, as on a host with one processor for all
+ * virtual CPUs. The CPUs take turns of 10 ms. Each CPU has a clock that is wrong by up to 5 ms and drifts.
+ * Time is simulated, so every run of the test is the same.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,8 +23,8 @@
 #define MS	 UINT64_C(1000000) /* ns */
 #define TURN	 (10 * MS)
 #define BEGUN	 (1000 * MS)
-#define READ	 UINT64_C(50)	/* ns for reading the clock */
-#define STEP	 UINT64_C(2000) /* ns of other work per step */
+#define READ	 UINT64_C(50)	/* ns that reading the clock takes */
+#define STEP	 UINT64_C(2000) /* ns that other work takes per step of the simulation */
 #define LONGEST	 (1 * MS)	/* maximum time that a CPU may wait with interrupts disabled */
 #define NO_HOOKS UINT64_MAX
 
@@ -93,7 +93,7 @@ static const struct ktrx_clock *clock_of(uint32_t cpu)
 	       cpu;
 }
 
-/* Checks each sample when it is new: its bound must be correct at that moment. */
+/* Checks the newest sample of a CPU's clock: its bound must be correct at that moment. Returns the bound. */
 static uint64_t check_newest(uint32_t cpu)
 {
 	const struct ktrx_clock_sample *sample = &clock_of(cpu)->sample[clock_of(cpu)->samples - 1];
@@ -103,7 +103,7 @@ static uint64_t check_newest(uint32_t cpu)
 		return UINT64_MAX;
 	assert_int_equal(sample->check, ktrx_clock_check(sample));
 	wrong = sample->offset - (int64_t)(as_counted(now, 0) - as_counted(now, cpu));
-	/* the sample may be several turns old, so the clocks have drifted since */
+	/* the clocks have drifted since the sample, which may be several turns old */
 	assert_in_range(llabs(wrong), 0,
 			sample->error + (as_counted(now, cpu) - sample->stamp) / 1000 + 2 * READ);
 	return sample->error;
@@ -168,7 +168,7 @@ static void set_up(uint32_t clocks)
 	}
 }
 
-/* Runs `count` CPUs that tick and call hooks at these intervals. */
+/* Runs `count` CPUs that have timer ticks and call hooks at these intervals. */
 static void run_all(uint32_t count, uint64_t tick_ns, uint64_t hook_ns, uint64_t ns)
 {
 	pthread_t thread[CPUS];
@@ -203,8 +203,8 @@ static void measure(uint32_t count, uint64_t tick_ns, uint64_t hook_ns)
 }
 
 /*
- * A CPU sees stamps that are up to a tick old. If the best bound is a second old, 500 ppm of drift add to
- * that.
+ * A CPU sees stamps of the other CPU that are up to one tick old. A drift of 500 ppm adds 0.5 ms to a bound
+ * that is one second old.
  */
 static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 {
@@ -215,8 +215,8 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 }
 
 /*
- * In a fixed order, each stamp waits for the third CPU's turn in one of the two directions. Half of that time
- * is the error.
+ * In a fixed order, stamps pass between two CPUs directly in one direction, but only after the third CPU's
+ * turn in the other one. The error is half of that turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {
@@ -235,7 +235,7 @@ static void three_cpus_in_any_order_are_bounded_by_a_tick(void **state)
 	all_are_measured_to(1 * MS + MS / 2);
 }
 
-/* Ticks are as rare as turns; interrupts exchange stamps in between. */
+/* There is only one tick per turn, but hooks exchange stamps between the ticks. */
 static void stamps_of_hooks_bound_the_clocks(void **state)
 {
 	(void)state;
@@ -253,7 +253,7 @@ static void an_online_cpu_is_measured_once_by_itself(void **state)
 	assert_in_range(clock_of(1)->measured + clock_of(1)->failed, 1, 64);
 }
 
-/* All bounds before the step contradict those after it. */
+/* The bounds from before the clock was set contradict those from after it. */
 static void a_clock_that_was_set_is_measured_again(void **state)
 {
 	(void)state;

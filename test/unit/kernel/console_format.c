@@ -31,7 +31,7 @@ static void screen_write(const struct ktrace_console *console, const char *text,
 
 static const struct ktrace_console console = { .write = screen_write };
 
-/* An event descriptor of the kernel, and the same event as the host's reader has it. */
+/* An event descriptor of the kernel, and the descriptor of the same event in the host's reader. */
 struct sample {
 	union {
 		struct ktrx_event event;
@@ -237,7 +237,7 @@ static void an_event_without_a_descriptor_is_shown_as_words(void **state)
 	assert_string_equal(screen.text, "event_77 5 d0=0x1 d1=0xffff");
 }
 
-/* The strings of a descriptor end with it, even if the last one lacks its NUL. */
+/* If a descriptor's last string has no NUL, the string ends at the end of the descriptor. */
 static void a_descriptor_is_not_read_beyond_its_end(void **state)
 {
 	struct sample sample;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests records that are printed on the console of the fake machine when they are made. */
+/* Tests that records are printed on the fake machine's console when they are made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static void records_of_the_boot_ring_are_printed(void **state)
 	(void)state;
 	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
-	KTRACE_EARLY(test, number, 2); /* not printed: its context may have no console */
+	KTRACE_EARLY(test, number, 2); /* not printed, because its context must not use the console */
 	assert_string_equal(screen.text, "test_number  1\n");
 }
 

@@ -216,7 +216,7 @@ static void verbose_shows_the_line_of_each_place(void **state)
 	assert_string_equal(show("/va test.*"), "no records\n");
 }
 
-/* Sets the checks of all slots in the window to those that their writers would have stored. */
+/* Stores in each slot of the window the check that the writer of its contents would have stored. */
 static void store_checks(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
@@ -428,13 +428,13 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
 	slot_back(2)->word[3] ^= 1;			  /* the last slot of the wide record */
-	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* number 2: another lap */
+	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* record number 2 is of another lap */
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */
 	assert_string_equal(show("/a"),
 			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");
 }
 
-/* The words that the writer of CPU 0's last record but one has not stored yet. */
+/* The slot of CPU 0's record 2, which its writer has not completed yet. */
 static struct ktrace_slot rest;
 
 static void store_rest(void)
@@ -442,7 +442,10 @@ static void store_rest(void)
 	*slot_back(2) = rest;
 }
 
-/* The record was skipped when the newer one was shown; an older one of another CPU has been shown since. */
+/*
+ * A record that is completed while older ones are printed is not printed after them. The next listing shows
+ * it in its place.
+ */
 static void a_record_finished_late_does_not_follow_older_ones(void **state)
 {
 	(void)state;
@@ -464,8 +467,8 @@ static void a_record_finished_late_does_not_follow_older_ones(void **state)
 }
 
 /*
- * Slots with valid kind, lap and check, and garbage otherwise: the listing ends and prints only printable
- * characters.
+ * The slots have a valid kind, lap and check, and otherwise garbage. The listing ends, and prints only
+ * printable characters.
  */
 static void garbage_in_the_rings_is_harmless(void **state)
 {

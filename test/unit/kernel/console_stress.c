@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs show ktr repeatedly while two threads record at full speed: each line must be of a record that was
- * made.
+ * Runs show ktr repeatedly while two threads record at full speed: each printed line must belong to a record
+ * that was made.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ static struct {
 	char line[512];
 	size_t length;
 	uint64_t lines, overwritten;
-	uint64_t stamp; /* of the previous line */
+	uint64_t stamp; /* stamp in the previous line */
 } screen;
 
 static void check_record(const char *line)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests switching events by name, by boot argument and by trigger; counts; names; and how a kernel ended. */
+/*
+ * Tests that events are switched by name, by boot argument and by trigger. Also tests counts, names, and the
+ * record of how a kernel ended.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,14 +226,15 @@ static void nothing_is_recorded_while_stopped(void **state)
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, KTRX_FLAG_STOPPED);
 	KTRACE(sched, switch, 2);
 	KTRACE_EARLY(sched, switch, 2);
-	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK); /* does not start it again */
+	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK); /* does not start recording again */
 	KTRACE(sched, wake, 2);
 	ktrace_start();
 	KTRACE(mm, fault, 3);
 	KTRACE(sched, wake, 3);
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
 	assert_int_equal(check_ring(1)->records, 2);
-	for (uint32_t n = 0; n < check_ring(0)->records; n++) /* only the records of a start */
+	/* the boot ring has only records of ktrace.switched */
+	for (uint32_t n = 0; n < check_ring(0)->records; n++)
 		assert_int_equal(check_ring(0)->record[n].event, fake_event("ktrace.switched")->id);
 }
 
@@ -310,7 +314,7 @@ static void switching_a_recording_event_is_recorded(void **state)
 	KTRACE(sched, switch, 1);
 	assert_int_equal(ktrace_control("sched=off"), KTRACE_OK);
 	KTRACE(sched, switch, 2);
-	/* no event starts or stops being recorded */
+	/* this changes the recording of no event */
 	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* it continues to record */
@@ -325,8 +329,8 @@ static void switching_a_recording_event_is_recorded(void **state)
 }
 
 /*
- * A stop is not recorded, because nothing follows it. The record of a start covers events that were off until
- * then.
+ * A stop of all recording is not recorded, because no record can follow. The record of a start is about all
+ * events that were off until then.
  */
 static void a_start_is_recorded(void **state)
 {
@@ -379,7 +383,7 @@ static void turn_off(void)
 	ktrace_control("sched.switch=off");
 }
 
-/* The slot is already reserved when the event is turned off: it is filled nevertheless. */
+/* The event is turned off after it has reserved a slot. The slot is filled nevertheless. */
 static void an_event_turned_off_after_reserving_uses_its_slot(void **state)
 {
 	(void)state;

@@ -51,7 +51,7 @@ static void a_system_call_in_the_boot_ring_keeps_its_arguments(void **state)
 
 	(void)state;
 	assert_int_equal(ktrace_dump_v1(&ktrace_root, &dump->sink, &omitted), 0);
-	assert_int_equal(omitted, 1); /* the text has no id */
+	assert_int_equal(omitted, 1); /* the event "text" has no id in version 1 */
 	assert_int_equal(filled(dump), 1);
 	assert_int_equal(record->header, KTRX1_HEADER(KTRX1_SYSCALL_ENTER, 0, 0, 0));
 	assert_int_equal(record->data[0], 59);

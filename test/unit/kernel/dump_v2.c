@@ -29,8 +29,8 @@ static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_r
 }
 
 /*
- * Counts the slots of the window that are complete and of their lap; the others must be empty, or of another
- * lap.
+ * Counts the slots of the window that are complete and have the right lap. All other slots must be empty, or
+ * of another lap.
  */
 static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring *ring)
 {
@@ -204,8 +204,8 @@ static void fold_another_text(void)
 }
 
 /*
- * The entry's head and its payload both have the length of the string. They may be copied in different
- * pieces.
+ * The length of the string is in the entry's head and in its payload. A dump may copy these two in different
+ * pieces, but must not mix two versions.
  */
 static void a_fold_entry_is_copied_consistently(void **state)
 {

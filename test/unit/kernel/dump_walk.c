@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walking rings that were written by hand: which slots it skips, and how it completes stamps. */
+/* Tests walks over hand-written rings: a walk skips invalid slots, and completes stamps to 64 bits. */
 #include <stdbool.h>
 
 #include "kernel/core/reader.h"
@@ -182,10 +182,11 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* words of two writers */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older versions abandoned a slot */
-	ring.word++;					      /* being written */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
+	/* a slot that a writer of an older version has abandoned */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
+	ring.word++; /* being written */
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.stamp, 13);
 }
@@ -228,7 +229,7 @@ static void an_extension_block_is_skipped(void **state)
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
 	assert_int_equal(record.caller[0], UINT64_C(0x1111111111111111));
 	assert_int_equal(record.caller[1], 0);
-	extension.size = 4; /* its parts include a caller for which it is too small */
+	extension.size = 4; /* has the bit of a caller, but is too small for one */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
@@ -284,10 +285,11 @@ static void going_back_counts_unreadable_slots(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* words of two writers */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older versions abandoned a slot */
-	ring.word++;					      /* being written */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
+	/* a slot that a writer of an older version has abandoned */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
+	ring.word++; /* being written */
 	assert_int_equal(walk_back(&walk, stamps), 1);
 	assert_int_equal(stamps[0], 13);
 	assert_int_equal(walk.unreadable, 4);

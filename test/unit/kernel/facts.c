@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests facts: one call records the event and updates the state; each half works without the other. */
+/* Tests facts: one call records an event and updates the state. Each of the two also works alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,11 +104,11 @@ static void sleep_and_wake_facts_record_and_update_state(void **state)
 	ktrace_thread_end(SELF);
 	recorded("sched.exit", &seen);
 	assert_null(thread(SELF));
-	ktrace_thread_end(9); /* called by another thread, when the memory is freed */
+	ktrace_thread_end(9); /* called later by another thread, which frees the memory */
 	assert_nothing(seen);
 }
 
-/* CPU 0's last clock reading at the end of the interrupt. */
+/* CPU 0's stored clock reading at the end of the interrupt. */
 static uint64_t interrupted_at;
 
 static void interrupt(void)
@@ -134,7 +134,10 @@ static void call_interrupt_enter(void)
 	ktrace_interrupt_enter(4);
 }
 
-/* Interrupts a call at every point. After the call, the CPU's clock reading is not older than the interrupt's. */
+/*
+ * Interrupts a call at every point. After the call, the CPU's stored clock reading is not older than the one
+ * of the interrupt.
+ */
 static void an_interrupt_in_a_call_never_sets_now_back(void **state)
 {
 	void (*const call[])(void) = { call_switch, call_block, call_interrupt_enter };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests repetitions that are counted instead of recorded. Whatever happens at any point: events fired =
- * recorded + counted.
+ * Tests repetitions that are counted instead of recorded. The sum of recorded and counted events equals the
+ * number of events fired, also if an interrupt occurs at any point.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static const struct ktrx_fold *entry_of(const char *name)
 	return found;
 }
 
-/* Occurrences of an event in rings and entries. */
+/* Numbers of occurrences of an event in rings and entries. */
 struct tally {
 	uint64_t recorded, repeated, open;
 };
@@ -318,7 +318,7 @@ static void rings_are_cleared(void)
 	ktrace_clear();
 }
 
-/* Runs the scene once for each of its points, and calls the handler at that point. */
+/* Runs `scene` once for each point in it, and calls `handler` at that point. */
 static void at_each_point(void (*handler)(void), void (*scene)(void), void (*check)(void))
 {
 	int64_t points = 1;

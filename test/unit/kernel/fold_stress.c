@@ -19,11 +19,12 @@
 #include "kernel/core/state.h"
 #include "test/fake/checker.h"
 
-#define WORKERS	  2
-#define SLOTS	  8192u
-#define ROWS	  2u
-#define SAME	  100000u /* rounds with the same value */
-#define SIGNALS	  150u	  /* of each kind, to each worker; few enough that a ring still holds all records */
+#define WORKERS 2
+#define SLOTS	8192u
+#define ROWS	2u
+#define SAME	100000u /* number of successive rounds with the same value */
+/* signals of each kind to each worker; a ring can hold all records of so few signals */
+#define SIGNALS	  150u
 #define RUN_MS	  1000
 #define SIGNALLED UINT32_MAX
 
@@ -43,7 +44,9 @@ static void spin(uint32_t value)
 	produced[threads_cpu]++;
 }
 
-/* One kind of signal records a value that no worker records, the other the workers' first value. */
+/*
+ * One kind of signal records a value that no worker records. The other kind records the workers' first value.
+ */
 static void interrupt(int signal)
 {
 	spin(signal == SIGUSR1 ? SIGNALLED : 0);
@@ -65,7 +68,7 @@ static const struct ktrx_fold *entry_at(uint32_t n)
 	return (const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address + n;
 }
 
-/* Copies an entry as a reader of a running kernel does. Returns false if it was being changed. */
+/* Copies an entry as a reader of a running kernel does. Returns false if the entry changed meanwhile. */
 static bool entry_copied(uint32_t n, struct ktrx_fold *fold)
 {
 	const volatile uint64_t *from = (const volatile uint64_t *)(const volatile void *)entry_at(n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the entries of threads: waits, wakeups and switches in them, and which threads get one if there are
- * more threads than entries.
+ * Tests the entries of threads. Entries have the waits, wakeups and switches of a thread. If there are more
+ * threads than entries, only some threads have an entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static uint32_t entries_of(uint32_t thread)
 	return entries;
 }
 
-/* Makes thread 7 wait and another thread wake it `ticks` after the last wakeup, by the last clock reading. */
+/* Makes thread 7 wait, and thread `waker` wake it `ticks` ticks after the CPU's last clock reading. */
 static void wait_and_wake(const void *object, uint32_t kind, uint64_t deadline, uint64_t ticks,
 			  uint32_t waker)
 {
@@ -100,7 +100,7 @@ static void timeouts_are_no_habit(void **state)
 	assert_int_equal(entry_of(7)->habit_waker, 9);
 }
 
-/* For example a server that polls every second and is woken far more often. */
+/* An example is a server that waits at most one second each time, and is woken far more often. */
 static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 {
 	(void)state;
@@ -255,14 +255,15 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	fake.clock += 1000;
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
-	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* it held the lock in between */
+	/* a new wait, because the thread held the lock in between */
+	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a);
 	assert_true(entry_of(7)->wait_stamp > first);
 }
 
 static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 {
 	(void)state;
-	/* reported by the thread itself: what it holds is unknown */
+	/* thread 7 reports its own stack, so it may hold locks that are not recorded */
 	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000);
 	assert_int_equal(entry_of(7)->whole, 0);
 	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
@@ -278,7 +279,7 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 	assert_int_equal(entry_of(8)->priority, 31);
 }
 
-/* The cause is a wakeup, the first wakeup, or a switch of its CPU to another thread. */
+/* The cause is a wakeup, the thread's first wakeup, or a switch of its CPU to another thread. */
 static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;
@@ -335,7 +336,10 @@ static void thread_numbers_have_the_bits_of_records(void **state)
 	assert_int_equal(entry_of(7)->whole, 0);
 }
 
-/* More locks than can be counted: the last ones released have no place, and that is no violation. */
+/*
+ * A thread takes more locks than its entry can count. Releasing locks that were not counted is not a
+ * violation.
+ */
 static void counting_very_many_locks_saturates(void **state)
 {
 	(void)state;
@@ -398,14 +402,14 @@ static void a_freed_entry_is_reused_cleared(void **state)
 	ktrace_thread_exit(8);
 	for (size_t n = 0; n < sizeof(*entry); n++)
 		assert_int_equal(((volatile uint8_t *)entry)[n], 0);
-	entry->state = KTRX_THREAD_RUNNABLE; /* a late store of another CPU */
+	entry->state = KTRX_THREAD_RUNNABLE; /* a late store by another CPU, after the thread's exit */
 	ktrace_thread_wake(8);
 	assert_ptr_equal(entry_of(8), entry);
 	assert_int_equal(entry->held_count, 0);
 	assert_int_equal(entry->whole, 0);
 }
 
-/* Returns a thread whose first probe in the table is the same. */
+/* Returns a thread whose search in the table begins at the same entry. */
 static uint32_t thread_with_same_probe(uint32_t of, uint32_t after)
 {
 	volatile struct ktrx_holder *place;
@@ -469,7 +473,7 @@ static void the_first_of_two_entries_is_used(void **state)
 	}
 }
 
-/* The longer a thread lives, the more other threads have been named since. */
+/* A thread keeps its name in the table, although many other threads are named after it. */
 static void threads_that_live_keep_their_names(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the hooks: what CPUs do, locks and waits, violations of rules, and the effect of interrupts. */
+/* Tests the hooks: states of CPUs, locks and waits, violations of rules, and the effect of interrupts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +159,7 @@ static void a_full_count_saturates(void **state)
 	assert_int_equal(here()->held_count, 255);
 }
 
-/* An interrupt at every point of taking and releasing a lock: takes and releases others. */
+/* An interrupt, at every point of taking and releasing a lock, takes and releases other locks. */
 static void interrupt_with_locks(void)
 {
 	acquire(10);
@@ -385,7 +385,7 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	cpu()->hooks = KTRX_HOOK_LOCK; /* by a hook that had begun before, on another CPU */
+	cpu()->hooks = KTRX_HOOK_LOCK; /* stored by a hook that began earlier, on another CPU */
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);
 	assert_int_equal(cpu()->heartbeats, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Calls hooks on two threads that act as CPUs, interrupted at any point by two kinds of signals that
- * interrupt each other and call hooks as well. A CPU's entries must always equal what its thread did.
+ * interrupt each other and call hooks as well. The entries of a CPU must always agree with the calls of its
+ * thread.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -40,7 +41,7 @@ static void release(unsigned lock)
 	ktrace_lock_release(LOCK(lock), KTRACE_BY_CPU);
 }
 
-/* Uses its own locks, and releases them in another order than it took them. */
+/* Takes locks that only this kind of signal uses, and releases them in another order. */
 static void interrupt(int signal)
 {
 	unsigned first = signal == SIGUSR1 ? 20 : 30;

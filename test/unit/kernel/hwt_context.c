@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The life of a context in both modes, from the request to the last byte. */
+/* Tests the life of a context in both modes, from the request to the last byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -235,7 +235,7 @@ static void an_owner_may_have_many_contexts(void **state)
 		context[i] = hwt_trace(&owner, hwt_fork(7, 7));
 		assert_int_equal(ktrace_hwt_start(context[i]), KTRACE_OK);
 	}
-	ktrace_hwt_release(context[3]); /* one in the middle of the owner's list */
+	ktrace_hwt_release(context[3]); /* this context is in the middle of the owner's list */
 	hwt_run(&hwt_kernel.process[3].thread[0]);
 	ktrace_hwt_owner_exit(&owner);
 	for (uint32_t i = 0; i < HWT_PROCESSES - 1; i++)
@@ -264,7 +264,8 @@ static void a_failed_allocation_leaks_nothing(void **state)
 			hwt_kernel.allocations_left = -1;
 			assert_int_equal(hwt_check(state), 0);
 		}
-		assert_int_equal(n, i == 0 ? 4 : 5); /* allocations: the context, its queue and units */
+		/* number of allocations: the context, its queue and units */
+		assert_int_equal(n, i == 0 ? 4 : 5);
 		ktrace_hwt_owner_exit(&owner);
 		hwt_kernel.allocations_left = -1;
 		for (n = 0; hwt_kernel.buffers_left = n, try(&owner, &requests[i]) != KTRACE_OK; n++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the backend `coresight` on a model of its components: bytes get from the CPU into memory over each
- * kind of path, each register access is the expected one, and errors are handled when a component does not
- * respond.
+ * Runs the backend `coresight` on a model of its components: bytes go from the CPU into memory over each kind
+ * of path, register accesses are as expected, and the backend handles components that do not respond.
  */
 #include "unit/support/hwt_coresight_support.h"
 
@@ -48,7 +47,10 @@ static void etm_to_etr(void **state)
 	fake_log_golden("coresight_flat");
 }
 
-/* If more than a buffer is written, the buffer contains the newest bytes, and the wrap is counted. */
+/*
+ * If more bytes are written than fit into the buffer, the buffer contains the newest bytes, and the wrap is
+ * counted.
+ */
 static void writing_wraps_at_the_buffer_end(void **state)
 {
 	(void)state;
@@ -63,7 +65,10 @@ static void writing_wraps_at_the_buffer_end(void **state)
 	cs_assert_clean();
 }
 
-/* Such an ETR always begins at the start of its memory; the rest of the lap contains no data. */
+/*
+ * An ETR that cannot continue at its pointer always begins at the start of its memory. The rest of the last
+ * lap contains no data.
+ */
 static void starts_a_new_lap_when_enabled_again(void **state)
 {
 	uint64_t first;
@@ -267,7 +272,7 @@ static void four_etms_two_funnels_funnel_etf(void **state)
 	fake_log_golden("coresight_four");
 }
 
-/* Bytes for which the ETF has no room before they are read are lost, and the loss is reported. */
+/* If the ETF is full, further bytes are lost until it is read, and the loss is reported. */
 static void an_overflow_of_an_etf_is_counted(void **state)
 {
 	(void)state;

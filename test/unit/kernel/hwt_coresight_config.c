@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Checks what the backend `coresight` offers for a trace unit, which registers a configuration sets, and that
- * exactly the selected code is traced.
+ * Checks which features the backend `coresight` offers for a trace unit, which registers a configuration
+ * sets, and that exactly the selected code is traced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -254,16 +254,17 @@ static void a_unit_with_few_features_is_configured(void **state)
 }
 
 /*
- * Trace units of real processors, by their identification registers: what is offered for each one, and what
- * is written if all of it is selected.
+ * Checks trace units with the identification registers of real processors: which features the backend offers,
+ * and which values it writes if all of them are selected.
  */
 static void units_of_real_processors(void **state)
 {
 	static const struct {
 		const char *name;
 		uint32_t idr[5], devarch;
-		uint32_t flags, configr; /* all supported flags; the value expected for them */
-		uint32_t victlr;	 /* expected for user code */
+		/* all supported flags; the expected value of TRCCONFIGR for these flags */
+		uint32_t flags, configr;
+		uint32_t victlr; /* expected value of TRCVICTLR for user code */
 		uint32_t ranges;
 	} units[] = {
 		/*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the tests that every backend must pass on `coresight`, with four CPUs whose trace ends in an ETF.
- * There, memory contains only bytes of the trace units; test/unit/kernel/hwt_coresight.c tests memory that
- * contains frames.
+ * Runs the tests that every backend must pass on `coresight`, with four CPUs whose trace is stored in an ETF.
+ * In this setup, memory contains only bytes of trace units. test/unit/kernel/hwt_coresight.c tests memory
+ * that contains frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,7 @@
 #define MOST  (1u << 20)
 
 /*
- * The bytes written for each unit. They cannot be derived from the bytes of a CPU, which are of several
- * units.
+ * Bytes written for each unit. They are stored because a CPU produces bytes for several units.
  */
 static struct {
 	const struct ktrace_hwt_unit *unit;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds paths in descriptions of hardware, and reports what is wrong in invalid ones. */
+/*
+ * Tests that paths are found in descriptions of hardware, and that errors in invalid descriptions are
+ * reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

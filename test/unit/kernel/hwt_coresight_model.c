@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The model of CoreSight detects what the manuals forbid. Each case makes one mistake, and the model must
- * report it.
+ * Tests that the model of CoreSight detects accesses that the manuals forbid. Each case makes one mistake,
+ * and the model must report it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define ETF    2u
 #define ETR    3u
 
-/* A write; the following values replace an offset. */
+/* A step is a write to the register at `offset`. The following values of `offset` are other operations. */
 #define BARRIER 0x10000u
 #define POLL	0x10001u /* reads a register (value), as if waiting for the end of an operation */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads are paused in exec and mmap until their owner wakes them, or a limit ends the pause. */
+/* Tests that threads pause in exec and mmap until their owner wakes them, or until a time limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -67,7 +67,10 @@ static void map(struct hwt_thread *by)
 
 /* ---- Released ---------------------------------------------------------------------------------- */
 
-/* First does nothing, then takes the record, then wakes the thread. */
+/*
+ * Handles the n-th sleep of the paused thread: first tries to wake it too early, then takes the record, then
+ * wakes the thread.
+ */
 static int listen(uint32_t n)
 {
 	hwt_kernel.now += 10;
@@ -133,8 +136,8 @@ static struct hwt_thread *second;
 static uint32_t depth;
 
 /*
- * Pauses the second thread while the first one is paused. When the first one is woken, the record of the
- * second one has not been read yet.
+ * Pauses the second thread while the first one is paused. When the first thread is woken, the record of the
+ * second thread has not been read yet.
  */
 static int nested(uint32_t n)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which processes may trace which targets, and which requests are refused before that is checked. */
+/*
+ * Tests which processes may trace which targets, and which requests are refused before permissions are
+ * checked.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -168,7 +171,7 @@ static void a_backend_is_selected_by_name_or_mode(void **state)
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	ktrace_hwt_owner_exit(&owner);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_OK);
-	memcpy(request.backend, "mockmock", 8); /* without a NUL: no backend has this name */
+	memcpy(request.backend, "mockmock", 8); /* without a NUL, so it is not the name of a backend */
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_ARGUMENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which registers the backend of Intel PT writes, and what it refuses. */
+/* Tests which registers the backend for Intel PT writes, and which configurations it refuses. */
 #include "unit/support/hwt_pt_support.h"
 
 #define MSR_CTL	      0x570
@@ -59,7 +59,8 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 }
 
 /*
- * CPUs of different types may have different options: bits that are valid on one cause a fault on the other.
+ * CPUs of different types may have different options. Register bits that are valid on one type cause a fault
+ * on another.
  */
 static void a_cpu_with_other_options_is_not_traced(void **state)
 {
@@ -398,7 +399,7 @@ static void packet_counts_continue_over_a_switch(void **state)
 		fake_pt_run(1024);
 		pt_disable(&unit);
 	}
-	assert_int_equal(fake_pt_psbs(), 4); /* one for each 4096 bytes, not one for each switch */
+	assert_int_equal(fake_pt_psbs(), 4); /* one PSB for each 4096 bytes, not one for each thread switch */
 }
 
 static void a_psb_follows_a_loss(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where packets of Intel PT are stored: regions, interrupts, wrapping, stopping. */
+/* Tests the places at which packets of Intel PT are stored: regions, interrupts, wrapping, stopping. */
 #include "unit/support/hwt_pt_support.h"
 
 #define ENTRY_END  1u
@@ -106,7 +106,7 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	assert_int_equal(interrupts_of(0), 8);
 	assert_int_equal(interrupts_of(PT_PAGE), 128);
 	assert_int_equal(interrupts_of(8 * PT_PAGE), 16);
-	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* at 12, 24 and 32 pages */
+	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* interrupts at 12, 24 and 32 pages */
 	assert_int_equal(interrupts_of(32 * PT_PAGE), 4);
 }
 
@@ -123,12 +123,12 @@ static void a_late_interrupt_reports_the_lap(void **state)
 	fake_pt_run(100);
 	pt_disable(&unit);
 	pt_enable(&unit);
-	/* beyond the old position: without counting laps, these would be 1000 bytes */
+	/* ends 1000 bytes after the old position, one lap later: the lap must be counted, too */
 	fake_pt_run(unit.buffer.size + 1000);
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_int_equal(unit.position, unit.buffer.size + 1100);
 	assert_int_equal(unit.wraps, 1);
-	/* to the same place again; the unit is disabled while its interrupt is pending */
+	/* ends at the same place, one lap later; the unit is disabled while its interrupt is pending */
 	fake_pt_run(unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 2 * unit.buffer.size + 1100);
@@ -210,7 +210,7 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	pt_enable(&unit);
-	/* to the place where it began */
+	/* fills the buffer up to the place at which writing began */
 	assert_int_equal(fake_pt_run(2 * unit.buffer.size), unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size + 2 * PT_PAGE);
@@ -218,7 +218,7 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	pt_check_bytes(&unit, unit.served);
 }
 
-/* An interrupt comes at the stop, even where none would come otherwise. */
+/* The region at which the unit stops has an interrupt, even if the interval would put none there. */
 static void a_stop_interrupts(void **state)
 {
 	static const uint32_t pages[] = { 2, 2, 4, 0 };
@@ -243,7 +243,7 @@ static void a_stop_interrupts(void **state)
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_true(unit.full);
 
-	/* No interrupt is set there any more when the stop has moved. */
+	/* When the stop moves to another region, the old region no longer has an interrupt. */
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	for (unsigned i = 0; i + 1 < entries(&unit); i++)
@@ -404,7 +404,10 @@ static void a_cpu_with_one_region_takes_one_piece(void **state)
 	assert_int_equal(pt_backend.operations->unit_init(&pt_backend, &pieces), KTRACE_ERROR_ARGUMENT);
 }
 
-/* Such a CPU interrupts before the region is full. The rest of it is padded, so that laps can be counted. */
+/*
+ * A CPU with `early` interrupts before the region is full. The rest of the region is padded, so that laps can
+ * be counted.
+ */
 static void an_early_interrupt_of_one_region_ends_the_lap(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();

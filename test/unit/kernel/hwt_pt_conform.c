@@ -20,7 +20,8 @@ static struct ktrace_hwt_backend *make(void)
 	static struct ktrace_hwt_backend backend;
 
 	fake_pt_reset();
-	fake_pt_features.physical_bits = 52; /* physical addresses are those of this process */
+	/* virtual addresses of this process serve as physical addresses */
+	fake_pt_features.physical_bits = 52;
 	memset(&backend, 0, sizeof(backend));
 	ktrace_hwt_pt_make(&backend, &fake_pt_access);
 	return &backend;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The model of Intel PT detects what the manual forbids; without that, tests that use it would prove nothing.
+ * Tests that the model of Intel PT detects accesses that the manual forbids. Otherwise, the tests that use
+ * the model would prove nothing.
  */
 #include "unit/support/hwt_pt_support.h"
 
@@ -133,7 +134,7 @@ static void features_absent_in_cpuid_do_not_work(void **state)
 #undef DENIED
 }
 
-/* Traces with this first entry and this offset in it, and checks the reported error. */
+/* Traces with this first entry of the table, from this place on, and checks the reported error. */
 static void error(uint64_t word, uint64_t place, const char *what)
 {
 	table[0] = word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the backend `qemu` on a fake unit: what it writes into the unit's page, and how it handles the
- * answers.
+ * Runs the backend `qemu` on a fake unit. Checks what it writes into the unit's page, and how it handles the
+ * unit's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void switch_out(void)
 	test.unit.enabled = 0;
 }
 
-/* Checks that the bytes [from, to) of the trace are where they belong. */
+/* Checks that the bytes [from, to) of the trace are at the right places in the buffer. */
 static void assert_bytes(uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from; at < to; at++) {
@@ -120,7 +120,7 @@ static void absent_although_the_page_has_an_old_answer(void **state)
 	assert_int_equal(op()->enable(&test.backend, &test.unit, 0), KTRACE_ERROR_DEVICE);
 }
 
-/* This test is built for the generic CPU, which has no marker. */
+/* This test is built for the generic CPU, which has no marker instruction. */
 static void absent_on_an_architecture_without_a_marker(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void unsupported_configurations_are_rejected(void **state)
 				 KTRACE_ERROR_ARGUMENT);
 	test.config.flags = KTRACE_HWT_SPACE;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
-	test.unit.tid = 0; /* of a thread that is not known yet */
+	test.unit.tid = 0; /* for a thread that is not known yet */
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
 	test.unit.mode = KTRX_HWT_MODE_CPU;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
@@ -321,9 +321,12 @@ static void an_error_of_the_unit_is_reported(void **state)
 
 #define STANDSTILL UINT64_C(1000000000)
 
-/* How many times the virtual CPU will be paused between reading its clock and the command. */
+/*
+ * Number of times that the virtual CPU will be paused after it has read its clock and before it gives the
+ * command.
+ */
 static unsigned standstills;
-static uint64_t unit_behind; /* by how many ticks the unit's clock is behind the guest's */
+static uint64_t unit_behind; /* number of ticks that the unit's clock is behind the guest's clock */
 
 static void ring_late(uint8_t *doorbell)
 {
@@ -353,7 +356,7 @@ static void a_stopped_cpu_does_not_make_the_clock_late(void **state)
 		switch_out();
 	}
 	assert_int_equal(fake_unit_rung(KTRX_HWT_UNIT_CLOCK), 1 + 2 + 3);
-	/* On a CPU that hardly ever runs, the backend does not try without limit. */
+	/* On a CPU that hardly ever runs, the backend stops trying after a limited number of attempts. */
 	standstills = 1000;
 	switch_in(0);
 	assert_true(standstills > 900);

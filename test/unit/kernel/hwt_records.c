@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Contents of the records, byte by byte, and that lost records are counted. */
+/* Tests the contents of records, byte by byte, and that lost records are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -146,7 +146,7 @@ static void no_mapping_is_missed_while_others_go_away(void **state)
 	context = hwt_trace(&owner, target);
 	hwt_kernel.after_table_unlock = NULL;
 	hwt_take(context, &walk);
-	/* the first one was unmapped before the context had the process */
+	/* the first mapping was removed before the context had the process */
 	for (uint64_t i = 1; i < HWT_IMAGES; i++) {
 		assert_true(proc_next(&walk, &seen));
 		assert_int_equal(seen.type, KTRX_HWT_MMAP);
@@ -204,8 +204,8 @@ static void a_path_may_be_long(void **state)
 }
 
 /*
- * Nobody wakes the thread that waits for room. After the timeout, it does not wait again until records have
- * been read.
+ * A thread that waits for room in the queue is not woken. After the timeout it does not wait again until
+ * records have been read.
  */
 static void records_without_room_are_counted_exactly(void **state)
 {
@@ -227,7 +227,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	hwt_take(context, &walk); /* returns a record with the count of those lost last */
+	hwt_take(context, &walk); /* returns a record with the number of records that were lost at the end */
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
 	lost += seen.lost;
@@ -288,7 +288,7 @@ static void a_reader_takes_at_most_what_it_requests(void **state)
 	assert_int_equal(hwt_kernel.sleeps, 0);
 }
 
-/* If the reader's memory is not writable, no record is removed, wherever the failure is. */
+/* If a part of the reader's memory is not writable, no record is removed from the queue. */
 static void records_that_cannot_be_copied_stay(void **state)
 {
 	static uint8_t bytes[KTRACE_HWT_QUEUE_MIN];
@@ -329,7 +329,7 @@ static int be_killed(uint32_t n)
 }
 
 /*
- * The record comes after the reader has found the queue empty, and before it sleeps: then in_sleep is called.
+ * A record is made in in_sleep: after the reader has found the queue empty, and before it sleeps.
  */
 static void a_record_between_check_and_sleep_wakes_the_reader(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where records of SPE are stored: portions, interrupts, wrapping, stopping, incomplete records. */
+/*
+ * Tests the places at which records of SPE are stored: portions, interrupts, wrapping, stopping, incomplete
+ * records.
+ */
 #include "kernel/hwt_drivers/spe.h"
 #include "unit/support/hwt_spe_support.h"
 
@@ -70,7 +73,7 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	spe_begin();
 	assert_int_equal(interrupts_of(0, 8, 3), 6);
 	assert_int_equal(interrupts_of(SPE_TEST_PAGE, 8, 3), 24);
-	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* at 3, 6 and 8 pages */
+	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* interrupts at 3, 6 and 8 pages */
 	assert_int_equal(interrupts_of(8 * SPE_TEST_PAGE, 8, 3), 3);
 	assert_int_equal(interrupts_of(0, 1, 3), 3);
 }
@@ -86,7 +89,8 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	spe_unit(&unit, 2);
 	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
 	spe_enable(&unit);
-	assert_int_equal(spe_sample(1000), A_PAGE - 1); /* then there is room for half of a maximum record */
+	/* after these records, the portion has room for half of a maximum record */
+	assert_int_equal(spe_sample(1000), A_PAGE - 1);
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);
 	spe_sample(A_PAGE - 2);
@@ -199,16 +203,16 @@ static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 	assert_int_equal(unit.lost, 1);
 }
 
-/* For any number of bytes of the second record. No byte after them is read. */
+/* The second record is cut off at every length. No byte after the cut is read. */
 static void the_end_of_whole_records_is_found(void **state)
 {
 	static const char records[] = "\xb0"
-				      "12345678"	     /* an address, … */
-				      "\x42\x01\x01\0\0\0\0" /* … events, END and padding */
+				      "12345678"	     /* a record: an address packet, */
+				      "\x42\x01\x01\0\0\0\0" /* events packet, END packet and padding */
 				      "\x20\xb8"
-				      "12345678" /* an address with a header of two bytes, … */
+				      "12345678" /* a record: an address packet with a header of two bytes, */
 				      "\x71"
-				      "12345678"; /* … and a timestamp, which also ends a record */
+				      "12345678"; /* a timestamp packet, which also ends a record */
 	const size_t all = sizeof(records) - 1;
 	const struct ktrace_hwt_spe spe = { .align = 16 };
 

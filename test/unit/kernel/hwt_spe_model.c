@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The model of SPE detects what the manual forbids; without that, tests that use it would prove nothing. */
+/*
+ * Tests that the model of SPE detects accesses that the manual forbids. Otherwise, the tests that use the
+ * model would prove nothing.
+ */
 #include "unit/support/hwt_spe_support.h"
 
 #define REG(crm, op2) KTRACE_HWT_SYSREG(3, 0, 9, crm, op2)

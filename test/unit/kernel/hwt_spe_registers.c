@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which registers the backend of SPE writes, and what it refuses. */
+/* Tests which registers the backend for SPE writes, and which configurations it refuses. */
 #include "unit/support/hwt_spe_support.h"
 
 #define REG(crm, op2) KTRACE_HWT_SYSREG(3, 0, 9, crm, op2)
@@ -26,7 +26,7 @@ static void absent_hardware_is_reported(void **state)
 	(void)state;
 	fake_spe_features.version = 0;
 	absent("PMSVer");
-	assert_null(strstr(fake_log_text(), "PMBIDR")); /* PMBIDR does not exist then */
+	assert_null(strstr(fake_log_text(), "PMBIDR")); /* without SPE, PMBIDR does not exist */
 	fake_spe_reset();
 	fake_spe_features.pmbidr |= 1 << 4;
 	absent("PMBIDR_EL1.P");

@@ -18,9 +18,9 @@
 #include "unit/support/proc_walk.h"
 
 #define OWNERS	   3u
-#define ROUNDS	   3000u /* for each process: calls of hooks that make a record */
-#define LIFE_EVERY 50u	 /* the second thread is made and ends once in so many rounds */
-#define CHAOS	   400u	 /* contexts that each owner makes */
+#define ROUNDS	   3000u /* number of calls of record-making hooks by each process */
+#define LIFE_EVERY 50u	 /* number of rounds after which the second thread is made and ends */
+#define CHAOS	   400u	 /* number of contexts that each owner makes */
 
 static atomic_bool working;
 
@@ -31,7 +31,9 @@ static void preempt(void)
 	hwt_threads_get_cpu(hwt_threads_leave_cpu());
 }
 
-/* Runs the second thread on the program's thread of the first one, which is switched out in the meantime. */
+/*
+ * Runs the second thread. Uses the program thread of the first thread, which is switched out in the meantime.
+ */
 static void run_second_thread(struct hwt_threads_process *self)
 {
 	struct ktrace_hwt_thread *first;
@@ -117,8 +119,8 @@ static int open_context(struct ktrace_hwt_owner *owner, uint32_t pid, uint64_t c
 }
 
 struct counted {
-	uint64_t made;	 /* records made by work() … */
-	uint64_t others; /* … and those of units and threads */
+	uint64_t made;	 /* number of records made by work() */
+	uint64_t others; /* number of records about units and threads */
 	uint64_t lost;
 	uint64_t last; /* number of the last record */
 };
@@ -251,7 +253,7 @@ static void a_reader_that_follows_gets_every_record(void **state)
 	}
 }
 
-/* Nobody reads until the end: the records in the queue and the reported losses are all records. */
+/* The queue is read only at the end: the records in it and the lost ones together are all records. */
 static void records_without_room_are_counted(void **state)
 {
 	struct reader reader = { .counted = { 0 } };
@@ -263,7 +265,10 @@ static void records_without_room_are_counted(void **state)
 	pthread_create(&target, NULL, run_target, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
 	read_all(&reader);
-	/* For each thread, one when it is made and one when it exits; the second one is also renamed. */
+	/*
+	 * There is one record when a thread is made, and one when it exits. The second thread is also
+	 * renamed.
+	 */
 	assert_int_equal(reader.counted.made + reader.counted.others + reader.counted.lost,
 			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
 	assert_true(reader.counted.made < ROUNDS);

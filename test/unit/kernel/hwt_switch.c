@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Units are enabled and disabled in the thread switch, on any CPU, only for the target; with threads that are
- * made and exit; if the hardware refuses, or its buffer is full. The fake kernel checks that the switch
- * neither sleeps nor wakes a thread.
+ * Tests that the thread switch enables and disables units, on any CPU, and only for the target. Also tests
+ * threads that are made and exit, hardware that reports errors, and full buffers. The fake kernel checks that
+ * the switch neither sleeps nor wakes a thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ static void another_process_is_not_traced(void **state)
 	struct hwt_process *other = hwt_fork(7, 7);
 
 	(void)state;
-	operations.enable = NULL; /* a call would crash */
+	operations.enable = NULL; /* a call of enable() would crash */
 	hwt_run(&other->thread[0]);
 	hwt_thread(other);
 	hwt_exit(other);
@@ -122,7 +122,7 @@ static void preempt(void)
 {
 	static bool preempted;
 
-	preempted = !preempted; /* the switch below may call a CPU itself */
+	preempted = !preempted; /* hwt_switch_in() may call this function again */
 	if (!preempted || !thread->on)
 		return;
 	hwt_switch_out(thread);
@@ -191,7 +191,7 @@ static void the_filter_follows_into_another_address_space(void **state)
 	hwt_switch_out(thread);
 }
 
-/* For a filter by address space, the owner need not know the address space of the process. */
+/* The owner can filter by address space without knowing the process's address space. */
 static void the_filter_has_the_address_space_from_the_start(void **state)
 {
 	const struct ktrace_hwt_config config = { .flags = KTRACE_HWT_SPACE };
@@ -294,7 +294,7 @@ static void a_unit_of_an_absent_cpu_is_abandoned(void **state)
 	assert_int_equal(place_of(0).enabled, 0);
 	assert_int_equal(place_of(0).lost, 1);
 	assert_int_equal(abandoned, 1);
-	assert_int_equal(hwt_mock.cpu_ready[2], 0); /* if the CPU comes online again, it has been reset */
+	assert_int_equal(hwt_mock.cpu_ready[2], 0); /* before the CPU comes online again, it is reset */
 	thread->on = 0;
 }
 
@@ -339,7 +339,8 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	assert_int_equal(count(KTRX_HWT_BUFFER), 1); /* made now, as the switch cannot make a record */
+	/* the record is made here, because the thread switch cannot make one */
+	assert_int_equal(count(KTRX_HWT_BUFFER), 1);
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_hwt_service(context, 7, 0), KTRACE_ERROR_ARGUMENT);
@@ -356,7 +357,7 @@ static void a_unit_is_served_where_it_runs(void **state)
 	for (uint32_t i = 0; i < 63; i++)
 		hwt_run(thread);
 	hwt_switch_in(thread, 3);
-	hwt_mock_run(thread->trace.unit, 128); /* more than there is room for */
+	hwt_mock_run(thread->trace.unit, 128); /* more bytes than fit into the buffer */
 	assert_int_equal(place_of(0).full, 1);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4096), KTRACE_OK);
 	assert_int_equal(place_of(0).full, 0);
@@ -373,7 +374,7 @@ static int finish_configuring(uint32_t n)
 	return 0;
 }
 
-/* A backend is never called for two operations on a unit at once. */
+/* A backend's operations on one unit never run at the same time. */
 static void service_waits_for_a_configuration(void **state)
 {
 	(void)state;
