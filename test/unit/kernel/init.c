@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests ktrace_init(): what it rejects, how it divides lent memory, and how it describes it. */
+/*
+ * Tests ktrace_init(): it rejects invalid configurations, divides lent memory, and describes the parts in the
+ * root.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +107,7 @@ static void rings_use_the_available_memory(void **state)
 	assert_int_equal(ktrace_root.slots, 8192);
 }
 
-/* No object overlaps another, is outside lent memory, or is unaligned. */
+/* Every object is aligned, is in lent memory, and does not overlap another object. */
 static void blocks_of_any_size_are_used(void **state)
 {
 	struct ktrace_config config = config_of(0);
@@ -172,7 +175,7 @@ static void a_reserve_word_serves_one_cpu(void **state)
 	assert_int_equal(fake.word[0] >> KTRX_WORD_INDEX_BITS, 1);
 }
 
-/* The page in the middle of the first 64 KiB is physically elsewhere. */
+/* The page in the middle of the first 64 KiB is not physically adjacent to its neighbours. */
 static uint64_t physical(const volatile void *address)
 {
 	uint64_t offset = (uintptr_t)address - (uintptr_t)fake_memory;

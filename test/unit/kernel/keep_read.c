@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests what a reader finds of a boot after the image was loaded again: the core records, the machine is
- * reset, and only the lent memory is read. The events must be the same as before the reset.
+ * Tests reading a boot's trace after a reset. The core records, the machine is reset and loads the image
+ * again, and only the lent memory is read. The events must be the same as before the reset.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ KTRACE_SETTING_U64("keep.number", number, 0);
 static _Alignas(8) unsigned char dump[1 << 20];
 static const unsigned char build_id[] = { 1, 2, 3, 4 };
 
-/* Contents of the RAM file: lent memory, followed by the image. */
+/* Layout of the RAM file: lent memory, followed by the image. */
 static unsigned char memory[4 << 20];
 
 static void boot_keeping(uint32_t keep)
@@ -118,7 +118,7 @@ static struct ktread *read_live(void)
 	return open_ok(temporary(dump, size), NULL);
 }
 
-/* Reads a dump of what is found in a RAM file that contains only the lent memory. */
+/* Writes the lent memory to a RAM file, makes a dump of the trace found in it, and opens the dump. */
 static struct ktread *read_kept(uint32_t back, uint32_t boots)
 {
 	char path[] = "/tmp/keep-read-XXXXXX";
@@ -208,7 +208,10 @@ static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 
 /* ---- Events after a reset -------------------------------------------------------------------------- */
 
-/* Records `before` and `after` events, before and after each CPU's only heartbeat, up to the reset. */
+/*
+ * Records `before` events, one heartbeat of each CPU, and `after` events, then resets the machine. A
+ * heartbeat copies the state to persistent memory.
+ */
 static void check_record(uint32_t before, uint32_t after)
 {
 	struct ktread *live;
@@ -233,18 +236,21 @@ static void all_events_are_read_after_a_reset(void **state)
 	check_record(1, 0);
 }
 
-/* The rings continue by one lap, about one lap, and many laps after the copy. */
+/* After the copy, the rings continue by one lap, about one lap, and many laps. */
 static void rings_used_after_the_copy_are_read(void **state)
 {
 	(void)state;
 	check_record(1000, 5000);
 	check_record(5000, 100000);
-	check_record(500000, 3000); /* more laps than generations, before the heartbeat */
+	check_record(500000, 3000); /* before the heartbeat, more laps than there are generations */
 	for (uint32_t n = 1270; n < 1300; n++)
 		check_record(500, n);
 }
 
-/* Anchors: the clock advances by more than slots can represent, before and after the heartbeat. */
+/*
+ * The clock advances by more than a slot can represent, before and after the heartbeat, so anchors are
+ * needed.
+ */
 static void stamps_are_complete(void **state)
 {
 	struct ktread *live;
@@ -284,7 +290,7 @@ static void copy_memory(void)
 	memcpy(memory_at_reset, fake_memory, sizeof(memory_at_reset));
 }
 
-/* The record that a reset interrupts is missing, all others are there, and the counts add up. */
+/* The record that a reset interrupts is missing, all other records are there, and the counts are correct. */
 static void a_record_being_written_is_no_record(void **state)
 {
 	(void)state;
@@ -348,7 +354,7 @@ static void the_requested_number_of_boots_is_kept(void **state)
 	}
 }
 
-/* The clock of this machine starts again with each boot, and the nonce depends on it. */
+/* The clock of this machine starts again at each boot, and the boot's nonce depends on the clock. */
 static void boots_that_look_the_same_are_distinguished(void **state)
 {
 	uint64_t nonce;
@@ -380,7 +386,10 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 	assert_int_equal(ktrace_boot(), 0);
 }
 
-/* A piece of a block that is split at a page can be too small for two boots: it must not be used. */
+/*
+ * If a memory block is split at a page, a piece can be too small for the data of two boots. It must not be
+ * used.
+ */
 static void memory_too_small_for_two_boots_is_not_used(void **state)
 {
 	const struct ktrace_memory lent[] = { { fake_memory, 448 },
@@ -409,7 +418,7 @@ __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, 
 
 extern unsigned char __data_start[], edata[];
 
-/* Writes lent memory and image to a RAM file, and opens the n-th boot back. */
+/* Writes lent memory and the image to a RAM file, and opens the trace of the boot `back` boots ago. */
 static struct ktread_image *find_in_machine(struct ktread_memory **ram, uint32_t back)
 {
 	uintptr_t start = (uintptr_t)__data_start & ~(uintptr_t)4095;
@@ -483,8 +492,8 @@ static void damaged_contents_are_harmless(void **state)
 }
 
 /*
- * A head that was never reached, or one of an earlier lap: records are shown or slots are counted, and
- * reading ends.
+ * A ring's head has a value that it never reached, or a value of an earlier lap. The reader shows records or
+ * counts slots, and reading ends.
  */
 static void damaged_heads_are_harmless(void **state)
 {

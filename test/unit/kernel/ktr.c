@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests what files that were written for DragonFly's macros record, without changes. */
+/* Tests the records of unchanged files that were written for DragonFly's macros. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ void forms_hook(int value)
 	(void)value;
 }
 
-/* Returns the n-th record of CPU 0, which must be of that event. */
+/* Returns the n-th record of CPU 0, which must be of the given event. */
 static const struct checked_record *record_of(uint32_t n, const char *event)
 {
 	const struct checked_ring *ring = check_ring(1);
@@ -142,7 +142,7 @@ static void expect_setting(const char *name, const char *value)
 	assert_string_equal(text, value);
 }
 
-/* Events that share bit 31 are switched together. */
+/* Events that share bit 31 of the mask are switched together. */
 static void the_number_is_the_bit_of_the_mask(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures how often the check of a first slot misses words of two or three writers. The words are pieces of
- * 32 bits, the smallest stores of a writer; every combination is tried. Random numbers have a fixed seed, so
- * the counts are the same in each run.
+ * Measures how often the check of a first slot fails to detect mixed words of two or three writers. The words
+ * are pieces of 32 bits, the smallest stores of a writer; every combination is tried. Random numbers have a
+ * fixed seed, so the counts are the same in each run.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "unit/support/ktread_support.h"
 #include "ktrx/slot.h"
 
-#define PIECES 6u /* pieces of a slot after its first word, whose generation shows other writers */
+/* pieces of a slot after its first word; mixed first words are detected by their generation */
+#define PIECES 6u
 #define ROUNDS 3000u
 
 static uint64_t seed;
@@ -185,7 +186,10 @@ static struct tally mix_all(struct payload (*make)(uint64_t n), bool one_thread)
 	return tally;
 }
 
-/* With random words, a check of 12 bits misses 1 in 4096; a tenth more or less is 2.3 standard deviations. */
+/*
+ * With random words, a check of 12 bits misses 1 in 4096. The allowed deviation of 10 % is 2.3 standard
+ * deviations.
+ */
 static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 {
 	struct tally tally = mix_all(noise, false);
@@ -196,7 +200,10 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 	assert_in_range(tally.missed, tally.mixed / 4096 * 9 / 10, tally.mixed / 4096 * 11 / 10);
 }
 
-/* As the specification states, payloads of real records are less than twice as bad. */
+/*
+ * As the specification states, fewer than twice as many mixtures are missed if the payloads are those of real
+ * records.
+ */
 static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 {
 	(void)state;
@@ -209,7 +216,7 @@ static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 	}
 }
 
-/* A complete record at its own place, of a lap with the same tag. */
+/* The slot contains a complete record of this slot, from an earlier lap with the same tag. */
 static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 {
 	uint64_t missed = 0, tries = 1 << 20;
@@ -226,8 +233,8 @@ static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 }
 
 /*
- * One word of a continuation belongs to another writer: both its own check and that of the first slot must
- * miss it.
+ * One word of a continuation slot belongs to another writer. It is only missed if both the check of the
+ * continuation and the check of the first slot miss it.
  */
 static void continuations_are_checked_twice(void **state)
 {
@@ -250,7 +257,7 @@ static void continuations_are_checked_twice(void **state)
 		missed += ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0 &&
 			  ktrx_first_is_checked(first, lap, ktrx_check_rest(0, check));
 	}
-	assert_in_range(missed, 4, 36); /* 1 in 2^17 is 16 */
+	assert_in_range(missed, 4, 36); /* a probability of 2^-17 gives 16 */
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests requests of a host: they are carried out in the tick, in order, once, and only after all checks. */
+/*
+ * Tests a host's requests: the timer tick carries out each request once, in order, and only after all checks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,7 +189,7 @@ static void torn_requests_are_rejected_and_skipped(void **state)
 	assert_int_equal(ktrace_mailbox.refused, 1);
 	assert_int_equal(fake_event("sched.switch")->wanted, KTRX_STATE_RECORD);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_OFF);
-	ktrace_mailbox.requested++; /* announced, but not written */
+	ktrace_mailbox.requested++; /* a request is announced, but not written */
 	ktrace_heartbeat(0);
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_TORN);
 }
@@ -220,7 +222,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x80000000);
 	assert_int_equal(ktrace_mailbox.refused, 0x80000000);
-	ktrace_mailbox.requested--; /* the number also goes back */
+	ktrace_mailbox.requested--; /* a smaller number is a new request, too */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_RECORD);
@@ -238,7 +240,7 @@ static void sequence_numbers_wrap(void **state)
 	expect_result(0, KTRX_RESULT_DONE);
 }
 
-/* With random bytes in the mailbox at every tick, only what requests can do happens. */
+/* With random bytes in the mailbox at every tick, nothing changes except what requests can change. */
 static void random_requests_are_harmless(void **state)
 {
 	uint32_t version = ktrace_root.version;
@@ -275,7 +277,7 @@ static void tick_of_another_cpu(void)
 	fake.cpu = 0;
 }
 
-/* Wherever another CPU's tick occurs, each request is carried out and answered once. */
+/* If another CPU's tick occurs at any point, each request is still carried out and answered once. */
 static void one_cpu_at_a_time_processes_requests(void **state)
 {
 	int64_t n = 0;
@@ -308,8 +310,8 @@ static void tick_that_asks_for_callers(void)
 }
 
 /*
- * Wherever the host changes flags of an event during the kernel's own change of other flags, both changes
- * stay.
+ * If the host changes flags of an event at any point of the kernel's own change of other flags, both changes
+ * have effect.
  */
 static void concurrent_changes_by_the_kernel_stay(void **state)
 {

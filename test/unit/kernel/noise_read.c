@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests how the reader shows repeated events: recorded and current counts, and a ring that all CPUs share;
- * and damaged entries and rings.
+ * Tests how the reader shows repeated events: recorded counts, current counts, and a ring that all CPUs
+ * share. Also tests damaged entries and rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,7 +220,7 @@ static void damaged_entries_are_reported(void **state)
 	refused();
 }
 
-/* Contents that could be valid are shown, and nothing reads beyond the entry. */
+/* Contents that could be valid are shown. No byte after the entry is read. */
 static void implausible_entries_are_shown_safely(void **state)
 {
 	struct ktread_fold fold;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests CPUs that come online, and others that do not, if the port has no reserve words. */
+/* Tests CPUs that come online, and CPUs that do not, for a port without reserve words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ static void initialise(void)
 }
 
 /*
- * If the port has no reserve words, those of the rings are advanced before their CPU is online, while its
- * events go to the boot ring. None of these slots may appear in the CPU's ring.
+ * If the port has no reserve words, the ring of a CPU contains its reserve word. Before the CPU is online,
+ * its events advance this word but go to the boot ring. None of these slots may appear in the CPU's ring.
  */
 static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 {
@@ -50,7 +50,7 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 	assert_int_equal(check_ring(1)->produced, 2); /* with the anchor */
 }
 
-/* The port does not distinguish CPUs: the second one would use the first one's reserve word. */
+/* The port does not distinguish CPUs, so the second CPU would use the first CPU's reserve word. */
 static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 {
 	(void)state;
@@ -65,7 +65,7 @@ static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 	assert_int_equal(ktrace_cpu_online(1), KTRACE_OK);
 }
 
-/* Its number has no entry in the table of rings. */
+/* The CPU's number has no entry in the table of rings. */
 static void a_cpu_beyond_the_last_uses_the_boot_ring(void **state)
 {
 	static const uint32_t beyond[] = { KTRACE_MAX_CPUS, KTRACE_MAX_CPUS + 1, 100000, UINT32_MAX };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests places that record an event of ktr.h: each has its own id, by which readers find its file and line.
+ * Tests places, which are the lines that record an event of ktr.h. Each place has its own id, by which
+ * readers find its file and line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +150,7 @@ static void a_place_follows_its_event(void **state)
 	assert_int_equal(fake_event("place.plain")->count, 8);
 }
 
-/* An image whose relocations are not applied yet: its addresses are 0. */
+/* Descriptors of an image whose relocations are not applied yet, so that all addresses are 0. */
 static uint64_t unrelocated[64];
 
 static void unrelocate(void)
@@ -209,7 +210,7 @@ static void places_are_found_after_the_kernel_relocated_itself(void **state)
 	expect_places_follow();
 }
 
-/* A damaged descriptor, or one without an event: its address is invalid. */
+/* A place descriptor is damaged or has no event, so the address of its event is invalid. */
 static void an_invalid_event_address_is_not_followed(void **state)
 {
 	static const uint64_t wrong[] = { 4, 8, (uint64_t)1 << 40, UINT64_MAX - 7, (uint64_t)0 - (1 << 24) };
@@ -233,8 +234,8 @@ static void toggle(void)
 }
 
 /*
- * Wherever a change occurs while a place records for the first time, the place and its event agree
- * afterwards.
+ * An event is switched at any point while one of its places records for the first time. Afterwards, the place
+ * and the event have the same state.
  */
 static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
@@ -256,7 +257,7 @@ static void changes_may_come_at_any_point_of_the_first_record(void **state)
 	assert_true(toggles > 2);
 }
 
-/* Changes at any point while ids are being assigned. */
+/* Events are switched at any point while ids are being assigned. */
 static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {
@@ -299,7 +300,8 @@ static void repetitions_are_counted_per_place(void **state)
 	entry = fold_of("place.plain");
 	assert_int_equal(entry->count, 4);
 	assert_int_equal(entry->place, record_at(1, 0)->event);
-	KTR_LOG(place_plain, 7); /* at another place: ktrace.repeat, then the record itself */
+	/* the event fires at another place: first ktrace.repeat is recorded, then this event */
+	KTR_LOG(place_plain, 7);
 	assert_int_equal(check_ring(1)->records, 3);
 	assert_int_equal(record_at(1, 1)->event, fake_event("ktrace.repeat")->id);
 	assert_int_equal(payload_bits(record_at(1, 1), 0, 2), fake_event("place.plain")->id);

@@ -72,7 +72,7 @@ static void each_record_has_its_line(void **state)
 	struct ktread *trace;
 
 	(void)state;
-	record_all(); /* into the boot ring */
+	record_all(); /* these records are in the boot ring */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_all();
 	take();
@@ -199,7 +199,7 @@ static void damaged_place_descriptors_are_skipped(void **state)
 	}
 }
 
-/* A file name that looks like an event descriptor is not taken for one. */
+/* A file name whose bytes look like an event descriptor is not read as a descriptor. */
 static void the_string_of_a_place_is_not_taken_for_an_event(void **state)
 {
 	struct ktread *trace;

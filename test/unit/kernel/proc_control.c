@@ -40,7 +40,10 @@ struct ids {
 	uint32_t real, effective, saved;
 };
 
-/* The ids of caller and target, and what else matters. */
+/*
+ * Everything that decides a permission: the ids of the caller and the target, jails, set-id programs, and
+ * root's mark.
+ */
 static const struct permission {
 	const char *what;
 	struct ids caller_uid, caller_gid;
@@ -149,7 +152,7 @@ static void become(struct proc_process *process, struct ids uid, struct ids gid,
 	process->id.jail = jail;
 }
 
-/* Makes a target that is traced into `other`, by root if the case requires that. */
+/* Makes a target that is traced into `other`. If `root_mark` is set, root has started the trace. */
 static struct proc_process *target_of(const struct permission *permission)
 {
 	struct proc_process *target = proc_fork(proc_first());
@@ -160,7 +163,7 @@ static struct proc_process *target_of(const struct permission *permission)
 	proc_ids(target, permission->uid.real, permission->gid.real);
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
-	/* A trace started by root has root's mark, so the other cases are not checked. */
+	/* Without this, the trace would have root's mark in every case, because the parent may be root. */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;
 	become(target, permission->uid, permission->gid, permission->jail);
@@ -225,7 +228,7 @@ static void invalid_requests_are_rejected(void **state)
 	assert_int_equal(proc_control(self, 8, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, UINT32_MAX, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 1, NULL), KTRACE_ERROR_ARGUMENT);
-	/* No valid facility: none, one that may not be requested, one that does not exist. */
+	/* The facilities are invalid: none, one that must not be requested, one that does not exist. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 0, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_ROOT, 1, &sink),
 			 KTRACE_ERROR_ARGUMENT);
@@ -322,13 +325,13 @@ static void facilities_are_added_and_removed(void **state)
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	assert_int_equal(self->trace.facilities, 0);
 	assert_int_equal(sink.sink.references, 1);
-	/* Cleared again: there is nothing to do. */
+	/* Clearing the trace again has no effect. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	proc_release(&sink);
 	assert_int_equal(sink.closed, 1);
 }
 
-/* Root's mark stays while any facility is traced, and is removed with the last one. */
+/* Root's mark stays while any facility is traced. It is removed with the last facility. */
 static void the_superusers_mark_stays(void **state)
 {
 	struct proc_process *self = proc_fork(proc_first());
@@ -421,7 +424,10 @@ static void control_applies_to_process_groups(void **state)
 	proc_release(&sink);
 }
 
-/* Of several processes the permitted ones are traced; if there is none, the request is rejected. */
+/*
+ * A request for several processes traces those that are permitted. If no process is permitted, the request is
+ * rejected.
+ */
 static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;
@@ -455,7 +461,7 @@ static void clearfile_ends_all_traces_into_the_file(void **state)
 	assert_int_equal(other.closed, 0);
 }
 
-/* Processes of others stay traced, the rest is cleared, and the caller gets an error. */
+/* Traces of other users' processes stay, all other traces are cleared, and the caller gets an error. */
 static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 {
 	(void)state;
@@ -470,7 +476,7 @@ static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* As ktrace -C does: clears all traces of the caller's processes, into any file. */
+/* Does what ktrace -C does: clears all traces of the caller's processes, into any file. */
 static void the_caller_may_clear_all_its_processes(void **state)
 {
 	(void)state;

@@ -99,7 +99,7 @@ static void dragonfly_records_have_the_documented_bytes(void **state)
 	memcpy(proc_user, "mine!", 5);
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 5), KTRACE_OK);
 	ktrace_proc_sysctl(&self->trace, &self->thread, "kern.ostype", 11);
-	/* The format has no records for these. */
+	/* DragonFly's format has no records for these hooks. */
 	ktrace_proc_fault(&self->trace, &self->thread, 1, 1, 1);
 	ktrace_proc_fault_end(&self->trace, &self->thread, 0);
 	ktrace_proc_struct(&self->trace, &self->thread, "stat", "", 1);
@@ -146,8 +146,8 @@ static void dragonfly_names_are_cut(void **state)
 }
 
 /*
- * Without a callback: from the given wall time, or since the clock's start; a clock of unknown frequency
- * counts nanoseconds.
+ * Without a callback for the time, times count from the given wall time, or from the clock's start if there
+ * is none. Ticks of a clock of unknown frequency count as nanoseconds.
  */
 static void dragonfly_times_come_from_the_clock(void **state)
 {

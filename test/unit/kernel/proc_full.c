@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests full disks, limits and full buffers: the file is readable, what is missing is counted, and other
+ * Tests full disks, limits and full buffers. The file is readable, missing records are counted, and other
  * sinks are not affected.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -67,7 +67,7 @@ static void record_all_types(struct proc_process *self)
 	ktrace_proc_sysret(&self->trace, &self->thread, 2, 5, -1);
 }
 
-/* One way to run the test. */
+/* A variant of the test. */
 struct way {
 	uint32_t format;
 	const struct ktrace_proc_sink_operations *operations;
@@ -77,7 +77,7 @@ struct way {
 	bool reader; /* also read the file with the host's reader, which takes time */
 };
 
-/* Returns the first process, not traced, also if it has ended before. */
+/* Returns the first process, alive and not traced, even if it has ended before. */
 static struct proc_process *reset_process(void)
 {
 	struct proc_process *self = proc_first();
@@ -115,7 +115,8 @@ static int run(const struct way *way, size_t capacity)
 }
 
 /*
- * Checks with the reader that the file has this number of records, then its end, or damage from an offset on.
+ * Checks with the reader that the file has this number of records, followed by its end, or by damage at an
+ * offset.
  */
 static void read_back(uint32_t format, uint32_t records, bool torn)
 {
@@ -266,7 +267,7 @@ static void only_the_affected_sink_stops(void **state)
 			proc_fork(one);
 		ktrace_proc_sysret(&one->trace, &one->thread, i, 0, 0);
 	}
-	/* No process is traced into the sink any more, so it was closed. */
+	/* No process is traced into the sink any more, so the sink was closed. */
 	assert_int_equal(sink.closed, 1);
 	assert_null(one->trace.sink);
 	assert_int_equal(one->trace.facilities, 0);
@@ -314,7 +315,7 @@ static void a_sink_being_opened_is_not_used(void **state)
 	proc_kernel.table = "0 exit void, int status, and what else there is of calls";
 	proc_start();
 	sink.file.in_write = write_all_that_waits;
-	sink.file.capacity = 64 + 64; /* END has room, the table has not */
+	sink.file.capacity = 64 + 64; /* enough room for END, but not for the table */
 	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
 	assert_int_equal(sink.file.size, 0);
@@ -337,7 +338,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	for (uint32_t i = 0; i < 3; i++)
 		record_all_types(self);
-	/* The last record is at the latest a return: from then on nothing is traced. */
+	/* The limit ends the trace at the latest at the return of the next system call. */
 	assert_null(self->trace.sink);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_LIMIT);
@@ -355,7 +356,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	assert_int_equal(sink.sink.records, count - (format == KTRACE_PROC_FORMAT_KTRX));
 }
 
-/* The limit is reached before all processes are traced: then none of them is. */
+/* The limit is reached before all requested processes are traced. Then none of them is traced. */
 static void a_limit_reached_while_setting_several_traces_none(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -399,7 +400,7 @@ static uint64_t lost_in_file(void)
 	return lost;
 }
 
-/* If no hook may sleep, a full buffer stays full: records without room are counted exactly. */
+/* If no hook may sleep, a full buffer stays full. Records that do not fit are counted exactly. */
 static void lost_records_are_counted_exactly(void **state)
 {
 	struct proc_process *self = proc_first();
@@ -409,7 +410,7 @@ static void lost_records_are_counted_exactly(void **state)
 	proc_open_default(&sink);
 	proc_trace(self, &sink, KTRACE_PROC_ALL & ~KTRACE_PROC_FACILITY(KTRX_PROC_PROCCTOR));
 	for (uint32_t round = 1; round < 60; round++) {
-		/* Records of many sizes, so that the ring's end is crossed in many ways. */
+		/* Makes records of many sizes, so that records cross the buffer's end at many offsets. */
 		for (uint32_t i = 0; i < 40 * round; i++, fired++)
 			ktrace_proc_denied(&self->trace, &self->thread, 1, 0, 0,
 					   "/a/path/that/is/quite/long" + (fired + round) % 27);
@@ -424,7 +425,7 @@ static void lost_records_are_counted_exactly(void **state)
 	assert_int_equal(lost_in_file(), sink.sink.lost);
 }
 
-/* Hooks that may sleep make room: nothing is lost with a buffer of any size. */
+/* Hooks that may sleep write the buffer to the file. Nothing is lost with a buffer of any size. */
 static void hooks_that_may_sleep_lose_nothing(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -450,7 +451,7 @@ static void hooks_that_may_sleep_lose_nothing(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 100);
 }
 
-/* The disk is full for a while: the file continues where it stopped, in the middle of a record. */
+/* The disk is full for a while, in the middle of a record. Later the file continues at the same byte. */
 static void retry_continues_when_there_is_room_again(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -466,7 +467,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
 		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
 		fired++;
-		if (i % 1700 == 1699) /* more records wait now than fit into the buffer */
+		if (i % 1700 == 1699) /* more records were made than fit into the buffer */
 			sink.file.capacity += 30011;
 	}
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests a trace during the life of a process: children, other programs, names and sinks, and its end. */
+/* Tests the trace of a process during its life: children, exec, names, changes of the sink, and exit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void children_inherit_only_with_inherit(void **state)
 	assert_int_equal(child->trace.facilities, parent->trace.facilities);
 	assert_int_equal(child->trace.facilities, CALLS | KTRACE_PROC_INHERIT | KTRACE_PROC_ROOT);
 	assert_int_equal(sink.sink.references, 2);
-	/* Over several generations; each process is independent from then on. */
+	/* Grandchildren inherit the trace, too. Later changes of one process do not affect another. */
 	child = proc_fork(child);
 	assert_int_equal(sink.sink.references, 3);
 	assert_int_equal(proc_control(parent, KTRACE_PROC_CLEAR, KTRACE_PROC_ALL, parent->id.pid, NULL),
@@ -155,7 +155,7 @@ static void exec_is_recorded(void **state)
 	exec(self, "ls", 0);
 	call(self, 1);
 	proc_walk(&walk, &sink);
-	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* of the start of the trace */
+	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* this record was made at the start of the trace */
 	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen);
 	assert_int_equal(seen.flags, 0);
 	assert_int_equal(seen.pid, self->id.pid);
@@ -166,7 +166,8 @@ static void exec_is_recorded(void **state)
 }
 
 /*
- * A program with more rights than its caller: a trace of the caller ends, a trace of the superuser continues.
+ * The process executes a program with more rights than its user. A trace started by the user ends. A trace
+ * started by the superuser continues.
  */
 static void privileges_end_a_trace(void **state)
 {
@@ -279,7 +280,7 @@ static void replace_sink(void)
 {
 	struct proc_process *self = proc_first();
 
-	/* The thread itself works for the trace, so another thread calls ktrace(2). */
+	/* The thread itself is inside a hook, so another thread calls ktrace(2). */
 	assert_int_equal(
 		ktrace_proc_control(&self->trace, NULL, KTRACE_PROC_SET, KTRACE_PROC_ALL, 1, &other.sink),
 		KTRACE_OK);
@@ -327,7 +328,7 @@ static void the_sink_may_be_replaced_while_it_copies(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 10), KTRACE_OK);
 	proc_release(&other);
 	proc_exit(self);
-	/* A process traced before and after the change is recorded in the new file. */
+	/* A process that is traced during the change is recorded in the new file afterwards. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 0);
 	assert_int_equal(proc_count(&other, KTRX_PROC_USER), 2);
 	assert_int_equal(other.sink.lost, 0);
@@ -358,7 +359,7 @@ static void the_new_sink_may_take_less_data(void **state)
 	assert_int_equal(seen.flags, KTRX_PROC_CUT);
 }
 
-/* The sink is full while another thread holds its lock: one more record is lost. */
+/* Fills the new sink until a record is lost, then replaces the old one by it. */
 static void fill_and_replace_sink(void)
 {
 	struct proc_process *filler = proc_fork(proc_first());
@@ -384,7 +385,8 @@ static void the_new_sink_may_be_full(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2000),
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;
-	assert_int_equal(lost, 3); /* the last filler record, the NAME of the new trace, and this one */
+	/* the filler's last record, the NAME of the new trace, and the record of this hook */
+	assert_int_equal(lost, 3);
 	proc_release(&other);
 	proc_exit(self);
 	assert_int_equal(sink.sink.lost, 0);
@@ -403,7 +405,7 @@ static void waiting_records_are_written_in_time(void **state)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	assert_int_equal(sink.file.size, 64); /* the head is written immediately */
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	/* A return writes when enough bytes wait. */
+	/* The hook at a system call's return writes if enough bytes wait. */
 	for (uint32_t i = 0; i < 5; i++)
 		call(self, 1);
 	assert_int_equal(sink.file.size, 64);
@@ -411,12 +413,12 @@ static void waiting_records_are_written_in_time(void **state)
 		call(self, 1);
 	assert_in_range(sink.file.size, 64 + 1000, 64 + 1000 + 88);
 	assert_int_equal(sink.file.writes, 2);
-	/* Other hooks do not write if they must not sleep. */
+	/* Other hooks that must not sleep do not write. */
 	before = sink.file.size;
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	assert_int_equal(sink.file.size, before);
-	/* A return also writes if returns are not traced. */
+	/* The hook at the return also writes if returns are not traced. */
 	assert_int_equal(
 		proc_control(self, KTRACE_PROC_CLEAR, KTRACE_PROC_FACILITY(KTRX_PROC_SYSRET), 1, NULL),
 		KTRACE_OK);
@@ -426,7 +428,7 @@ static void waiting_records_are_written_in_time(void **state)
 	before = sink.file.size;
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	assert_int_equal(sink.file.size, before + 50 * 48);
-	/* Records are written on request, and when a process ends. */
+	/* Waiting records are written by ktrace_proc_flush(), and when a process ends. */
 	ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	ktrace_proc_flush(&self->thread);
 	assert_int_equal(sink.file.size, before + 51 * 48);
@@ -438,8 +440,8 @@ static void waiting_records_are_written_in_time(void **state)
 /* ---- Many -------------------------------------------------------------------------------------- */
 
 /*
- * All processes at the same time, and one after another; each forks, executes another program, makes calls
- * and ends.
+ * Many processes run at the same time, then one after another. Each one forks, executes another program,
+ * makes calls and ends.
  */
 static void a_thousand_processes_lose_nothing(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that the host's reader reads what the kernel library wrote: every type, in both formats. */
+/* Tests that the host's reader reads every type of record that the kernel library writes, in both formats. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the bytes that hooks write in the format KTRX, and which hooks write nothing. */
+/* Tests the bytes that hooks write in the format KTRX, and that some hooks write nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static void paths_of_every_length_are_recorded(void **state)
 	trace_ktrx();
 	for (uint32_t i = 0; i < sizeof(path); i++)
 		path[i] = (char)('a' + i % 26);
-	/* Strings at any address: they are not aligned. */
+	/* Strings need not be aligned. */
 	for (uint32_t length = 0; length < 40; length++)
 		ktrace_proc_namei(&self->trace, &self->thread, path + length % 8, length);
 	ktrace_proc_sysctl(&self->trace, &self->thread, path, sizeof(path));
@@ -421,7 +421,7 @@ static void only_requested_facilities_are_recorded(void **state)
 
 /* ---- Rules ------------------------------------------------------------------------------------- */
 
-/* The kernel's write and copy_in call hooks themselves, as a system call would. */
+/* The kernel's functions write and copy_in call hooks, as a system call would. */
 static void hooks_of_a_writer(struct proc_file *file)
 {
 	static const uint64_t mask[2];

@@ -24,7 +24,7 @@
 #define ROUNDS	     5000u
 #define CHILDREN     250u /* per worker */
 #define SWAPS	     200u
-#define CALLS_A_SWAP 500u /* maximum per worker: files are finite */
+#define CALLS_A_SWAP 500u /* maximum per worker, because files have a limited size */
 #define PROCESSES    64u
 #define BUFFER	     (48u << 10)
 #define FILE_MAX     (8u << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the ring of rare events: its records outlast frequent events, whatever CPU writes them and whatever
- * interrupts.
+ * Tests the ring of rare events. Frequent events do not overwrite its records, on any CPU and with interrupts
+ * at any point.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -67,7 +67,10 @@ static void an_event_may_have_no_fields(void **state)
 	assert_int_equal(only_record(1, "test.none")->slots, 1);
 }
 
-/* Without a counter, the kernel's tick count is the clock: it stands still between ticks, and begins at 0. */
+/*
+ * Without a counter, the kernel's tick count is the clock. It begins at 0, and does not advance between
+ * ticks.
+ */
 static void a_coarse_clock_keeps_order(void **state)
 {
 	const struct checked_ring *checked;
@@ -228,8 +231,8 @@ static void a_long_string_is_cut_and_marked(void **state)
 }
 
 /*
- * Five strings need more room than a record has: the later ones are cut, and the number after them keeps its
- * place.
+ * Five strings are longer than a record can be. The last ones are cut, and the number after them is still
+ * correct.
  */
 static void strings_share_the_room_of_a_record(void **state)
 {
@@ -420,7 +423,7 @@ static void a_cpu_that_is_not_online_uses_the_boot_ring(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake.cpu = FAKE_CPUS; /* has a zero reserve word */
+	fake.cpu = FAKE_CPUS; /* this CPU's reserve word is 0 */
 	KTRACE(test, four, 1, 2, 3);
 	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
 	fake.cpu = 0;
@@ -489,7 +492,8 @@ static void another_cpu_boots(void)
 }
 
 /*
- * The CPU that attaches is delayed. When it continues, it undoes nothing that others have done in that time.
+ * A CPU is delayed while it attaches. When it continues, it does not undo changes that other CPUs have made
+ * meanwhile.
  */
 static void a_delayed_attach_undoes_nothing(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests rings with everything that can happen to a writer: laps, interrupts and migration at every point of
- * the record path, delays by a whole lap, clocks that exceed the stamp's bits, and full rings.
+ * Tests rings with all events that can disturb a writer: laps, interrupts and migration at every point of the
+ * record path, delays by a whole lap, times that exceed the bits of a stamp, and full rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,7 +90,7 @@ static void records_may_cross_the_ring_end(void **state)
 	(void)state;
 	boot();
 	record_pair();
-	record_pair(); /* with the anchor, three slots */
+	record_pair(); /* three slots, including the anchor */
 	for (uint32_t i = 0; i < 2 * SLOTS; i++)
 		record_long();
 	checked = verified_ring(1);
@@ -207,8 +207,8 @@ static void move_and_record(void)
 }
 
 /*
- * Checks that the outer record is in one of the two rings, and those of the new CPU in the other; all are
- * complete.
+ * Checks that the outer record is in one of the two rings, that the records of the new CPU are in the other
+ * ring, and that all are complete.
  */
 static void check_moved(void)
 {
@@ -238,8 +238,8 @@ static void inner_long_laps(void)
 }
 
 /*
- * Checks that the delayed writer's slots are invalid or contain later records; nothing that was not written
- * is shown.
+ * Checks that the delayed writer's slots are invalid or contain later records, and that every record shown
+ * was written.
  */
 static void check_lapped(void)
 {
@@ -294,8 +294,8 @@ static void stamps_stay_full_after_a_long_pause(void **state)
 	for (uint32_t i = 0; i < sizeof(shifts); i++)
 		assert_int_equal(checked->record[i].stamp, stamps[i]);
 	/*
-	 * One anchor for the first record and for each gap of 2^34 or more, two if the record takes two
-	 * slots.
+	 * The first record and each record after a gap of 2^34 ticks or more has one anchor, or two anchors
+	 * if it takes two slots.
 	 */
 	assert_int_equal(checked->anchors, 8 + 5);
 	assert_int_equal(checked->invalid, 0); /* nothing was lost, and nothing is counted as lost */
@@ -359,7 +359,7 @@ static void a_full_ring_may_keep_its_oldest_records(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_STOP, 0);
 	for (uint32_t i = 0; i < SLOTS - 2; i++)
 		record_pair();
-	record_long(); /* needs two slots, one is left */
+	record_long(); /* needs two slots, but only one is left */
 	assert_int_equal(ktrace_ring[1].dropped, 1);
 	record_pair();
 	record_pair();

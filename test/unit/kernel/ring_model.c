@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Checks the ring's protocol (spec/ktrx.md, section 5) in all interleavings: a writer A with one record, a
- * writer B with several, and a reader that copies slots while they write. B is nested in A like an interrupt,
- * or free like another CPU. Stores become visible in order, or in any order that the barriers allow. The
- * check is an ideal one: it stores the values from which it is computed. ktrx_check.c measures how often the
- * real one misses.
+ * writer B with several, and a reader that copies slots while they write. B is nested in A, as an interrupt
+ * is, or independent, as another CPU is. Stores become visible in order, or in any order that the barriers
+ * allow. The model's check is ideal: it contains all values from which it is computed. ktrx_check.c measures
+ * how often the real check misses a mixed slot.
  *
  *	P1  No slot is accepted unless all of its words are those of the record that belongs there, neither
  *	    during recording nor afterwards.
@@ -12,7 +12,8 @@
  *	    case.
  *	P3  The head counts all records. Afterwards each record of the window can be read, except in slots into
  *	    which a writer delayed by a lap has stored since they were reserved.
- *	P4  `lapped` counts no writer that a lap has not passed; with stores in order it misses none.
+ *	P4 `lapped` only counts writers that a lap has passed. If stores become visible in order, it counts
+ * all of them.
  *
  * Then each step is left out or weakened, and a property must fail.
  */
@@ -28,23 +29,23 @@
 
 enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
 
-/* Mutations of the protocol: each leaves out or weakens one step. */
+/* Mutations of the protocol. Each mutation leaves out or weakens one step. */
 enum {
 	NOTHING,
 	ATOMIC_ADD,	    /* the head is loaded and stored in two steps */
-	BARRIER_AFTER_ADD,  /* stores may be seen before the add */
-	TAG_LAST,	    /* the tag may be seen before the other words */
-	GENERATION,	    /* the reader does not check it */
-	CHECK,		    /* the reader does not check it */
-	CHECK_OF_VALUES,    /* computed from the slot's contents, not from the writer's values */
-	CHECK_OF_THREAD,    /* does not cover the second word */
-	CHECK_OF_PAYLOAD,   /* does not cover the payload */
-	CHECK_OF_LAP,	    /* covers only the bits of the lap that are in the tag */
+	BARRIER_AFTER_ADD,  /* stores may be visible before the add to the head */
+	TAG_LAST,	    /* the tag may be visible before the other words of the slot */
+	GENERATION,	    /* the reader does not check the generation */
+	CHECK,		    /* the reader does not verify the check */
+	CHECK_OF_VALUES,    /* the check is computed from the slot's contents, not from the writer's values */
+	CHECK_OF_THREAD,    /* the check does not cover the second word */
+	CHECK_OF_PAYLOAD,   /* the check does not cover the payload */
+	CHECK_OF_LAP,	    /* the check covers only the bits of the lap that are in the tag */
 	READ_TAG_FIRST,	    /* the reader may load the other words before the tag */
 	SECOND_LOOK,	    /* the reader does not read the head again */
-	SECOND_LOOK_LATER,  /* the reader does so before it has copied the slot */
+	SECOND_LOOK_LATER,  /* the reader reads the head again before it has copied the slot */
 	LAP_IS_MORE_THAN_N, /* a writer counts itself although no lap has passed */
-	LAPPED_LOOK_LAST,   /* a writer checks for a lap before it has published */
+	LAPPED_LOOK_LAST,   /* a writer checks for a lap before it has committed its record */
 };
 
 struct model {
@@ -57,7 +58,7 @@ struct check {
 	uint8_t payload, second, lap;
 };
 
-/* A word contains the number of its record + 1, 0 at first. */
+/* A word contains the number of its record plus 1; initially it is 0. */
 struct slot {
 	uint8_t tag, generation; /* tag: 1 if the slot has one */
 	struct check check;
@@ -90,7 +91,8 @@ struct verdict {
 };
 
 static const struct model *model;
-static const uint64_t *wanted; /* counter in the verdict: the run ends when it becomes 1; NULL: none */
+/* counter in the verdict that ends the run when it becomes 1; NULL: no counter ends it */
+static const uint64_t *wanted;
 static struct verdict verdict;
 static struct state *seen_states;
 static uint8_t *is_taken;
@@ -169,7 +171,7 @@ static bool look_again(struct state *state, struct reader *reader)
 	return true;
 }
 
-/* Does one of the reader's possible steps. Returns false if `choice` is none. */
+/* Does one of the reader's possible steps. Returns false if `choice` is not a possible step. */
 static bool read_step(struct state *state, unsigned choice)
 {
 	static const uint8_t words[] = { TAG, SECOND, PAYLOAD };
@@ -254,7 +256,7 @@ static void store(struct state *state, struct writer *writer, uint8_t word)
 	writer->pending &= (uint8_t)~word;
 }
 
-/* Checks whether a lap has passed. */
+/* Checks if a lap has passed the writer. */
 static void look_for_lap(const struct state *state, struct writer *writer)
 {
 	unsigned limit = is_left_out(LAP_IS_MORE_THAN_N) ? SLOTS - 1 : SLOTS;
@@ -301,7 +303,8 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 	uint8_t word = choice < 4 ? words[choice] : 0;
 
 	if (choice == 4 && !writer->looked && (model->weak || is_left_out(LAPPED_LOOK_LAST))) {
-		look_for_lap(state, writer); /* a load may complete before earlier stores are visible */
+		/* a load may complete before the CPU's earlier stores are visible */
+		look_for_lap(state, writer);
 		return true;
 	}
 	if (writer->pending == 0 && choice == 0) {
@@ -313,16 +316,17 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 	}
 	if (!(writer->pending & word))
 		return false;
-	if (!model->weak && word != TAG && writer->pending & (word - 1)) /* in order: second word first */
+	/* stores in order: the second word is first */
+	if (!model->weak && word != TAG && writer->pending & (word - 1))
 		return false;
-	/* the tag comes after these */
+	/* the tag is stored after these words */
 	if (!model->weak && word == TAG && writer->pending != (SECOND | PAYLOAD | TAG))
 		return false;
 	store(state, writer, word);
 	return true;
 }
 
-/* Does one of writer n's possible steps. Returns false if `choice` is none. */
+/* Does one of writer n's possible steps. Returns false if `choice` is not a possible step. */
 static bool write_step(struct state *state, unsigned n, unsigned choice)
 {
 	struct writer *writer = &state->writer[n];
@@ -453,14 +457,14 @@ static void the_protocol_shows_no_wrong_record(void **state)
 	}
 }
 
-/* Why the specification calls `lapped` a lower bound. */
+/* Shows why the specification calls `lapped` a lower bound. */
 static void lapped_misses_writers_on_weakly_ordered_cpus(void **state)
 {
 	(void)state;
 	assert_true(run(&orders[3]).uncounted > 0);
 }
 
-/* Returns true if the counter becomes nonzero without a step, in some interleaving. */
+/* Returns true if, without the mutated step, the counter becomes nonzero in some interleaving. */
 static bool fails_without(unsigned step, const uint64_t *counter)
 {
 	memset(&verdict, 0, sizeof(verdict));
@@ -469,7 +473,7 @@ static bool fails_without(unsigned step, const uint64_t *counter)
 		struct model chosen = orders[n];
 
 		if (chosen.weak && counter == &verdict.uncounted)
-			continue; /* fails with all steps as well */
+			continue; /* this property also fails if no step is left out */
 		chosen.left_out = step;
 		run(&chosen);
 	}

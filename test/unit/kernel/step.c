@@ -4,7 +4,7 @@
  * context records a whole lap; after each later instruction the ring is read as a reader would. Then two
  * writers of the boot ring are stopped before each instruction that stores, the second a lap after the first,
  * and both continue to their ends. Only records that were made may be shown. The check misses one mixed slot
- * in 4096; there are about 900 here.
+ * in 4096. This test makes about 900 mixed slots.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -69,8 +69,8 @@ static bool is_genuine(const struct checked_record *record)
 }
 
 /*
- * Mixed records that were shown. The check of 12 bits misses one in 4096, and their numbers differ from run to run: about one
- * run in 30 shows one or two. Without the check hundreds are shown.
+ * Number of mixed records that were shown. The check of 12 bits misses one in 4096. How many are made differs
+ * from run to run, so about one run in 30 shows one or two. Without the check, hundreds would be shown.
  */
 #define MISSES 3u
 
@@ -162,7 +162,7 @@ static void lap_before_each(void (*record)(uint64_t n), long stride)
 		for (uint32_t i = 0; i < SLOTS + 8; i++)
 			record_pair(number++);
 	}
-	assert_true(length > 30); /* the path was single-stepped */
+	assert_true(length > 30); /* the record path was single-stepped */
 }
 
 static void a_lap_before_any_instruction_shows_no_more_mixed_than_the_check_misses(void **state)
@@ -196,7 +196,10 @@ struct job {
 	sem_t stopped, go;
 };
 
-/* For a job that runs through: the instructions before which the slot first and last had changed. */
+/*
+ * For a job that runs without a stop: numbers of the instructions before which the slot had changed for the
+ * first and for the last time.
+ */
 static struct ktrace_slot *watched, watched_before;
 static long first_change, last_change;
 
@@ -235,7 +238,7 @@ static void *job_main(void *argument)
 	return NULL;
 }
 
-/* Returns when the job has reached its stop or its end. */
+/* Starts the job, and waits until it has reached its stop or its end. */
 static void job_start(struct job *started, pthread_t *thread, long stop_at)
 {
 	started->stop_at = stop_at;
@@ -260,8 +263,8 @@ static uint64_t boot_head(void)
 }
 
 /*
- * Stops both writers in the middle of the same slot; the second ends last. Returns false if the first had
- * ended already.
+ * Stops both writers in the middle of the same slot, and lets the second writer end last. Returns false if
+ * the first writer had already ended.
  */
 static bool mix_two(long first_at, long second_at)
 {
@@ -290,7 +293,8 @@ static void find_stores(void)
 	pthread_t thread;
 
 	watched = &ktrace_boot_slot[boot_head() % KTRACE_BOOT_SLOTS];
-	memset(watched, 0xa5, sizeof(*watched)); /* a value of no record, so that each store is a change */
+	/* a value that no record has, so that each store is a change */
+	memset(watched, 0xa5, sizeof(*watched));
 	watched_before = *watched;
 	job_start(&whole, &thread, 1000000);
 	job_finish(&whole, thread);

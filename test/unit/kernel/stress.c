@@ -172,7 +172,10 @@ static void join(const pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* Preempted writers are lapped in such a small ring: their slots are invalid, all others are as written. */
+/*
+ * In such a small ring, preempted writers are lapped. Their slots are invalid, and all other slots are as
+ * written.
+ */
 static void the_boot_ring_is_shared(void **state)
 {
 	pthread_t threads[WORKERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests CPU 0's heartbeats as the clock, for a machine without a counter, and that the trace has its
- * frequency.
+ * Tests that CPU 0's heartbeats are the clock on a machine without a counter, and that the trace has the
+ * frequency of the heartbeats.
  */
 #include <setjmp.h>
 #include <stdarg.h>

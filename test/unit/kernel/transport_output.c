@@ -8,7 +8,7 @@ static struct {
 	int probe_result;
 	unsigned probes, sends;
 	int64_t most;	      /* maximum bytes per send */
-	int64_t fixed_result; /* if not 0, what every send returns */
+	int64_t fixed_result; /* if not 0, the result of every send */
 	unsigned char bytes[64];
 	size_t count;
 } device;

@@ -9,7 +9,7 @@
 #define SLOT	    3u
 #define MEMORY_SIZE 4096u
 
-/* One function in the given slot of bus 0. BAR 2 is 64 bits wide, of `size` bytes. */
+/* A PCI function in the given slot of bus 0. Its BAR 2 is a 64-bit BAR of `size` bytes. */
 static struct {
 	uint32_t id, header, command;
 	uint32_t function; /* number of the function */
@@ -78,7 +78,7 @@ static void ecam_store(uint64_t address, unsigned bits, uint32_t value)
 	config_write((uint32_t)(address - ECAM), value);
 }
 
-/* Ports: 31 enable, 23:16 bus, 15:8 device and function, 7:2 register. */
+/* Bits of the address port: 31 enable, 23:16 bus, 15:8 device and function, 7:2 register. */
 static uint32_t port_config_address(void)
 {
 	assert_true(board.port_address & 0x80000000u);
@@ -243,7 +243,7 @@ static void ivshmem_is_found_and_mapped(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
-/* Writes one dump of that many bytes, all of that value, in two pieces. */
+/* Writes a dump of `bytes` bytes, which all have the same value, in two pieces. */
 static int write_dump(struct ktrace_transport *transport, size_t bytes, int value)
 {
 	static unsigned char data[2 * MEMORY_SIZE];

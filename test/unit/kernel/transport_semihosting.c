@@ -3,7 +3,7 @@
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 
-/* A fake host: its answers, and what it received. */
+/* A fake host: its results, and the data that it received. */
 static struct {
 	bool present;
 	const char *line;   /* its command line; NULL: it returns an error */

@@ -8,7 +8,7 @@
 
 #define SLOTS  0xa000000u
 #define STRIDE 0x200u
-#define HOME   3u /* slot of the console */
+#define HOME   3u /* PCI slot of the console */
 
 static struct {
 	uint32_t version, type, status, queue_size_max;
@@ -26,8 +26,8 @@ static struct {
 static struct ktrace_virtio_console console;
 
 /*
- * A legacy device gets the page number of the queue in 32 bits, so guest memory must be at low addresses. The
- * static data of this program qualifies after removing the high bits that all of it has in common.
+ * A legacy device gets the page number of the queue in 32 bits, so guest memory must be at low addresses. All
+ * static data of this program has the same high address bits. Without these bits, its addresses are low.
  */
 #define LOW_BITS ((UINT64_C(1) << 40) - 1)
 
@@ -313,7 +313,7 @@ static void contiguous_memory_becomes_one_descriptor(void **state)
 	assert_int_equal(chain[2].flags, 0);
 }
 
-/* The same device on PCI, legacy registers in ports. */
+/* The same device on PCI, with legacy registers in I/O ports. */
 #define PORTS 0xc040u
 
 static uint32_t pci_read(const struct ktrace_pci *pci, uint32_t address)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Uses a master that another file declares. */
+/* Uses a KTR master that another file declares. */
 /* clang-format off */
 #include <sys/ktr.h>
 

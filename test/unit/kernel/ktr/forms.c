@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All forms in which code uses DragonFly's macros. */
+/* Uses DragonFly's macros in all their forms. */
 /* clang-format off */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ KTR_INFO(KTR_FORMS, forms, state, 5, "%d of %p at %p", enum ifq_state state, con
     void (*hook)(int));
 KTR_INFO(KTR_FORMS, forms, twelve, 31, "%d %d %d %d %d %d %d %d %d %d %d %d", int a, int b, int c, int d,
     int e, int f, int g, int h, int i, int j, int k, int l);
-/* The bit of another event, and a bit beyond a 32-bit mask: any number is valid. */
+/* One event has the bit of another event, and one has a bit beyond a 32-bit mask. Any number is valid. */
 KTR_INFO(KTR_FORMS, forms, again, 31, "again %x", unsigned flags);
 KTR_INFO(KTR_FORMS, forms, beyond, 40, "beyond %x", unsigned flags);
 /* Left out at compile time. */

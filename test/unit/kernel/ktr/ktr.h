@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the files that are written for DragonFly's macros and the test that calls them. */
+/*
+ * Declarations shared by the files that are written for DragonFly's macros and the test that calls their
+ * functions.
+ */
 #ifndef TEST_KTR_H
 #define TEST_KTR_H
 

@@ -33,7 +33,7 @@ unsigned fake_reads(void)
 	return reads;
 }
 
-/* Accesses that do not fit are not logged: tests of endless polls check only counts. */
+/* Accesses that do not fit into the log are not logged. Tests of endless polls check only counts. */
 static void note(const char *format, ...)
 {
 	va_list arguments;

@@ -9,7 +9,8 @@
 #include "ktrace/transport.h"
 
 struct fake_device {
-	uint32_t (*read)(uint64_t address, unsigned bits); /* NULL: all ones, as on an empty bus */
+	/* NULL: reads return all ones, as on an empty bus */
+	uint32_t (*read)(uint64_t address, unsigned bits);
 	void (*write)(uint64_t address, unsigned bits, uint32_t value); /* NULL: ignored */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* cmocka, with the headers that must precede it. */
+/* Includes cmocka and the headers that must be included before it. */
 #ifndef TEST_TRANSPORT_TEST_H
 #define TEST_TRANSPORT_TEST_H
 
