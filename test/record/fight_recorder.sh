@@ -64,58 +64,58 @@ check "-p with all standard files closed: -c detaches the program" eventually is
 check "-p with all standard files closed: the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
 # Set-id programs: some gain rights, others do not because they are traced.
-nobody() {
+unprivileged() {
 	status=0
-	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+	XDG_RUNTIME_DIR=$tmp/unprivileged timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$tmp/which"; then
 	skip "programs that gain rights" "only root can create one"
 	done_testing
 fi
 chmod 755 "$tmp"
-mkdir "$tmp/nobody" && chown 65534 "$tmp/nobody"
+mkdir "$tmp/unprivileged" && chown 65534 "$tmp/unprivileged"
 mkdir -m 755 "$tmp/bin"
 cp "$programs/fight" "$tmp/bin/fight"
 cp "$(command -v id)" "$tmp/bin/set-id" && chmod 4755 "$tmp/bin/set-id"
 printf '#!/bin/sh\nid -u\n' >"$tmp/bin/script" && chmod 4755 "$tmp/bin/script"
 printf '#!%s -u\n' "$tmp/bin/set-id" >"$tmp/bin/interpreted" && chmod 755 "$tmp/bin/interpreted"
 
-nobody "$ktrace" record -i -f "$tmp/nobody/undumpable" "$tmp/bin/fight" undumpable
+unprivileged "$ktrace" record -i -f "$tmp/unprivileged/undumpable" "$tmp/bin/fight" undumpable
 equal "undumpable: status" 0 "$status"
 message_has "only root may read those of a program that must not be dumped"
-build/bin/kdump --oneline -f "$tmp/nobody/undumpable" >"$tmp/oneline"
+build/bin/kdump --oneline -f "$tmp/unprivileged/undumpable" >"$tmp/oneline"
 equal "a descriptor that cannot be looked up has no path, not even an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
-shown "$tmp/nobody/undumpable" 'FD    3 unknown'
-check "JSON: a path that is unknown is null" sh -c 'build/bin/kdump --json -f "$1" | grep -q "\"fd\":3,\"path\":null"' - "$tmp/nobody/undumpable"
+shown "$tmp/unprivileged/undumpable" 'FD    3 unknown'
+check "JSON: a path that is unknown is null" sh -c 'build/bin/kdump --json -f "$1" | grep -q "\"fd\":3,\"path\":null"' - "$tmp/unprivileged/undumpable"
 
-nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/script"
+unprivileged "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/bin/script"
 equal "a set-id script gains no rights" 65534 "$(cat "$tmp/out")"
-check "a set-id script is recorded" test "$(lines "$tmp/nobody/t" CALL)" -gt 10
-nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/interpreted"
+check "a set-id script is recorded" test "$(lines "$tmp/unprivileged/t" CALL)" -gt 10
+unprivileged "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/bin/interpreted"
 message_has "gained privileges"
-nobody "$ktrace" record -f "$tmp/nobody/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
+unprivileged "$ktrace" record -f "$tmp/unprivileged/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
 equal "a set-id program under no_new_privs gains no rights" 65534 "$(cat "$tmp/out")"
 equal "a set-id program under no_new_privs is not reported as having gained rights" '' "$(cat "$tmp/err")"
-shown "$tmp/nobody/t" 'CALL  geteuid'
+shown "$tmp/unprivileged/t" 'CALL  geteuid'
 
 # A 32-bit program that executes its argument.
 cat >"$tmp/old.c" <<'END'
 __asm__(".globl _start\n_start: mov 8(%esp), %ebx\n lea 8(%esp), %ecx\n xor %edx, %edx\n mov $11, %eax\n int $0x80\n hlt");
 END
 if gcc -m32 -nostdlib -static -o "$tmp/bin/old" "$tmp/old.c" 2>"$tmp/err" && "$tmp/bin/old" /bin/true; then
-	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" "$tmp/bin/set-id" -u
+	unprivileged "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/bin/old" "$tmp/bin/set-id" -u
 	equal "a set-id program that a 32-bit one executes gets its rights" 0 "$(cat "$tmp/out")"
 	message_has "gained privileges"
-	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" /bin/true
-	shown "$tmp/nobody/t" 'RET   execve 0'
-	shown "$tmp/nobody/t" 'RET   execve 0'
-	shown "$tmp/nobody/t" 'FD    3 "/etc/ld.so.cache"'
+	unprivileged "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/bin/old" /bin/true
+	shown "$tmp/unprivileged/t" 'RET   execve 0'
+	shown "$tmp/unprivileged/t" 'RET   execve 0'
+	shown "$tmp/unprivileged/t" 'FD    3 "/etc/ld.so.cache"'
 else
 	skip "32-bit programs" "cannot be built or run here"
 fi
 cp "$(command -v cat)" "$tmp/bin/capable"
 if setcap cap_net_raw+ep "$tmp/bin/capable" 2>"$tmp/err"; then
-	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/capable" /proc/self/status
+	unprivileged "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/bin/capable" /proc/self/status
 	equal "a program with capabilities gets them" 0000000000002000 "$(awk '/^CapEff/ { print $2 }' "$tmp/out")"
 	message_has "gained privileges"
 else

@@ -94,13 +94,13 @@ check "full disk: the END record has the error and the number of lost records" s
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	cp "$(command -v id)" "$tmp/id" && chmod 4755 "$tmp/id"
-	mkdir "$tmp/nobody" && chown 65534 "$tmp/nobody"
-	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
+	mkdir "$tmp/unprivileged" && chown 65534 "$tmp/unprivileged"
+	XDG_RUNTIME_DIR=$tmp/unprivileged timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/unprivileged/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
 	equal "a set-id program: record succeeds" 0 "$?"
 	equal "a set-id program gets its rights" 0 "$(cat "$tmp/out")"
 	message_has "gained privileges"
-	equal "a set-id program: no calls after its exec are recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
-	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
+	equal "a set-id program: no calls after its exec are recorded" 1 "$(lines "$tmp/unprivileged/t" CALL)"
+	XDG_RUNTIME_DIR=$tmp/unprivileged timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/unprivileged/t" -p $$ >"$tmp/out" 2>"$tmp/err"
 	equal "-p of another user's process is refused" 1 "$?"
 	message_has "belongs to another user"
 else

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	print_result("clear calls", ktrace(NULL, KTROP_CLEAR, KTRFAC_SYSCALL, getpid()));
 	getppid();
 	print_result("clearfile", ktrace(file, KTROP_CLEARFILE, 0, 0));
-	print_result("nobody", ktrace(file, KTROP_SET, KTRFAC_SYSCALL, 1));
+	print_result("process 1", ktrace(file, KTROP_SET, KTRFAC_SYSCALL, 1));
 	print_result("no operation", ktrace(file, 3, KTRFAC_SYSCALL, getpid()));
 	print_result("no facility", ktrace(file, KTROP_SET, 0, getpid()));
 	print_result("directory", ktrace("/tmp", KTROP_SET, KTRFAC_SYSCALL, getpid()));

@@ -18,7 +18,7 @@ set 0
 there 0 
 clear calls 0 
 clearfile 0 
-nobody -1 No such process
+process 1 -1 No such process
 no operation -1 Invalid argument
 no facility -1 Invalid argument
 directory -1 Permission denied
@@ -37,7 +37,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	: >"$tmp/theirs" && chown 65534 "$tmp/theirs"
 	record -i -f "$tmp/root" setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/speaker" "$tmp/theirs"
-	equal "requests of a program of another user are refused" 4 "$(grep -cE '^(set|clear calls|clearfile|nobody) -1 Operation not permitted' "$tmp/out")"
+	equal "requests of a program of another user are refused" 4 "$(grep -cE '^(set|clear calls|clearfile|process 1) -1 Operation not permitted' "$tmp/out")"
 	equal "no records are written to the file of another user's program" 0 "$(wc -c <"$tmp/theirs")"
 	equal "utrace() of a program of another user is recorded" 3 "$(lines "$tmp/root" USER)"
 else
