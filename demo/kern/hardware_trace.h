@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace: the kernel's side of ktrace/hwt.h. Its hooks are called where the events occur. Programs
- * use it through /dev/hwt (hardware_trace_device.c, abi/hwt.h).
+ * Hardware trace: the kernel's side of ktrace/hwt.h. Kernel code calls its hooks when the events occur.
+ * Programs use it through /dev/hwt (hardware_trace_device.c, abi/hwt.h).
  */
 #ifndef DEMO_HARDWARE_TRACE_H
 #define DEMO_HARDWARE_TRACE_H

@@ -33,7 +33,10 @@ void process_ends_wake(struct process_ends *ends)
 	spin_unlock(&ends->queue.lock, irq_on);
 }
 
-/* Sets what the trace shows for the next thread that sleeps in the queue. Requires: queue locked. */
+/*
+ * Sets the description that the trace shows for the next thread that sleeps in the queue. Requires: queue
+ * locked.
+ */
 static void name_awaited(struct wait_queue *queue, uint32_t thread)
 {
 	queue->kind = thread ? KTRX_WAIT_THREAD : 0;
@@ -203,7 +206,7 @@ int process_thread_join(uint32_t id)
 	}
 }
 
-/* Makes all threads except the running one end. Returns false if the running thread must end itself. */
+/* Makes all threads except the running thread end. Returns false if the running thread itself must end. */
 static bool begin_to_end_others(struct process *process, struct thread *self)
 {
 	bool irq_on = process_lock(), is_first = !process->ender;

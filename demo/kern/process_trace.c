@@ -23,24 +23,25 @@
 #define FLUSH_NS     (100 * NS_PER_MS)
 
 struct trace_file {
-	struct ktrace_proc_sink sink; /* must be first: pointers to both are converted */
+	/* Must be first: pointers to the structure and to `sink` are converted into each other. */
+	struct ktrace_proc_sink sink;
 	struct mutex lock;
 	struct inode *inode; /* this structure owns a reference */
 };
 
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
-/* Settings for files whose tracing begins later. */
+/* Settings that apply to files whose tracing begins later. */
 static uint32_t file_format; /* enum ktrace_proc_format */
-static uint32_t data_most;   /* bytes of data in a record; 0: the maximum */
+static uint32_t data_most;   /* maximum number of data bytes in a record; 0: no own limit */
 static uint64_t bytes_most;  /* maximum size of a file; 0: no limit */
 KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);
 KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
 KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
 /*
- * Only one thread at a time creates, finds or flushes sinks. So no other thread can access a new sink until a
- * process is traced into it.
+ * Only one thread at a time creates, finds or flushes sinks. So until a process is traced into a new sink, no
+ * other thread can access the sink.
  */
 static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
@@ -310,8 +311,8 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_
 
 /*
  * Finds the file at path and checks that the running process may write traces into it: it must be a regular
- * file that the process may read and write. The caller owns the reference. The file system has no symbolic
- * links and no named pipes that would need care.
+ * file that the process may read and write. The caller owns the reference. Symbolic links and named pipes
+ * would need care, but the file system has none.
  */
 static int find_file(const char *path, struct inode **inode)
 {
@@ -354,7 +355,7 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	return error;
 }
 
-/* Stops tracing. If no process is traced into the file, there is no sink to pass. */
+/* Stops tracing. If no process is traced into the file, the sink is NULL. */
 static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
 {
 	struct process *self = process_self();

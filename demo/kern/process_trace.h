@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces into files: the kernel's side of ktrace/proc.h, ktrace(2), and short forms of the hooks,
- * which are called where the events occur.
+ * Process traces into files: the kernel's side of ktrace/proc.h, the system call ktrace(2), and short forms
+ * of the hooks, which kernel code calls when an event occurs.
  */
 #ifndef DEMO_PROCESS_TRACE_H
 #define DEMO_PROCESS_TRACE_H
@@ -11,7 +11,7 @@
 #include "process.h"
 #include "thread.h"
 
-void process_trace_init(void); /* requires: no process exists yet */
+void process_trace_init(void); /* requires: no process has been created yet */
 
 /*
  * Implements ktrace(2) with its arguments. `path` is in kernel memory; "" with KTRACE_PROC_CLEAR. Returns 0
@@ -27,7 +27,9 @@ int process_trace_errno(int error);
 /* Fills in the identity of a process in the form that the library needs. Requires: table locked. */
 void process_trace_identify(const struct process *process, struct ktrace_proc_identity *identity);
 
-/* Records that the running process was denied something. Does nothing in kernel threads. Any context. */
+/*
+ * Records that an operation of the running process was denied. Does nothing in kernel threads. Any context.
+ */
 static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {
 	struct thread *self = thread_self();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Inodes are in pages of their own, which are never freed, and found by number through a table. The inode of
- * a file points to the file's pages: the first ones directly, the others through two levels of tables. A page
+ * Inodes are in separate pages, which are never freed. A table contains the inodes by number. The inode of a
+ * file points to the file's pages: the first ones directly, the others through two levels of tables. A page
  * that was never written does not exist.
  */
 #include "arch.h"
@@ -14,7 +14,7 @@
 #include "string.h"
 
 #define DEFAULT_LIMIT	(UINT64_C(16) << 20)
-#define FAN		(PAGE_SIZE / sizeof(void *)) /* pointers in a page */
+#define FAN		(PAGE_SIZE / sizeof(void *)) /* number of pointers in a page */
 #define FILE_PAGES	(INODE_DIRECT + FAN * FAN)
 #define INODES_PER_PAGE (PAGE_SIZE / sizeof(struct inode))
 
@@ -50,7 +50,7 @@ static void *disk_take(void)
 	return page;
 }
 
-/* Frees the page that a pointer refers to, if any. */
+/* Frees the page that a pointer refers to, if the pointer is not NULL. */
 static void disk_give(void **page)
 {
 	if (!*page)
@@ -75,7 +75,7 @@ static bool add_inodes(void)
 		return false;
 	for (uint32_t i = INODES_PER_PAGE; i-- > 0;) {
 		page[i].number = inode_pages * (uint32_t)INODES_PER_PAGE + i;
-		if (page[i].number == 0) /* 0 means: no inode */
+		if (page[i].number == 0) /* number 0 means: no inode */
 			continue;
 		page[i].next_free = free_inodes;
 		free_inodes = &page[i];
@@ -150,8 +150,8 @@ void inode_put(struct inode *inode)
 /* ---- Contents ---------------------------------------------------------------------------------- */
 
 /*
- * Follows a pointer to a table. If there is none and `make` is set, allocates it. Returns NULL if there is
- * none or the disk is full.
+ * Returns the table that a pointer refers to. If the pointer is NULL and `make` is set, allocates the table.
+ * Returns NULL if there is no table or the disk is full.
  */
 static void **follow(void **pointer, bool make)
 {
@@ -160,7 +160,10 @@ static void **follow(void **pointer, bool make)
 	return *pointer;
 }
 
-/* Returns the address of the pointer to the nth page of a file. NULL as above. */
+/*
+ * Returns the address of the pointer to the nth page of a file. Returns NULL if a table on the way is
+ * missing, see follow().
+ */
 static void **page_pointer(struct inode *inode, uint64_t n, bool make)
 {
 	void **table;

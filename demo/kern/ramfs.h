@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The interior of the RAM file system, for vfs.c and regular.c: inodes with their contents, and directories,
- * which are files that contain struct abi_dirent entries.
+ * Internal functions of the RAM file system, for vfs.c and regular.c: inodes with their contents, and
+ * directories, which are files that contain struct abi_dirent entries.
  *
  * Requires: the tree is locked. User memory must not be accessed while it is locked, because a page fault
  * may have to read a file.
@@ -26,13 +26,18 @@ struct inode *ramfs_new(uint32_t mode, const struct credentials *who);
 /* Returns the inode with a number from a directory entry. */
 struct inode *ramfs_inode(uint32_t number);
 
-/* Frees an inode if it has neither links nor references left. Call it after one of them was removed. */
+/*
+ * Frees an inode if it has neither links nor references left. Call it after removing a link or a reference.
+ */
 void ramfs_drop(struct inode *inode);
 
-/* Returns the bytes read, fewer than size at the end of the file. */
+/* Returns the number of bytes read, which is less than size at the end of the file. */
 size_t ramfs_read(const struct inode *inode, void *to, uint64_t offset, size_t size);
 
-/* Returns the bytes written, fewer if the disk is full; -ENOSPC or -EFBIG if none. */
+/*
+ * Returns the number of bytes written, which is less than size if the disk is full. Returns -ENOSPC or -EFBIG
+ * if no byte was written.
+ */
 int64_t ramfs_write(struct inode *inode, const void *from, uint64_t offset, size_t size);
 
 int ramfs_resize(struct inode *inode, uint64_t size); /* 0 or -EFBIG */
@@ -50,8 +55,8 @@ int directory_add(struct inode *directory, const char *name, size_t length,
 void directory_remove(struct inode *directory, const char *name, size_t length);
 bool directory_is_empty(const struct inode *directory);
 /*
- * Copies the name of an inode in a directory to `name`, which has NAME_MAX + 1 bytes. Returns false if it has
- * none.
+ * Copies the name of an inode in a directory to `name`, which has NAME_MAX + 1 bytes. Returns false if the
+ * directory has no entry for the inode.
  */
 bool directory_name(const struct inode *directory, const struct inode *inode, char *name);
 

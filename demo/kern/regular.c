@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Open files of the tree: reading, writing, listing. Data goes through a buffer on the stack, because user
- * memory must not be accessed while the tree is locked (ramfs.h). The lock of the file position keeps each
- * call atomic nevertheless.
+ * memory must not be accessed while the tree is locked (ramfs.h). Nevertheless each call is atomic, because
+ * it holds the lock of the file position.
  */
 #include "process.h"
 #include "ramfs.h"
 
-#define CHUNK 4096 /* a quarter of a thread's stack */
+#define CHUNK 4096 /* size of the buffer: a quarter of a thread's stack */
 
 static size_t least(size_t a, size_t b)
 {
@@ -88,7 +88,9 @@ static int64_t regular_write(struct file *file, uintptr_t from, size_t size)
 	return result;
 }
 
-/* Used for directories as well; there the position is a multiple of the entry size. */
+/*
+ * This function is used for directories as well. The position in a directory is a multiple of the entry size.
+ */
 static int64_t seek(struct file *file, int64_t offset, int whence)
 {
 	uint64_t base = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The archive with the initial contents of the file system: rootfs.h. It contains only directives, so it
- * works for any architecture.
+ * The archive with the initial contents of the file system: rootfs.h. This file contains only directives, so
+ * it works for any architecture.
  */
 	.section .rodata.rootfs, "a", %progbits
 	.balign 512

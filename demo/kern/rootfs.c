@@ -11,7 +11,10 @@
 /* rootfs.S */
 extern const char rootfs_archive[], rootfs_archive_end[];
 
-/* The block before the contents of a file. Numbers are octal digits up to a NUL or blank. */
+/*
+ * Header of a file in a ustar archive: the block before the file's contents. Numbers are octal digits up to a
+ * NUL or blank.
+ */
 struct ustar_header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -21,7 +24,7 @@ struct ustar_header {
 	char magic[6], version[2];
 	char user[32], group[32];
 	char major[8], minor[8];
-	char prefix[155]; /* of the name, before a slash */
+	char prefix[155]; /* directories of the name, without the slash before name[] */
 	char padding[12];
 };
 
@@ -41,7 +44,7 @@ static uint64_t parse_octal(const char *digits, size_t length)
 
 #define NUMBER(field) parse_octal(field, sizeof(field))
 
-/* The checksum is the sum of all bytes, with the checksum field itself counted as blanks. */
+/* The checksum is the sum of all bytes, but the bytes of the checksum field count as blanks. */
 static bool has_valid_checksum(const struct ustar_header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;

@@ -19,8 +19,9 @@ struct rootfs_entry {
 };
 
 /*
- * Reads the entry at offset *at, initially 0, and advances *at. Returns 1, 0 at the end of the archive, or
- * -EINVAL if it is damaged. Skips entries that are neither files nor directories.
+ * Reads the entry at offset *at, initially 0, and advances *at. Skips entries that are neither files nor
+ * directories. Returns 1 if an entry was read, 0 at the end of the archive, or -EINVAL if the archive is
+ * damaged.
  */
 int rootfs_next(size_t *at, struct rootfs_entry *entry);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A thread may be in a run queue while its stack is still in use: it was woken between the decision to block
- * and the end of the switch, or it was preempted. Its own CPU cannot take it too early, because that CPU is
- * still switching. Other CPUs do not take threads that have on_cpu set.
+ * and the end of the switch, or it was preempted. The thread's own CPU cannot take it too early, because that
+ * CPU is still switching. Other CPUs do not take threads that have on_cpu set.
  */
 #include <ktrace/ktrace.h>
 
@@ -35,8 +35,8 @@ static void queue_put(struct run_queue *queue, struct thread *thread)
 }
 
 /*
- * Removes and returns the first thread of a queue. A stealing CPU gets the first one that may migrate. NULL:
- * none.
+ * Removes and returns the first thread of a queue. If the caller is another CPU, which steals a thread,
+ * returns the first thread that may migrate. NULL: none.
  */
 static struct thread *queue_take(struct run_queue *queue, bool stealing)
 {
@@ -181,8 +181,8 @@ static bool is_idle(const struct cpu *cpu)
 
 /*
  * Makes a CPU run a thread that was queued on `target`. If the target is busy and the thread may migrate, an
- * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: a CPU that becomes
- * idle checks its queue again after other CPUs can see that it is idle.
+ * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: after a CPU has made
+ * visible that it is idle, it checks its queue again.
  */
 static void nudge(struct cpu *target, bool pinned)
 {
@@ -211,7 +211,7 @@ void sched_wake(struct thread *thread)
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);
-	nudge(target, pinned); /* the thread may already have run and ended */
+	nudge(target, pinned); /* the woken thread may already have run and ended */
 	arch_irq_restore(irq_on);
 }
 

@@ -16,7 +16,10 @@
  */
 void schedule(void);
 
-/* Lets waiting threads of this CPU run that have the same or a higher priority. Requires: thread context. */
+/*
+ * Lets other threads in this CPU's run queue run if they have the same or a higher priority. Requires: thread
+ * context.
+ */
 void sched_yield(void);
 
 /* Describes a sleep for the trace and for ktrace's state tables. */
@@ -27,7 +30,7 @@ struct sleep {
 	uint8_t kind;	       /* KTRX_WAIT_* */
 	uint32_t thread;       /* for KTRX_WAIT_THREAD: the thread whose end is awaited */
 	uint64_t deadline_ns;  /* clock_ns() time, or WAIT_FOR_EVER */
-	uintptr_t place;       /* code address that is reported */
+	uintptr_t place;       /* code address that the trace shows for the sleep */
 	enum thread_state how; /* THREAD_SLEEPING or THREAD_BLOCKED */
 };
 
@@ -38,15 +41,16 @@ struct sleep {
 void sched_block(const struct sleep *sleep);
 
 /*
- * Ends a thread's sleep and makes it runnable. If several callers try, only one gets true. Signals end only
- * THREAD_SLEEPING. Requires: the thread cannot be freed during the call. Any context.
+ * Ends a thread's sleep and makes it runnable. Returns true if this call ended the sleep. If several callers
+ * try, only one of them gets true. Signals end only THREAD_SLEEPING. Requires: the thread cannot be freed
+ * during the call. Any context.
  */
 bool sched_end_sleep(struct thread *thread, enum wake_reason reason);
 
 /* Makes a new thread runnable. Any context. */
 void sched_wake(struct thread *thread);
 
-/* Called on each timer tick: ends the time slice if another thread waits. Requires: interrupts off. */
+/* Called on each timer tick: ends the time slice if another thread is runnable. Requires: interrupts off. */
 void sched_tick(void);
 
 /* Completes a switch. A new thread calls it first. Requires: interrupts off. */

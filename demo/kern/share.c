@@ -43,7 +43,7 @@ void share_put(uintptr_t page)
 
 	if (__atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	*count = 0; /* the decrement wrapped below 0; there is no other owner */
+	*count = 0; /* the decrement wrapped below 0: the page has no other owner */
 	page_free((void *)page, 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pages with several owners. Mapping a page that another process owns as well takes a reference; each owner
- * releases its reference. A page from page_alloc has one owner. Any context.
+ * Pages with several owners. If a process maps a page that another process also owns, it takes a reference;
+ * each owner releases its reference. A page from page_alloc has one owner. Any context.
  */
 #ifndef DEMO_SHARE_H
 #define DEMO_SHARE_H
@@ -13,7 +13,7 @@
 void share_init(void);
 
 void share_get(uintptr_t page);
-void share_put(uintptr_t page); /* the release by the last owner frees the page */
+void share_put(uintptr_t page); /* frees the page if the last owner releases it */
 bool share_is_shared(uintptr_t page);
 
 #endif

@@ -26,8 +26,9 @@ KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 e
 
 #define BIT(signal) (UINT32_C(1) << ((signal)-1))
 
-#define UNBLOCKABLE	(BIT(SIGKILL) | BIT(SIGSTOP))
-#define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP)) /* there is no stopping of processes */
+#define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
+/* SIGSTOP is ignored because processes cannot be stopped. */
+#define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP))
 
 /* A program may use this many bytes below its stack pointer. */
 #define RED_ZONE	128
@@ -126,8 +127,8 @@ static void wake_taker(const struct process *process, uint32_t set)
 
 /*
  * A wakeup cannot be lost: a thread that unblocks the signal checks afterwards whether it is pending; this
- * function makes it pending before it looks for a thread that does not block it. The event is recorded first;
- * it contains the thread that will most likely handle the signal.
+ * function makes the signal pending before it looks for a thread that does not block it. The event is
+ * recorded before the signal is sent, so it contains the thread that will most likely handle the signal.
  */
 void signal_send(struct process *process, int signal, int code)
 {
@@ -218,7 +219,7 @@ void signal_exec(struct signals *signals)
 
 /* ---- Delivery ---------------------------------------------------------------------------------- */
 
-/* Saved on the user stack while a handler runs, followed by the frame. */
+/* Data saved on the user stack while a handler runs, followed by the user frame. */
 struct saved_head {
 	uint64_t blocked, unused;
 };
@@ -264,7 +265,8 @@ static int lowest(uint32_t set)
 }
 
 /*
- * Removes and returns the next signal, SIGKILL first. Returns 0 if there is none, or another thread took it.
+ * Removes and returns the next signal, SIGKILL first. Returns 0 if there is none, or if another thread took
+ * it.
  */
 static int take_from(struct signals_pending *pending, uint32_t blocked)
 {
@@ -292,8 +294,8 @@ static int take(struct thread *self, uint8_t *code)
 }
 
 /*
- * Returns true if the signal is ignored now: another thread may have changed the action after the signal was
- * sent.
+ * Returns true if the signal is ignored now: another thread may have changed the signal's action after the
+ * signal was sent.
  */
 static bool is_void(uint64_t handler, int signal)
 {

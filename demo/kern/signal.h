@@ -18,14 +18,15 @@ struct wait_queue;
 
 /* Signals that were sent and not handled yet. */
 struct signals_pending {
-	uint32_t set;		 /* bit n - 1 for signal n; any CPU, atomically */
-	uint8_t code[SIG_COUNT]; /* reason of the last send: SI_*; any CPU, atomically */
+	uint32_t set; /* bit n - 1 for signal n; accessed by any CPU, atomically */
+	/* For each signal the reason of the last send: SI_*; accessed by any CPU, atomically. */
+	uint8_t code[SIG_COUNT];
 };
 
 /* Signals of a process. */
 struct signals {
 	struct signals_pending pending;
-	struct abi_sigaction action[SIG_COUNT]; /* by signal number; [0] is unused */
+	struct abi_sigaction action[SIG_COUNT]; /* indexed by signal number; [0] is unused */
 };
 
 /* Signals of a thread. */
@@ -68,8 +69,8 @@ void signal_send_all(int signal);
 bool signal_pending(const struct thread *thread);
 
 /*
- * Like wait_sleep, but a signal ends the sleep as well; then it returns false. Requires: the queue's lock is
- * held.
+ * Like wait_sleep, but a signal ends the sleep as well. Returns false if a signal ended it. Requires: the
+ * queue's lock is held.
  */
 bool signal_wait_sleep(struct wait_queue *queue);
 
@@ -86,6 +87,6 @@ void signal_return(struct user_frame *frame);
 int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old);
 void signal_set_blocked(uint32_t blocked);
 
-void signal_exec(struct signals *signals); /* resets handlers to the default action */
+void signal_exec(struct signals *signals); /* sets signals that have a handler to the default action */
 
 #endif

@@ -27,11 +27,11 @@ KTRACE_EVENT_V1(KTRX1_NET_POLL, net, poll, "socket %u, %u bytes to read: %#x", (
 KTRACE_EVENT(net, shutdown, "socket %u, how %d: %d", (uint32_t, socket), (int32_t, how), (int32_t, result));
 KTRACE_EVENT(net, close, "socket %u", (uint32_t, socket));
 
-#define SEND_AT_ONCE 0x7ffff000u /* results are int in C programs */
+#define SEND_AT_ONCE 0x7ffff000u /* maximum size of a transfer, because results are int in C programs */
 
 static const struct file_operations operations;
 
-/* Returns the socket of a file, or NULL if it is no socket. */
+/* Returns the socket of a file, or NULL if the file is not a socket. */
 static struct socket *socket_of(struct file *file)
 {
 	return file->operations == &operations ? file->object : NULL;
@@ -136,7 +136,7 @@ int socket_listen(struct file *file, int backlog)
 	return result;
 }
 
-/* Waits for a connection and opens it as a file. */
+/* Waits for a connection of a client and opens it as a file. */
 static int accept_as_file(struct socket *socket, struct file **file, struct abi_sockaddr *peer)
 {
 	struct socket *connection;

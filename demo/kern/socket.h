@@ -13,15 +13,15 @@
 void network_init(void); /* starts the device and its thread; requires: threads exist */
 
 /*
- * Functions return bytes, or 0, or -errno. Addresses are in kernel memory. May sleep. Requires: thread
- * context.
+ * The functions return a number of bytes, or 0, or -errno. Addresses are in kernel memory. May sleep.
+ * Requires: thread context.
  */
 int socket_open(int family, int type, struct file **file);
 int socket_bind(struct file *file, const struct abi_sockaddr *address);
 int socket_connect(struct file *file, const struct abi_sockaddr *address);
 int socket_listen(struct file *file, int backlog);
 int socket_accept(struct file *file, struct file **connection, struct abi_sockaddr *peer);
-/* `to` may be NULL: the connected peer. */
+/* If `to` is NULL, sends to the connected peer. */
 int64_t socket_send(struct file *file, uintptr_t from, size_t size, const struct abi_sockaddr *to);
 int64_t socket_receive(struct file *file, uintptr_t to, size_t size, struct abi_sockaddr *from);
 int socket_shutdown(struct file *file, int how);

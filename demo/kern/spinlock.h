@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spinlocks. The holder's CPU has interrupts off, so the holder is never preempted, and an interrupt handler
- * may take any lock that its CPU does not hold. Not recursive.
+ * Spinlocks. The holder's CPU has interrupts off. So the holder is never preempted, and an interrupt handler
+ * may take any lock. Not recursive.
  */
 #ifndef DEMO_SPINLOCK_H
 #define DEMO_SPINLOCK_H

@@ -10,7 +10,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 }
 
 /*
- * Whole pages are copied and cleared often, so both functions use 64-bit words if the addresses are aligned.
+ * Whole pages are copied and cleared often, so memmove and memset use 64-bit words if the addresses are
+ * aligned.
  */
 typedef uint64_t __attribute__((may_alias)) word;
 

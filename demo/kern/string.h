@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The part of <string.h> that a kernel needs. Compilers generate calls of the first four. */
+/* The part of <string.h> that a kernel needs. Compilers generate calls of the first four functions. */
 #ifndef DEMO_STRING_H
 #define DEMO_STRING_H
 
@@ -12,7 +12,7 @@ int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 
-/* Copies at most size - 1 characters and always ends them with a NUL. */
+/* Copies at most size - 1 characters and always appends a NUL. */
 void string_copy(char *to, const char *from, size_t size);
 
 #endif

@@ -37,7 +37,7 @@ const char syscall_table_text[] =
 #include "types.def"
 	;
 
-/* Checks the layout of structs that the trace's table describes. */
+/* Checks the layout of the structs that the table for process traces describes. */
 #define FLAG(type, value, name)
 #define VALUE(type, value, name)
 #define FIELD(type, mask)
@@ -55,7 +55,7 @@ static const uint8_t arguments[SYS_COUNT] = {
 #include "syscalls.def"
 };
 
-#define ERRORS_MOST 4095 /* results from -1 to -ERRORS_MOST are errors */
+#define ERRORS_MOST 4095 /* a result from -ERRORS_MOST to -1 is an error */
 
 int call_path(const struct call *call, unsigned n, char *path)
 {
@@ -141,7 +141,7 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	if (number != SYS_sigreturn) /* sigreturn has restored the result register as well */
+	if (number != SYS_sigreturn) /* for sigreturn: it has restored the result register as well */
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);
 }

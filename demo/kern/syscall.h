@@ -8,7 +8,7 @@
 struct file;
 struct inode;
 
-/* The arguments of a system call, from the frame. */
+/* The arguments of a system call, taken from the user frame. */
 struct call {
 	uint64_t a[6];
 };
@@ -24,8 +24,8 @@ struct call {
 int call_path(const struct call *call, unsigned n, char *path);
 
 /*
- * Returns the file of the descriptor in argument n. The reference is released when the call ends. NULL:
- * -EBADF. At most once in a call.
+ * Returns the file of the descriptor in argument n. The reference is released when the call ends. NULL means
+ * -EBADF. May be called once per system call.
  */
 struct file *call_file(const struct call *call, unsigned n);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on files: these functions check and fetch the arguments; the work is done elsewhere. */
+/*
+ * System calls on files: these functions check and fetch the arguments; vfs.c, file.c and others do the work.
+ */
 #include "process.h"
 #include "process_trace.h"
 #include "syscall.h"

@@ -10,7 +10,7 @@ static const struct credentials *own(void)
 	return &process_self()->cred;
 }
 
-/* One of the functions of credentials.h that change ids. */
+/* Type of the functions of credentials.h that change ids. */
 typedef int set_ids(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
 
 static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t saved)
@@ -25,7 +25,7 @@ static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t 
 	return error;
 }
 
-/* The superuser changes all three ids; others only their effective id, to one of their three ids. */
+/* The superuser changes all three ids; others change only their effective id, to one of their three ids. */
 static int64_t change_own(set_ids *set, uint32_t id)
 {
 	uint32_t others = credentials_is_superuser(own()) ? id : CREDENTIALS_KEEP;
@@ -91,7 +91,7 @@ int64_t sys_setresgid(const struct call *call)
 		      (uint32_t)call->a[2]);
 }
 
-/* Copies three ids to three user addresses. */
+/* Copies the real, effective and saved id to three user addresses. */
 static int64_t give_ids(const struct call *call, const uint32_t ids[static 3])
 {
 	int error = 0;

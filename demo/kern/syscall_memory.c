@@ -32,7 +32,7 @@ static int64_t map_shared(struct process *self, const struct call *call)
 	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
 }
 
-/* Records newly mapped code, for present and future traces of the process. */
+/* Records newly mapped code, for existing and future traces of the process. */
 static void record_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
 {
 	char path[PATH_MAX];

@@ -32,14 +32,14 @@ int64_t sys_fork(const struct call *call)
 /* The arguments and environment of execve, copied from the old program's memory. */
 struct words {
 	char *list[ARGS_MAX + 2]; /* argv, NULL, envp, NULL */
-	size_t used;		  /* used entries of list */
-	size_t bytes;		  /* used bytes of strings */
+	size_t used;		  /* number of entries in use in list */
+	size_t bytes;		  /* number of bytes in use in strings */
 	char strings[ARGS_BYTES_MAX];
 };
 
 #define WORDS_PAGES ((sizeof(struct words) + PAGE_SIZE - 1) / PAGE_SIZE)
 
-/* Copies one list of strings, with its final NULL. If the list's address is NULL, the list is empty. */
+/* Copies one list of strings, including the final NULL. If the list's address is NULL, the list is empty. */
 static int64_t copy_list(struct vm *vm, struct words *words, uintptr_t from)
 {
 	uint64_t string = 0;
@@ -256,7 +256,7 @@ int64_t sys_sigreturn(const struct call *call)
 	return 0;
 }
 
-/* Threads sleep here until a signal or a timeout wakes them. */
+/* Queue in which threads sleep until a signal or a timeout wakes them. */
 static struct wait_queue pausing = WAIT_QUEUE("pause"), napping = WAIT_QUEUE("nanosleep");
 
 static enum wake_reason sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
@@ -295,7 +295,7 @@ int64_t sys_nanosleep(const struct call *call)
 		       : 0;
 }
 
-/* There is no real-time clock: both clocks start at 0 with the machine. */
+/* There is no real-time clock: both clocks start at 0 when the machine starts. */
 int64_t sys_clock_gettime(const struct call *call)
 {
 	uint64_t now = clock_ns();

@@ -7,10 +7,10 @@
 #include "process_trace.h"
 #include "syscall.h"
 
-#define VALUE_MAX 1088 /* enough for a mask of all events that a kernel can have */
+#define VALUE_MAX 1088 /* room for a mask of all events that a kernel can have */
 #define TEXT_MAX  512
 
-/* A search for the nth visited name. */
+/* State of a search for the nth name that the library passes. */
 struct search {
 	uint64_t left;
 	size_t size;

@@ -8,7 +8,7 @@
 #include "user.h"
 #include "word_wait.h"
 
-/* Copies an optional name from a program; "" if there is none. Returns 0 or -errno. */
+/* Copies an optional name from a program. Without a name, the result is "". Returns 0 or -errno. */
 static int fetch_name(char name[static THREAD_NAME_MAX], uintptr_t from)
 {
 	int64_t length = 0;

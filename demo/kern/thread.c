@@ -14,7 +14,7 @@
 #include "user.h"
 
 /*
- * The pages of a thread: one in which a stack overflow is still handled, the stack, and one for the struct.
+ * The pages of a thread: one that gives room to handle a stack overflow, the stack, and one for the struct.
  */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (1 + STACK_PAGES + 1)
@@ -23,12 +23,12 @@ KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_
 	     (const char *, name));
 
 /*
- * Number of different ids: as many as a record has bits for. An id is never reused, because a trace
- * identifies threads by their ids.
+ * Number of different thread ids, limited by the bits that a record has for an id. An id is never reused,
+ * because a trace identifies threads by their ids.
  */
 #define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
 
-static uint32_t last_id = THREAD_ID_INIT; /* a setting only so that tests can reach the last id */
+static uint32_t last_id = THREAD_ID_INIT; /* a setting, so that tests can reach the last id */
 KTRACE_SETTING_RANGE("thread.last_id", last_id, 0, IDS - 1);
 
 static void first_frame(void)

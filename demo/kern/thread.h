@@ -18,13 +18,13 @@
 #define THREAD_STACK_SIZE 16384
 #define THREAD_NAME_MAX	  16
 
-/* The numbers that sched.switch records: the state of a thread after the switch. */
+/* State of a thread. The event sched.switch records the number of the state after the switch. */
 enum thread_state {
 	THREAD_RUNNABLE = 0,
-	THREAD_SLEEPING = 1, /* until an event or a signal */
+	THREAD_SLEEPING = 1, /* sleeps until an event or a signal */
 	THREAD_BLOCKED = 2,  /* until an event */
 	THREAD_DEAD = 4,
-	THREAD_RUNNING = 5, /* never recorded by a switch */
+	THREAD_RUNNING = 5, /* sched.switch never records this state */
 };
 
 struct cpu;
@@ -37,25 +37,27 @@ struct arch_space;
 enum wake_reason { WOKEN_BY_EVENT, WOKEN_BY_SIGNAL, WOKEN_BY_TIME };
 
 struct thread {
-	uintptr_t sp; /* while not running: saved by arch_switch */
-	uint32_t id;  /* never reused, from 1 */
+	uintptr_t sp; /* stack pointer while not running, saved by arch_switch */
+	uint32_t id;  /* unique, starts at 1, never reused */
 	enum thread_state state;
-	struct cpu *cpu;		      /* where it runs or last ran; its run queue */
-	bool on_cpu;			      /* its stack is in use; cleared after the switch away */
+	/* The CPU on which it runs or last ran, and whose run queue it uses. */
+	struct cpu *cpu;
+	/* True: its stack is in use; cleared after the switch to the next thread. */
+	bool on_cpu;
 	bool pinned;			      /* must not migrate */
-	uint8_t priority;		      /* a thread of higher priority runs first */
-	struct thread *next;		      /* in the run queue */
-	struct thread *next_waiter;	      /* in the wait queue; under that queue's lock */
-	const void *waits_for;		      /* the object it sleeps for; NULL: it is runnable */
+	uint8_t priority;		      /* threads of higher priority run first */
+	struct thread *next;		      /* next thread in the run queue */
+	struct thread *next_waiter;	      /* next thread in the wait queue; under that queue's lock */
+	const void *waits_for;		      /* object that the thread waits for; NULL: it is runnable */
 	const char *waits_by_name;	      /* name of that object */
 	char waits_for_word[THREAD_NAME_MAX]; /* name given by the program (word_wait.c) */
 	/* THREAD_SLEEPING, THREAD_BLOCKED or 0. The CPU that sets it to 0 must wake the thread. */
 	uint32_t asleep;
 	enum wake_reason woken_by;	/* reason for the end of its last sleep */
-	uint64_t started_ns;		/* when it last started to run */
-	struct process *process;	/* NULL: a kernel thread, or it has left its process */
-	struct thread *next_in_process; /* under the table's lock */
-	/* 1: the thread must end before it returns to user mode. Set under the table's lock. */
+	uint64_t started_ns;		/* time when it last started to run */
+	struct process *process;	/* NULL: it is a kernel thread, or it has left its process */
+	struct thread *next_in_process; /* guarded by the process table's lock */
+	/* 1: the thread must end before it returns to user mode. Set under the process table's lock. */
 	uint32_t is_ending;
 	struct thread_signals signals;
 	/* References held during the current system call; NULL: none. */
@@ -67,7 +69,7 @@ struct thread {
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack;	 /* THREAD_STACK_SIZE bytes; the overflow page is below */
-	bool overflowed; /* a stack overflow has been reported */
+	bool overflowed; /* true: a stack overflow has been reported */
 	char name[THREAD_NAME_MAX];
 };
 
@@ -78,7 +80,10 @@ struct thread {
 #define PRIORITY_DEFAULT 16
 #define PRIORITY_MAX	 31
 
-/* As the CPU number for thread_create: any CPU. Otherwise the thread is pinned to the CPU. */
+/*
+ * CPU number for thread_create() that means any CPU. With a real CPU number, the thread is pinned to that
+ * CPU.
+ */
 #define CPU_ANY (-1)
 
 /* Creates a runnable kernel thread. Copies the name. Panics if out of memory or ids. */
@@ -87,7 +92,7 @@ struct thread *thread_create(const char *name, void (*entry)(void *), void *argu
 /* Like thread_create on any CPU, for use on behalf of programs. Returns NULL if out of memory or ids. */
 struct thread *thread_try_create(const char *name, void (*entry)(void *), void *argument);
 
-/* Id of the first process's thread. It is reserved. */
+/* Id of the first process's first thread. No other thread gets this id. */
 #define THREAD_ID_INIT 1
 
 /*
@@ -102,7 +107,7 @@ void thread_rename(struct thread *thread, const char *name);
 /* Sets the priority of the running thread: 1 to PRIORITY_MAX. */
 void thread_set_priority(uint8_t priority);
 
-/* Switches this CPU to an address space for that thread. Requires: interrupts off. */
+/* Switches this CPU to an address space in which that thread will run. Requires: interrupts off. */
 void thread_enter_space(struct thread *thread, struct arch_space *space);
 
 /* Switches the running thread to another address space; NULL: the kernel's. */
@@ -122,7 +127,7 @@ _Noreturn void thread_exit(void);
 
 /*
  * Panics if the running thread has overflowed its stack. Called by functions that run often. `place` is the
- * code address to report. `self` may be NULL before the first thread. Requires: interrupts off.
+ * code address to report. `self` is NULL before the first thread exists. Requires: interrupts off.
  */
 void thread_check_stack(struct thread *self, uintptr_t place);
 

@@ -8,10 +8,10 @@
 struct cpu;
 struct thread;
 
-/* Ends the sleep of a thread at a certain time. Its memory belongs to the sleeper. */
+/* Ends the sleep of a thread at a certain time. The sleeping thread owns the memory of the timer. */
 struct timer {
 	struct timer *next;
-	struct cpu *cpu; /* the CPU whose list contains or contained it */
+	struct cpu *cpu; /* the CPU whose list contains or contained this timer */
 	struct thread *thread;
 	uint64_t wake_ns;
 };
@@ -25,7 +25,6 @@ void timer_cancel(struct timer *timer);
 /* Blocks the running thread for at least ns. The sleep ends with a tick, up to 10 ms later. */
 void timer_sleep(uint64_t ns);
 
-/* Handles a timer tick. Requires: interrupts off. */
 void timer_tick(void);
 
 /*

@@ -11,16 +11,17 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-#define TABLE_BYTES   (192u << 10) /* table of threads and their states, counters, folds */
-#define KEEP_BYTES    (128u << 10) /* storage for copies that survive a reset */
-#define THREADS	      256	   /* threads with an entry in the tables */
-#define RARE_LEAST    512
-#define RARE_PART     16 /* 1/16 of a ring's slots are for rare events */
-#define FOLDS	      4
+/* Bytes for the tables of threads and their states, of counters and of folds. */
+#define TABLE_BYTES (192u << 10)
+#define KEEP_BYTES  (128u << 10) /* bytes for copies that survive a reset */
+#define THREADS	    256		 /* maximum number of threads in the tables */
+#define RARE_LEAST  512
+#define RARE_PART   16 /* 1/16 of a ring's slots are for rare events */
+#define FOLDS	    4
 
-#define BUILD_ID_NOTE_HEAD 16 /* sizes, type, and the name "GNU" */
+#define BUILD_ID_NOTE_HEAD 16 /* bytes before the id: sizes, type, and the name "GNU" */
 
-/* Settings of single bits, for tests. */
+/* Settings of single bits; tests use them. */
 static uint32_t bits32;
 static uint64_t bits64;
 KTRACE_SETTING_BIT32("debug.b32_0", bits32, 0);
@@ -41,8 +42,8 @@ static uint64_t rare_slots(uint64_t slots)
 }
 
 /*
- * Allocates the memory for all rings and tables of this boot, and as much for each kept boot. Returns no
- * memory if it would take more than half of the free memory.
+ * Allocates the memory for all rings and tables of this boot, and as much again for each earlier boot that is
+ * kept. Returns no memory if this would take more than half of the free memory.
  */
 static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint32_t keep)
 {
@@ -59,7 +60,7 @@ static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint
 	return memory;
 }
 
-/* Returns the number of keep=, 0 if it is more than the library supports. */
+/* Returns the number given by the boot argument keep=, or 0 if the library does not support so many boots. */
 static uint32_t boots_to_keep(void)
 {
 	uint64_t keep = arg_number("keep", 0);
@@ -111,7 +112,7 @@ void trace_init(void)
 	int error;
 
 	ktrace_console_set(&console_sink);
-	/* Lock events are ten times as frequent as all others together. */
+	/* Lock events are ten times as frequent as all other events together, so they are off. */
 	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)

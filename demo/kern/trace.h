@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Initializes ktrace and maintains its context word of each CPU. Events are declared in the files that record
- * them.
+ * Initializes ktrace and maintains ktrace's context word of each CPU. Each event is declared in the file that
+ * records it.
  */
 #ifndef DEMO_TRACE_H
 #define DEMO_TRACE_H

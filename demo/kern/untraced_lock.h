@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks for ktrace's libraries, which take one for each record. They do not use the kernel's spinlocks,
+ * Locks for ktrace's libraries, which take a lock for each record. They do not use the kernel's spinlocks,
  * because these are traced themselves. Any context except NMI.
  */
 #ifndef DEMO_UNTRACED_LOCK_H

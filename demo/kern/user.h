@@ -54,9 +54,9 @@ void user_frame_sanitize(struct user_frame *frame);
 _Noreturn void user_frame_enter(void);
 
 /*
- * Sets the kernel stack for traps and the address space (NULL: kernel's) of this CPU, and flushes TLB entries
- * of other address spaces. Called before each switch to or from a thread with an address space, and when the
- * running thread gets another one. Requires: interrupts off.
+ * Sets the kernel stack for traps and the address space (NULL: the kernel's) of this CPU, and flushes TLB
+ * entries of other address spaces. Called before each switch to or from a thread with an address space, and
+ * when the running thread gets another one. Requires: interrupts off.
  */
 struct arch_space;
 void arch_user_switch(struct thread *next, struct arch_space *space);
@@ -74,13 +74,13 @@ bool arch_space_init(struct arch_space *space); /* false: out of memory */
 /* Frees the tables. Requires: the space is not current on any CPU. */
 void arch_space_free(struct arch_space *space);
 /*
- * Maps a page or changes its access. Flushes it from this CPU's TLB; vm_forget() flushes the others. Returns
- * false if out of memory.
+ * Maps a page or changes its access. Flushes the page from this CPU's TLB; vm_forget() flushes the TLBs of
+ * other CPUs. Returns false if out of memory.
  */
 bool arch_space_map(struct arch_space *space, uintptr_t address, uintptr_t page, unsigned access);
-/* Returns the page at address and the access of user mode; 0: none. */
+/* Returns the page at address, 0 if there is none. Stores the access rights of user mode in *access. */
 uintptr_t arch_space_lookup(const struct arch_space *space, uintptr_t address, unsigned *access);
-/* Removes a mapping. Returns the page, 0 if there was none. Flushes it from this CPU's TLB. */
+/* Removes a mapping. Returns the page, 0 if there was none. Flushes the page from this CPU's TLB. */
 uintptr_t arch_space_unmap(struct arch_space *space, uintptr_t address);
 
 /* Makes code that was written to a page visible to instruction fetch, on architectures that need it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Paths and permissions: the implementation of system calls on names. Each function holds the lock of the
- * tree all the time, so the result of a path lookup remains valid.
+ * tree until it returns, so the result of a path lookup remains valid.
  */
 #include <ktrace/ktrace.h>
 
@@ -26,11 +26,11 @@ const struct credentials vfs_superuser = { 0 };
 /* The result of a path lookup. */
 struct place {
 	const char *path;	 /* the whole path */
-	struct inode *directory; /* directory of the last component; NULL: the path has none */
+	struct inode *directory; /* directory of the last component; NULL: the path has no last component */
 	/* The last component: `length` characters of the path, not NUL-terminated. */
 	const char *name;
 	size_t length;
-	struct inode *inode; /* NULL: does not exist */
+	struct inode *inode; /* NULL: the file does not exist */
 };
 
 static bool is_directory(const struct inode *inode)
@@ -60,7 +60,8 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 }
 
 /*
- * Checks a change that only the superuser may make, or also the file's owner if `owner`. Returns 0 or -EPERM.
+ * Checks whether the user may make a change that is reserved for the superuser and, if `owner` is set, the
+ * file's owner. Returns 0 or -EPERM.
  */
 static int may_change(const struct place *place, const struct credentials *who, bool owner)
 {
@@ -107,7 +108,7 @@ static int walk_component(const char **path, const struct credentials *who, stru
 	return 0;
 }
 
-/* Looks up a path. If only the last component does not exist, this is no error: place->inode is NULL. */
+/* Looks up a path. If only the last component does not exist, returns 0 and sets place->inode to NULL. */
 static int walk(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
 {
 	const char *at = path;
@@ -136,7 +137,7 @@ static int walk_to(const char *path, struct inode *cwd, const struct credentials
 	return error || place->inode ? error : -ENOENT;
 }
 
-/* Looks up a name that shall be removed. The caller must be allowed to change its directory. */
+/* Looks up a name that is to be removed. The caller must be allowed to change its directory. */
 static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who,
 			struct place *place)
 {
@@ -165,7 +166,7 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 
 /* ---- Names come and go ------------------------------------------------------------------------- */
 
-/* Adds the place's name for an inode. */
+/* Adds an entry with the place's name that refers to the inode. */
 static int enter(struct place *place, struct inode *inode)
 {
 	int error;
@@ -283,7 +284,7 @@ static int rename_places(struct place *from, struct place *to, const struct cred
 		error = is_dots(to) ? -EBUSY : check_removal(to, is_directory(from->inode));
 		if (error)
 			return error;
-		leave(to); /* leaves a free entry, so move does not fail */
+		leave(to); /* leaves a free entry, so that move() cannot fail */
 	}
 	return move(from, to);
 }

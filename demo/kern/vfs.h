@@ -22,17 +22,17 @@ struct inode {
 	uint32_t mode; /* S_IF* and permissions */
 	uint32_t uid, gid;
 	uint32_t links;
-	uint32_t references; /* by open files, working directories and areas */
+	uint32_t references; /* number of references by open files, working directories and areas */
 	uint64_t size;
 	uint64_t mtime_ns;
 	const struct file_operations *device; /* operations of a character device */
 	/* Distinguishes devices that share the operations. */
 	uint64_t device_number;
-	struct inode *parent; /* of a directory, with a reference; the root's is itself */
+	struct inode *parent; /* for a directory: its parent, with a reference; the root is its own parent */
 
 	/* Pages of the contents (ramfs.c); NULL: only zeroes. */
 	void *direct[INODE_DIRECT];
-	void **indirect; /* a page of pointers to pages of pointers */
+	void **indirect; /* a page of pointers to pages of pointers to pages of the contents */
 	struct inode *next_free;
 };
 
@@ -81,8 +81,8 @@ struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
 
 /*
- * Reads contents into kernel memory, for the loader and page faults. Returns the bytes read, fewer than size
- * at the end.
+ * Reads contents into kernel memory, for the loader and page faults. Returns the number of bytes read, which
+ * is less than size at the end of the file.
  */
 size_t inode_read(struct inode *inode, void *to, uint64_t offset, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Areas: which memory may be where. Areas never overlap; every mapped page is in an area. Pages: vm_fault.c.
+ * The areas of a process's memory. Areas never overlap; every mapped page is in an area. vm_fault.c handles
+ * the pages.
  */
 #include "vm.h"
 
@@ -231,7 +232,7 @@ int64_t vm_brk(struct vm *vm, uintptr_t brk)
 	return result;
 }
 
-/* Returns the highest free range of that size below the stack; 0: none. */
+/* Returns the start of the highest free range of that size below the stack; 0: none. */
 static uintptr_t find_room(struct vm *vm, size_t size)
 {
 	uintptr_t end = USER_STACK - USER_STACK_MAX - PAGE_SIZE;

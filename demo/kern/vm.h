@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The memory of a process: areas say which memory may be where; pages are allocated on first access and
- * shared copy-on-write after fork. Only the process itself uses it, except during fork and exit. When the
- * process has more than one thread, these functions take the memory's lock and flush unmapped pages from the
- * TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
+ * The memory of a process: areas describe which addresses may be accessed and how; pages are allocated on
+ * first access and shared copy-on-write after fork. Only the process itself uses it, except during fork and
+ * exit. When the process has more than one thread, these functions take the memory's lock and flush unmapped
+ * pages from the TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
  *
  * The kernel accesses user memory with vm_copy_*, which look up each page in the tables and resolve faults as
  * for the program. So kernel accesses to user memory never trap.
@@ -24,12 +24,13 @@ struct file;
 struct inode;
 
 struct vm_area {
-	uintptr_t start, end; /* page-aligned; start == end: unused */
+	uintptr_t start, end; /* page-aligned; start == end: the entry is unused */
 	unsigned access;      /* enum arch_access */
-	bool grows_down;      /* grows down on access: the stack */
-	struct inode *file;   /* mapped privately, zeroes after its end; NULL: zeroes */
-	uint64_t offset;      /* offset of `start` in the file */
-	uint64_t file_bytes;  /* number of bytes, from start, that come from the file */
+	bool grows_down;      /* true: the area grows down on access, as the stack does */
+	/* File that is mapped privately, with zeroes after its end; NULL: only zeroes. */
+	struct inode *file;
+	uint64_t offset;     /* offset of `start` in the file */
+	uint64_t file_bytes; /* number of bytes, from start, that come from the file */
 };
 
 /* area[VM_HEAP] is the heap. It ends with the page that contains brk. */
@@ -42,11 +43,11 @@ struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
 	uintptr_t brk_start, brk; /* the heap */
-	bool is_shared;		  /* by several threads, now or earlier */
-	struct mutex lock;	  /* if is_shared: guards the fields above */
+	bool is_shared;		  /* used by several threads, now or earlier */
+	struct mutex lock;	  /* if is_shared is true: guards the fields above */
 };
 
-/* How a fault was resolved, or why not: the value `how` in the trace. */
+/* Result of handling a fault. The trace contains it as `how`. */
 enum vm_how { VM_ZERO, VM_FILE, VM_COPY, VM_REUSE, VM_SPURIOUS, VM_BAD_ADDRESS, VM_BAD_ACCESS, VM_NO_MEMORY };
 const char *vm_how_name(enum vm_how how);
 static inline bool vm_resolved(enum vm_how how)
@@ -68,7 +69,10 @@ void vm_free(struct vm *vm); /* frees all pages, areas and tables */
 void vm_share(struct vm *vm);
 /* Returns false if out of memory; then the child is empty again. */
 bool vm_fork(struct vm *child, struct vm *parent);
-/* Returns 0 or -errno: overlap, no free entry, or out of range. */
+/*
+ * Returns 0, or -errno if the area overlaps another one, no entry is free, or the range is outside user
+ * memory.
+ */
 int vm_map(struct vm *vm, const struct vm_area *area);
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);
 int64_t vm_brk(struct vm *vm, uintptr_t brk);
@@ -85,7 +89,7 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
  */
 int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);
 
-/* For vm.c and vm_fault.c: the lock; vm_forget flushes an unmapped page from the TLBs of all CPUs. */
+/* For vm.c and vm_fault.c only. vm_forget() flushes an unmapped page from the TLBs of all CPUs. */
 void vm_lock(struct vm *vm);
 void vm_unlock(struct vm *vm);
 void vm_forget(const struct vm *vm, uintptr_t address);

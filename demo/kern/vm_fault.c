@@ -199,8 +199,8 @@ bool vm_fork(struct vm *child, struct vm *parent)
 }
 
 /*
- * Resolves a fault of a kernel access to user memory. It is traced only if the memory belongs to the running
- * process, not to one that is being created.
+ * Resolves a fault of a kernel access to user memory. The fault is traced only if the memory belongs to the
+ * running process, not to a process that is being created.
  */
 static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 {
@@ -217,8 +217,8 @@ static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 }
 
 /*
- * Returns the address of user bytes for an access, valid up to the end of their page. NULL: *error is the
- * reason.
+ * Returns the address of user bytes for an access, valid up to the end of their page. Returns NULL on
+ * failure, with the reason in *error.
  */
 static char *reach(struct vm *vm, uintptr_t address, unsigned access, int *error)
 {

@@ -20,9 +20,9 @@
 struct wait_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
-	/* Kind of wait: 0: an event, KTRX_WAIT_DEVICE, or KTRX_WAIT_THREAD. */
+	/* Kind of wait: 0 (an event), KTRX_WAIT_DEVICE, or KTRX_WAIT_THREAD. */
 	uint8_t kind;
-	uint32_t thread; /* for KTRX_WAIT_THREAD: the id of the thread */
+	uint32_t thread; /* for KTRX_WAIT_THREAD: id of the thread whose end is awaited */
 };
 
 #define WAIT_QUEUE(n)               \
@@ -49,8 +49,8 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sleep);
 
 /*
- * Wakes a thread that sleeps in the queue. Returns false if a signal or its deadline already did. Requires:
- * lock held.
+ * Wakes a thread that sleeps in the queue. Returns false if a signal or the thread's deadline has already
+ * ended the sleep. Requires: lock held.
  */
 bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
 

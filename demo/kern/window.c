@@ -19,7 +19,7 @@ bool window_fill(uintptr_t address)
 		return false;
 
 	irq_on = spin_lock(&lock);
-	present = arch_is_mapped(page_address); /* another CPU has mapped it already */
+	present = arch_is_mapped(page_address); /* if true, another CPU has already mapped the page */
 	if (!present)
 		mapped = arch_map(page_address, (uintptr_t)page);
 	spin_unlock(&lock, irq_on);

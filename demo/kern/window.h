@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* An address range whose pages are allocated on first access. */
+/* The window: an address range whose pages are allocated on first access. */
 #ifndef DEMO_WINDOW_H
 #define DEMO_WINDOW_H
 
@@ -11,14 +11,14 @@
 
 #define WINDOW_PAGES (ARCH_WINDOW_SIZE / PAGE_SIZE)
 
-/* The address of a page of the window. */
+/* Returns the address of a page of the window. */
 static inline uintptr_t window_address(size_t page)
 {
 	return ARCH_WINDOW_BASE + page * PAGE_SIZE;
 }
 
 /*
- * Maps a zeroed page at address. Returns false if it is outside the window or memory is out. Requires:
+ * Maps a zeroed page at address. Returns false if it is outside the window or there is no memory. Requires:
  * interrupts off.
  */
 bool window_fill(uintptr_t address);

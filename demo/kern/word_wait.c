@@ -14,7 +14,7 @@
 #include "wait.h"
 
 #define QUEUES	  16
-#define PID_SHIFT 40 /* above all addresses of programs */
+#define PID_SHIFT 40 /* bit position of the pid, above all bits of a program's address */
 
 _Static_assert(USER_END <= UINT64_C(1) << PID_SHIFT, "an address and a pid do not overlap");
 
@@ -24,7 +24,7 @@ struct waiter {
 	uintptr_t address;
 	struct thread *thread;
 	bool sleeps;
-	bool woken; /* woken and removed from the list */
+	bool woken; /* true: woken and removed from the list */
 	struct waiter *next;
 };
 

@@ -8,7 +8,7 @@
 
 struct word_wait {
 	uintptr_t address;
-	uint32_t value;	      /* the word's expected value */
+	uint32_t value;	      /* the value that the word must have */
 	uint64_t deadline_ns; /* clock_ns() time, or WAIT_FOR_EVER */
 	bool is_lock;	      /* WAIT_OWNER was given */
 	uintptr_t place;      /* code address in the program */
@@ -18,7 +18,7 @@ struct word_wait {
 /* Makes the running thread wait. Returns 0 or -errno. May sleep. */
 int word_wait(const struct word_wait *wanted);
 
-/* Wakes waiting threads of the running process. Returns how many. */
+/* Wakes waiting threads of the running process. Returns the number of woken threads. */
 unsigned word_wake(uintptr_t address, unsigned most);
 
 #endif

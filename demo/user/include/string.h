@@ -13,7 +13,7 @@ int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 
-/* Copies at most size - 1 characters and always ends them with a NUL. */
+/* Copies at most size - 1 characters and always appends a NUL. */
 void string_copy(char *to, const char *from, size_t size);
 
 bool string_starts(const char *s, const char *with);
