@@ -52,7 +52,7 @@ static const struct variant {
 	const char *name;
 	void (*tight)(uint64_t n);
 	void (*busy)(uint64_t n);
-	int off; /* with the events off */
+	int off; /* nonzero: the events are off */
 } variants[] = {
 	{ "empty", empty_tight, empty_busy, 0 },
 	{ "counter", counter_tight, counter_busy, 0 },
@@ -160,7 +160,7 @@ struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
 	double floor, ktrace; /* ratio of the loop to the bare counter; 0 if too few runs count */
-	int shared;	      /* runs that do not count */
+	int shared;	      /* number of runs that do not count */
 };
 
 static void thread_set_up(uint32_t cpu)

@@ -140,7 +140,7 @@ static const struct calls_type *type_of(struct parser *parser, char **at)
 	return parser->table->type[find_type(parser, *name ? name : "hex")];
 }
 
-/* Takes "flags TYPE VALUE NAME" or "enum TYPE VALUE NAME". */
+/* Parses "flags TYPE VALUE NAME" or "enum TYPE VALUE NAME". */
 static void take_value(struct parser *parser, char *at, bool flag)
 {
 	char *type = next_name(&at), *number = next_word(&at);
@@ -162,7 +162,7 @@ static void take_value(struct parser *parser, char *at, bool flag)
 	parser->lines++;
 }
 
-/* Takes "field TYPE MASK". */
+/* Parses "field TYPE MASK". */
 static void take_field(struct parser *parser, char *at)
 {
 	char *type = next_name(&at);
@@ -207,7 +207,7 @@ static unsigned access_of(char mark)
 			     : 0;
 }
 
-/* Takes "TYPE", "<TYPE" or ">TYPE[COUNT]". Returns COUNT or NULL. */
+/* Parses "TYPE", "<TYPE" or ">TYPE[COUNT]". Returns COUNT or NULL. */
 static const char *take_argument_type(struct parser *parser, struct calls_argument *argument, char *type)
 {
 	const char *count;
@@ -220,7 +220,7 @@ static const char *take_argument_type(struct parser *parser, struct calls_argume
 	return count;
 }
 
-/* Takes an argument: its type as above, and its name. */
+/* Parses an argument: its type as above, and its name. */
 static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
 {
 	const char *count = take_argument_type(parser, argument, next_name(&at));
@@ -265,7 +265,7 @@ static void take_arguments(struct parser *parser, struct calls_call *call, char 
 			set_count(call, &call->argument[n], count[n]);
 }
 
-/* Takes "NUMBER NAME RESULT, TYPE NAME, …". The number "*" means that the number is found by the name. */
+/* Parses "NUMBER NAME RESULT, TYPE NAME, …". The number "*" means that the number is found by the name. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
 	struct calls_table *table = parser->table;
@@ -337,7 +337,7 @@ static void take_difference(struct parser *parser, const struct calls_call *call
 	}
 }
 
-/* Takes "when CALL ARGUMENT VALUE COUNT DIFFERENCE…". */
+/* Parses "when CALL ARGUMENT VALUE COUNT DIFFERENCE…". */
 static void take_variant(struct parser *parser, char *at)
 {
 	struct calls_call *call = find_call(parser->table, next_name(&at));
@@ -365,7 +365,10 @@ static void take_variant(struct parser *parser, char *at)
 	call->variant = variant;
 }
 
-/* Takes "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]": a value of the first type is such an address. */
+/*
+ * Parses "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]". A value of the first type is the address of
+ * what the rest describes.
+ */
 static void take_pointer(struct parser *parser, char *at)
 {
 	const struct calls_call none = { .arguments = 0 };
@@ -387,7 +390,7 @@ static void take_pointer(struct parser *parser, char *at)
 	parser->table->type[type]->pointer = pointer;
 }
 
-/* Takes "error NUMBER NAME" or "signal NUMBER NAME". */
+/* Parses "error NUMBER NAME" or "signal NUMBER NAME". */
 static void take_numbered(const char **names, uint32_t most, char *at)
 {
 	uint64_t number;
@@ -399,7 +402,7 @@ static void take_numbered(const char **names, uint32_t most, char *at)
 
 /* ---- structs ---- */
 
-/* Takes "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
+/* Parses "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
 static void take_struct_field(struct parser *parser, struct calls_layout *layout, char *at)
 {
 	struct calls_field field = { .type = type_of(parser, &at) };
@@ -438,7 +441,7 @@ static void set_widths(struct calls_layout *layout)
 	}
 }
 
-/* Takes "struct NAME SIZE, …". */
+/* Parses "struct NAME SIZE, …". */
 static void take_struct(struct parser *parser, char *at, bool own)
 {
 	struct calls_table *table = parser->table;

@@ -366,7 +366,7 @@ static int open_memory(struct peer_gdb *peer, const struct capture_ranges *range
 
 static int gdb_halt(struct capture_peer *peer)
 {
-	(void)peer; /* halted since it was opened */
+	(void)peer; /* the machine is halted since it was opened */
 	return 0;
 }
 

@@ -18,7 +18,7 @@
  */
 
 struct capture_trace_unit {
-	char plugin[PATH_MAX]; /* "": no trace unit */
+	char plugin[PATH_MAX]; /* path of the plugin; "": no trace unit */
 	char out[PATH_MAX];    /* file for the branches of all CPUs; "": only what the guest asks for */
 	uint64_t ring_bytes;   /* size of the unit's ring for each CPU; 0: the unit's default */
 	uint64_t begin, end;   /* the unit records only code in [begin, end); both 0: all code */

@@ -70,17 +70,17 @@ struct capture_qemu_line {
 	char machine[64];      /* the board; "" if no option names one */
 	uint64_t ram_bytes;
 	bool asks_only;		 /* -version, -device help: QEMU prints something and ends, without a guest */
-	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown */
+	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown is given */
 	bool own_shutdown;	 /* options already define what QEMU does when the guest shuts down */
-	bool paused;		 /* -S: the user starts the guest */
-	bool incoming;		 /* -incoming: the migration starts the guest */
-	bool gdb;		 /* -s or -gdb: a debugger may inspect a guest that has stopped */
+	bool paused;		 /* -S is given: the user starts the guest */
+	bool incoming;		 /* -incoming is given: the migration starts the guest */
+	bool gdb;		 /* -s or -gdb is given: a debugger may inspect a guest that has stopped */
 	bool uses_terminal;	 /* serial line or monitor on stdin and stdout */
 	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
 	char accelerator[32]; /* the first one that an option names; "" if none */
-	bool own_clock;	      /* -icount: guest counters do not follow real time */
+	bool own_clock;	      /* -icount is given: guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
 	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */

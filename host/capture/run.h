@@ -105,7 +105,7 @@ enum capture_verdict {
 	CAPTURE_QEMU_DIED = 14,
 	CAPTURE_NO_KTRACE = 15,
 	CAPTURE_NOT_SEEN = 16,	 /* the expected text did not appear on the console */
-	CAPTURE_SIGNALLED = 128, /* plus the number of the signal */
+	CAPTURE_SIGNALLED = 128, /* base: the number of the signal is added */
 };
 
 /* Why ktrace ended the run. */

@@ -51,7 +51,10 @@ char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
 /* Returns the name of the reason for which a signal was sent; NULL if the table has none. */
 const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code);
-/* Writes a name from a table, with a NUL after it. It needs no escaping and is no longer than CALLS_NAME. */
+/*
+ * Writes a name from a table, with a NUL after it. The name needs no escaping, and has at most CALLS_NAME
+ * bytes.
+ */
 char *kdump_put_name(char *at, const char *name);
 
 /*
@@ -99,7 +102,7 @@ struct kdump_process_text {
 	uint32_t pid, tid;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 	bool dragonfly;
-	uint8_t length; /* 0: no record was printed yet */
+	uint8_t length; /* length of the text; 0: no record was printed yet */
 	char text[200];
 };
 
@@ -110,11 +113,11 @@ struct kdump_context {
 	struct base_output *out;
 	struct ktread_proc *trace;
 	const struct ktread_proc_info *info;
-	struct kdump_words words; /* with the table for the current record */
+	struct kdump_words words; /* how values are printed, with the table for the current record */
 
 	/* State of the current session: */
 	uint64_t heads, tables;	   /* the trace's counts of heads and tables when they were last checked */
-	unsigned growths;	   /* how often its table has grown since the session's head */
+	unsigned growths;	   /* number of times that the session's table has grown */
 	struct calls_table *table; /* the calls of the kernel itself */
 	/* text that `table` was made of; NULL: text in the trace, which may change */
 	const char *text;

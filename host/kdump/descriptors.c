@@ -14,7 +14,7 @@ struct kdump_descriptors {
 		uint32_t pid;
 		int32_t fd;
 		uint16_t size;
-		char *path; /* NULL: the entry is unused */
+		char *path; /* what the descriptor refers to; NULL: the entry is unused */
 	} of[DESCRIPTORS];
 };
 

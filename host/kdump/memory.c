@@ -8,7 +8,7 @@
 
 #define TEXT_USUAL  32u
 #define END_MOST    8	 /* bytes after the last value */
-#define BESIDE_TEXT 160u /* bytes of a value besides its text: the other fields of an entry */
+#define BESIDE_TEXT 160u /* bytes of a value in addition to its text: the other fields of an entry */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
 /*
@@ -22,7 +22,7 @@ struct list {
 	const struct kdump_context *context;
 	struct kdump_words words;
 	char *at, *limit;
-	char *last; /* where the last value begins, including the comma before it */
+	char *last; /* beginning of the last value, including the comma before it */
 	unsigned count;
 	bool cut;
 };

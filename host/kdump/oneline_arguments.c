@@ -13,7 +13,7 @@
 #define USUAL_DATA	32u /* bytes */
 #define TEXT_MOST	4000u
 #define DESCRIPTOR_MOST 1200 /* most bytes of a descriptor and what it refers to */
-#define TEXT_LEAST	100  /* with less room, no further text is begun */
+#define TEXT_LEAST	100  /* if less room is left, no further text is begun */
 
 /* ---- what is known of an argument ---- */
 
@@ -33,8 +33,9 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 }
 
 /*
- * Finds the next filling of an argument, from index `from` on, that is not in the set *taken, and adds it. A
- * filling that names no argument is used for an argument of its kind. Returns NULL if there is none.
+ * Finds the next filling of an argument, from index `from` on, that is not in the set *taken, and adds it to
+ * the set. A filling that names no argument is used for an argument of its kind. Returns NULL if there is
+ * none.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)

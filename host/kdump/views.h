@@ -34,7 +34,7 @@ bool kdump_select_letters(struct kdump_select *select, const char *letters);
 bool kdump_select_wants(const struct kdump_select *select, const struct ktread_proc_record *record,
 			bool freebsd);
 
-/* How often each call was made, its total time and its errors: the table of strace -c. */
+/* Table of calls as in strace -c: the number, the total time and the errors of each call. */
 
 extern const struct kdump_form kdump_form_counts;
 
@@ -102,8 +102,8 @@ struct kdump_filling {
 struct kdump_pending {
 	bool used;
 	bool doubtful;	       /* records were lost since it began: the next return may be of another call */
-	bool shown_unfinished; /* its beginning was printed as an unfinished line */
-	bool cut;	       /* it has more messages than there is room for, or than were recorded */
+	bool shown_unfinished; /* the call's beginning was printed as an unfinished line */
+	bool cut;	       /* the call has more messages than there is room for, or than were recorded */
 	uint32_t pid, tid, number, words;
 	uint64_t word[CALLS_ARGUMENTS];
 	uint64_t stamp;

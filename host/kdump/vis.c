@@ -142,7 +142,7 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 	}
 }
 
-#define MARGIN	     "       " /* at the beginning of each line */
+#define MARGIN	     "       " /* written at the beginning of each line */
 #define TAB	     8u
 #define COLUMNS_MOST 512u  /* so that a row of hexadecimal digits fits into a line of output */
 #define PIECE	     1024u /* bytes of text that are written at a time */

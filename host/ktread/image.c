@@ -445,7 +445,7 @@ int ktread_image_refresh(struct ktread_image *image)
 				   "%s: root at 0x%" PRIx64 ": it is gone, as after a reset of the guest",
 				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
-		/* Memory was lent since the last scan, or the guest booted again. */
+		/* Either memory was lent since the last scan, or the guest booted again. */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);
 		if (status < 0)

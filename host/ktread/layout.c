@@ -49,7 +49,7 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	const struct ktread_section *found = NULL;
 	uint64_t beyond = 0;
 
-	/* Find the least index not found yet, n + 1 times. */
+	/* Repeat n + 1 times: find the section with the least index that was not found yet. */
 	for (uint32_t round = 0; round <= n; round++) {
 		found = NULL;
 		for (uint32_t i = 0; i < layout->sections; i++) {

@@ -136,7 +136,7 @@ struct ktread_ring_place {
 	uint64_t head;	       /* index of the next free slot when last read */
 	uint64_t row_physical; /* address of `row`; UINT64_MAX if unknown */
 	bool guessed; /* the reserve word was not found: the head was found by looking at the slots */
-	bool usable;  /* sizes are sound, and it overlaps no other ring */
+	bool usable;  /* the ring's sizes are sound, and it overlaps no other ring */
 };
 
 struct ktread_layout {

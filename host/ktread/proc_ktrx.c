@@ -17,7 +17,7 @@
 #define EM_386	  3u
 #define EM_ARM	  40u
 
-/* What begins at a place in the input. */
+/* Kinds of things that may begin at a place in the input. */
 enum place {
 	NOTHING,
 	RECORD,

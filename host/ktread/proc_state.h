@@ -169,7 +169,7 @@ struct ktread_proc {
 	struct ktread_proc_processes processes;
 	bool ended; /* nothing more is read, even if more bytes follow */
 
-	/* Only for our own format: */
+	/* The following members are used only for our own format. */
 	uint32_t record_head; /* bytes before the payload */
 	bool known;	      /* the next record was already checked when the previous record was taken */
 	uint64_t damage;      /* offset at which the damage begins that is being stepped over */

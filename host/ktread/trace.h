@@ -113,7 +113,7 @@ struct ktread_lane {
 
 struct ktread_merge {
 	uint64_t *tree;	 /* [1] is the winner, [leaves + n] is ring n */
-	uint32_t leaves; /* a power of two */
+	uint32_t leaves; /* number of leaves, a power of two */
 	uint32_t ring_bits;
 	uint64_t base;
 	struct ktread_lane *lane;

@@ -13,7 +13,7 @@
 
 #define TABLE_LIMIT  (UINT64_C(64) << 20) /* most bytes of the table that are read */
 #define ROW_ALIGN    8u
-#define NAME_STRINGS 4u /* group, name, text, file */
+#define NAME_STRINGS 4u /* number of strings: group, name, text, file */
 
 /* All sections of the table, one after another. */
 struct table {

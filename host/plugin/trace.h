@@ -40,7 +40,7 @@ struct etm4 {
 #define PT_RETURNS 64u /* number of calls that a decoder must remember */
 
 struct pt {
-	uint64_t last_ip; /* addresses are compressed relative to it */
+	uint64_t last_ip; /* last address written; addresses are compressed relative to it */
 	uint32_t depth;	  /* number of entries of returns[] in use */
 	uint32_t top;
 	uint8_t mode; /* the last mode written; 0: none */

@@ -156,7 +156,7 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 /* A stop at the beginning or the return of a call, in one form for all ways in which kernels report it. */
 struct stop {
 	bool enters;
-	uint32_t abi; /* 0: the machine's own; otherwise an ELF machine */
+	uint32_t abi; /* ABI of the call. 0: the machine's own; otherwise an ELF machine */
 	uint64_t number, argument[6];
 	int64_t result;
 };

@@ -38,7 +38,7 @@ static void put_name_of(const struct record_thread *thread, const struct record_
 
 /*
  * Adds a record. The first record of a process is preceded by its name. Sets pid and tid in `head`; the
- * caller sets all else.
+ * caller sets the other members.
  */
 static void put_head(const struct record_thread *thread, struct ktrx_proc_record *head,
 		     const struct record_payload *payload)
@@ -296,7 +296,7 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
-	if (!record_table(thread->abi) && error == 0) /* its effects are unknown */
+	if (!record_table(thread->abi) && error == 0) /* the call's effects are unknown */
 		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);

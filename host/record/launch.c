@@ -200,7 +200,7 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 		waitpid(child.pid, NULL, 0);
 		return fail(outcome, command[0], error);
 	}
-	record_control_open(); /* if it fails, only -c and -C do not reach this recorder */
+	record_control_open(); /* if this fails, only -c and -C do not reach this recorder */
 	signals_begin(true);
 	(void)!write(child.go[1], "", 1);
 	close(child.go[1]);

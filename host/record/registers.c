@@ -229,7 +229,7 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 
 /*
  * Replaces the path of a script by that of its interpreter, whose rights count. Returns false if the file is
- * no script.
+ * not a script.
  */
 static bool follow_script(const struct record_thread *thread, char *path, size_t room)
 {

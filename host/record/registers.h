@@ -81,7 +81,7 @@ bool record_is_privileged_exec(const struct record_thread *thread);
 /* Returns whether the thread's current call is execveat(), also that of i386. */
 bool record_is_execveat(const struct record_thread *thread);
 
-/* What to record besides the arguments of a Linux system call: paths, data, structures. */
+/* What to record of a Linux system call in addition to its arguments: paths, data, structures. */
 
 enum record_data {
 	RECORD_DATA_NONE = 0,
@@ -89,7 +89,7 @@ enum record_data {
 	RECORD_DATA_WRITE,	 /* data is written from arg[1] */
 	RECORD_DATA_READ_VECTOR, /* arg[1] points to arg[2] struct iovec */
 	RECORD_DATA_WRITE_VECTOR,
-	/* These have more than data: */
+	/* Calls that transfer more than data: */
 	RECORD_DATA_READ_MESSAGE, /* arg[1] points to a struct msghdr */
 	RECORD_DATA_WRITE_MESSAGE,
 	RECORD_DATA_READ_MESSAGES, /* arg[1] points to as many struct mmsghdr as the call returns */

@@ -105,9 +105,9 @@ struct record_thread {
 	struct record_thread *next; /* in its chain */
 	pid_t tid;
 	struct record_process *process;
-	bool starting;	/* it is still a copy of the recorder, and not yet the command: not recorded */
-	bool in_call;	/* it is in a call, with `number` and `argument` */
-	bool detaching; /* to be detached at its next stop */
+	bool starting;	/* still a copy of the recorder, and not yet the command: not recorded */
+	bool in_call;	/* the thread is in a call, with `number` and `argument` */
+	bool detaching; /* the thread is to be detached at its next stop */
 	bool own_call;	/* the call is carried out by the recorder: ktrace() or utrace() */
 	int64_t own_result;
 	/* ABI of the call: 0 for the machine's own, otherwise an ELF machine */
@@ -119,8 +119,8 @@ struct record_thread {
 	/* stops by ptrace since then: the kernel counts each of them as a voluntary switch */
 	uint64_t stops;
 	uint64_t waits;		      /* voluntary switches of its own since it was first read */
-	struct record_faults *faults; /* NULL: its page faults are not recorded */
-	bool without_faults;	      /* its page faults cannot be recorded */
+	struct record_faults *faults; /* state of recording its page faults; NULL: they are not recorded */
+	bool without_faults;	      /* page faults of the thread cannot be recorded */
 	bool has_folder;	      /* `folder` is open: the folder of its descriptors in /proc */
 	int folder;
 	unsigned lookups; /* lookups of descriptors without `folder` */
@@ -271,7 +271,7 @@ struct record_plan {
 
 /* What to report at the end. */
 struct record_outcome {
-	const char *what; /* what failed: a path, "fork", …; NULL: nothing */
+	const char *what; /* name of what failed: a path, "fork", …; NULL: nothing failed */
 	int error;	  /* why it failed: an errno */
 	int status;	  /* wait() status of the command; -1 if it still runs */
 };
@@ -373,13 +373,13 @@ enum record_whose {
 	RECORD_WHOSE_ALL,
 	RECORD_WHOSE_PROCESS,
 	RECORD_WHOSE_GROUP,
-	RECORD_WHOSE_FILE, /* all that are recorded into that file */
+	RECORD_WHOSE_FILE, /* all processes that are recorded into that file */
 };
 
 struct record_request {
 	enum record_whose whose;
 	uint32_t facilities; /* facilities to remove; tracing ends with the last one */
-	int descend;	     /* also applies to their descendants */
+	int descend;	     /* the request also applies to descendants of the processes */
 	pid_t pid;	     /* id of a process or a group */
 	uint64_t namespace;  /* PID namespace of `pid`: record_proc_namespace() */
 	uint64_t device, inode;
