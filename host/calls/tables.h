@@ -142,13 +142,13 @@ struct calls_call {
 struct calls_field {
 	const struct calls_type *type;
 	const char *name;
-	uint32_t offset, width; /* offset within the struct, and size, in bytes */
+	uint32_t offset, width; /* offset in the struct, and size, in bytes */
 };
 
 struct calls_layout {
 	const char *name;
 	uint32_t size;
-	bool own; /* the layout is from a line "on MACHINE", which precedes lines for all machines */
+	bool own; /* from a line "on MACHINE": preferred to layouts for all machines */
 	unsigned fields;
 	bool descriptors; /* one of the fields is a descriptor */
 	struct calls_field field[CALLS_FIELDS];

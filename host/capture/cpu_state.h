@@ -81,14 +81,14 @@ typedef int capture_stack_reader(void *context, struct capture_stack_page *page,
  */
 int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
 
-/* CPUs in an ELF core: registers and stacks. */
+/* CPUs in an ELF core dump: registers and stacks. */
 
 /* QEMU's dump-guest-memory writes a note NT_PRSTATUS with the registers of each CPU. */
 
 /*
- * Reads the registers of all CPUs from a core, as text (spec/ktrx.md section 3). *text: for the caller to
- * free; NULL if the file is not a core or has no registers. The file is not trusted: a note that does not fit
- * into it ends the list. Returns 0 or CAPTURE_E_SYSTEM.
+ * Reads the registers of all CPUs from a core dump, as text (spec/ktrx.md section 3). *text: for the caller
+ * to free; NULL if the file is not a core dump or has no registers. The file is not trusted: a note that does
+ * not fit into it ends the list. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_registers(const char *path, char **text);
 
@@ -102,7 +102,9 @@ int capture_core_registers(const char *path, char **text);
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text);
-/* Does the same for a core that is not open yet. *text is also NULL if the core contains no ktrace. */
+/*
+ * Does the same for a core dump that is not open yet. *text is also NULL if the core dump contains no ktrace.
+ */
 int capture_core_cpus_read(const char *path, char **text);
 
 #endif

@@ -300,7 +300,7 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	return error ? capture_fail(error, "%s", why) : 0;
 }
 
-/* A trace from a file: a RAM file or a core. */
+/* A trace from a file: a RAM file or a core dump. */
 
 static int refuse_trace(const char *path)
 {
@@ -389,7 +389,7 @@ static int open_by_search(const struct capture_extract_options *options, enum kt
 	return status ? status : ktread_image_find_boot(image, *memory, options->boot);
 }
 
-/* Adds the registers and stacks of a core's CPUs to the image. */
+/* Adds the registers and stacks of a core dump's CPUs to the image. */
 static int add_registers(struct ktread_image *image, struct ktread_memory *memory, const char *path)
 {
 	char *text;

@@ -12,7 +12,7 @@
 #include "output.h"
 
 enum capture_source {
-	CAPTURE_FROM_FILE, /* a RAM file or a core */
+	CAPTURE_FROM_FILE, /* a RAM file or a core dump */
 	CAPTURE_FROM_QMP,
 	CAPTURE_FROM_GDB,
 };

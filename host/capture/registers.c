@@ -349,7 +349,7 @@ static int add_notes(char **text, const struct notes *notes)
 	return error;
 }
 
-/* Reads the first segment of notes. Returns false if there is none that can be read. */
+/* Reads the first notes segment of the core dump. Returns false if there is none that can be read. */
 static bool read_notes(int fd, struct notes *notes)
 {
 	Elf64_Ehdr header;

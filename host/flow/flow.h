@@ -41,7 +41,7 @@ struct flow_function {
 struct flow_spot {
 	const struct flow_function *function;
 	uint64_t begin, end; /* [begin, end); if it has no name, only the address itself */
-	uint8_t at_start;    /* the address is that of its first instruction */
+	uint8_t at_start;    /* the address is that of the function's first instruction */
 };
 
 struct flow_functions;
@@ -55,7 +55,9 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 uint32_t flow_functions_count(const struct flow_functions *functions);
 const struct flow_function *flow_functions_get(const struct flow_functions *functions, uint32_t id);
 
-/* Returns true if both are parts of one function: jumping between them does not enter it again. */
+/*
+ * Returns true if both are parts of one function: a jump between the parts does not enter the function again.
+ */
 static inline int flow_same_function(const struct flow_function *a, const struct flow_function *b)
 {
 	return a->parent_id == b->parent_id;

@@ -132,7 +132,7 @@ struct flow_last {
 };
 
 /*
- * Walks as flow_walk() does, but only through those branches. The stream in which the function was entered
+ * Walks as flow_walk() does, but only through the last branches. The stream in which the function was entered
  * comes last, so that the output ends with what led to it.
  */
 int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
@@ -304,7 +304,7 @@ struct flow_columns {
 	int json;
 	uint8_t column[FLOW_COLUMNS_MOST];
 	unsigned count;
-	int headings;			 /* a line before each stream; not for JSON */
+	int headings;			 /* prints a line before each stream; not for JSON */
 	const struct hwt_stream *stream; /* the current one */
 };
 

@@ -43,7 +43,7 @@ struct point {
 };
 
 struct block {
-	/* Members used each time that it runs, in one cache line. */
+	/* Members used each time that the block runs, in one cache line. */
 	uint64_t start;
 	union {
 		struct {

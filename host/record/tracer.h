@@ -385,7 +385,10 @@ struct record_request {
 	uint64_t device, inode;
 };
 
-/* Carries out a program's ktrace(). `path`: an address in the program. Returns 0 or a positive errno. */
+/*
+ * Carries out a program's ktrace(). `path`: address of the file path in the program's memory. Returns 0 or a
+ * positive errno.
+ */
 int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t operation,
 			  uint32_t facilities, pid_t pid);
 
