@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The demo's port with a different clock on each CPU, for tests. make's DEMO_CLOCK_SKEW selects it and sets
- * SKEW_US and SKEW_PPM. The clock of CPU n is n × SKEW_US microseconds ahead and n × SKEW_PPM millionths fast if
- * n is odd, behind and slow by as much if n is even. CPU 0's clock is exact.
+ * SKEW_US and SKEW_PPM. If n is odd, the clock of CPU n is n × SKEW_US microseconds ahead and n × SKEW_PPM
+ * millionths too fast. If n is even, the clock is behind and too slow by the same amounts. CPU 0's clock is
+ * exact.
  */
 #ifndef DEMO_SKEW_KTRACE_PORT_H
 #define DEMO_SKEW_KTRACE_PORT_H
@@ -25,7 +26,10 @@ static inline uint64_t ktrace_arch_clock(void)
 	return cpus[0].online ? skew_clock(now, arch_this_cpu()->id) : now;
 }
 
-/* Without this, a record with the timestamp of one CPU could get into the ring of another CPU, out of order. */
+/*
+ * Turns interrupts off. Otherwise a record with the timestamp of one CPU could get into the ring of
+ * another CPU, out of order.
+ */
 #define ktrace_arch_pin ktrace_arch_pin
 static inline unsigned long ktrace_arch_pin(void)
 {

@@ -16,18 +16,18 @@
 
 #define ROOM	     32u
 #define PIECE_NS     (NS_PER_MS / 4)
-#define PIECES_EVERY 8u /* one piece in 8 is 8 times as long */
+#define PIECES_EVERY 8u /* one piece in 8 takes 8 times as long */
 
 /* The queue's lock guards all fields; workers and planner wait in the queue. */
 static struct {
 	struct wait_queue queue;
-	unsigned piece[ROOM]; /* duration of each, in units of PIECE_NS */
+	unsigned piece[ROOM]; /* duration of each piece, in units of PIECE_NS */
 	unsigned planned, taken;
 	bool over;
 } list = { .queue = WAIT_QUEUE("work list") };
 
 static struct mutex book = MUTEX("book");
-static uint64_t booked; /* guarded by the mutex */
+static uint64_t booked; /* guarded by the mutex `book` */
 
 /* Takes a piece of work. Returns false when all work is done. */
 static bool take(unsigned *piece)
@@ -84,7 +84,7 @@ static void plan_until(uint64_t until_ns)
 	spin_unlock(&list.queue.lock, irq_on);
 }
 
-/* Member 0 is the planner. */
+/* Member 0 is the planner; the other members are workers. */
 static void member(unsigned n, uint64_t until_ns)
 {
 	if (n == 0)

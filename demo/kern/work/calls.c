@@ -13,7 +13,7 @@
 KTRACE_EVENT(calls, short, "%u", (uint32_t, number));
 KTRACE_EVENT(calls, long, "%s %u", (const char *, text), (uint32_t, number));
 
-/* Prevents a tail call, with which the calling function would be missing from the chain. */
+/* Prevents a tail call, which would remove the calling function from the chain. */
 #define NO_TAIL_CALL() __asm__ volatile("")
 
 __attribute__((noinline)) static void calls_third(uint32_t number)

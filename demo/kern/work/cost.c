@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures the cost of events on this machine, in picoseconds: a read of the clock, an event that is off, one
- * of one slot, one of three slots. The cost of the loop is included. Interrupts are off.
+ * Measures the cost of events on this machine, in picoseconds: a read of the clock, an event that is off, an
+ * event of one slot, an event of three slots. The cost of the loop is included. Interrupts are off.
  */
 #include <ktrace/ktrace.h>
 
@@ -41,7 +41,7 @@ static void record_large(void)
 		KTRACE(cost, large, i, i, i, i, i, i, i);
 }
 
-/* Returns the picoseconds per round. A first run warms up. */
+/* Returns the picoseconds per round. A first run, which is not measured, warms up the caches. */
 static uint64_t measure(void (*loop)(void))
 {
 	bool irq_on = arch_irq_save();

@@ -11,11 +11,11 @@
 
 #define SERVERS	     3
 #define ROUND_MIN_NS (30 * NS_PER_MS)
-#define ROUND_STEPS  64 /* random number of milliseconds added */
+#define ROUND_STEPS  64 /* upper bound of the random number of milliseconds that is added */
 
 static struct server {
 	struct wait_queue requests;
-	unsigned waiting; /* number of requests; guarded by the queue's lock */
+	unsigned waiting; /* number of requests, guarded by the queue's lock */
 } servers[SERVERS] = {
 	{ .requests = WAIT_QUEUE("mail requests") },
 	{ .requests = WAIT_QUEUE("web requests") },

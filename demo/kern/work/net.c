@@ -24,7 +24,7 @@ static uint64_t bytes_echoed;
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
-/* Handles an error: without lost frames it panics. */
+/* Handles an error. Panics if the boot argument lose= is not set. */
 static bool is_broken(const char *what, int64_t result)
 {
 	if (result >= 0)
@@ -206,7 +206,7 @@ void work_net(uint64_t until_ns)
 	lossy = arg_number("lose", 0) != 0;
 	if (!lossy)
 		net_check_failures();
-	until_ns += clock_ns() - started_ns; /* the time of the checks does not count */
+	until_ns += clock_ns() - started_ns; /* the duration of the checks does not count */
 	work_crew("net", 2 * pairs, member, until_ns);
 	kprintf("net: %u connections, %u broken, %lu bytes echoed, %u names resolved\n", connections, broken,
 		bytes_echoed, queries);

@@ -8,7 +8,7 @@
 #define PORT_ECHO 7000
 #define PORT_DNS  53
 
-/* Panics if result is not the wanted value. */
+/* Panics if `result` differs from the wanted value. */
 void net_expect(const char *what, int64_t result, int64_t wanted);
 
 struct abi_sockaddr net_at(uint16_t port);
@@ -17,7 +17,7 @@ struct file *net_open_socket(int type);
 struct file *net_open_listener(uint16_t port);
 struct file *net_accept_from(struct file *listener);
 
-/* Return the results of the system calls. */
+/* Each returns the result of the corresponding system call. */
 int net_bind_to(struct file *file, uint16_t port);
 int net_connect_to(struct file *file, uint16_t port);
 int64_t net_send_bytes(struct file *file, const void *from, size_t size);
@@ -26,7 +26,7 @@ int64_t net_receive_bytes(struct file *file, void *to, size_t size);
 /* Returns 1 as soon as there is something to read, 0 after the timeout. */
 int64_t net_wait_readable(struct file *file, int64_t timeout_ms);
 
-/* Checks operations that must fail, and their errors. */
+/* Checks that invalid operations fail with the right errors. */
 void net_check_failures(void);
 
 #endif

@@ -90,10 +90,10 @@ static void check_ends(void)
 
 /* ---- Without memory ---------------------------------------------------------------------------- */
 
-#define HOARD_LARGEST 8192 /* pages in one piece */
+#define HOARD_LARGEST 8192 /* maximum number of adjacent pages in one piece */
 #define HOARD_PIECES  256
 
-/* Holds all free memory and all free packets. */
+/* Allocates and holds all free memory and all free packets. */
 struct hoard {
 	struct piece {
 		void *pages;
@@ -134,8 +134,8 @@ static void give_back(struct hoard *hoard)
 }
 
 /*
- * Sends until no packet is left. A packet in transit is freed when it arrives, so the packets are hoarded
- * again each time.
+ * Sends until no packet is left. A packet in transit is freed when it arrives, so the test allocates all free
+ * packets again each time.
  */
 static void send_until_starved(struct hoard *hoard, struct file *file)
 {
@@ -161,8 +161,8 @@ static void receive_until_end(struct file *file, bool may_be_reset)
 }
 
 /*
- * Without memory, no connection can be made, and none must hang. A reader that cannot advertise free buffer
- * space ends the connection; whether that happens depends on when packets become free.
+ * Without memory, no connection can be made, and no connection must hang. A reader that cannot advertise free
+ * buffer space ends the connection; whether that happens depends on when packets become free.
  */
 static void check_starved(void)
 {

@@ -36,8 +36,8 @@ void work_triple(uint64_t until_ns)
 }
 
 /*
- * Resets once. The trace that keep= preserves shows that there was an earlier boot; without it, each boot
- * would reset again.
+ * Resets the machine once. The trace that keep= preserves shows that there was an earlier boot. Without
+ * keep=, each boot would reset again.
  */
 void work_reset(uint64_t until_ns)
 {
@@ -50,7 +50,8 @@ void work_reset(uint64_t until_ns)
 }
 
 /*
- * The idle CPU has interrupts on. This thread wakes up with interrupts off, as before its sleep, and hangs.
+ * Turns interrupts off, sleeps, and spins for ever after the wakeup. While the CPU is idle, its interrupts
+ * are on.
  */
 static void hang(void *unused)
 {

@@ -9,7 +9,7 @@ static unsigned turn; /* number of the player whose turn it is */
 static unsigned rounds;
 static bool over;
 
-/* Waits for the turn and passes it on. Returns false when the game is over. */
+/* Waits until it is this player's turn and passes the turn on. Returns false when the game is over. */
 static bool play(unsigned n, uint64_t until_ns)
 {
 	bool irq_on = spin_lock(&table.lock);

@@ -15,7 +15,7 @@
 
 #define TIMEOUT_NS (20 * NS_PER_S)
 
-static uint32_t reached; /* bit n: CPU n ran a thread; accessed atomically */
+static uint32_t reached; /* bit n: CPU n has run a thread; accessed atomically */
 
 static bool is_everywhere(void)
 {

@@ -15,26 +15,26 @@
 #define WORK_NAME_MAX	    32
 
 static const struct work works[] = {
-	{ "pingpong", work_pingpong }, /* two threads wake each other across CPUs */
-	{ "spin", work_spin },	       /* all CPUs contend for a spinlock */
+	{ "pingpong", work_pingpong }, /* two threads that wake each other across CPUs */
+	{ "spin", work_spin },	       /* all CPUs contend for one spinlock */
 	{ "fault", work_fault },       /* page faults that are resolved */
 	{ "ipi", work_ipi },	       /* all CPUs call functions on each other */
 	{ "sleepers", work_sleepers }, /* timed sleeps */
-	{ "net", work_net },	       /* sockets, by kernel threads */
-	{ "mix", work_mix },	       /* pingpong to sleepers at the same time */
+	{ "net", work_net },	       /* sockets, used by kernel threads */
+	{ "mix", work_mix },	       /* all workloads from pingpong to sleepers at the same time */
 	{ "forever", work_forever },   /* mix, for ever */
 	{ "idle", work_idle },	       /* servers that wait for rare requests */
-	{ "busy", work_busy },	       /* more to do than there are CPUs */
+	{ "busy", work_busy },	       /* more work than the CPUs can do at once */
 	{ "spread", work_spread },     /* threads queued on one CPU must spread to the others */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
-	{ "cost", work_cost },	       /* the cost of an event */
+	{ "cost", work_cost },	       /* measures the cost of an event */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace */
 	{ "ktr", work_ktr },	       /* trace points in DragonFly's style */
 	{ "dump", work_dump },	       /* dumps the trace through transport= */
 	{ "panic", work_panic },       /* panics */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
 	{ "triple", work_triple },     /* resets the machine without warning */
-	/* Resets once; the second boot has the first one's trace if there is keep=. */
+	/* Resets the machine once; with keep=, the second boot has the trace of the first boot. */
 	{ "reset", work_reset },
 	{ "hang", work_hang }, /* a CPU spins with interrupts off for ever */
 	{ NULL, NULL },

@@ -15,10 +15,15 @@ struct work {
 	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() reaches until_ns */
 };
 
-/* Returns true if run= begins with a workload, or if there is no run= but seconds=. */
+/*
+ * Returns true if the first name of run= is a workload, or if the boot arguments contain seconds= and no
+ * run=.
+ */
 bool work_is_asked_for(void);
 
-/* Runs the workloads of run=, or mix without run=. Prints a message for an unknown name. */
+/*
+ * Runs the workloads of run=, or the workload mix if there is no run=. Prints a message for an unknown name.
+ */
 void work_run_all(void);
 
 /*
@@ -33,7 +38,7 @@ bool work_over(uint64_t until_ns);
 /* Keeps the CPU busy for ns, including interrupts. Any context. */
 void work_compute(uint64_t ns);
 
-/* Returns the next pseudo-random number of the sequence that the initial *seed determines. */
+/* Returns the next pseudo-random number and updates *seed. The initial *seed determines the sequence. */
 unsigned work_random(uint64_t *seed);
 
 void work_pingpong(uint64_t until_ns);

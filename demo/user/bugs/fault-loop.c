@@ -9,9 +9,9 @@
 
 #define PAGE  4096u
 #define PAGES 16u
-#define BASE  ((USER_BASE + USER_END) / 2) /* far from all other memory */
+#define BASE  ((USER_BASE + USER_END) / 2) /* an address far from all other memory */
 
-static volatile unsigned present; /* pages of the table that are mapped */
+static volatile unsigned present; /* number of pages of the table that are mapped */
 
 static void map(unsigned page)
 {

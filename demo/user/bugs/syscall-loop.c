@@ -2,7 +2,7 @@
 /*
  * syscall-loop: sends numbers to its child in datagrams.
  * The mistake: the child's socket is nonblocking, and without a datagram the child tries again immediately
- * instead of calling poll(). When one number never arrives, it tries for ever.
+ * instead of calling poll(). When one number never arrives, the child tries for ever.
  */
 #include <program.h>
 #include <unistd.h>

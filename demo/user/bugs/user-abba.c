@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * user-abba: two threads move goods between a shelf and a store, each of which has a lock.
- * The mistake: each thread first locks the place it takes from, so they take the two locks in opposite
- * orders. With an argument, both move goods in one direction, which is no mistake.
+ * The mistake: each thread first locks the place from which it takes goods, so the threads take the two locks
+ * in opposite orders. With an argument, both move goods in one direction, which is no mistake.
  */
 #include <program.h>
 #include <thread.h>

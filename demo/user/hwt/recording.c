@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE 32768u /* bytes of trace in a record */
+#define PIECE 32768u /* maximum number of trace bytes in a record */
 #define ROUND 8u
 
 /* ---- Making it --------------------------------------------------------------------------------- */
 
-/* Opens and maps the unit of a CPU, or of the thread with that index. */
+/* Opens and maps the file of the trace unit of a CPU, or of the thread with that index. */
 static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 {
 	struct recording_unit *unit = &recording->unit[recording->units];
@@ -40,7 +40,7 @@ static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 	return 0;
 }
 
-/* Opens the unit of a new thread. The unit of the first thread is already open. */
+/* Opens the trace unit of a new thread. The unit of the first thread is already open. */
 static void add_thread(struct recording *recording, const struct ktrx_proc_record *record,
 		       const struct ktrx_hwt_thread *thread)
 {
@@ -117,7 +117,7 @@ static void append(struct recording *recording, const void *bytes, size_t size)
 		recording->error = n < 0 ? (int)n : -ENOSPC;
 }
 
-/* Copies from the ring to `to`. */
+/* Copies bytes from the ring to `to`. */
 static void copy_ring(const struct recording *recording, const struct recording_unit *unit, uint64_t position,
 		      unsigned char *to, size_t size)
 {
@@ -170,7 +170,7 @@ static uint64_t skip_lost(struct recording *recording, struct recording_unit *un
 	return lost;
 }
 
-/* Copies the trace up to the last known position, as far as it was not overwritten since. */
+/* Copies the trace up to the last known position, except bytes that have been overwritten since. */
 static int take_trace(struct recording *recording, struct recording_unit *unit)
 {
 	static struct data data;
@@ -201,7 +201,7 @@ static int take_trace(struct recording *recording, struct recording_unit *unit)
 
 /* ---- Records ----------------------------------------------------------------------------------- */
 
-/* Handles the records in `size` bytes of the queue; heads may precede them. */
+/* Handles the records in `size` bytes of the queue; file heads may precede the records. */
 static void look_at(struct recording *recording, size_t size, recording_seen *seen, void *context)
 {
 	size_t at = 0;
@@ -261,7 +261,9 @@ static int take_traces(struct recording *recording)
 	return error;
 }
 
-/* Takes the trace that exists now, after the records that are needed to decode it. */
+/*
+ * Takes the trace that exists at the time of the call. First takes the records that are needed to decode it.
+ */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
 {
 	int result = 1, trace = look_at_units(recording);

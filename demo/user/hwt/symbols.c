@@ -51,7 +51,10 @@ static int find_offset(const struct file *file, struct function *function)
 	return error ? error : -ENOENT;
 }
 
-/* Returns true if the string at `at` is that name. In a damaged file, the name may be incomplete. */
+/*
+ * Returns true if the string at the file offset `at` equals the name. In a damaged file, the string may be
+ * incomplete.
+ */
 static int is_called(const struct file *file, const struct elf_section *strings, uint64_t at,
 		     const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counters of what this process did since it was forked, or since its program was started. The library counts
- * system calls and the bytes they transfer; a program that provokes page faults counts them itself.
+ * Counters of this process's operations since it was forked, or since its program was started. The library
+ * counts system calls and the bytes they transfer; a program that provokes page faults counts them itself.
  */
 #ifndef USER_ACCOUNT_H
 #define USER_ACCOUNT_H
@@ -14,7 +14,7 @@ struct account {
 	uint64_t bytes;	   /* transferred by read, write, sendto and recvfrom */
 	uint64_t packets;  /* datagrams sent */
 	uint64_t children; /* processes forked */
-	uint64_t faults;   /* page faults provoked, in the range below */
+	uint64_t faults;   /* number of page faults provoked in the address range below */
 	uint64_t from, to; /* address range of the provoked faults */
 };
 extern struct account account;

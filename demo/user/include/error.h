@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Returns the text of an error, such as "No such file or directory". The error may be negative. */
+/*
+ * Returns the text of an error, such as "No such file or directory". The error number may be positive or
+ * negative.
+ */
 const char *error_text(int64_t error);
 
 #endif

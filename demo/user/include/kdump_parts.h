@@ -7,20 +7,22 @@
 #include <records.h>
 #include <table.h>
 
-/* Remember the name of a process from here on. Only the 64 names used last are kept. */
+/*
+ * Remembers the name of a process for the following records. Only the 64 most recently used names are kept.
+ */
 void names_keep(uint32_t pid, const char *name, size_t size);
 const char *names_of(uint32_t pid); /* "" if unknown */
 
 /*
- * Writes a struct in braces: field by field if the table describes it, otherwise its bytes. `spaced`: with a
- * blank after the opening brace.
+ * Writes a struct in braces: field by field if the table describes the struct, otherwise as bytes. `spaced`:
+ * with a blank after the opening brace.
  */
 void structure_put(struct line *line, const struct table *table, const char *name, const char *bytes,
 		   size_t size, bool spaced);
 
 /*
- * Remembers a page fault, so that its end can be printed with its duration. Call it for each record of type
- * FAULT.
+ * Remembers a page fault, so that its end can be printed with the fault's duration. Call it for each record
+ * of type FAULT.
  */
 void faults_note(const struct ktrx_proc_record *record);
 

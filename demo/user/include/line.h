@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A line of standard output that is composed piece by piece. A long line is written in parts. */
+/* A text line of standard output that is composed piece by piece. A long line is written in several parts. */
 #ifndef USER_LINE_H
 #define USER_LINE_H
 

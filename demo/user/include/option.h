@@ -7,10 +7,11 @@
 #define USER_OPTION_H
 
 struct options {
-	char **words;	/* argv */
-	int next;	/* index of the next word: 1 at first; at the end, the first word after the options */
-	const char *at; /* remaining letters of a word; NULL at first */
-	const char *value;   /* value of the last letter */
+	char **words; /* argv */
+	/* Index in argv of the next word: 1 at first; at the end, the first word after the options. */
+	int next;
+	const char *at;	     /* remaining letters of the current word; NULL at first */
+	const char *value;   /* value of the letter that next_option() returned last */
 	const char *letters; /* known letters; a ':' follows those that have a value */
 };
 

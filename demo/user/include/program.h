@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Common to all programs: a name, checks of their own work, children. */
+/* Functions for all programs: the name, checks of results, children. */
 #ifndef USER_PROGRAM_H
 #define USER_PROGRAM_H
 
@@ -9,7 +9,7 @@
 
 extern const char *program_name; /* last component of argv[0] */
 
-/* Defined by the program. Returns the exit status. */
+/* The program's main function. Returns the exit status. */
 int main(int argc, char **argv);
 
 /*
@@ -29,17 +29,19 @@ _Noreturn void finish(void);
 int start_child(void (*child)(void));
 
 /*
- * Starts a program with arguments. Returns its pid or -errno. If the program cannot be executed, its status
- * is 127.
+ * Starts a program with arguments. Returns the pid of the new process or -errno. If the program cannot be
+ * executed, the process ends with status 127.
  */
 int start_program(const char *path, char **argv);
 
-/* Waits for a child; signals do not end the wait. Returns its status in the form of wait4, or -errno. */
+/*
+ * Waits for a child; signals do not end the wait. Returns the child's status in the form of wait4, or -errno.
+ */
 int wait_for(int pid);
 
 /*
- * Read or write `size` bytes, fewer only at the end of the file or after an error. Return the bytes or
- * -errno.
+ * Read or write `size` bytes, or fewer only at the end of the file or after an error. Return the number of
+ * bytes or -errno.
  */
 int64_t read_all(int fd, void *to, size_t size);
 int64_t write_all(int fd, const void *from, size_t size);

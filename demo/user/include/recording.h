@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A context of hardware trace and the file that is written from it: the kernel's records, and between them
- * the bytes that the trace units have written (ktrx/hwt.h).
+ * A context of hardware trace and the file that is written from it: the kernel's records, and between the
+ * records the bytes that the trace units have written (ktrx/hwt.h).
  */
 #ifndef USER_RECORDING_H
 #define USER_RECORDING_H
@@ -14,13 +14,13 @@
 
 /* The trace of one unit. */
 struct recording_unit {
-	int fd;			    /* its file in /dev */
+	int fd;			    /* its device file in /dev */
 	const unsigned char *bytes; /* mapped */
-	uint32_t number;	    /* the CPU, or the thread's index in the context */
+	uint32_t number;	    /* number of the CPU, or the thread's index in the context */
 	uint32_t tid;		    /* thread mode */
-	uint64_t taken;		    /* bytes up to this position are in the file, or lost */
-	uint64_t missed;	    /* bytes that were overwritten before they were read */
-	struct abi_hwt_place place; /* the last known position */
+	uint64_t taken;		    /* position up to which bytes are in the file, or lost */
+	uint64_t missed;	    /* number of bytes that were overwritten before they were read */
+	struct abi_hwt_place place; /* the last known position of the trace unit */
 };
 
 struct recording {
@@ -35,9 +35,10 @@ struct recording {
 	struct recording_unit unit[RECORDING_UNITS_MAX];
 	uint64_t records, lost; /* number so far */
 	uint64_t stamp;		/* timestamp of the last record */
-	int unit_error;		/* the unit of a thread could not be opened; 0: none failed */
-	bool is_over;		/* the target has ended and all records were taken */
-	int error;		/* error of the output file; no more is written */
+	int unit_error;		/* error of opening a thread's unit; 0: no error */
+	bool is_over;		/* true: the target has ended and all records were taken */
+	/* Error of writing the output file, after which no more is written; 0: no error. */
+	int error;
 	char bytes[65536];
 };
 
@@ -49,8 +50,8 @@ void recording_close(struct recording *recording);
 int recording_request(struct recording *recording, unsigned request, void *argument);
 
 /*
- * Stops tracing and writes the remaining trace to the file, before the context is configured again. Returns 0
- * or -errno.
+ * Stops tracing and writes the remaining trace to the file. Call it before the context is configured again.
+ * Returns 0 or -errno.
  */
 int recording_stop(struct recording *recording);
 

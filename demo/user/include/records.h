@@ -8,12 +8,12 @@
 
 struct records {
 	int fd;
-	uint64_t at;			/* offset of the next record */
+	uint64_t at;			/* file offset of the next record */
 	struct ktrx_proc_record record; /* the last record */
-	uint64_t payload;		/* offset of its payload */
-	struct ktrx_proc_head head;	/* head of its session */
-	uint64_t heads;			/* number of heads so far */
-	/* A part of the file, so that not each record needs system calls. */
+	uint64_t payload;		/* file offset of the payload */
+	struct ktrx_proc_head head;	/* head of the record's session */
+	uint64_t heads;			/* number of heads read so far */
+	/* Buffer for a part of the file, so that not each record needs system calls. */
 	uint64_t from;
 	size_t size;
 	char part[4096];
@@ -30,8 +30,8 @@ int records_next(struct records *records);
 int64_t records_read(struct records *records, void *to, size_t size);
 
 /*
- * Counts the records of a type and a process; 0 means any. Returns -errno if the file does not consist of
- * complete records.
+ * Counts the records of one type and one process; 0 means any type or any process. Returns -errno if the file
+ * does not consist of complete records.
  */
 int64_t records_count(const char *path, unsigned type, int pid);
 

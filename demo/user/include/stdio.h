@@ -8,7 +8,7 @@
 
 enum { STDIN, STDOUT, STDERR };
 
-/* At most 511 characters, in one write, so that output of other processes does not interleave. */
+/* Prints at most 511 characters in one write, so that output of other processes does not interleave. */
 void printf(const char *text, ...) __attribute__((format(printf, 1, 2)));
 void dprintf(int fd, const char *text, ...) __attribute__((format(printf, 2, 3)));
 

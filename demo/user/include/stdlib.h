@@ -8,7 +8,7 @@
 void *malloc(size_t size); /* aligned to 16; NULL: out of memory */
 void free(void *memory);   /* NULL is allowed */
 
-/* Parses a decimal number; returns fallback if the text is none. */
+/* Parses a decimal number; returns fallback if the text is not a number. */
 unsigned parse_number(const char *text, unsigned fallback);
 
 #endif

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 struct function {
-	uint64_t address, size; /* as in the file's headers */
-	uint64_t offset;	/* file offset of its code */
+	uint64_t address, size; /* address as in the file's headers */
+	uint64_t offset;	/* file offset of the function's code */
 };
 
 /*
- * Returns 0, -ENOENT if the file has no such function (or its symbols were stripped), -ENOEXEC if it is no
- * program, or -errno.
+ * Returns 0, -ENOENT if the file has no such function (or its symbols were stripped), -ENOEXEC if the file is
+ * not a program, or -errno.
  */
 int function_find(const char *path, const char *name, struct function *function);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The table that a process trace contains, which gives names to numbers: lines of words separated by blanks
+ * The table in a process trace that gives names to numbers. It consists of lines of words separated by blanks
  * and commas (spec/ktrx-proc.md, Tables). Each search starts at the beginning, because the table is short.
  */
 #ifndef USER_TABLE_H
@@ -33,7 +33,7 @@ bool table_find(const struct table *table, const char *first, const char *second
 
 /*
  * Iterates over the lines "KIND TYPE VALUE NAME" of a kind and type. *at is the state, 0 at first. Each call
- * returns the value and name of the next line; false after the last one.
+ * stores the value and name of the next line; returns false after the last line.
  */
 bool table_each(const struct table *table, const char *kind, const char *type, size_t *at, uint64_t *value,
 		char *name);

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Used by the library. It must exist until thread_await() has returned. */
+/* A thread. Its fields belong to the library. It must exist until thread_await() has returned. */
 struct thread {
 	int id;
 	void (*run)(void *argument);
 	void *argument;
-	char *memory; /* stack, and thread-local storage above it */
+	char *memory; /* memory of the stack, with the thread-local storage above the stack */
 };
 
 /*
@@ -48,7 +48,7 @@ void mutex_unlock(struct mutex *mutex);
 void thread_prepare(void);
 void thread_forked(void);
 
-/* True if this process, or one that it was forked from, has started a thread or is about to. */
+/* True if this process or an ancestor before fork has started a thread or is about to start one. */
 extern unsigned thread_several;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Data of the library in each thread's local storage. */
+/* Data that the library keeps in each thread's local storage. */
 struct tls_head {
 	uintptr_t self; /* value of the thread-local storage register */
 	uint64_t id;	/* id of the thread; 0: not known yet */

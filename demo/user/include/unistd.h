@@ -56,8 +56,8 @@ typedef int64_t call_off, call_ms;
 #include "syscalls.def"
 
 /*
- * Makes a function the handler of a signal; it may be SIG_DFL or SIG_IGN. A simple form of sigaction. Returns
- * 0 or -errno.
+ * Makes a function the handler of a signal. The function may be SIG_DFL or SIG_IGN. A simple form of
+ * sigaction. Returns 0 or -errno.
  */
 typedef void signal_handler(int signal);
 int handle_signal(int signal, signal_handler *handler);

@@ -41,7 +41,7 @@ void faults_put(struct line *line, const struct ktrx_proc_fault *fault)
 	line_put(line, fault->user ? " by user" : " by kernel");
 }
 
-/* Seconds with nanosecond digits, or ticks if the frequency is unknown. */
+/* Writes a time in seconds with nanosecond digits, or in ticks if the frequency is unknown. */
 static void put_duration(struct line *line, uint64_t ticks, uint64_t frequency)
 {
 	if (frequency == 0)

@@ -6,7 +6,7 @@
 #define NAME_MOST 32
 
 static struct name {
-	uint64_t used; /* time of the last use */
+	uint64_t used; /* time of the name's last use */
 	uint32_t pid;
 	char text[NAME_MOST + 1];
 } names[NAMES];

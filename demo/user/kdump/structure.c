@@ -4,15 +4,15 @@
 #include <words.h>
 
 #define FIELDS_MAX  32u
-#define BYTES_SHOWN 32u	  /* of a struct that is not in the table */
-#define SMALL	    4096u /* smaller values are not addresses */
+#define BYTES_SHOWN 32u	  /* maximum number of bytes printed of a struct that is not in the table */
+#define SMALL	    4096u /* values below this one are not addresses */
 
 struct field {
 	char type[TABLE_WORD], name[TABLE_WORD];
 	uint32_t offset, width;
 };
 
-/* A struct, and its layout from the table's line "struct NAME SIZE, TYPE FIELD OFFSET, …". */
+/* A struct in memory, and its layout from the table's line "struct NAME SIZE, TYPE FIELD OFFSET, …". */
 struct layout {
 	struct field field[FIELDS_MAX];
 	unsigned fields;
@@ -36,7 +36,10 @@ static bool get_field(const struct table_line *line, unsigned n, struct field *f
 	return true;
 }
 
-/* A field without a width extends to the next field, or to the end. */
+/*
+ * Sets the widths that the table does not contain: such a field extends to the next field, or to the end of
+ * the struct.
+ */
 static void set_widths(struct layout *layout, uint32_t size)
 {
 	for (unsigned n = 0; n < layout->fields; n++) {
@@ -105,7 +108,7 @@ static int64_t with_sign(uint64_t value, uint32_t width)
 	return (int64_t)(value << unused) >> unused;
 }
 
-/* Writes a number that has no name. */
+/* Writes a number for which the table has no name. */
 static void put_number(struct line *line, const char *type, uint64_t value, uint32_t width)
 {
 	static const char *const with_signs[] = { "int", "fd", "pid", "ms", "long", "off", NULL };

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x0 to x4 are for the compiler; x29 is its frame pointer. */
+/* x0 to x4 are left to the compiler; x29 is the frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(5) what(6) what(7) what(8) what(9) what(10) what(11) what(12)				\
 	what(13) what(14) what(15) what(16) what(17) what(18) what(19) what(20)				\

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x10 to x14 are for the compiler; x2 is its stack pointer, x8 its frame pointer. */
+/* x10 to x14 are left to the compiler; x2 is the stack pointer, x8 the frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(1) what(3) what(4) what(5) what(6) what(7) what(9) what(15)				\
 	what(16) what(17) what(18) what(19) what(20) what(21) what(22) what(23)				\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Access to thread-local storage on RISC-V: variables (__thread), and a head that the library uses. */
+/* Access to thread-local storage on RISC-V: variables (__thread), and a struct tls_head for the library. */
 #ifndef USER_ARCH_TLS_H
 #define USER_ARCH_TLS_H
 

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* rax, rcx and rdx are for the compiler; rsp is its stack pointer, rbp its frame pointer. */
+/* rax, rcx and rdx are left to the compiler; rsp is the stack pointer, rbp the frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(rbx, 1) what(rsi, 2) what(rdi, 3) what(r8, 4) what(r9, 5) what(r10, 6) what(r11, 7) what(r12, 8)\
 	what(r13, 9) what(r14, 10) what(r15, 11)
