@@ -59,7 +59,7 @@ UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
-# These tests look up their own functions in their own file, which is position-independent and may be loaded
+# These tests look up their own functions in their own file. It is position-independent, so it may be loaded
 # anywhere.
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie

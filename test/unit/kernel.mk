@@ -67,7 +67,7 @@ UNIT_TESTS_X86_64 += hwt_stress
 UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/fake/hwt_threads.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# The CoreSight backend on a model of its components.
+# Tests of the CoreSight backend on a model of its components.
 CORESIGHT_TEST_SRCS = test/unit/support/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
 	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
 
@@ -83,8 +83,8 @@ $(eval $(call coresight_test,coresight_config,$$(KERNEL_TEST_SRCS)))
 $(eval $(call coresight_test,coresight_conform,$$(HWT_CONFORM_SRCS)))
 $(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
 
-# Intel PT and SPE on models of their registers: which values the backends write, where trace bytes are
-# stored, that the models detect what is forbidden, and that the backends pass the tests of every backend.
+# Tests of Intel PT and SPE on models of their registers: the values that the backends write, the places of
+# trace bytes, forbidden accesses that the models detect, and the tests that every backend must pass.
 
 # $(call hwt_registers_test,<name>,<pt or spe>,<sources of the backend>)
 define hwt_registers_test
@@ -108,7 +108,7 @@ endef
 $(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
 $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# The backend of the trace unit in software: on a fake unit, and the marker as compilers build it.
+# Tests of the backend for the trace unit in software: on a fake unit, and the marker that compilers generate.
 UNIT_TESTS += hwt_qemu hwt_qemu_conform
 UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c kernel/hwt/qemu.c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
@@ -117,7 +117,7 @@ UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
 
 SCRIPT_TESTS += test/unit/kernel_build/marker.sh
 
-# Tests of the kernel library: how it is built, and how it records on a fake machine.
+# Tests of the kernel library: builds, and recording on a fake machine.
 SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh \
 	arguments.sh cplusplus_rows.sh)
 
@@ -172,7 +172,8 @@ UNIT_TESTS += kernel_tick
 UNIT_SRCS_kernel_tick := test/unit/kernel/tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
 
-# The ring's protocol in all interleavings, and how often its check misses a mixed slot.
+# Tests of the ring's protocol in all interleavings, and of the probability that its check misses a mixed
+# slot.
 UNIT_TESTS += ring_model ktrx_check
 UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c
 UNIT_SRCS_ktrx_check := test/unit/kernel/ktrx_check.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Alignment of clocks by causes and effects: traces of three CPUs that wake each other's threads, with clocks
- * that are off by known amounts.
+ * Tests the alignment of clocks by causes and effects. The traces are of three CPUs that wake each other's
+ * threads, with clocks that are wrong by known amounts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define CPUS   3u
 #define STEPS  6000u
-#define SEND   (SCHED_WAKE + 1u) /* declared where it is used */
+#define SEND   (SCHED_WAKE + 1u) /* the test that uses this event declares it */
 #define COME   (SCHED_WAKE + 2u)
 #define SELDOM 100u
 
@@ -52,8 +52,9 @@ static void open_writer(struct writer *writer)
 }
 
 /*
- * Scripts wakeups: thread cpu + 1 is woken by another CPU, runs there briefly and sleeps again. If CPU 1 is
- * `busy` for so many ns each time, it wakes no thread. CPUs before `first` do nothing.
+ * Scripts wakeups: thread n + 1, which runs on CPU n, is woken by another CPU, runs briefly and sleeps again.
+ * If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time. CPUs before `first` do
+ * nothing.
  */
 static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
 {
@@ -83,9 +84,9 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 }
 
 /*
- * Begins a script in which the kernel measured the clocks of the CPUs from 1 to `measured`, all through the
- * trace or `once` after about 1 s. It states that they need no correction, with an error of `error`. Threads
- * run on the CPUs from `first` on.
+ * Begins a script in which the kernel measured the clocks of CPUs 1 to `measured`, during the whole trace or,
+ * if `once`, only after about 1 s. The measurements state that the clocks need no correction, with an error
+ * of `error`. Threads run on the CPUs from `first` on.
  */
 static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
 					 uint64_t error, bool once)
@@ -165,8 +166,8 @@ static uint32_t count_wrong(struct ktread *trace)
 }
 
 /*
- * Aligns, and stores in `moved` by how much events of each CPU were moved at most. Checks that no event moved
- * by more than its clock's stated error at that time.
+ * Aligns the clocks. Stores in `moved` the greatest amount by which events of each CPU were moved. Checks
+ * that no event was moved by more than its clock's stated error at that time.
  */
 static void align_and_compare(struct ktread *trace, struct align_report *report, uint64_t *moved)
 {
@@ -225,7 +226,7 @@ static void clocks_in_step_stay_as_they_are(void **state)
 	ktread_close(trace);
 }
 
-/* A distance between events repeats, but not because of the clocks. */
+/* The same time between events repeats, but the clocks are not the cause. */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
@@ -242,7 +243,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* The same while other clocks are wrong. */
+/* The same, but other clocks are wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
@@ -351,7 +352,7 @@ static void aligns_ten_milliseconds(void **state)
 	align(10000000, 0, STEPS / 10);
 }
 
-/* Each effect has a hundred causes that are nearer than its own cause. */
+/* For each effect, a hundred causes of other effects are nearer in time than its own cause. */
 static void aligns_cpus_that_take_turns(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 20000000, 100 } };
@@ -368,8 +369,8 @@ static void aligns_cpus_that_take_turns(void **state)
 }
 
 /*
- * Such CPUs have an effect every 72 us. An estimate that is wrong by a millisecond does not show which cause
- * belongs to which effect.
+ * These CPUs have an effect every 72 us. With an estimate that is wrong by a millisecond, causes and effects
+ * cannot be paired.
  */
 static void estimates_are_finer_than_their_grain(void **state)
 {
@@ -442,8 +443,9 @@ static void drift_around_the_only_measurement_is_followed(void **state)
 }
 
 /*
- * The only measurement, between two nodes, states an error of 100 ns at that time. The clock is off by 3 us
- * all the time. The stated error holds, although at both nodes the clock could be moved farther.
+ * The only measurement, between two nodes, states an error of 100 ns at that time. The clock is wrong by 3 us
+ * all the time. The alignment keeps within the stated error between the nodes, although it could move the
+ * clock more at both nodes.
  */
 static void clock_stays_at_its_only_measurement(void **state)
 {
@@ -460,8 +462,8 @@ static void clock_stays_at_its_only_measurement(void **state)
 }
 
 /*
- * Each of two clocks is off by almost its stated error. CPU 0 has no events, so nothing else connects them to
- * its clock.
+ * Each of two clocks is wrong by almost its stated error. CPU 0 has no events, so only the measurements
+ * relate the two clocks to CPU 0's clock.
  */
 static void errors_are_shared_between_clocks(void **state)
 {
@@ -533,7 +535,7 @@ static void effects_beyond_the_stated_error_count_first(void **state)
 	assert_int_equal(one.beyond, 1);
 	assert_true(causes_fewer(&two, &one) && !causes_fewer(&one, &two));
 	assert_true(causes_fewer(&none, &two) && !causes_fewer(&two, &two));
-	/* Without a stated error each early effect counts. */
+	/* If no error is stated, each effect that is earlier than its cause counts. */
 	causes_count(&none, unmeasured, within, 2);
 	assert_int_equal(none.beyond, 2);
 	ktread_close(trace);

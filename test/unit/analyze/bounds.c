@@ -8,7 +8,7 @@
 
 #include "analyze/align.h"
 
-/* Bounds that no clocks can explain are given up; the others still hold. */
+/* Contradictory bounds are ignored. All other bounds still hold. */
 static void contradictory_bounds_are_given_up(void **state)
 {
 	struct bounds bounds;
@@ -21,7 +21,7 @@ static void contradictory_bounds_are_given_up(void **state)
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
 	assert_in_range(forward[1], 105, 125);
 	assert_true(forward[2] == BOUNDS_NONE);
-	bounds_add(&bounds, 1, 0, 60); /* a cycle of -40 */
+	bounds_add(&bounds, 1, 0, 60); /* the sum of this cycle is -40 */
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
 	bounds_free(&bounds);
 }
@@ -45,7 +45,7 @@ static void cycles_of_three_are_found(void **state)
 	bounds_free(&bounds);
 }
 
-/* Limits stay; bounds that contradict them are given up. */
+/* Limits still hold. Bounds that contradict them are ignored. */
 static void limits_are_kept(void **state)
 {
 	struct bounds bounds;

@@ -13,7 +13,7 @@
 static void expect_demangled(const char *mangled, const char *readable)
 {
 	assert_string_equal(demangled(mangled), readable);
-	assert_string_equal(demangled(mangled), readable); /* now from the table of known names */
+	assert_string_equal(demangled(mangled), readable); /* this result is from the table of known names */
 }
 
 static void cplusplus_names_are_demangled(void **state)
@@ -110,7 +110,7 @@ static void damaged_names_do_no_harm(void **state)
 	}
 }
 
-/* Names beyond the limit stay unchanged; stored ones are still found. */
+/* Names beyond the limit of the table stay unchanged. Names that are already stored are still found. */
 static void names_beyond_the_limit_stay_unchanged(void **state)
 {
 	char name[32];

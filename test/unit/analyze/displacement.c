@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Addresses of running kernels, of those that run where they were linked and of those that were moved. */
+/*
+ * Tests addresses of running kernels: kernels that run at their linked addresses, and kernels that were
+ * moved.
+ */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,8 +129,8 @@ static void data_is_not_code(void **state)
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
 	/*
-	 * A table among the functions: the nearest name that is not data has no size, so it may extend to
-	 * here.
+	 * An address in a table between functions. The nearest symbol that is not data has no size, so it may
+	 * extend to this address.
 	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "start");
@@ -218,8 +221,8 @@ static void position_independent_kernel_moves_with_its_root(void **state)
 }
 
 /*
- * Without the root's symbol, the displacement of a kernel is unknown; only a kernel that was not moved can be
- * recognised.
+ * Without the symbol of the root, the displacement of a kernel is unknown. Only a kernel that was not moved
+ * can be recognised.
  */
 static void file_without_root_is_usable_only_if_not_moved(void **state)
 {
@@ -274,7 +277,7 @@ static void root_at_another_address_means_another_build(void **state)
 		{ 0x40290040, SYMBOLS_UNCHECKED },
 		{ 0x40291040, SYMBOLS_OTHER_BUILD },
 		{ 0x4028f0c0, SYMBOLS_OTHER_BUILD },
-		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* at its other address */
+		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* at its other linked address */
 		{ 0x80290040, SYMBOLS_UNCHECKED },	   /* loaded elsewhere */
 		{ 0, SYMBOLS_UNCHECKED },
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Paths of files that are inferred, and those that are not, from scripted events. */
+/* Tests which paths of files are inferred from scripted events, and which are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void reused_file_number_loses_its_path(void **state)
 {
 	(void)state;
 	open_file(0, "/a", 0x1000, 5, 0);
-	assert_string_equal(use(READ, 0, 0x1000, 0), "-"); /* the number is a pipe now */
+	assert_string_equal(use(READ, 0, 0x1000, 0), "-"); /* the number now belongs to a pipe */
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 	open_file(0, "/b", 0x1000, 6, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 6), "/b");
@@ -155,7 +155,7 @@ static void no_path_before_all_rings_have_begun(void **state)
 	assert_int_equal(files_create(&files, script_trace()), 0);
 	open_file(0, "/a", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
-	/* first event of ring 2, whether or not it reports a loss */
+	/* the first event of ring 2, which need not report a loss */
 	assert_string_equal(use(READ, 2, 0x1000, 5), "-");
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);
@@ -174,11 +174,14 @@ static void long_and_cut_paths_are_not_stored(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), path);
 	path[FILES_PATH] = 'x';
 	path[FILES_PATH + 1] = '\0';
-	open_file(0, path, 0x1000, 5, 0); /* not stored, and the earlier path is dropped */
+	open_file(0, path, 0x1000, 5, 0); /* this path is not stored, and the earlier path is removed */
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 }
 
-/* More files than can be stored: the newest have the right path, and none has a wrong one. */
+/*
+ * There are more files than can be stored. The newest files have the right path, and no file has a wrong
+ * path.
+ */
 static void newest_files_are_kept(void **state)
 {
 	char path[24];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Ranks compared with a sorted list, and the promised error with more values than are stored. */
+/* Compares ranks with a sorted list, and with the promised error if there are more values than are stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

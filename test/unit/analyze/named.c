@@ -53,8 +53,9 @@ static void fifo_as_kernel_is_refused(void **state)
 }
 
 /*
- * Builds a unit of code at 0x400000 with lines, with hand-written debug information. `unit`: attributes of
- * the unit after its tag, as DW_AT and DW_FORM numbers; `values`: their values; `more`: other sections.
+ * Builds a file with a unit of code at 0x400000, line numbers and hand-written debug information. `unit`:
+ * attributes of the unit after its tag, as DW_AT and DW_FORM numbers; `values`: their values; `more`: other
+ * sections.
  */
 static void build(unsigned version, const char *attributes, const char *values, const char *more)
 {
@@ -93,7 +94,7 @@ static void find_line(uint32_t line)
 	symbols_close(symbols);
 }
 
-/* The lines are in the kernel's file. */
+/* The line numbers are in the kernel's file, so they are found. */
 static void fifo_as_split_unit_is_not_opened(void **state)
 {
 	char values[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What views report about the order of events of different CPUs. */
+/* Tests what views report about the order of events of different CPUs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define MHZ   UINT64_C(1000000)
 #define EVERY (100 * MHZ)
 
-/* The trace begins at `first`, CPU 0's last heartbeat was at `last`. */
+/* Returns a trace that begins at `first`. CPU 0's last heartbeat was at `last`. */
 static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t last,
 			       const struct ktread_options *options)
 {
@@ -120,7 +120,7 @@ static void measured_clocks_have_their_error(void **state)
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
 	       "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
-	/* Two clocks, each with its error against a third. */
+	/* Two clocks each have an error against a third clock. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
@@ -129,8 +129,8 @@ static void measured_clocks_have_their_error(void **state)
 }
 
 /*
- * 500 millionths of the time since the only measurement. After several measurements the drift is known up to
- * their error.
+ * If there is only one measurement, the error grows by 500 ppm of the time since then. After several
+ * measurements, the drift is known up to their error.
  */
 static void error_grows_after_the_last_measurement(void **state)
 {
@@ -168,7 +168,7 @@ static void error_depends_on_the_time(void **state)
 	assert_true(order_error_at(trace, 2, EVERY) == ORDER_NO_ERROR);
 	assert_true(order_error_at(trace, 9, EVERY) == ORDER_NO_ERROR);
 	ktread_close(trace);
-	/* Measured, but no error is stated. */
+	/* The clocks were measured, but no error is stated. */
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 0);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
@@ -207,7 +207,7 @@ static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 	       "order between CPUs: uncertain for events less than 0.080 us apart "
 	       "except for causes and effects, as clocks were measured and aligned",
 	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
-	/* One of them was not measured. */
+	/* One of the clocks was not measured. */
 	begin(&writer, 4);
 	put_samples(&writer, 2, 8, 20);
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Pairs from scripted events, by each kind of key, with and without gaps. */
+/* Tests pairing of scripted events, by each kind of key, with and without gaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
-/* An end, or another beginning, may have come while one of them was off. */
+/* An end, or another beginning, may have occurred while its event was off. */
 static void nothing_is_paired_while_its_events_are_off(void **state)
 {
 	(void)state;
@@ -90,7 +90,7 @@ static void nothing_is_paired_while_its_events_are_off(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 10);
 }
 
-/* After a stop of all recording its time is unknown: it may have been right after the last record. */
+/* The time at which all recording was stopped is unknown. It may be directly after the last record. */
 static void nothing_is_paired_across_a_restart_of_recording(void **state)
 {
 	(void)state;
@@ -103,13 +103,16 @@ static void nothing_is_paired_across_a_restart_of_recording(void **state)
 	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
 
-/* No record shows it, but the event is off at the end: a pair begun after its last record may have ended. */
+/*
+ * The event is off at the end, and no record shows since when. A pair may have ended or begun after its last
+ * record.
+ */
 static void nothing_is_paired_if_an_event_is_off_at_the_end(void **state)
 {
 	(void)state;
 	script_switch_off(OPEN);
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
-	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* it may: another beginning was not recorded */
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* a beginning after 10 may not have been recorded */
 	expect(0, 0, 0, 0);
 	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
@@ -161,7 +164,7 @@ static void pairs_by_fields_of_different_names(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 12);
 }
 
-/* The same event begins and ends: from each event to the next with the same key. */
+/* The same event begins and ends pairs: a pair is from each event to the next one with the same key. */
 static void one_event_is_paired_with_the_next(void **state)
 {
 	(void)state;
@@ -177,7 +180,7 @@ static void one_event_is_paired_with_the_next(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 13);
 }
 
-/* With a CPU as key, only that CPU's slots matter. */
+/* If the key is a CPU, only lost slots of that CPU matter. */
 static void gap_of_the_cpu_drops_a_pair(void **state)
 {
 	(void)state;
@@ -222,8 +225,8 @@ static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 	script_event(OTHER, 15, 2, 3);
 	lost_before(script_event(OTHER, 20, 2, 3));
 	script_event(SWITCH, 25, 1, 8, V(8), V(2));
-	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* ran there all the time */
-	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* may have run on CPU 2 in between */
+	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* thread 1 ran on CPU 0 all the time */
+	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* thread 2 may have run on CPU 2 in between */
 	expect(1, 0, 0, 1);
 	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
 }
@@ -251,7 +254,7 @@ static void cost_is_subtracted(void **state)
 	script_event(OTHER, 15, 0, 1);
 	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* 20 - 5 */
 	script_event(OPEN, 40, 0, 1, V(1), V(0));
-	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* no less than 0 */
+	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* the result is not less than 0 */
 	expect(2, 0, 0, 0);
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 15);
 	assert_int_equal(pairs_result(pairs)->ticks.least, 0);
@@ -266,7 +269,7 @@ static void clock_that_goes_back_gives_zero(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 0);
 }
 
-/* Far more keys than places, so that the table grows and free places are filled. */
+/* There are far more keys than entries in the table, so the table grows, and free entries are used again. */
 static void many_open_pairs_are_matched(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Translation of control texts into requests, with tables of events and settings made up here. */
+/* Tests the translation of control texts into requests, with invented tables of events and settings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define EVENTS 6u
 #define MANY   70u /* further events, of one group */
 
-/* Ids as a linker may assign them: in reverse order of declaration. */
+/* The ids are in reverse order of declaration, as a linker may assign them. */
 static struct ktread_type types[EVENTS + MANY] = {
 	{ .id = 1, .group = "sched", .name = "wake", .file = "sched.c", .line = 20, .wanted = 1 },
 	{ .id = 2, .group = "sched", .name = "switch", .file = "sched.c", .line = 10, .wanted = 2 },
@@ -109,7 +109,7 @@ static void patterns_become_ranges_of_ids(void **state)
 	assert_string_equal(requests_of("sched.*=on,-mm.fault"), "E1-2:1/1/0 E6-6:1/1/0 E3-3:1/0/0");
 	assert_string_equal(requests_of("mm=count mm*=both"), "E3-3:1/2/0 E3-4:1/3/0");
 	assert_string_equal(requests_of("*.?ault=stop"), "E3-3:1/5/0");
-	/* all except the library's own */
+	/* all events except those of the library itself */
 	assert_string_equal(requests_of("*=off"), "E1-4:1/0/0 E6-76:1/0/0");
 	assert_string_equal(requests_of("ktrace.*=off"), "E5-5:1/0/0");
 	assert_string_equal(requests_of("many=on"), "E7-76:1/1/0");
@@ -144,7 +144,7 @@ static void mask_bits_follow_file_and_line(void **state)
 {
 	(void)state; /* sched: exit (a.c) is bit 0, switch bit 1, wake bit 2 */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
-	/* an event that counts continues to count */
+	/* an event whose occurrences are counted is still counted */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
 			    "the mask has a bit that no event of sched has");

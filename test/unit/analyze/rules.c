@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Each form of rule, kept and violated; rules on the state of CPUs; and the default rules. */
+/* Tests each form of rule, kept and violated, rules on the state of CPUs, and the default rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,8 @@ static void latency_rules_are_checked(void **state)
 	script_event(SWITCH, 9000, 1, 0, V(5), V(0), V(0));
 	checking_run("a: every sched.wake then sched.switch within 2us by thread/next");
 	checking_expect(1, 1, 0);
-	assert_int_equal(checking_result[0].first.stamp, 4100); /* it was due then, and never came */
+	/* the event was due at this time, and never occurred */
+	assert_int_equal(checking_result[0].first.stamp, 4100);
 	assert_int_equal(checking_result[0].first.number, 0);
 	checking_run("a: every sched.wake then sched.switch within 1.9us by thread/next");
 	checking_expect(0, 2, 0);
@@ -159,7 +160,7 @@ static void depth_rules_are_checked(void **state)
 	checking_expect(3, 1, 1);
 }
 
-/* An event whose payload lacks the key decides nothing, and is not counted. */
+/* An event whose payload lacks the key does not decide a rule, and is not counted. */
 static void events_without_the_key_are_left_out(void **state)
 {
 	(void)state;
@@ -176,7 +177,7 @@ static void events_without_the_key_are_left_out(void **state)
 	assert_int_equal(checking_result[1].left_out, 1);
 }
 
-/* An interrupt that does not end before its handler switches, and one that does; NMIs need no end. */
+/* One interrupt is not ended before its handler switches threads, another one is. NMIs need no end. */
 static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 {
 	(void)state;
@@ -244,7 +245,10 @@ static void state_that_is_off_decides_nothing(void **unused)
 	assert_false(checking_rules->rule[0].checked);
 	assert_string_equal(checking_rules->rule[0].why,
 			    "debug.ktr.state is 0: ktrace_acquire() keeps no state");
-	/* The hooks were called before: a recorded mistake counts, but its absence does not. */
+	/*
+	 * The hooks were called before debug.ktr.state became 0. A recorded violation counts, but its absence
+	 * proves nothing.
+	 */
 	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
 	*script_cpu(1) =
 		(struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK, .broken = KTRX_BROKEN_RELEASE };
@@ -274,7 +278,7 @@ static char *default_rules_text(void)
 	return text;
 }
 
-/* Each default rule can be violated, and only the intended ones are. */
+/* Each default rule can be violated, and a script violates only the intended rules. */
 static void each_default_rule_can_be_violated(void **state)
 {
 	static const char *const wanted[] = {
@@ -307,7 +311,7 @@ static void each_default_rule_can_be_violated(void **state)
 	script_event(ENTER, 25, 1, 3, V(1))->context = KTRX_CONTEXT_INTERRUPT;
 	script_event(SWITCH, 30, 0, 1, V(1), V(2), V(1));
 	script_event(SWITCH, 40, 0, 2, V(2), V(1), V(0)); /* 1 sleeps */
-	script_event(SWITCH, 50, 1, 3, V(3), V(1), V(0)); /* 1 runs on CPU 0 */
+	script_event(SWITCH, 50, 1, 3, V(3), V(1), V(0)); /* thread 1 runs on CPU 0 */
 	script_event(EXIT, 60, 1, 1, V(1));
 	script_event(SWITCH, 70, 1, 1, V(1), V(3), V(4));
 	script_event(SWITCH, 80, 1, 3, V(3), V(1), V(0)); /* 1 is dead */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rules with missing events: lost, cut off, or switched off. A rule is not judged if a missing event could
- * have decided it.
+ * Tests rules with missing events, which were lost, cut off, or switched off. A rule is not judged if a
+ * missing event could have decided it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void order_rules_are_undecided_across_gaps(void **state)
 	was_off(0, 0);
 }
 
-/* Events of a CPU are not hidden by losses of other CPUs, whatever else the rule needs. */
+/* Lost slots of other CPUs cannot contain events of this CPU, so they do not make the rule undecided. */
 static void gaps_of_other_cpus_do_not_hide_events_of_one_cpu(void **state)
 {
 	(void)state;
@@ -50,7 +50,7 @@ static void gaps_of_other_cpus_do_not_hide_events_of_one_cpu(void **state)
 	checking_expect(0, 1, 0);
 }
 
-/* If a file lacks the rest of a ring, anything may have come in it. */
+/* If a file lacks the rest of a ring, any event may be missing. */
 static void order_rules_are_undecided_at_a_cut_end(void **state)
 {
 	(void)state;
@@ -70,7 +70,7 @@ static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
 	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
 }
 
-/* The deciding event may have come while it was switched off. */
+/* The deciding event may have occurred while it was switched off. */
 static void nothing_is_judged_while_its_events_are_off(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void nothing_is_judged_while_its_events_are_off(void **state)
 	switched(20, LEAVE, LEAVE, 0);
 	switched(30, LEAVE, LEAVE, 1);
 	script_event(ENTER, 40, 0, 7, V(1));
-	switched(50, IRQ, IRQ_END, 0); /* not related to the rule */
+	switched(50, IRQ, IRQ_END, 0); /* this event is not related to the rule */
 	switched(60, IRQ, IRQ_END, 1);
 	script_event(ENTER, 70, 0, 7, V(1));
 	checking_run("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");

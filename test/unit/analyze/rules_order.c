@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rules whose verdict depends on the order of events of different CPUs, with clocks that have an error of 10
- * ns each.
+ * Tests rules whose verdict depends on the order of events of different CPUs. Each clock has an error of 10
+ * ns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -223,7 +223,8 @@ static void rules_without_order_are_decided(void **state)
 }
 
 /*
- * More violations wait at the same time than there is room for: these are counted as unordered, not guessed.
+ * More violations wait for a decision at the same time than can be stored. The others are counted as
+ * unordered.
  */
 static void violations_beyond_the_waiting_room_are_unordered(void **state)
 {
@@ -236,8 +237,8 @@ static void violations_beyond_the_waiting_room_are_unordered(void **state)
 }
 
 /*
- * Nothing is known of the clocks: violations count, and those that depend on the clocks are counted
- * separately.
+ * The errors of the clocks are unknown. Violations count, and violations that depend on the clocks are also
+ * counted separately.
  */
 /*
  * Each clock was moved by at most its error, so fewer verdicts are uncertain than with clocks that were not

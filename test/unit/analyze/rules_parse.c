@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The language of rules: invalid rules and the position of each error, numbers, and names that are in no
- * trace.
+ * Tests the language of rules: invalid rules and the position of each error, numbers, and names that are in
+ * no trace.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,10 @@ static void invalid_rules_are_refused(void **state)
 	}
 }
 
-/* Any bytes give rules or an error, and no byte beyond the end is read (the sanitizer checks that). */
+/*
+ * Arbitrary bytes are parsed as rules or refused with an error. The sanitizer checks that no byte after the
+ * end is read.
+ */
 static void any_bytes_give_rules_or_an_error(void **state)
 {
 	static const char good[] =

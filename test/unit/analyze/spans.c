@@ -110,7 +110,10 @@ static int end(void **state)
 	return 0;
 }
 
-/* Passes the events scripted since the last call. Returns how many events were no spans. */
+/*
+ * Passes the events scripted since the last call to the spans. Returns how many events were not part of a
+ * span.
+ */
 static unsigned feed(void)
 {
 	unsigned plain = 0;
@@ -229,7 +232,7 @@ static void dead_threads_hold_nothing(void **state)
 	       0);
 }
 
-/* Slots of CPU 0 are lost: threads that ran only on CPU 1 are certain, all others are not. */
+/* Slots of CPU 0 are lost. Spans of threads that ran only on CPU 1 are certain, all others are not. */
 static void gaps_end_spans_that_may_have_ended(void **state)
 {
 	(void)state;
@@ -253,7 +256,7 @@ static void gaps_end_spans_that_may_have_ended(void **state)
 	       3);
 }
 
-/* If the call of 30 were paired with the return of 90, it would appear to have lasted all that time. */
+/* If the call at 30 were paired with the return at 90, its duration would seem to be 60. */
 static void spans_end_where_their_events_are_switched_off(void **state)
 {
 	(void)state;
@@ -280,7 +283,7 @@ static void spans_end_where_their_events_are_switched_off(void **state)
 	       2);
 }
 
-/* The record of switching them off is not in the trace. */
+/* The trace has no record that the events were switched off. */
 static void spans_end_where_their_events_are_switched_on(void **state)
 {
 	(void)state;
@@ -297,7 +300,7 @@ static void spans_end_where_their_events_are_switched_on(void **state)
 	       4);
 }
 
-/* The record of switching them on is lost with others. */
+/* The record that the events were switched on is lost with other records. */
 static void events_after_a_gap_show_that_they_are_recorded(void **state)
 {
 	(void)state;
@@ -306,7 +309,7 @@ static void events_after_a_gap_show_that_they_are_recorded(void **state)
 	feed();
 	threads_gap(threads, 2, 20);
 	spans_gap(spans, 2, 20);
-	script_event(ENTER, 30, 0, 1, V(2)); /* it is unknown whether its end is recorded */
+	script_event(ENTER, 30, 0, 1, V(2)); /* its return may not be recorded */
 	script_event(RETURN, 40, 0, 1, V(2));
 	script_event(ENTER, 50, 0, 1, V(3));
 	script_event(RETURN, 60, 0, 1, V(3));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Symbols of an ELF file that runs at other addresses than it was linked for: this program. */
+/*
+ * Tests the symbols of an ELF file that runs at other addresses than it was linked for. The file is this
+ * program.
+ */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +103,7 @@ static void any_number_of_sections_has_symbols(void **state)
 	symbols_close(symbols);
 }
 
-/* Names as C++ and Rust mangle them in the file. */
+/* Names in the file that are mangled by C++ and by Rust. */
 uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
 uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
 
@@ -232,7 +235,7 @@ static void other_files_are_refused(void **state)
 	assert_non_null(strstr(symbols_message(), "another architecture"));
 }
 
-/* A file that is cut anywhere, or has a changed byte, is refused or read as far as possible. */
+/* A file that is cut off at any length, or has any byte changed, is refused or read as far as possible. */
 static void damaged_files_do_no_harm(void **state)
 {
 	static unsigned char bytes[1 << 22];

@@ -84,7 +84,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Passes the events scripted since the last call. */
+/* Passes the events scripted since the last call to the model. */
 static void feed(void)
 {
 	for (; fed < script_count(); fed++) {
@@ -101,7 +101,7 @@ static void expect(const char *lines)
 	assert_string_equal(output, lines);
 }
 
-/* The model knows from the start what the whole script records. */
+/* Scans the whole script first, so that the model knows from the start which kinds of events are recorded. */
 static void learn(void)
 {
 	script_sort();
@@ -124,7 +124,7 @@ static void thread_sleeps_wakes_and_runs(void **state)
 	       "40 cpu0 1 runs\n");
 }
 
-/* Woken between the decision to block and the switch: it was never asleep. */
+/* A thread that is woken after its decision to block, but before the switch, was never asleep. */
 static void early_wake_cancels_block(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void state_field_is_used(void **state)
 	       "40 cpu0 4 unknown followed\n40 cpu0 1 runs\n");
 }
 
-/* A kernel that records only switches: why a thread left is unknown. */
+/* This kernel records only switches, so it is unknown why a thread stopped running. */
 static void switches_alone_leave_states_unknown(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void switches_alone_leave_states_unknown(void **state)
 	       "20 cpu0 1 runs\n");
 }
 
-/* A kernel that records blocking as well, but has not done so yet. */
+/* This kernel also records that threads block, but no such event has occurred yet. */
 static void switch_without_announcement_is_preemption(void **state)
 {
 	(void)state;
@@ -193,7 +193,7 @@ static void state_that_is_always_zero_is_ignored(void **state)
 	       "30 cpu0 1 runs\n");
 }
 
-/* Announcements show it instead, even those whose own state is 0. */
+/* Threads announce that they will sleep. This shows their state, even if the announcement's state is 0. */
 static void announcements_replace_empty_states(void **state)
 {
 	bool announced;
@@ -242,7 +242,8 @@ static void exit_does_not_imply_announcements(void **state)
 }
 
 /*
- * A kind that was recorded until all recording was stopped, or until it was switched off, counts as recorded.
+ * A kind of event that was recorded until all recording was stopped, or until the event was switched off,
+ * counts as recorded.
  */
 static void kinds_recorded_at_some_time_are_known(void **state)
 {
@@ -279,7 +280,7 @@ static void states_count_from_the_first_nonzero_one(void **state)
 	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
 }
 
-/* A kernel that records no scheduling: the thread of each event runs. */
+/* This kernel records no scheduling, so the thread of each event is taken as running. */
 static void events_show_threads_without_switches(void **state)
 {
 	(void)state;
@@ -294,7 +295,7 @@ static void events_show_threads_without_switches(void **state)
 	       "40 cpu1 2 runs\n");
 }
 
-/* Once switches are recorded, stale thread ids in other events mean nothing. */
+/* When switches are recorded, old thread ids in other events are ignored. */
 static void switches_override_stale_thread_ids(void **state)
 {
 	(void)state;
@@ -339,7 +340,7 @@ static void interrupts_are_reported_as_wakers(void **state)
 	       "10 cpu0 5 runnable by 1 irq\n");
 }
 
-/* Names that kernels use. */
+/* Names that kernels use for their idle threads. */
 static void idle_threads_are_known_by_name(void **state)
 {
 	static const char *const idle[] = { "idle",	 "idle/3",    "idle 00",   "IDLE",   "IDLE1",
@@ -388,9 +389,9 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SWITCH, 20, 0, 7, V(7), V(8));
 	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
-	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* no thread sleeps there */
+	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* no thread sleeps on this queue */
 	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
-	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two woken, one of them is left */
+	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two threads are woken, but only one is left */
 	expect("10 cpu0 7 runs\n"
 	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"
 	       "40 cpu0 8 sleeps\n40 cpu0 9 runs\n"
@@ -398,7 +399,7 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	       "70 cpu0 7 runnable by 9\n");
 }
 
-/* A thread that was woken by its number is not woken again instead of one that still sleeps. */
+/* After a thread was woken by its number, the next wakeup of the queue wakes a thread that still sleeps. */
 static void version_1_wakes_sleeping_threads(void **state)
 {
 	(void)state;
@@ -415,7 +416,10 @@ static void version_1_wakes_sleeping_threads(void **state)
 	       "60 cpu0 7 runnable by 9\n");
 }
 
-/* Version 1 has 11 bits of a thread id; a version 2 kernel may use its names, and has all bits. */
+/*
+ * Version 1 stores 11 bits of a thread id. A version 2 kernel may use the same event names, but stores all
+ * bits.
+ */
 static void old_names_in_version_2_have_whole_thread_ids(void **state)
 {
 	(void)state;
@@ -446,7 +450,7 @@ static void version_1_wakes_are_bounded(void **state)
 	       "60 cpu0 8 runnable by 9\n");
 }
 
-/* More threads and CPUs than the limits: they are counted, nothing else. */
+/* Threads and CPUs beyond the limits are only counted. */
 static void threads_beyond_the_limits_are_counted(void **state)
 {
 	struct wellknown known = { .kind = WELLKNOWN_OTHER };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers from the notes of ELF cores: of each machine, and from malformed cores. */
+/* Tests registers from the notes of ELF core dumps: of each machine, and from malformed files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 #include "capture/cpu_state.h"
 
-#define DATA	 (112 + 34 * 8) /* bytes of a note's data */
+#define DATA	 (112 + 34 * 8) /* size of a note's data in bytes */
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))
 
-/* A core with a note for each of two CPUs. Word n of the notes is n, or n + 0x100. */
+/* A core dump with notes of two CPUs. Word n of the first note is n, and of the second note n + 0x100. */
 struct core {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -93,13 +93,13 @@ static void malformed_cores_are_harmless(void **state)
 
 	(void)state;
 	for (size_t bytes = 0; bytes < sizeof(core);
-	     bytes += 7) { /* cut off: the notes are complete, or missing */
+	     bytes += 7) { /* the file is cut off, so notes are missing */
 		text = read_core(&core, bytes);
 		assert_null(text);
 	}
 	core.note[0].head.n_descsz = UINT32_MAX;
 	assert_null(read_core(&core, sizeof(core)));
-	core.note[0].head.n_descsz = 130; /* ends in the middle of the registers */
+	core.note[0].head.n_descsz = 130; /* the note ends in the middle of the registers */
 	text = read_core(&core, sizeof(core));
 	free(text);
 	core = make(EM_X86_64);

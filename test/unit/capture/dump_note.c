@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The host's note in a dump that the guest has sent. */
+/* Tests the host's note in a dump that the guest has sent. */
 #include "capture/output.h"
 
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ static void note_is_added_to_last_dump(void **state)
 	assert_int_equal(capture_dump_note(path, NOTE), 0);
 	expect(path, 5, NOTE);
 	assert_int_equal(capture_dump_note(path, "another\n"), 0);
-	expect(path, 5, NOTE); /* the first note stays */
+	expect(path, 5, NOTE); /* the first note is not replaced */
 	bytes_free(&file);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * --expect finds a text wherever pieces of output end, after false beginnings and among any bytes; and does
- * not find one that is missing.
+ * Tests that --expect finds a text that is split between pieces of output at any byte, also after partial
+ * matches and among arbitrary bytes. It does not find a text that is missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

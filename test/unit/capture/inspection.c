@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Registers and stacks from a QEMU that answers, refuses, sends rubbish, is silent, or closes the
- * connection.
+ * Tests reading registers and stacks from a QEMU that answers, refuses, sends garbage, sends no answer, or
+ * closes the connection.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 	capture_inspection_reset(&fixture->inspection);
 	capture_machine_close(&fixture->machine);
 	close(fixture->qemu);
-	return rmdir(fixture->directory); /* fails if a file is left in it */
+	return rmdir(fixture->directory); /* removing this folder fails if a file is left in it */
 }
 
 /* Checks that ktrace has just sent `words`. */
@@ -75,7 +75,10 @@ static bool answer(struct fixture *fixture, const char *text)
 	return capture_inspection_step(&fixture->inspection, &fixture->machine);
 }
 
-/* Writes the file that QEMU writes for memsave: a page with a frame at 0x10 that was called from 0x77. */
+/*
+ * Writes the file that QEMU writes for memsave: a page with a stack frame at 0x10, whose return address is
+ * 0x77.
+ */
 static void save_page(const struct fixture *fixture)
 {
 	unsigned char page[CAPTURE_STACK_PAGE] = { [0x18] = 0x77 };
@@ -104,7 +107,7 @@ static void registers_and_stacks_are_taken(void **state)
 	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
 }
 
-/* Registers are kept without stacks. */
+/* Registers are reported even if there are no stacks. */
 static void refused_pages_are_left_out(void **state)
 {
 	struct fixture *fixture = *state;
@@ -115,7 +118,7 @@ static void refused_pages_are_left_out(void **state)
 	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
 }
 
-/* QEMU reports that it saved a page, but has not. */
+/* QEMU reports that it saved a page, but there is no file. */
 static void missing_page_file_is_harmless(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Build ids, ktrace's sections and symbols in kernel files, valid and broken. */
+/* Tests build ids, ktrace's sections and symbols in kernel files, valid and broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -186,12 +186,12 @@ static void sections_and_symbols_are_read(void **state)
 	assert_true(kernel.events.loaded);
 	assert_int_equal(kernel.settings.size, 48);
 	assert_false(kernel.settings.loaded);
-	image.symbol[2].st_info = 0; /* a local symbol may mark the end of anything */
+	image.symbol[2].st_info = 0; /* a local symbol with this name may belong to another object */
 	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
 	assert_int_equal(kernel.image_end, 0);
 }
 
-/* A name that only begins like a hook, or is not a function, does not count. */
+/* A symbol whose name only begins like a hook's name, or that is not a function, does not count as a hook. */
 static void linked_hooks_are_found(void **state)
 {
 	static const struct {
@@ -219,7 +219,7 @@ static void linked_hooks_are_found(void **state)
 	}
 }
 
-/* With any values in the tables, reading stays within the file. */
+/* The tables may contain any values. No byte outside the file is read. */
 static void hostile_tables_are_harmless(void **state)
 {
 	static const uint64_t values[] = { 0, 1, 63, 64, 1u << 20, UINT32_MAX, UINT64_MAX - 8, UINT64_MAX };

@@ -28,7 +28,7 @@ struct image {
 struct guest {
 	struct image memory; /* at BASE */
 	char elf[32];
-	struct bytes trace_id; /* build id in the trace; size 0: none */
+	struct bytes trace_id; /* build id in the trace; size 0: the trace has no build id */
 	char warning[512];
 };
 
@@ -132,7 +132,7 @@ static void note_in_memory_replaces_missing_build_id(void **state)
 	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
 }
 
-/* As with a kernel that a boot loader moved: other bytes are where the file would have been loaded. */
+/* At the addresses of the file there are other bytes, as if a boot loader had moved the kernel. */
 static void memory_without_note_leaves_kernel_unknown(void **state)
 {
 	struct guest *guest = *state;
@@ -145,7 +145,7 @@ static void memory_without_note_leaves_kernel_unknown(void **state)
 	assert_non_null(strstr(guest->warning, "the trace has no build id"));
 }
 
-/* The kernel has room for a build id, but never filled it in. */
+/* The kernel has memory for a build id, but has not stored one. */
 static void build_id_of_zeros_is_missing(void **state)
 {
 	struct guest *guest = *state;

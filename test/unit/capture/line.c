@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reading a QEMU command line, and the options that are added to it. */
+/* Tests reading a QEMU command line, and adding options to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

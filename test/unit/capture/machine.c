@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What QEMU sends: JSON, its memory map, and its events over a real socket. */
+/* Tests reading QEMU's output: JSON, its memory map, and events over a real socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The host's side of the mailbox, with guests that answer correctly, wrongly, or not at all. */
+/* Tests the host's side of the mailbox, with guests that answer correctly, wrongly, or not at all. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,9 +23,10 @@
 static struct {
 	char path[32];
 	int descriptor;
-	uint64_t heartbeats, step;    /* heartbeats of the pulse, and their growth each time it is read */
-	uint64_t reads_to_first_tick; /* reads of the pulse until the guest's first tick; 0: no change */
-	int absent;		      /* the guest has no mailbox */
+	uint64_t heartbeats, step; /* heartbeats that the pulse reports, and their increase at each read */
+	/* number of reads of the pulse until the guest's first tick; 0: no further tick */
+	uint64_t reads_to_first_tick;
+	int absent; /* true if the guest has no mailbox */
 } guest;
 
 /* ---- In place of the library ----------------------------------------------------------------------- */
@@ -113,7 +114,7 @@ static int stop(void **state)
 struct ticks {
 	uint32_t wanted, result;
 	uint64_t sum;	  /* sum of the requests' values, each multiplied by its position */
-	uint32_t unsound; /* requests with a wrong sequence or check */
+	uint32_t unsound; /* number of requests with a wrong sequence or check */
 };
 
 static void *tick(void *context)

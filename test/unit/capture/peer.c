@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The clients of QMP and of gdb's protocol, with a peer that is slow, hostile, or closes the connection; and
- * registers as text.
+ * Tests the clients of QMP and of gdb's protocol, with a peer that is slow, hostile, or closes the
+ * connection. Also tests registers as text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +34,9 @@
 #define ENABLED	   "{\"return\": {}, \"id\": \"1\"}\r\n"
 
 /*
- * What a peer does: it sends the first element of `line` at once, and each later one after it has received
- * something. Then it waits for the end, answers everything with the last element, or sends that without end.
+ * Behaviour of a peer. It sends the first element of `line` immediately, and each later element after it has
+ * received data. Then it waits for the end (WAITS), answers all data with the last element (ANSWERS_ALWAYS),
+ * or sends the last element repeatedly (SENDS_ALWAYS).
  */
 enum manner { WAITS, ANSWERS_ALWAYS, SENDS_ALWAYS };
 
@@ -66,7 +67,10 @@ static bool send_text(int fd, const char *line)
 	return !*line || send(fd, line, strlen(line), MSG_NOSIGNAL) >= 0;
 }
 
-/* Sends `line` without end, in large pieces, so that there is always something to read. */
+/*
+ * Sends `line` repeatedly until the connection is closed, in large pieces, so that there are always bytes to
+ * read.
+ */
 static void flood(int fd, const char *line)
 {
 	char *much = malloc(1 << 16), *at = much;
@@ -160,7 +164,10 @@ static void qmp_answers_are_separated_from_events(void **state)
 	end(&peer);
 }
 
-/* No greeting, rubbish, no answer, neither result nor error: each is reported in bounded time. */
+/*
+ * The peer sends no greeting, garbage, no answer, or an answer with neither result nor error. Each is
+ * reported within a limited time.
+ */
 static void peer_without_qmp_is_reported(void **state)
 {
 	static const char *const silent[] = { "", NULL };
@@ -255,11 +262,11 @@ static void ram_that_is_no_regular_file_is_not_opened(void **state)
 	rmdir(folder);
 }
 
-/* The first line is sent unasked, as by QEMU when the connection halts the guest. */
+/* The peer sends the first line without a request, as QEMU does when the connection halts the guest. */
 static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
-					     "+$0* 12#dd", /* 0 and three more */
+					     "+$0* 12#dd", /* the character 0, repeated three more times */
 					     "+$EF00aa#ad",	  "+$E14#aa", NULL };
 	unsigned char bytes[3] = { 1, 1, 1 };
 	struct peer peer;
@@ -300,7 +307,7 @@ static void hostile_gdb_replies_are_refused(void **state)
 	}
 }
 
-/* Repetitions that add up to more than the largest reply. */
+/* The repetitions make the reply longer than the largest one allowed. */
 static void endless_gdb_reply_is_refused(void **state)
 {
 	char *flood = malloc(4001);
@@ -323,7 +330,7 @@ static void endless_gdb_reply_is_refused(void **state)
 	free(flood);
 }
 
-/* A serial console at the port, or a QEMU that sends events all the time. */
+/* At the port there is a serial console, or a QEMU that sends events all the time. */
 static void endless_sender_is_given_up(void **state)
 {
 	static const char *const console[] = { "login: ", NULL };
@@ -381,7 +388,7 @@ static struct capture_peer *open_gdb(struct peer *peer, const char *const *lines
 	return opened;
 }
 
-/* A list of threads without a name, which continues without end. */
+/* The list of threads has no names, and never ends. */
 static void threads_without_names_are_refused(void **state)
 {
 	static const char *const lines[] = { "", HALTED, "+$m#6d", NULL };
@@ -397,7 +404,7 @@ static void threads_without_names_are_refused(void **state)
 	end(&peer);
 }
 
-/* However fast the answers arrive. */
+/* The number of requests is limited, even if answers arrive very fast. */
 static void reading_can_be_interrupted(void **state)
 {
 	static const char *const lines[] = { "", HALTED, "+$000000#20", NULL };
@@ -465,7 +472,9 @@ static void registers_of_gdb_become_lines(void **state)
 	free(text);
 }
 
-/* They follow the general registers, 4 bytes each. A packet may end anywhere. */
+/*
+ * Registers that show the mode follow the general registers, with 4 bytes each. A packet may end at any byte.
+ */
 static void registers_of_gdb_include_the_mode(void **state)
 {
 	unsigned char bytes[33 * 8 + 4] = { 0 };

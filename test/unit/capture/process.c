@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest's RAM in the memory of a process, which is this one: it is read, untouched pages are skipped, and
- * missing memory is an error.
+ * Tests reading a guest's RAM from the memory of a process, which is this process. Pages that were never used
+ * are skipped, and missing memory is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,10 @@ static int tear_down(void **state)
 	return munmap(ram, SIZE);
 }
 
-/* Opens two ranges, as around a hole. In the process the second one comes first. */
+/*
+ * Opens two ranges of guest memory with a hole between them. In the process, the second range has the lower
+ * address.
+ */
 static struct ktread_memory *open_ram(void)
 {
 	uint64_t at = (uintptr_t)ram;

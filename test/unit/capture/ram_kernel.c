@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The kernel's path on the command line of the process that has a RAM file open. A shell stands for QEMU. */
+/*
+ * Tests finding the kernel's path on the command line of the process that has a RAM file open. A shell
+ * replaces QEMU.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +36,10 @@ static int end(void **state)
 	return unlink(ram);
 }
 
-/* Returns what is found while a process with these arguments, in /usr, has the file open; "" if nothing. */
+/*
+ * Returns the path that is found while a process with these arguments, in the folder /usr, has the file open,
+ * or "" if none is found.
+ */
 static const char *found_beside(const char *option, const char *kernel)
 {
 	static char path[PATH_MAX];

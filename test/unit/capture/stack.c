@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stacks are walked along frame pointers, with pages on request. Hostile chains end. */
+/*
+ * Tests walks of stacks along frame pointers, which request pages when needed. Walks of invalid chains end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +18,7 @@
 #define BASE  UINT64_C(0xffffffff80010000)
 #define PAGES 16u
 
-/* The words of a stack, from BASE on. */
+/* Contents of a stack, from address BASE on. */
 static uint64_t memory[PAGES * CAPTURE_STACK_PAGE / 8];
 static unsigned reads;
 
@@ -51,7 +53,8 @@ static void check(const char *registers, const char *expected)
 			if (page[i].readable)
 				memcpy(page[i].bytes, &memory[at / 8], CAPTURE_STACK_PAGE);
 			capture_stacks_put(stacks, &page[i]);
-			capture_stacks_put(stacks, &page[i]); /* not asked for again */
+			/* a page that is given twice is not requested again */
+			capture_stacks_put(stacks, &page[i]);
 		}
 	}
 	text = capture_stacks_text(stacks);
@@ -67,7 +70,7 @@ static void callers_are_found_on_every_machine(void **state)
 	(void)state;
 	put(BASE + 0x10, BASE + 0x40);
 	put(BASE + 0x18, 0x1111);
-	put(BASE + 0x40, BASE + 0x1ff8); /* the pair is in two pages */
+	put(BASE + 0x40, BASE + 0x1ff8); /* this pair of words is in two pages */
 	put(BASE + 0x48, 0x2222);
 	put(BASE + 0x1ff8, 0);
 	put(BASE + 0x2000, 0x3333);
@@ -82,7 +85,7 @@ static void callers_are_found_on_every_machine(void **state)
 static void leaf_returns_to_its_link(void **state)
 {
 	(void)state;
-	put(BASE + 0x18, BASE + 0x60); /* belongs to the frame at 0x20 */
+	put(BASE + 0x18, BASE + 0x60); /* the frame pointer stored for the frame at 0x20 */
 	put(BASE + 0x50, 0);
 	put(BASE + 0x58, 0x2222);
 	check("cpu 0 pc=1 ra=1234 s0=ffffffff80010020\n", "stack 0 1234 2222\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whether a machine makes progress, by pulses from the test. The test also passes the time, without waiting.
+ * Tests if a machine is found to make progress. The test supplies the pulses, and advances the time without
+ * waiting.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +82,7 @@ static void late_heartbeat_is_seen(void **state)
 	assert_true(silence() == 0);
 }
 
-/* An idle machine need not tick. */
+/* An idle machine may have no timer ticks. */
 static void idle_machine_is_not_watched(void **state)
 {
 	(void)state;

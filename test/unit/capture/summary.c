@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The summary that `ktrace run` makes of its trace. */
+/* Tests the summary that `ktrace run` makes of its trace. */
 #include "capture/output.h"
 
 #include "unit/support/ktread_sample.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The verdict on a run, and when a guest counts as silent. */
+/* Tests the verdict of `ktrace run`, and the conditions under which a guest counts as silent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void missing_trace_is_reported(void **state)
 	(void)state;
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST), CAPTURE_NO_KTRACE);
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .end = CAPTURE_END_TIMEOUT), CAPTURE_NO_KTRACE);
-	/* Nothing was dumped: the guest may contain ktrace nevertheless. */
+	/* The guest sent no dump. It may contain ktrace nevertheless. */
 	assert_int_equal(JUDGE("; the guest dumped nothing over virtio", .ran = 1, .sent = "virtio",
 			       .end = CAPTURE_END_TIMEOUT),
 			 CAPTURE_NO_KTRACE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The message about a trace that the guest has overwritten in its memory. */
+/* Tests the message about a trace that the guest has overwritten in its memory. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls in the types from the trace's table, and calls that are left to the kernel's own text. */
+/*
+ * Tests texts of system calls with the types from the trace's table, and calls for which the kernel's own
+ * text is used.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,7 +179,8 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_string_equal(enter(0, values), "-");
 	assert_string_equal(enter(77, values), "-");
 	assert_string_equal(enter(UINT32_MAX, values), "-");
-	assert_string_equal(enter(7, values), "-"); /* more arguments than numbers */
+	/* the call has more arguments than the event has numbers */
+	assert_string_equal(enter(7, values), "-");
 	assert_string_equal(enter(8, values), "-");
 	assert_string_equal(enter(11, values), "-");
 	assert_string_equal(put(WELLKNOWN_SYSCALL_ENTER, 1, KTRX_TYPE_U64, 8, 2, values), "-");
@@ -191,7 +195,7 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }
 
-/* A payload that ends early, after the same event with a complete one. */
+/* An event's payload ends early. The previous event of the same type has a complete payload. */
 static void short_payloads_are_left_to_the_kernel_text(void **state)
 {
 	const struct ktread_field field[] = { { "nr", "", KTRX_TYPE_U16 }, { "a", "", KTRX_TYPE_U32 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Perfetto output of scripted traces: threads, calls, locks, files, flows and processes. */
+/* Tests Perfetto output of scripted traces: threads, calls, locks, files, flows and processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,11 +38,11 @@ static void scheduling_is_exported(void **state)
 	perfetto_expect(STATE("1000", "0", "7", "3"));
 	perfetto_expect(STATE("1100", "0", "7", "4"));
 	perfetto_expect(STATE("1100", "0", "3", "3"));
-	/* The waker is known: an arrow, and no runnable state. */
+	/* If the waker is known, there is a sched_waking event, and no runnable state. */
 	perfetto_expect("timestamp=1200 ftrace_events{cpu=1 event{timestamp=1200 pid=5 sched_waking{pid=7 "
 			"success=1}}}");
 	perfetto_expect_none(STATE("1200", "0", "7", "2"));
-	/* An idle thread that does not run is not runnable; a preempted one is. */
+	/* An idle thread that does not run is not shown as runnable. A preempted thread is. */
 	perfetto_expect(STATE("1300", "0", "3", "4"));
 	perfetto_expect(STATE("1300", "0", "7", "3"));
 	perfetto_expect(STATE("1400", "0", "7", "2"));
@@ -85,7 +85,7 @@ static void calls_survive_migration(void **state)
 			    "debug_annotations{name_iid=98 int_value=-2}}");
 }
 
-/* A name that was recorded once is used for the lock from then on. */
+/* A lock's name is recorded once, and used for the lock from then on. */
 static void locks_keep_their_names(void **state)
 {
 	(void)state;
@@ -216,7 +216,7 @@ static void created_threads_have_names(void **state)
 			"is_idle=0}}");
 }
 
-/* Returns the flow that an event at that time begins or ends: the text before its fields. */
+/* Returns the text before an event's fields, which names the flow that the event begins or ends. */
 static void expect_flow(const char *time, const char *flow)
 {
 	char start[64], wanted[64];
@@ -250,13 +250,13 @@ static void packets_and_signals_are_flows(void **state)
 	declare_flows();
 	script_event(TX, 1000, 0, 7, V(60), V(1));
 	script_event(SEND, 1010, 0, 7, V(10), V(8));
-	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* not of the signal's flow */
-	script_event(RX, 1030, 1, 8, V(60), V(2));   /* sent before the trace */
+	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* not part of the signal's flow */
+	script_event(RX, 1030, 1, 8, V(60), V(2));   /* a packet that was sent before the trace began */
 	script_event(RX, 1040, 1, 8, V(60), V(1));
 	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal */
 	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another thread */
 	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
-	script_event(RX, 1080, 1, 8, V(60), V(1)); /* it has arrived already */
+	script_event(RX, 1080, 1, 8, V(60), V(1)); /* this packet has already arrived */
 	perfetto_export();
 	expect_flow("1000", "flow_ids=0x1");
 	expect_flow("1010", "flow_ids=0x2");
@@ -329,7 +329,7 @@ static void failed_writes_are_reported(void **state)
 	close(fd);
 }
 
-/* Every field has its greatest length: the result is still one whole packet. */
+/* Every field has its greatest length. The result is still one complete packet. */
 static void longest_packets_fit(void **state)
 {
 	char name[16][300], fields[8192] = "", *at = fields;

@@ -10,7 +10,7 @@
 
 #include "unit/support/perfetto_script.h"
 
-/* A call open before lost slots is not paired with a return after them. */
+/* A call that began before lost slots is not paired with a return after them. */
 static void spans_do_not_cross_gaps(void **state)
 {
 	(void)state;
@@ -19,7 +19,7 @@ static void spans_do_not_cross_gaps(void **state)
 	script_event(RETURN, 1900, 0, 7, V(1), V(0))->lost = 12;
 	assert_int_equal(perfetto_export().unpaired, 2);
 
-	/* The thread is removed from its CPU and put back: what it did in between is unknown. */
+	/* The thread is removed from its CPU and added again, because its state in between is unknown. */
 	perfetto_expect(STATE("1101", "0", "0", "3"));
 	perfetto_expect(STATE("1900", "0", "7", "3"));
 	perfetto_expect(
@@ -51,7 +51,7 @@ static void overwritten_beginnings_are_no_error(void **state)
 		"debug_annotations{name=\"slots\" uint_value=77}}");
 }
 
-/* Events of a CPU in the boot ring, then a gap until its own ring begins. */
+/* A CPU has events in the boot ring, then a gap until its own ring begins. */
 static void boot_ring_is_cut_off(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A text that was split gives the same result as ktread_format(), for every conversion, type and payload. */
+/*
+ * Tests that an event's text that was split into parts gives the same result as ktread_format(), for every
+ * conversion, type and payload.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,7 +25,7 @@ static unsigned char draw(void)
 
 static char result[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];
 
-/* Returns 1 if the phrase produced the text, 0 if it left that to ktread_format(). */
+/* Returns 1 if the phrase produced the text, and 0 if ktread_format() has to produce it. */
 static int compare(const struct phrase *phrase, const struct ktread_event *event)
 {
 	size_t length = ktread_format(event, expected, PHRASE_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The protobuf writer: bytes as the format defines them, and never one past the limit. */
+/* Tests the protobuf writer. It writes bytes as the format defines, and no byte after the limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void nested_messages_are_encoded(void **state)
 	expect("\x0a\x06\x12\x02\x18\x05\x22\x00", 8);
 }
 
-/* Lengths of one, two and three bytes: the bytes written before the length was known move up. */
+/* Lengths take one, two or three bytes. The content is moved when its length is known. */
 static void long_messages_are_encoded(void **state)
 {
 	static const struct {
@@ -111,7 +111,8 @@ static void texts_are_utf8(void **state)
 	expect_text("\xc3", 1, 100, "\\xc3"); /* cut off */
 	/* a character that does not fit as a whole is left out */
 	expect_text("\xc3\xa9", 2, 1, "");
-	expect_text("\x80", 1, 100, "\\x80");				 /* continuation without a start */
+	/* continuation byte without a start byte */
+	expect_text("\x80", 1, 100, "\\x80");
 	expect_text("\xc0\x80", 2, 100, "\\xc0\\x80");			 /* overlong encoding */
 	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");		 /* overlong encoding */
 	expect_text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");		 /* half a surrogate pair */
@@ -120,7 +121,7 @@ static void texts_are_utf8(void **state)
 	expect_text("\xff", 1, 100, "\\xff");
 }
 
-/* A message that is cut off at every length: it is reported, and no byte beyond the limit is touched. */
+/* A message is cut off at every length. This is reported, and no byte after the limit is written. */
 static void no_byte_beyond_the_limit_is_written(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The findings of check as JSON: how certain each is, and the text of events without a format. */
+/*
+ * Tests the findings of `ktrace check` as JSON: the certainty of each, and the text of events without a
+ * format.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +24,7 @@ static void ignore(void *context, const struct check_violation *violation)
 	(void)violation;
 }
 
-/* Checks the script against rules; `unread`: as if the trace could not be read to its end. */
+/* Checks the script against rules. If `unread`, acts as if the trace could not be read to its end. */
 static void check(const char *words, bool unread)
 {
 	struct check_result results[RULES_MAX];

@@ -13,7 +13,7 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-static struct flow_doubts doubts; /* of the last script */
+static struct flow_doubts doubts; /* doubts of the last script */
 
 /* Runs steps in a small kernel, and compares the tree. */
 static void expect(const char *steps, const char *expected)
@@ -66,7 +66,10 @@ static void tail_call_replaces_the_frame(void **state)
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 }
 
-/* A retpoline: b calls an address within itself, which returns to c instead of b; that is a jump. */
+/*
+ * In a retpoline, b calls an address within itself. The code there returns to c instead of b. This return is
+ * a jump.
+ */
 static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 {
 	(void)state;
@@ -74,14 +77,14 @@ static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 	       "1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* The same through d, which only returns. */
+	/* The code within b jumps to d, which only returns. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 jump\nrun 14 d 1 return\nrun 15 c 2 "
 	       "return\n"
 	       "run 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "02", "  b") LINE("14", "01", "  -> d")
 		       LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* b reads the program counter: the address within is the one after the call. */
+	/* To read the program counter, b calls the address after the call. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+8 2 return\nrun 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
 	assert_int_equal(doubts.resyncs, 0);
@@ -96,7 +99,7 @@ static void interrupt_is_a_frame(void **state)
 		       LINE("20", "08", "  } b"));
 }
 
-/* At the first instruction of a called function, before it has run. */
+/* The interrupt occurs at the first instruction of a called function, before this has executed. */
 static void interrupt_before_first_instruction_is_in_the_callee(void **state)
 {
 	(void)state;
@@ -121,7 +124,7 @@ static void system_call_is_a_frame(void **state)
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  => irq"));
 }
 
-/* From c to a, past b: an indirect jump into the middle of a function on the stack. */
+/* An indirect jump leads from c into the middle of a, which is on the stack below b. */
 static void longjmp_removes_the_frames_between(void **state)
 {
 	(void)state;
@@ -132,7 +135,10 @@ static void longjmp_removes_the_frames_between(void **state)
 	assert_int_equal(doubts.resyncs, 0);
 }
 
-/* A return to an unknown place, as if the kernel had switched stacks unseen: nothing is guessed. */
+/*
+ * A return leads to an unknown address, as if the kernel had switched stacks without a trace of it. No frames
+ * are guessed.
+ */
 static void unexpected_return_restarts_the_stack(void **state)
 {
 	(void)state;
@@ -143,7 +149,7 @@ static void unexpected_return_restarts_the_stack(void **state)
 	assert_int_equal(doubts.resyncs, 1);
 }
 
-/* No duration crosses them: b ends afterwards, but it is unknown whether that is the same call. */
+/* No duration includes a gap. b returns after the gap, but this may be another call of b. */
 static void gaps_and_overflows_end_all_frames(void **state)
 {
 	(void)state;
@@ -178,7 +184,10 @@ static void duration_is_unknown_if_thread_may_have_run_elsewhere(void **state)
 					   "--- thread: 7 ---\n" OPEN("22", "  } d") "CPU 1\n");
 }
 
-/* A filter on b: it is entered and left each time; the functions that it calls are not seen. */
+/*
+ * A filter traces only b. Tracing begins and ends with each part of b, and functions that b calls are not
+ * traced.
+ */
 static void filtered_functions_are_entered_and_left(void **state)
 {
 	(void)state;
@@ -188,7 +197,7 @@ static void filtered_functions_are_entered_and_left(void **state)
 	       "thread 0 of process 7: sh\n" LINE("10", "06", "b") LINE("20", "01", "b"));
 }
 
-/* A filter on b, which ends with a jump to c: the next call of b does not come from c. */
+/* A filter traces only b, which ends with a jump to c. The next call of b is not made by c. */
 static void filtered_functions_are_left_by_tail_calls(void **state)
 {
 	(void)state;
@@ -197,7 +206,9 @@ static void filtered_functions_are_left_by_tail_calls(void **state)
 	       "CPU 0\n" LINE("10", "02", "b") OPEN("12", "-> c") LINE("15", "02", "b") OPEN("17", "-> c {"));
 }
 
-/* The kernel is not traced: a thread's system calls, page faults and signals are between off and on. */
+/*
+ * The kernel is not traced. A thread's system calls, page faults and signals are gaps between "off" and "on".
+ */
 static void untraced_kernels_leave_the_stack_alone(void **state)
 {
 	(void)state;
@@ -209,7 +220,7 @@ static void untraced_kernels_leave_the_stack_alone(void **state)
 		       LINE("35", "23", "  } b"));
 }
 
-/* User code is not traced: returning to it ends all frames of the kernel. */
+/* User code is not traced. A return to user code ends all frames of the kernel. */
 static void untraced_users_leave_an_empty_stack(void **state)
 {
 	(void)state;
@@ -223,8 +234,8 @@ static void untraced_users_leave_an_empty_stack(void **state)
 }
 
 /*
- * An exception return leads to b, where the next interrupt comes at once: it is reported as if it came before
- * the return.
+ * An exception return leads to b, where the next interrupt occurs immediately. This interrupt is reported as
+ * if it had occurred before the return.
  */
 static void consecutive_interrupts_do_not_accumulate_frames(void **state)
 {
@@ -239,7 +250,7 @@ static void consecutive_interrupts_do_not_accumulate_frames(void **state)
 			       LINE("22", "11", "  } b"));
 }
 
-/* Interrupt vectors run from one symbol into the next, without a branch. */
+/* Code of interrupt vectors continues from one symbol to the next without a branch. */
 static void run_may_pass_through_functions(void **state)
 {
 	(void)state;
@@ -247,7 +258,7 @@ static void run_may_pass_through_functions(void **state)
 	       "CPU 0\n" OPEN("10", "a {") OPEN("12", "  b") OPEN("12", "  -> c") LINE("12", "01", "  -> d"));
 }
 
-/* The rarely executed part is elsewhere. */
+/* The rarely executed part of b is at another address, under another symbol. */
 static void cold_part_belongs_to_its_function(void **state)
 {
 	(void)state;
@@ -257,7 +268,7 @@ static void cold_part_belongs_to_its_function(void **state)
 		       LINE("17", "05", "  } b"));
 }
 
-/* The same address is looked up repeatedly: an answer must not be used after it has become invalid. */
+/* The same address is looked up repeatedly. A stored result must not be used after it has become invalid. */
 static void function_at_an_address_depends_on_the_time(void **state)
 {
 	static const struct {

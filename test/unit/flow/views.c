@@ -39,8 +39,8 @@ static void only_whole_calls_have_durations(void **state)
 {
 	(void)state;
 	/*
-	 * The first a has not returned: the time of its recursive call is not counted in the total on its
-	 * own.
+	 * The first call of a has not returned, so the time of its recursive call is not counted separately
+	 * in the total.
 	 */
 	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
@@ -108,7 +108,7 @@ static void executed_functions_are_listed_once(void **state)
 	assert_int_equal(flow_walk(flow, &flow_executed, executed), 0);
 	assert_int_equal(flow_executed_write(executed, &out, 0), 0);
 	flow_executed_free(executed);
-	/* The second run goes from the end of b through c into d. */
+	/* The second run of instructions goes from the end of b through c into d. */
 	flow_test_expect(&out, "- [unknown]\nkernel b\nkernel c\nkernel d\nkernel e\nsh [sh]\nsh main\n");
 	flow_close(flow);
 }
@@ -161,7 +161,7 @@ static void unknown_columns_are_refused(void **state)
 
 /* ---- Coverage of this program --------------------------------------------------------------------- */
 
-/* Compilers do not agree to which line its first instruction belongs. */
+/* Compilers assign this function's first instruction to different lines. */
 static unsigned covered(unsigned value)
 {
 	return value * 3 + 1;
@@ -207,7 +207,7 @@ static void coverage_counts_lines_and_functions(void **state)
 	assert_non_null(strstr(out.buffer, "\nFNDA:0,coverage_counts_lines_and_functions\n"));
 	assert_non_null(strstr(out.buffer, "\nFNH:1\nDA:"));
 	assert_non_null(strstr(out.buffer, "/flow/views.c\n"));
-	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing in it ran */
+	assert_null(strstr(out.buffer, "flow/calls.c")); /* no code of that file was executed */
 	assert_non_null(strstr(out.buffer, ",0\n"));
 	assert_string_equal(flow_test_noted, "runs of code in no known file, not counted: 1");
 	base_output_close(&out);
@@ -261,7 +261,7 @@ static void last_branches_are_shown_for_each_cpu(void **state)
 		    "CPU 0\n99         jump\n100        jump\nCPU 1\n3          jump\n4          jump\n");
 }
 
-/* Up to the first entry, on all CPUs; steps that accompany the branches are shown with them. */
+/* Shows the branches up to the first entry of d, on all CPUs. Steps between these branches are shown, too. */
 static void last_branches_before_function_entry_are_shown(void **state)
 {
 	(void)state;

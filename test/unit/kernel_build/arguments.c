@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One argument per line, for arguments.sh: lines with RIGHT must compile, lines with WRONG must not, for
- * every compiler, its flags and every CPU, in an event that is built and in one that is left out. C11 and
- * C++17.
+ * One argument per line, for arguments.sh. Lines with RIGHT must compile, and lines with WRONG must not. This
+ * is true for every compiler, CPU and set of flags, in C11 and C++17, and also for an event that is left out.
  */
 /* clang-format off */
 #include <stdbool.h>

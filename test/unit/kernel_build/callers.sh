@@ -18,7 +18,7 @@ called_at() {
 	$1 $flags "$2" -nostdlib -r -o "$tmp/called.o" $called
 }
 
-# sites_at COMPILER "FLAGS" INPUT…: builds the sites, links them with the inputs, and runs the test.
+# sites_at COMPILER "FLAGS" INPUT…: builds the code that records, links it with the inputs, and runs the test.
 sites_at() {
 	name="$1 $2" compiler=$1 level=$2
 	shift 2

@@ -126,7 +126,8 @@ for compiler in gcc clang; do
 	done
 done
 
-# The hooks of hardware trace: the same; if left out, no code.
+# The hooks of hardware trace: in a thread that is not traced, only a load and a branch. If left out, they
+# have no code.
 hwt=test/unit/kernel_build/hwt.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -150,7 +151,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Groups: one left out, one selected.
+# One group of events is left out, and one is selected.
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_NO_test=1 -DKTRACE_NO_text=1
 equal "a group left out by name" '' "$(nm -u "$tmp/out.o")"
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_other=1

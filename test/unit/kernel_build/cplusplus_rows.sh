@@ -29,8 +29,8 @@ build() {
 	check "$name: runs" sh -c "'$tmp/program' >'$tmp/trace' 2>'$tmp/rows'"
 	shown "$tmp/trace" >"$tmp/shown"
 	same "$name: every event is shown" $folder/expected.txt "$tmp/shown"
-	# Compilers differ in the line of a site that spans several lines, and in whether they keep the
-	# descriptor of a function that is not called. An event that a header declares belongs to each file
+	# Compilers assign different lines to an event that spans several lines, and not all of them keep the
+	# descriptor in a function that is not called. An event that a header declares belongs to each file
 	# that includes it.
 	grep '^\(first\|second\|shared\)\.' "$tmp/rows" | grep -v 'never called' | LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/counted"
 	same "$name: each event has one row" $folder/rows.txt "$tmp/counted"

@@ -27,8 +27,8 @@ expect() {
 # places FILE: prints the number of place descriptors
 places() { nm "$1" | grep -cE ' [dD] .*ktrace_event_[a-z_]+_place(\.[0-9]+)?$'; }
 
-# Each place has one descriptor, wherever it is: in different kinds of functions, on one line with others, in
-# a macro, a switch, an unrolled loop.
+# Each place has one descriptor, in all kinds of functions, on a line with other places, and in a macro, a
+# switch or an unrolled loop.
 cat >"$tmp/places.c" <<'E'
 #define KTR 1
 #define KTR_PLACES 1
@@ -93,7 +93,7 @@ for arch in x86_64 aarch64 riscv64; do
 	done
 done
 
-# What the compiler must reject.
+# Code that the compiler must reject.
 refuse() {
 	printf '#define KTR 1\n#define KTR_X 1\n#include <sys/ktr.h>\nKTR_INFO_MASTER(x);\n%s\n' "$2" >"$tmp/bad.c"
 	if compile gcc x86_64 "$tmp/bad.c" "$tmp/bad.o" -O2 -Iinclude/compat >"$tmp/log" 2>&1; then

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Macros that kernel headers define before they include ktrace's: names of attributes, and their own printf.
+ * Macros that kernel headers define before they include ktrace's headers: names of attributes, and the
+ * kernel's own printf.
  */
 #define aligned(n)	  __attribute__((__aligned__(n)))
 #define always_inline	  __inline__ __attribute__((__always_inline__))

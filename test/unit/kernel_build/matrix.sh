@@ -8,13 +8,13 @@
 . test/unit/kernel_build/common.sh
 
 samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
-# Sources whose frames are on the stack of the recording code, and the largest possible sites.
+# Sources whose functions run on the stack of the recording code, and the largest possible events.
 recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
 for arch in x86_64 aarch64 riscv64; do
 	eval "recording_$arch=\"$recording $(make -s "ktrace-hwt-sources-$arch")\" dumping_$arch=\"$(make -s "transport-sources-$arch")\""
 done
 
-# without "WORDS" "OTHERS": prints the words that are not among the others
+# without "WORDS" "OTHERS": prints each word of WORDS that is not in OTHERS
 without() { for word in $1; do case " $2 " in *" $word "*) ;; *) echo "$word" ;; esac; done; }
 
 # Prints the compiler's option that rejects stack frames of 512 bytes.

@@ -10,7 +10,10 @@
 
 enum colour { RED, GREEN };
 
-/* Names of groups and events may be macros: gcc has `unix`, kernels have `current`. */
+/*
+ * Names of groups and events may also be macros. For example, gcc defines `unix`, and kernels define
+ * `current`.
+ */
 #undef current
 #define current 7
 #define running +1
@@ -60,7 +63,7 @@ void kernel_main(const char *path, int x)
 
 	KTRACE(sched, switch, 1, 2, 3);
 	ktrace_thread_switch(1, 2);
-	ktrace_switch(1, 2, 0); /* the library's event with the name of an event of the kernel */
+	ktrace_switch(1, 2, 0); /* the kernel has an event with the same name as this event of the library */
 	ktrace_acquire(path, KTRACE_BY_CPU);
 	KTRACE(irq, spurious);
 	KTRACE(unix, send, 1);

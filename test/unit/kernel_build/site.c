@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A function with one site, and the same function without it. */
+/* A function that records one event, and the same function without the event. */
 #include <ktrace/ktrace.h>
 
 KTRACE_EVENT(test, five, "%u %u %u %u %s", (uint32_t, a), (uint32_t, b), (uint32_t, c), (uint32_t, d),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Corrected timestamps: interpolated between points, and never decreasing, whatever the points are. */
+/*
+ * Tests corrected timestamps. They are interpolated between points, and never decrease, even if the points
+ * are wrong.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +58,7 @@ static void corrected_stamps_stay_within_64_bits(void **state)
 	free(clock.piece);
 }
 
-/* Random points, as no sound guest has them. */
+/* Random points, which no correct guest has. */
 static void corrected_stamps_never_decrease(void **state)
 {
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -82,7 +85,10 @@ static void corrected_stamps_never_decrease(void **state)
 	free(clock.piece);
 }
 
-/* CPU 1 is 10 ms ahead and 100 ppm fast. The guest has measured it every 100 ms, except near the ends. */
+/*
+ * CPU 1 is 10 ms ahead and 100 ppm fast. The guest has measured CPU 1's clock every 100 ms, but not near the
+ * beginning and the end.
+ */
 static void put_rows(struct writer *writer, int damaged)
 {
 	struct ktrx_clock rows[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Slots as columns: all 32 bytes of each slot are restored, and damaged columns cause no access out of
- * bounds.
+ * Tests slots that are stored as columns. All 32 bytes of each slot are restored, and damaged columns cause
+ * no access out of bounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define SLOTS 700u
 
 /*
- * The slots are the first ones of this ring. Half of them are of its newest lap, the others of the lap
- * before.
+ * The slots are the first slots of this ring. Half of them are of its newest lap, and the other half of the
+ * previous lap.
  */
 #define RING  3u
 #define SHIFT 10u
@@ -51,7 +51,7 @@ static int free_fixture(void **state)
 	return 0;
 }
 
-/* Encodes and decodes the slots, and compares. Returns how many bytes the columns had. */
+/* Encodes the slots, decodes the columns, and compares both. Returns the size of the columns in bytes. */
 static size_t round_trip(struct fixture *fixture, uint32_t coding, uint32_t slots)
 {
 	const struct ktread_columns_ring ring = { { KTRX_SLOTS_CHECKED, RING, SHIFT }, HEAD, 0 };
@@ -100,7 +100,8 @@ static void empty_slots_take_nothing(void **state)
 }
 
 /*
- * Slots as a kernel writes them take little room, because leads and checks are computed when they are read.
+ * Slots that a kernel has written need few bytes, because tags and checks are computed when the columns are
+ * read.
  */
 static void regular_slots_shrink(void **state)
 {
@@ -122,13 +123,13 @@ static void regular_slots_shrink(void **state)
 		memcpy(slot, word, sizeof(word));
 	}
 	/*
-	 * For each slot: the group's number; one or two bytes of timestamp, a generation, a word of the
-	 * payload.
+	 * For each slot, the columns have the group's number, one or two bytes of timestamp, a generation,
+	 * and a word of the payload.
 	 */
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }
 
-/* Records of three slots with checks. Slots after the head are of the lap before. */
+/* Makes records of three slots with checks. Slots after the ring's head are of the previous lap. */
 static void fill_checked(struct fixture *fixture)
 {
 	for (uint32_t n = 0; n + 3 <= SLOTS; n += 3) {
@@ -167,7 +168,7 @@ static void checked_slots_shrink(void **state)
 
 	fill_checked(fixture);
 	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 5 * SLOTS);
-	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* the block's end cuts a record */
+	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* a record is cut off at the block's end */
 		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 
@@ -185,7 +186,7 @@ static void damaged_slots_are_restored_exactly(void **state)
 }
 
 /*
- * Changes bytes of good columns and cuts their end off: they are refused or decoded, without access out of
+ * Changes bytes of valid columns, and cuts off their end. They are refused or decoded, without access out of
  * bounds.
  */
 static void damaged_columns_do_no_harm(void **state)
@@ -208,7 +209,9 @@ static void damaged_columns_do_no_harm(void **state)
 			fixture->content[draw(fixture) % (round % 3 ? 64 : size)] =
 				(unsigned char)draw(fixture);
 		size = draw(fixture) % 4 ? size : draw(fixture) % size;
-		/* Exactly this size, so that AddressSanitizer finds an access after its end. */
+		/*
+		 * The memory has exactly this size, so that AddressSanitizer detects an access after its end.
+		 */
 		copy = malloc(size ? size : 1);
 		assert_non_null(copy);
 		memcpy(copy, fixture->content, size);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Following a guest: which events come, in which order, what is counted as lost, and when it ends. */
+/* Tests following a guest: the events, their order, the counts of lost slots, and the end of the guest. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/support/ktread_guest.h"
 
 /*
- * Reads to the end. Each CPU's records are numbered. The test fails if a record comes twice, is out of order,
- * or is missing without being counted right before the next one. Returns the slots reported as lost.
+ * Reads to the end. Each CPU's records are numbered. The test fails if a record is read twice, is out of
+ * order, or is missing and not counted directly before the next record. Returns the slots reported as lost.
  */
 static uint64_t read_numbered(struct guest *guest)
 {
@@ -290,7 +290,7 @@ static void trace_is_refused_and_memory_file_is_followed(void **state)
 	free(guest);
 }
 
-/* Reads until nothing more comes. */
+/* Reads until there are no more events. */
 static void exhaust(struct guest *guest)
 {
 	struct ktread_followed now;
@@ -301,7 +301,7 @@ static void exhaust(struct guest *guest)
 	assert_in_range(status + 10, 4, 11);
 }
 
-/* Between two looks, any bit of what is read again and again may change. */
+/* Any bit of the memory that is read repeatedly may change between two looks. */
 static void flipped_bits_do_no_harm(void **state)
 {
 	static const struct {

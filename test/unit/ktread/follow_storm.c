@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Follows this process itself. Its threads record as CPUs do, and are interrupted by signals whose handlers
- * record as well. Each record is numbered. The test fails if a record is torn, comes twice, or is missing
- * without being counted.
+ * record as well. Each record is numbered. The test fails if a record is torn, is read twice, or is missing
+ * and not counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,12 +25,13 @@
 
 #define WORKERS 2u
 #define SLOTS	16384u
-#define NUMBERS (UINT64_C(1) << 22) /* more than a thread records */
+#define NUMBERS (UINT64_C(1) << 22) /* more than the number of records of a thread */
 #define RECORDS 150000u
 #define BURST	50u
-#define PACED	(RECORDS / 3 * 2) /* records with pauses between them, of which none should be lost */
-#define PAGE	UINT64_C(4096)
-#define TOP	(UINT64_C(1) << 47)
+/* number of records that are made with pauses, so that none should be lost */
+#define PACED (RECORDS / 3 * 2)
+#define PAGE  UINT64_C(4096)
+#define TOP   (UINT64_C(1) << 47)
 
 KTRACE_EVENT(test, pair, "%llu %llu", (unsigned long long, number), (unsigned long long, complement));
 KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsigned long long, triple),
@@ -39,7 +40,7 @@ KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsign
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
 
-static atomic_ullong numbered[WORKERS]; /* records that were begun, of both kinds */
+static atomic_ullong numbered[WORKERS]; /* number of records of both events that were begun */
 static atomic_uint online, at_work;
 static atomic_bool storm;
 static uint8_t *seen[WORKERS];
@@ -84,7 +85,7 @@ static void *work(void *argument)
 	}
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	at_work--;
-	/* The reserve word is in the thread's memory, so it must not exit yet. */
+	/* The thread must not exit yet, because the reserve word is in its memory. */
 	while (storm)
 		sched_yield();
 	return NULL;
@@ -179,7 +180,7 @@ static void start(pthread_t *threads)
 		sched_yield();
 }
 
-/* Waits for the threads, and counts which records came and which are missing. */
+/* Waits for the threads, and counts the records that were read and those that are missing. */
 static void join(const pthread_t *threads, uint64_t *came, uint64_t *missing)
 {
 	storm = false;
@@ -222,7 +223,7 @@ static void every_record_comes_once_or_is_counted(void **state)
 	assert_int_equal(account.produced, account.shown + lost + account.unreadable);
 	assert_int_equal(account.events, came);
 	assert_true(came > PACED);
-	/* Each missing record has one or two of the slots counted; anchors may have some, too. */
+	/* For each missing record, one or two slots were counted. Lost anchors may be counted, too. */
 	assert_in_range(lost + account.unreadable, missing, 2 * missing + 2 * WORKERS);
 	ktread_follow_close(follow);
 	ktread_memory_close(memory);

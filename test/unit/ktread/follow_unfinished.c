@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Following a guest whose records are finished late, or never. */
+/* Tests following a guest whose records are finished late, or never. */
 #include <string.h>
 
 #include "unit/support/ktread_guest.h"
@@ -105,7 +105,7 @@ static void long_record_comes_late_as_a_whole(void **state)
 	guest_end(guest);
 }
 
-/* A record that is passed over, and overwritten before it is finished. */
+/* A record that the reader skips, and that is overwritten before it is finished. */
 static void record_that_is_never_finished_is_counted(void **state)
 {
 	struct guest *guest = guest_start(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Values and texts of events: printed as the C library does, and safe with wrong texts. */
+/* Tests values and texts of events. They are printed as by the C library, and wrong texts do no harm. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

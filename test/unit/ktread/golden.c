@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The writers here make the inputs in test/golden/ktread and test/golden/bad, byte for byte, so that a change
- * of the format is noticed. With KTREAD_GOLDEN=write in the environment they are written anew.
+ * The functions of this file make the files in test/golden/ktread and test/golden/bad, byte for byte, so that
+ * a change of the format is detected. With KTREAD_GOLDEN=write in the environment, they write these files
+ * again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ static void make_v1_twice(struct bytes *bytes)
 }
 
 /*
- * A ring that has wrapped around, records of one and of several slots, one in flight, a shared ring with
- * callers, anchors.
+ * Makes a ring that has wrapped around, records of one slot and of several slots, an incomplete record, a
+ * shared ring with callers, and anchors.
  */
 static void make_v2(struct bytes *bytes)
 {
@@ -139,7 +140,10 @@ static void make_core_of_nothing(struct bytes *bytes)
 	bytes_grow(bytes, 64);
 }
 
-/* Makes bad streams from a good one, because what a compressor writes may differ between versions. */
+/*
+ * Makes bad streams from a stored good one, because compressed bytes may differ between versions of the
+ * compressor.
+ */
 static struct ktrx_stream *make_stream(struct bytes *bytes)
 {
 	unsigned char chunk[4096];
@@ -188,7 +192,7 @@ static void make_stream_of_large_block(struct bytes *bytes)
 	seal_first_block(block);
 }
 
-/* The head claims columns, but the block has plain bytes. */
+/* The block's head states that it has columns, but the block has plain bytes. */
 static void make_stream_of_wrong_coding(struct bytes *bytes)
 {
 	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);

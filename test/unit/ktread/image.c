@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Guest memory: RAM files, cores, decoys, live memory that changes while it is read, and dumps made from
- * memory.
+ * Tests reading guest memory: RAM files, core dumps, data that only resembles a trace, memory that changes
+ * while it is read, and dumps made from memory.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static unsigned char *new_memory(void)
 	return memory;
 }
 
-/* One record on the boot ring, 2000 on the ring of each CPU. */
+/* Makes one record in the boot ring, and 2000 records in the ring of each CPU. */
 static void fill(struct writer *writer)
 {
 	begin(writer, 3);
@@ -140,7 +140,10 @@ static void decoys_are_ignored(void **state)
 	old.root.nonce = 0x5555555555555501;
 	writer_memory(&old, memory + 0x600000 - WRITER_ROOT, 0);
 	memset(memory + 0x600000 - WRITER_ROOT + WRITER_BLOCK, 0, 64);
-	/* A block of another boot at the same addresses, a block with a wrong length, and a magic alone. */
+	/*
+	 * A block of another boot at the same addresses, a block with a wrong length, and only a magic
+	 * number.
+	 */
 	block.nonce ^= 1;
 	memcpy(memory + 0x400000, &block, sizeof(block));
 	block.nonce ^= 1;
@@ -197,8 +200,8 @@ static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
 }
 
 /*
- * In the file, a ring above 4 GiB comes after the memory below the hole, whose size differs between machine
- * types.
+ * A ring is above 4 GiB. In the file, it follows the memory below the PCI hole. The size of the hole differs
+ * between machine types.
  */
 static void memory_above_the_hole_is_found(void **state)
 {
@@ -268,7 +271,7 @@ static void flipped_bits_do_no_harm(void **state)
 	writer_close(&writer);
 }
 
-/* A core of two segments in the wrong order; the border is within the rings. */
+/* A core dump has two segments in the wrong order. The border between them is within the rings. */
 static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
@@ -332,7 +335,7 @@ static void check_core(uint64_t base, void (*put)(struct bytes *core, uint64_t b
 	writer_close(&writer);
 }
 
-/* A core that was not copied completely: what is there is shown, and what is missing is reported. */
+/* A core dump was not copied completely. The available part is shown, and the missing part is reported. */
 static void cut_core_reports_missing_bytes(void **state)
 {
 	const uint64_t base = UINT64_C(0x140000000), cut = WRITER_BLOCK + 0x3010;
@@ -374,11 +377,11 @@ static void memory_without_ktrace_is_refused(void **state)
 	free(memory);
 }
 
-/* A guest that runs while it is read: at each read, each CPU records something. */
+/* A guest runs while its memory is read. At each read, each CPU records events. */
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	unsigned pace; /* records of each CPU at each read */
+	unsigned pace; /* number of records that each CPU makes at each read */
 	uint64_t stamp;
 };
 
@@ -453,8 +456,8 @@ static void dump_of_a_running_guest_is_exact(void **state)
 	fill(&guest.writer);
 	writer_memory(&guest.writer, guest.memory, 0);
 	/*
-	 * The guest is slower than the copy: nothing is lost, and what it records during the copy is in the
-	 * dump.
+	 * The guest records more slowly than it is copied. Nothing is lost, and the dump has the records made
+	 * during the copy.
 	 */
 	assert_int_equal(dump_guest(&guest, &produced), 0);
 	assert_true(produced > 2 + 2 * 2001);
@@ -493,7 +496,7 @@ static void several_dumps_fit_into_a_file(void **state)
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	close(fd);
-	/* A descriptor that cannot be written at random offsets. */
+	/* The dump is written to a file descriptor that does not support random offsets. */
 	fd = open(path, O_WRONLY | O_APPEND);
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	close(fd);
@@ -509,7 +512,7 @@ static void several_dumps_fit_into_a_file(void **state)
 }
 
 /*
- * The reserve word is at an address that cannot be resolved. The head is then found by looking at the slots.
+ * The reserve word is at an address that cannot be resolved. Then the head is found by reading the slots.
  */
 static void unreachable_head_is_found_from_the_slots(void **state)
 {

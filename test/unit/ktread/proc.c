@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces of all formats: a record reads the same in each format. */
+/* Tests process traces of all formats. The same record gives the same result in each format. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,8 +208,8 @@ static void heads_are_decoded(void **state)
 }
 
 /*
- * The format of each golden trace is found by its content. Reading it twice gives the same records, and all
- * of them.
+ * The format of each golden trace is detected from its content. Reading a trace twice gives all records, and
+ * the same ones.
  */
 static void golden_traces_are_detected_and_read_twice(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces that were cut or damaged: all that can be read is returned, the rest is reported with its
- * offset.
+ * Tests process traces that were cut off or damaged. All readable records are returned, and the rest is
+ * reported with its offset.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void read_flipped(struct copy *copy, size_t bit, struct proc_outline *out
 }
 
 /*
- * Cut at any place: all records before the cut are returned, then the cut is reported, unless it is between
- * two records.
+ * The trace is cut off at each offset. All records before the cut are returned. Then the cut is reported,
+ * unless it is between two records.
  */
 static void cut_trace_keeps_the_records_before_the_cut(void **state)
 {
@@ -100,7 +100,9 @@ static void cut_trace_keeps_the_records_before_the_cut(void **state)
 	}
 }
 
-/* Returns the number of the record that has this byte; the number of records if none has it. */
+/*
+ * Returns the index of the record that contains this byte, or the number of records if no record contains it.
+ */
 static unsigned record_at(const struct proc_outline *outline, size_t at)
 {
 	unsigned n = outline->records;
@@ -110,7 +112,7 @@ static unsigned record_at(const struct proc_outline *outline, size_t at)
 	return n ? n - 1 : outline->records;
 }
 
-/* A flipped bit loses at most its own record, and makes up no other record. */
+/* If a bit is flipped, at most the record that contains it is lost, and no false record is returned. */
 static void flipped_bit_loses_at_most_its_record(void **state)
 {
 	struct proc_outline outline;
@@ -135,7 +137,7 @@ static void flipped_bit_loses_at_most_its_record(void **state)
 	end_copy(&copy);
 }
 
-/* In formats without a mark, reading ends at damage, but the records before it are not affected. */
+/* In formats whose records have no mark, reading ends at the damage. Earlier records are not affected. */
 static void flipped_bit_keeps_the_records_before_it(void **state)
 {
 	(void)state;
@@ -197,7 +199,10 @@ static void session_after_a_torn_one_is_found(void **state)
 	assert_int_equal(outline.offset[2] % 8, 3);
 }
 
-/* A trace that a program wrote as its data stays data, also if the record is torn. */
+/*
+ * A program has written a trace as its data. It is still read as data, even if the record that contains it is
+ * torn.
+ */
 static void inner_traces_are_data(void **state)
 {
 	struct proc_outline outline;
@@ -230,7 +235,7 @@ static void impossible_lengths_are_reported(void **state)
 	assert_int_equal(outline.errors, 1);
 }
 
-/* More damage than fits into the window, full of marks that begin no record. */
+/* The damaged part is larger than the window, and full of marks at which no record begins. */
 static void damage_longer_than_the_window_is_stepped_over(void **state)
 {
 	const size_t length = 9 << 20;
@@ -279,7 +284,7 @@ static void payload_above_the_limit_is_damage(void **state)
 	free(data);
 }
 
-/* A program cannot make up records, whatever data it lets the kernel record. */
+/* A program cannot forge records, even if it chooses the data that the kernel records. */
 static void programs_cannot_make_up_records(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
@@ -334,7 +339,7 @@ static void session_after_torn_data_is_found(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A payload full of records that lead nowhere is read as fast as any other payload. */
+/* A payload that is full of false records is read as fast as any other payload. */
 static void chains_that_lead_nowhere_take_no_time(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };

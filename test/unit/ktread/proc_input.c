@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Inputs of process traces: pipes, standard input, packed files, and files that grow. */
+/* Tests the inputs of process traces: pipes, standard input, compressed files, and files that grow. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void dash_reads_standard_input(void **state)
 	close(kept);
 }
 
-/* Packs the bytes as two zstd frames. */
+/* Compresses the bytes as two zstd frames. */
 static void pack(const struct bytes *bytes, struct bytes *packed)
 {
 	size_t half = bytes->size / 2, room = bytes->size + 1000;
@@ -117,7 +117,7 @@ static void packed_trace_is_read_as_unpacked(void **state)
 	}
 }
 
-/* Packed bytes that are cut or wrong: what can be unpacked is read first. */
+/* The compressed bytes are cut off or wrong. The part that can be decompressed is read first. */
 static void cut_packed_trace_keeps_what_was_unpacked(void **state)
 {
 	struct bytes bytes = { 0 }, packed = { 0 };
@@ -178,8 +178,8 @@ static void end_growing(struct growing *growing)
 }
 
 /*
- * The file grows byte by byte. Each record comes once, as soon as it is whole; an incomplete record is no
- * error.
+ * The file grows byte by byte. Each record is returned once, as soon as it is complete. An incomplete record
+ * is not an error.
  */
 static void growing_file_returns_each_record_once(void **state)
 {
@@ -261,7 +261,7 @@ static void shrunk_file_is_an_error(void **state)
 	bytes_free(&bytes);
 }
 
-/* A writer without room removes the beginning of a record, and writes another record later. */
+/* A writer whose disk is full removes the incomplete record at the end. Later it writes another record. */
 static void removed_beginning_of_a_record_is_not_seen(void **state)
 {
 	const struct ktread_proc_record *record;
@@ -292,7 +292,7 @@ static void removed_beginning_of_a_record_is_not_seen(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* Reading a followed pipe never waits. The pipe is over when no process has it open for writing. */
+/* Reading a followed pipe never waits. The trace ends when no process has the pipe open for writing. */
 static void followed_pipe_is_over_when_closed(void **state)
 {
 	const struct ktread_proc_options options = { .size = sizeof(options), .follow = 1 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records of process traces that affect later ones: names, tables, heads, ABIs. Detection of the format. */
+/*
+ * Tests records of process traces that affect later records: names, tables, heads, ABIs. Also tests the
+ * detection of the format.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +48,8 @@ static void names_are_known_after_their_record(void **state)
 }
 
 /*
- * The names of 16000 processes are kept. If there are more, some are forgotten, but no process gets the name
- * of another.
+ * The names of 16000 processes are kept. If there are more, some names are dropped, but no process gets the
+ * name of another process.
  */
 static void many_processes_keep_their_own_names(void **state)
 {
@@ -154,7 +157,7 @@ static void head_sets_the_info(void **state)
 	proc_ends(trace);
 }
 
-/* A head with the right check, but an odd value. */
+/* A session's head with a valid check, but an unusual value. */
 static void put_odd_head(struct put *put, size_t at, uint64_t value, unsigned bytes)
 {
 	uint32_t check = 2166136261u;
@@ -281,7 +284,7 @@ static void freebsd_abi_is_known_after_its_record(void **state)
 	proc_ends(trace);
 }
 
-/* However short the file is, the detected format is right, or none is detected. */
+/* For each length of the file, the right format is detected, or none. */
 static void beginning_of_a_file_gives_the_right_format_or_none(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings in dumps and in memory, sound and damaged; and the place in the file where a host writes. */
+/*
+ * Tests valid and damaged settings, in dumps and in memory, and the offset in the file at which a host writes
+ * a setting.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +25,7 @@ static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8
 	bytes_append(&writer->settings, &row, sizeof(row));
 }
 
-/* Four sound rows, a gap, and rows that a reader must skip. */
+/* Four valid entries, a gap, and entries that a reader must skip. */
 static void fill(struct writer *writer)
 {
 	static const char endless[49] = "123456789012345678901234567890123456789012345678";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Streams: whatever was written is read back unchanged. */
+/* Tests that the contents of a stream are read back unchanged. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,10 @@ static uint64_t same_trace(const char *path, const struct ktread_options *option
 	return count;
 }
 
-/* Rings that have wrapped around, one that is not full, one out of order; more slots than a block holds. */
+/*
+ * The trace has rings that have wrapped around, a ring that is not full, and a ring that is out of order. It
+ * has more slots than a block.
+ */
 static void make_v1(struct bytes *dump)
 {
 	uint64_t seed = 1;
@@ -212,7 +215,7 @@ static void version_2_is_restored(void **state)
 	bytes_free(&dump);
 }
 
-/* Raw slots are the same in the stream. */
+/* The stream has the same raw slots. */
 static void slots_are_restored(void **state)
 {
 	unsigned char x[KTRX_SLOT_SIZE], y[KTRX_SLOT_SIZE];
@@ -255,7 +258,7 @@ static void memory_is_restored(void **state)
 	free(memory);
 }
 
-/* A core is read in place, so that the stream has a dump made for it. */
+/* A core dump is not copied into the stream. A dump is made from it for the stream. */
 static void core_is_restored(void **state)
 {
 	const Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 0x1000, .p_filesz = WRITER_MEMORY_SIZE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is read of a stream that was damaged or cut short, and what is refused. */
+/* Tests which parts of a damaged or cut-off stream are read, and which streams are refused. */
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,7 +83,9 @@ static uint64_t read_damaged(const struct bytes *stream, const char *warning)
 	uint64_t count = count_events(trace);
 
 	assert_true(is_warned(trace, warning));
-	/* Damage within a block is only found when the block is read: its slots are unreadable. */
+	/*
+	 * Damage within a block is only detected when the block is read. Then its slots count as unreadable.
+	 */
 	assert_int_equal(ktread_is_cut(ktread_info(trace)), strcmp(warning, "is damaged") != 0);
 	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
@@ -174,12 +176,12 @@ static void impossible_blocks_are_skipped(void **state)
 	block->size = UINT32_MAX;
 	seal_block(block);
 	read_damaged(&stream, "damaged");
-	/* A length that is less than the frame's content. */
+	/* The block's length is less than the length of the compressed frame's content. */
 	*block = sound;
 	block->length = sound.length - KTRX_SLOT_SIZE;
 	seal_block(block);
 	read_damaged(&stream, "is damaged");
-	/* The same position as another block. */
+	/* The block has the same position as another block. */
 	*block = sound;
 	block->position = 0;
 	seal_block(block);

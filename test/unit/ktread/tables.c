@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The tables of CPUs and holders: sound ones, ones with smaller or larger rows, and ones with wrong sizes in
- * the dump.
+ * Tests the tables of CPUs and of threads: valid tables, tables with smaller or larger entries, and tables
+ * with wrong sizes in the dump.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define CPUS	3u
 #define HOLDERS 5u
 
-/* A dump with both tables, whose rows contain their numbers. */
+/* Fills a dump with both tables. Each entry contains its number. */
 static void fill(struct bytes *dump)
 {
 	struct writer writer;
@@ -79,7 +79,7 @@ static void rows_are_read(void **state)
 	ktread_close(trace);
 }
 
-/* CPU 1 is 700 ticks ahead, and CPU 2 is ahead by more than its whole count. */
+/* CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than its value. */
 static void stamps_are_corrected_as_those_of_events(void **state)
 {
 	const int64_t offsets[CPUS] = { 0, -700, -5000 };
@@ -149,7 +149,8 @@ static void rows_of_other_sizes_are_read(void **state)
 	assert_int_equal(ktread_cpus(trace, 0, cpu, 8), 8);
 	assert_int_equal(cpu[0].heartbeats, 10);
 	assert_int_equal(cpu[0].sample[7], 0);
-	assert_int_equal(cpu[5].heartbeats, 11); /* 320 bytes are five rows of 64 */
+	/* 320 bytes later, because the next CPU's entry is five entries of 64 bytes away */
+	assert_int_equal(cpu[5].heartbeats, 11);
 	ktread_close(trace);
 
 	fill(&dump);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Version 1 dumps: whole, concatenated, cut off, damaged, out of order; bare records. */
+/*
+ * Tests version 1 dumps that are complete, concatenated, cut off, damaged or out of order, and records
+ * without a header.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 #define SLOTS 16u
 
-/* A ring whose oldest record is in slot `start`. Its timestamps begin at `first` and increase by 10. */
+/* Makes a ring whose oldest record is in slot `start`. The timestamps begin at `first` and increase by 10. */
 static void ring(struct bytes *dump, uint32_t cpu, uint64_t first, uint32_t start)
 {
 	for (uint32_t slot = 0; slot < SLOTS; slot++)
@@ -129,7 +132,7 @@ static void magic_in_a_payload_is_no_header(void **state)
 	(void)state;
 	two_rings(&dump, 1000);
 	memcpy(dump.data + sizeof(header) + 12, &header, 20);
-	/* Two records that together look like a perfect header, at the end of a ring. */
+	/* At the end of a ring there are two records whose bytes together look like a valid header. */
 	memcpy(dump.data + dump.size - 64, &header, sizeof(header));
 	trace = open_ok(temporary_bytes(&dump), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 1);
@@ -300,7 +303,7 @@ static void bare_records_need_a_frequency(void **state)
 	bytes_free(&stream);
 }
 
-/* Uses the probes that are made for large dumps, on a small one. */
+/* Uses the search for the oldest slot, which is meant for large dumps, on a small dump. */
 static void probes_find_the_start_of_a_ring(void **state)
 {
 	const unsigned slots = 256;

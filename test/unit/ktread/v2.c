@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Version 2 dumps: which slots are decoded, which are refused, and that every slot is accounted for. */
+/* Tests version 2 dumps: some slots are decoded, others are refused, and every slot is accounted for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void overwritten_slots_are_counted(void **state)
 	assert_int_equal(ktread_next(trace, &event), 1);
 	assert_true(event->lost >= ktread_ring(trace, 1)->overwritten);
 	assert_int_equal(ktread_rewind(trace), 0);
-	/* The oldest slot may be the second half of a record whose first half is overwritten. */
+	/* The oldest slot may be the second slot of a record whose first slot was overwritten. */
 	assert_true(drain_exact(trace, writer_slot_at(&writer, 1, writer.ring[1].head)->word[0] % 8 ==
 					       KTRX_KIND_LAST) > SLOTS / 2);
 	writer_close(&writer);
@@ -124,14 +124,15 @@ static void slots_that_are_not_whole_are_invalid(void **state)
 	(void)state;
 	begin(&writer, 2);
 	put_switch(&writer, 1, 1000, 1);
-	writer_reserve(&writer, 1, 2); /* in flight: 2 invalid */
+	writer_reserve(&writer, 1, 2); /* an incomplete record: 2 invalid slots */
 	put_switch(&writer, 1, 1010, 2);
 	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
 	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid */
 	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
 	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid */
 	index = put_switch(&writer, 1, 1040, 3);
-	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25; /* second copy differs: 1 invalid */
+	/* the second copy of the generation differs: 1 invalid slot */
+	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25;
 	index = put_switch(&writer, 1, 1050, 4);
 	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid */
 	put_switch(&writer, 1, 1060, 5);
@@ -162,7 +163,7 @@ static void stamps_are_extended_by_anchors(void **state)
 	for (unsigned i = 0; i < SLOTS; i++)
 		put_switch(&writer, 1, UINT64_C(0x123456789abcdef) + i * silence, i);
 	trace = open_writer(&writer);
-	/* The older half was overwritten, because there is an anchor before each record. */
+	/* The older half of the records was overwritten, because there is an anchor before each record. */
 	for (unsigned i = SLOTS / 2; i < SLOTS; i++) {
 		assert_int_equal(ktread_next(trace, &event), 1);
 		assert_int_equal(event->stamp, UINT64_C(0x123456789abcdef) + i * silence);
@@ -237,7 +238,7 @@ static void extension_block_is_decoded(void **state)
 	writer_close(&writer);
 }
 
-/* Each part has a bit. A part that does not fit into the block is not there. */
+/* Each part of an extension block has a bit. A part that does not fit into the block is ignored. */
 static void extension_parts_are_decoded_by_their_bits(void **state)
 {
 	static const struct {
@@ -357,7 +358,10 @@ static void last_of_several_dumps_is_used(void **state)
 	writer_close(&writer);
 }
 
-/* The largest number of rings is read, with a warning about memory; for few rings there is no warning. */
+/*
+ * A trace with the largest number of rings is read, with a warning about memory. With few rings there is no
+ * warning.
+ */
 static void largest_number_of_rings_is_read(void **state)
 {
 	(void)state;
@@ -378,7 +382,7 @@ static void largest_number_of_rings_is_read(void **state)
 	}
 }
 
-/* Arguments declared without a name, and one whose name begins like the numbers. */
+/* Some arguments are declared without a name, and one has a name that begins like a generated name. */
 static void fields_with_the_same_name_are_numbered(void **state)
 {
 	static const uint8_t types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };

@@ -16,19 +16,19 @@
 static const struct {
 	uint32_t word;
 	uint8_t end, reported, faults;
-	int64_t to; /* relative to the instruction, if the target is in the code */
+	int64_t to; /* target address relative to the instruction, if the code contains the target */
 } codes[] = {
 	{ 0x14000000, END_JUMP, 1, 0, 0 },		  /* b . */
 	{ 0x17ffffff, END_JUMP, 1, 0, -4 },		  /* b .-4 */
-	{ 0x15ffffff, END_JUMP, 1, 0, 0x7fffffc },	  /* b, greatest distance forwards */
-	{ 0x96000000, END_CALL, 1, 0, -0x8000000 },	  /* bl, greatest distance backwards */
+	{ 0x15ffffff, END_JUMP, 1, 0, 0x7fffffc },	  /* b, greatest forward offset */
+	{ 0x96000000, END_CALL, 1, 0, -0x8000000 },	  /* bl, greatest backward offset */
 	{ 0x94000002, END_CALL, 1, 0, 8 },		  /* bl .+8 */
 	{ 0x54000040, END_CONDITIONAL, 1, 0, 8 },	  /* b.eq .+8 */
 	{ 0x54ffffee, END_CONDITIONAL, 1, 0, -4 },	  /* b.al .-4 */
-	{ 0x34800000, END_CONDITIONAL, 1, 0, -0x100000 }, /* cbz w0, greatest distance backwards */
-	{ 0xb57fffe1, END_CONDITIONAL, 1, 0, 0xffffc },	  /* cbnz x1, greatest distance forwards */
-	{ 0x3604000f, END_CONDITIONAL, 1, 0, -0x8000 },	  /* tbz w15, #0, greatest distance backwards */
-	{ 0xb7fbffe0, END_CONDITIONAL, 1, 0, 0x7ffc },	  /* tbnz x0, #63, greatest distance forwards */
+	{ 0x34800000, END_CONDITIONAL, 1, 0, -0x100000 }, /* cbz w0, greatest backward offset */
+	{ 0xb57fffe1, END_CONDITIONAL, 1, 0, 0xffffc },	  /* cbnz x1, greatest forward offset */
+	{ 0x3604000f, END_CONDITIONAL, 1, 0, -0x8000 },	  /* tbz w15, #0, greatest backward offset */
+	{ 0xb7fbffe0, END_CONDITIONAL, 1, 0, 0x7ffc },	  /* tbnz x0, #63, greatest forward offset */
 	{ 0xd61f0000, END_INDIRECT, 1, 0, 4 },		  /* br x0 */
 	{ 0xd61f081f, END_INDIRECT, 1, 0, 4 },		  /* braaz x0 */
 	{ 0xd71f0c01, END_INDIRECT, 1, 0, 4 },		  /* brab x0, x1 */

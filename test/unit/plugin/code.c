@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records code in the rings' file: which bytes, for which address space, when, and how often. */
+/*
+ * Tests recording code in the file of rings: the bytes, the address space, the time, and the number of times.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +28,7 @@
 #define OTHER_JUMP "\x01\xfc\x02\xff\xe0" /* cld; jmp *%rax */
 
 static const struct ktrx_hwt_rings *rings;
-static uint64_t from; /* where the code recorded by the current test begins */
+static uint64_t from; /* offset of the first code that the current test records */
 
 static int open_rings(void **state)
 {
@@ -108,7 +110,9 @@ static void code_is_recorded_once_for_each_space(void **state)
 	assert_string_equal(recorded(), "3000:10000:90");
 }
 
-/* A page belongs to another program for a while, then again to the first one, with the same translations. */
+/*
+ * A page belongs to another program for a while, then again to the first program, with the same translations.
+ */
 static void replaced_code_is_recorded_again(void **state)
 {
 	struct block *one = machine_block(USER + 0x100, "\x01\x90\x01\x90\x01\x90\x02\xff\xe0");
@@ -164,7 +168,10 @@ static void replaced_code_renews_the_time_of_its_cpu(void **state)
 	assert_int_equal(flow_ring_trace(1)->renew, 1);
 }
 
-/* Spaces that have not run for long are recorded again, with the exact time; spaces that run are not. */
+/*
+ * An address space that has not run for a long time is recorded again, with the exact time. A space that runs
+ * is not recorded again.
+ */
 static void spaces_that_run_are_not_recorded_again(void **state)
 {
 	struct block *user = machine_block(USER + 0x300, NOP_JUMP);
@@ -251,7 +258,7 @@ static void virtual_cpus_record_code_concurrently(void **state)
 		assert_int_equal(seen[i / 8][i % 8], 1);
 }
 
-/* Must be the last test, as it uses up all room. */
+/* Must be the last test, because it fills the file. */
 static void code_without_room_is_counted_once(void **state)
 {
 	struct block *user = machine_block(USER + 0x600, NOP_JUMP);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the encoder of ETMv4 packets with OpenCSD: random code is "run" at random, and reported to the
- * encoder as flow.c would. The decoded steps must be what ran.
+ * Tests the encoder of ETMv4 packets with OpenCSD: random code is executed in a simulation, and reported to
+ * the encoder as flow.c would. The decoded steps must be the executed ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,8 @@ const char *__lsan_default_suppressions(void)
 static uint64_t seed = 1;
 
 /*
- * Makes code with branches of all kinds, one in three instructions; direct ones lead to random addresses
- * within the code.
+ * Makes code in which one of three instructions is a branch, of all kinds. Direct branches lead to random
+ * addresses within the code.
  */
 static void make_code(void)
 {
@@ -116,7 +116,7 @@ static struct block block_at(uint64_t address)
 	}
 }
 
-/* What ran, in order; `to` is the target, also of an interrupt. */
+/* Executed steps, in order. `to` is the target of a branch or interrupt. */
 struct happened {
 	enum { RAN, INTERRUPTED, STOPPED } kind;
 	uint64_t from, last, to;
@@ -158,8 +158,8 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 }
 
 /*
- * Runs a block that QEMU has translated as two: no packet shows where the first ends, and a synchronization
- * point is due there.
+ * Runs a block that QEMU has translated as two blocks. No packet shows the end of the first block, and a
+ * synchronization point is due there.
  */
 static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 {
@@ -243,14 +243,20 @@ static void run(void)
 		default:
 			at = run_block(at, stack, &depth);
 		}
-		/* A reader of the ring adds exactly what is in no packet yet. */
+		/*
+		 * The pending word has exactly the branches that are in no packet yet. A reader of the ring
+		 * adds them.
+		 */
 		assert_int_equal(*trace.output.pending, trace.outcomes);
 		assert_true(output_position(&trace.output) < OUTPUT - ENCODER_MOST);
 	}
 	encoder_etm4.off(&trace, at);
 }
 
-/* Checks that a decoded run is one that ran, or several that followed each other without a branch. */
+/*
+ * Checks that a decoded run of instructions was executed, as one run or as several runs without a branch
+ * between them.
+ */
 static size_t check_run(const struct hwt_step *step, size_t n)
 {
 	uint64_t at = step->address;
@@ -322,7 +328,10 @@ static void decoded_trace_equals_what_ran(void **compress)
 	check_trace();
 }
 
-/* Deeper than a decoder remembers: returns that it has forgotten are written in full, others are not. */
+/*
+ * Calls are nested deeper than a decoder's return stack. Only returns that are no longer on this stack are
+ * written with their address.
+ */
 static void forgotten_returns_are_written_in_full(void **state)
 {
 	const unsigned depth = 3 * ETM4_RETURNS;

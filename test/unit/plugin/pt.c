@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reports blocks as run, and checks that libipt decodes exactly these blocks from the Intel PT packets. */
+/*
+ * Reports that blocks were executed, and checks that libipt decodes exactly these blocks from the Intel PT
+ * packets.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 
 #include "unit/support/plugin_support.h"
 
-/* Instructions, each after its size. */
+/* Instructions in bytes. Each is preceded by its size. */
 #define NOP	 "\x01\x90"
 #define PUSH(n)	 "\x02\x6a" n
 #define JNE(to)	 "\x02\x75" to
@@ -27,7 +30,7 @@
 #define IRET	 "\x02\x48\xcf"
 #define HLT	 "\x01\xf4"
 #define UD2	 "\x02\x0f\x0b"
-#define INC_32	 "\x01\x40" /* a prefix in 64-bit code */
+#define INC_32	 "\x01\x40" /* this byte is a prefix in 64-bit code */
 #define REX_NOP	 "\x03\x48\x89\xc0"
 
 static void run(struct block *const *block, size_t count)
@@ -58,7 +61,7 @@ static void conditional_branches_are_traced(void **state)
 			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
 }
 
-/* It may never run again, so its last branches must be written. */
+/* A halted CPU may never run again, so its last branches must be written. */
 static void halted_cpu_writes_all_branches(void **state)
 {
 	struct block *loop = machine_block(0x1000, JNE("\xfe")), *end = machine_block(0x1002, HLT);
@@ -94,7 +97,10 @@ static void renewed_time_comes_before_the_next_block(void **state)
 	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080");
 }
 
-/* Reports stop while tracing is on: what ran in between is lost, not guessed. */
+/*
+ * No blocks are reported for a while, although tracing is on. The code that ran in between is lost, and not
+ * guessed.
+ */
 static void pause_is_reported_as_overflow(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
@@ -149,7 +155,10 @@ static void compressed_returns_need_fewer_bytes(void **state)
 	assert_true(output_position(&trace->output) > compressed);
 }
 
-/* Deeper than a decoder remembers: returns that it has forgotten are written in full. */
+/*
+ * Calls are nested deeper than a decoder's return stack. Returns that are no longer on this stack are written
+ * with their address.
+ */
 static void forgotten_returns_are_written_in_full(void **state)
 {
 	struct block *head = machine_block(0x1000, JNE("\x05")), *call, *ret, *out;
@@ -177,7 +186,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 
 static void return_not_to_last_call_is_traced(void **state)
 {
-	/* As if threads were switched: the last call is not returned to. */
+	/* The last call does not return, as after a switch of threads. */
 	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, RET);
 	struct block *other = machine_block(0x3000, CALL("\x3b")), *k = machine_block(0x3040, RET);
 	struct block *back = machine_block(0x3005, RET), *f2 = machine_block(0x1005, JMP_RAX);
@@ -210,8 +219,8 @@ static void interrupts_have_their_address_and_target(void **state)
 
 	(void)state;
 	/*
-	 * After a jump: where it led. After a conditional or indirect branch: that branch is reported as not
-	 * executed.
+	 * After a jump, the interrupt's address is the jump's target. After a conditional or indirect branch,
+	 * that branch is reported as not executed.
 	 */
 	RUN(jump, handler, next, handler, out, handler, jump, next, out, jump);
 	assert_string_equal(
@@ -221,8 +230,8 @@ static void interrupts_have_their_address_and_target(void **state)
 }
 
 /*
- * Handlers that all begin alike: one that is first entered right after an indirect branch is recognized by
- * another one.
+ * All handlers begin with the same code. A handler that is first entered directly after an indirect branch is
+ * recognized because another handler was seen before.
  */
 static void interrupt_vectors_are_recognized(void **state)
 {
@@ -270,7 +279,7 @@ static void block_resumed_in_the_middle_is_traced(void **state)
 	struct block *one = machine_block(0x1011, LOAD), *rest = machine_block(0x1014, NOP JMP_RAX);
 
 	(void)state;
-	(void)whole; /* translated, begun, and left at its second instruction */
+	(void)whole; /* block that is translated, begun, and left at its second instruction */
 	RUN(a, one, rest, a);
 	assert_string_equal(machine_decoded(), "on:1000 1000 1010 1011 1014 1015");
 }
@@ -290,7 +299,8 @@ static void only_selected_privilege_levels_are_traced(void **state)
 		"on:40001000 40001000 40001001 off:0 on:40001003 40001003 40001004 40001000 40001001 off:0");
 
 	/*
-	 * A handler that has not been seen before, after an indirect branch: the branch does not lead there.
+	 * A handler that was not seen before runs after an indirect branch. The handler is not the target of
+	 * the branch.
 	 */
 	machine_begin();
 	user2 = machine_block(0x40001003, NOP JMP_RAX), interrupt = machine_block(0x102000, IRET);
@@ -323,8 +333,8 @@ static void only_selected_ranges_are_traced(void **state)
 }
 
 /*
- * A function calls another one through a pointer, out of the range and back into it, and itself: each return
- * is correct.
+ * A function calls another function through a pointer, calls out of the range and back into it, and calls
+ * itself. Each return is correct.
  */
 static void returns_across_a_range_are_correct(void **state)
 {
@@ -368,7 +378,7 @@ static void long_trace_is_decoded_without_error(void **state)
 		RUN(loop, loop, loop, out);
 	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
 		count++;
-	/* As many as fit into the text, with many synchronization points, without an error. */
+	/* Runs as many blocks as fit into the text, with many synchronization points, without an error. */
 	assert_true(count > 10000);
 	assert_null(strstr(machine_decoded(), "error"));
 	assert_true(output_position(&machine_trace()->output) < 500000);
@@ -388,7 +398,7 @@ static void full_output_is_an_overflow(void **state)
 	position = output_position(&trace->output);
 	assert_true(position <= 2000 && position > 1000);
 	assert_true(trace->output.lost > 0);
-	/* The guest has taken some bytes, and tracing continues there. */
+	/* The guest has read some bytes, so there is room and tracing continues. */
 	flow_end(trace, 0);
 	trace->output.limit = 4000;
 	flow_begin(trace, 0);
@@ -426,7 +436,10 @@ static void check_flush(struct trace *trace)
 	encoder_pt.flush(trace);
 }
 
-/* QEMU may be killed while packets are written: then no address may indicate that all of them are there. */
+/*
+ * QEMU may be killed while packets are written. Then the stored address must not state that all packets are
+ * complete.
+ */
 static void no_address_is_reached_while_packets_are_written(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\xfd")), *b = machine_block(0x1003, JMP_RAX);

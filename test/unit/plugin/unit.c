@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The page of the trace unit: its commands, and pages with random contents. Also messages about wrong
- * arguments.
+ * Tests the page of the trace unit: its commands, and pages with random contents. Also tests messages about
+ * wrong arguments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static int open_memory(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
-	/* The rest of the file is elsewhere in physical memory, and must not be accessible. */
+	/* The rest of the file is at other physical addresses, and must not be accessible. */
 	if (fd < 0 || ftruncate(fd, 2 * MEMORY_SIZE) != 0)
 		return -1;
 	close(fd);
@@ -125,7 +125,7 @@ static void output_continues_after_disable(void **state)
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x1000, 4096))[i], 0);
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x9000, 4096))[i], 0);
 	}
-	/* Continue where it stopped. */
+	/* Tracing continues at the position at which it stopped. */
 	position = page()->start = page()->position;
 	ring(KTRX_HWT_UNIT_ENABLE);
 	assert_true(page()->position > position && page()->position < position + 100);
@@ -148,8 +148,8 @@ static void enable_takes_the_thread_of_the_page(void **state)
 }
 
 /*
- * The virtual CPU may have been stopped before the unit got a stamp; the next stamp corrects that. Time never
- * goes back.
+ * The virtual CPU may have been stopped before the unit received a stamp. The next stamp corrects the time.
+ * Time never goes back.
  */
 static void clock_never_goes_back(void **state)
 {
@@ -187,8 +187,8 @@ static void pass(uint64_t nanoseconds)
 }
 
 /*
- * The time of slow code is written although there is little else to write; of other code, as soon as it is
- * requested.
+ * For slow code, the time is written although there are few other packets. For other code, the time is
+ * written as soon as it is requested.
  */
 static void time_of_slow_code_is_written(void **state)
 {
@@ -219,7 +219,7 @@ static void time_of_slow_code_is_written(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
-/* A trace that is often left and entered writes only the lowest bits of the time each time. */
+/* If tracing is often disabled and enabled, only the lowest bits of the time are written each time. */
 static void range_entries_write_only_low_bits_of_time(void **state)
 {
 	struct block *inside = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
