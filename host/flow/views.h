@@ -164,13 +164,13 @@ const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 
 /*
  * Estimates when steps happened. A unit writes timestamps only now and then. The steps between two timestamps
- * form a piece, and are spread over its time by the number of instructions. Two facts make this more exact:
- * steps are in order; and if a step calls a function of ktrace that records an event, that event's stamp is
- * its time. The event's stamp may be outside of the piece with the call, as the stamp may have been taken
- * long before, and the unit's clock is not exact.
+ * form a piece, and are spread over its time by the number of instructions. Two facts make this more exact.
+ * First, steps are in order. Second, if a step calls a function of ktrace that records an event, the step has
+ * that event's stamp. This stamp may be outside of the piece that contains the call, because it may have been
+ * taken long before, and because the unit's clock is not exact.
  *
- * For other steps, it is unknown whether events of the same CPU in the same piece came before or after: such
- * a step is marked `about`.
+ * For other steps, it is unknown whether events of the same CPU in the same piece came before or after the
+ * step: such a step is marked `about`.
  */
 
 struct flow_spread {

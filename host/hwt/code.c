@@ -230,7 +230,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Returns the bytes of a line, as a bit mask, that no other line of the same number contradicts. */
+/* Returns a bit mask of those bytes of a line that no other line of the same number contradicts. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;

@@ -117,7 +117,7 @@ struct hwt_step {
 	 */
 	uint64_t stamp;
 	/*
-	 * Position in the unit's bytes of the packet that this step comes from, or of the nearest packet
+	 * Position, in the unit's bytes, of the packet that this step comes from, or of the nearest packet
 	 * before it. For Intel PT: position of the next packet that is to be read, as coarse as the stamp.
 	 */
 	uint64_t offset;

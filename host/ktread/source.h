@@ -44,7 +44,7 @@ int ktread_source_create(struct ktread_memory **memory, const struct ktread_memo
 			 const struct ktread_span *span, uint32_t spans, const char *name);
 /* Replaces the ranges. */
 int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
-/* Opens a regular file, or a pipe that is copied to a temporary file, as one range from address 0. */
+/* Opens a regular file as one range from address 0. A pipe is first copied to a temporary file. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 /*
  * Opens a file as the function above does, but fails for a pipe: memory is read at random, and the name may

@@ -99,8 +99,8 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
- * Marks a block as the target of an interrupt or exception, also if it is translated again; and the other
- * entries of its table that are translated from now on.
+ * Marks a block as the target of an interrupt or exception. The mark also applies if the block is translated
+ * again, and to the other entries of its table that are translated from now on.
  */
 void block_is_handler(struct block *block);
 

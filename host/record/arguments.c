@@ -161,7 +161,7 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 }
 
 /*
- * Returns the number of values, as the table states where it is found. The kernel has checked none of these
+ * Returns the number of values, which is found where the table states. The kernel has checked none of these
  * numbers.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
