@@ -103,7 +103,7 @@ $(DEMO_USER_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
 
 $(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_USER_OUT)/$(1)/root.tar
 
-# Changes when the compiler or its flags do.
+# The file "flags" changes when the compiler or its flags change.
 $(DEMO_OUT)/$(1)/flags: demo-always
 	@mkdir -p $$(@D)
 	@echo '$$(DEMO_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(DEMO_COMPILE_$(1))' > $$@

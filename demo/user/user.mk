@@ -48,7 +48,7 @@ USER_NAMES_$(1) := -Wl,-s
 DEMO_ROOT_$(1) := $$(USER_BIN_$(1)) \
 	$$(patsubst demo/user/%,$$(USER_ROOT_$(1))/%,$$(wildcard demo/user/etc/*)) $$(USER_OUT_$(1))/folders
 
-# Changes when the compiler or its flags do.
+# The file "flags" changes when the compiler or its flags change.
 $$(USER_OUT_$(1))/flags: demo-always
 	@mkdir -p $$(@D)
 	@echo '$$(USER_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(USER_COMPILE_$(1))' > $$@
@@ -74,7 +74,7 @@ $$(USER_ROOT_$(1))/etc/%: demo/user/etc/%
 	@mkdir -p $$(@D)
 	@cp $$< $$@
 
-# Directories for device files and for files that programs create.
+# Creates the directories /dev and /tmp.
 $$(USER_OUT_$(1))/folders:
 	@mkdir -p $$(@D) $$(USER_ROOT_$(1))/dev $$(USER_ROOT_$(1))/tmp
 	@touch $$@

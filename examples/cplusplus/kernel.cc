@@ -48,7 +48,7 @@ class worker
 	queue<job, 8> jobs;
 };
 
-// Records an error of ktrace. It is no reason to panic: recording continues in the static boot ring.
+// Records an error of ktrace. The kernel need not panic: recording continues in the static boot ring.
 void trace_check(int error)
 {
 	if (error)
@@ -59,7 +59,7 @@ void trace_check(int error)
 // Each hart starts here, with its own stack.
 extern "C" [[noreturn]] void kernel_main(uint32_t hart)
 {
-	KTRACE(kernel, hello, hart); // works without any initialization
+	KTRACE(kernel, hello, hart); // the boot ring works without any initialization
 	if (hart == 0) {
 		trace_check(KTRACE_INIT(512 << 10, .cpus = harts, .kernel = "cplusplus"));
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);

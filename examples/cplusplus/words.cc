@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// A second file that uses the same template and inline function.
+// A second file that uses the template and the inline function of queue.h.
 #include "queue.h"
 
 void drain_words(uint32_t hart)

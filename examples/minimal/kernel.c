@@ -14,7 +14,7 @@ KTRACE_EVENT(example, error, "ktrace error %d", (int, error));
 static volatile uint32_t ready;
 static uint32_t finished;
 
-/* Records an error of ktrace. It is no reason to panic: recording continues in the static boot ring. */
+/* Records an error of ktrace. The kernel need not panic: recording continues in the static boot ring. */
 static void trace_check(int error)
 {
 	if (error)
@@ -30,7 +30,7 @@ static void power_off(void)
 /* Each hart starts here, with its own stack. */
 void kernel_main(uint32_t hart)
 {
-	KTRACE(example, hello, hart); /* works without any initialization */
+	KTRACE(example, hello, hart); /* the boot ring works without any initialization */
 	if (hart == 0) {
 		trace_check(KTRACE_INIT(512 << 10, .cpus = HARTS, .kernel = "minimal"));
 		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);

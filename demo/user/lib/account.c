@@ -7,7 +7,7 @@
 
 #define LAST_CALLS 2 /* write and exit */
 
-/* The line's own length is included in its count of bytes. */
+/* Formats the account line. Its count of bytes includes the line itself. */
 static size_t print_account(char *line, size_t size, size_t length, int pid)
 {
 	format(line, size,
@@ -25,7 +25,7 @@ _Noreturn void account_and_exit(int status)
 	int pid = getpid();
 	size_t length = 0, before;
 
-	/* From here on, no handler can make system calls that are not counted. */
+	/* All signals are blocked, so that no handler makes system calls after the counters are read. */
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	do {
 		before = length;

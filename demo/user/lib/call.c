@@ -18,7 +18,7 @@ static void add(uint64_t *count, uint64_t n)
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
-/* One bit for each descriptor. Descriptors from dup are not tracked. */
+/* One bit for each descriptor that is a datagram socket. Descriptors from dup are not tracked. */
 static uint64_t datagram_sockets;
 
 static void count_result(unsigned number, const uint64_t a[static 6], uint64_t result)
@@ -131,8 +131,8 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 static signal_handler *handlers[SIG_COUNT];
 
 /*
- * The kernel calls this function for all signals. After a handler comes SYS_sigreturn, which is counted as
- * well.
+ * The kernel calls this function for each signal that has a handler. The call of SYS_sigreturn after the
+ * handler is counted as well.
  */
 static void dispatch_signal(int signal)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE 128 /* maximum length of one piece */
+#define PIECE 128 /* maximum length of one piece of text */
 
 void line_put(struct line *line, const char *text, ...)
 {

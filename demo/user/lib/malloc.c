@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 struct block {
-	size_t size; /* including this header; a multiple of its size */
+	size_t size; /* size of the block including this header, a multiple of the header's size */
 	bool used;
 };
 
 #define UNIT sizeof(struct block)
-#define MORE ((size_t)64 << 10) /* the least that is requested from the kernel */
+#define MORE ((size_t)64 << 10) /* minimum number of bytes requested from the kernel */
 
 _Static_assert(sizeof(struct block) == 16, "what follows a header is aligned to 16");
 

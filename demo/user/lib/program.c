@@ -51,8 +51,8 @@ _Noreturn void finish(void)
 }
 
 /*
- * Signals are blocked during fork: a handler that ran in the child before its account is cleared would not be
- * counted.
+ * Signals are blocked during fork: otherwise a handler could run in the child before the child's counters are
+ * cleared, and its system calls would not be counted.
  */
 static int fork_undisturbed(void)
 {

@@ -87,7 +87,7 @@ int64_t records_read(struct records *records, void *to, size_t size)
 		       size < records->record.size ? size : records->record.size);
 }
 
-/* Returns the number that a record adds to the sum. */
+/* Type of a function that returns the number that a record adds to a sum. */
 typedef int64_t value_of(const struct ktrx_proc_record *record, unsigned type, int pid);
 
 static int64_t sum(const char *path, value_of *value, unsigned type, int pid)

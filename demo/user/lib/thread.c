@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Threads, implemented with the system calls. A thread's local storage is above its stack: variables and a
- * head, in the order that the architecture needs. For the first thread it is a variable of this file, used
- * when needed.
+ * head, in the order that the architecture needs. For the first thread, this storage is a variable of this
+ * file.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define STACK_SIZE ((size_t)64 << 10)
 #define GUARD_SIZE ((size_t)4 << 10) /* unmapped memory below the stack */
-#define OWN_SIZE   ((size_t)2 << 10) /* for thread-local variables and the head */
+#define OWN_SIZE   ((size_t)2 << 10) /* size of the space for thread-local variables and struct tls_head */
 #define ALIGNMENT  16
 
 extern const char tls_image[], tls_image_end[], tls_end[]; /* user.ld */
@@ -35,8 +35,8 @@ static size_t variables_size(void)
 }
 
 /*
- * Initializes thread-local storage in this memory. Returns the value of the register for it, 0 if the memory
- * is too small.
+ * Initializes thread-local storage in this memory. Returns the value for the thread-local storage register, 0
+ * if the memory is too small.
  */
 static uintptr_t make_own(char *memory)
 {
@@ -147,8 +147,8 @@ static bool exchange(uint32_t *word, uint32_t from, uint32_t to)
 }
 
 /*
- * A thread that has waited does not know whether others still wait, so it sets MUTEX_AWAITED. In the worst
- * case, the unlock wakes no thread.
+ * A thread that has waited cannot find out whether other threads still wait, so it sets MUTEX_AWAITED. In the
+ * worst case, the unlock wakes no thread.
  */
 void mutex_lock(struct mutex *mutex)
 {

@@ -52,7 +52,10 @@ bool words_call(struct line *line, const struct table *table, uint32_t number, s
 	return known;
 }
 
-/* Returns the mask of "field TYPE MASK": bits that together are one value; 0: none. */
+/*
+ * Returns the mask from the table's line "field TYPE MASK": the bits that together are one value. 0: no such
+ * line.
+ */
 static uint64_t field_mask(const struct table *table, const char *type)
 {
 	struct table_line found;

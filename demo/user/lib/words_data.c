@@ -114,7 +114,7 @@ static void put_row(struct line *line, const char *bytes, size_t size, size_t ro
 	line_byte(line, '|');
 }
 
-/* Each row has as many bytes, in pairs, as fit on the screen. */
+/* Each row shows as many pairs of bytes as fit on the screen. */
 void words_bytes(struct line *line, const char *bytes, size_t size)
 {
 	size_t width = 2;

@@ -10,12 +10,12 @@
 
 #define PAGE	   4096u
 #define FILE_PATH  "/tmp/badness"
-#define HUGE	   (UINT64_C(1) << 30) /* more than the machine's memory */
+#define HUGE	   (UINT64_C(1) << 30) /* more bytes than the machine has memory */
 #define PIECE	   (UINT64_C(16) << 20)
-#define KERNEL	   0x200000 /* an address outside user memory */
+#define KERNEL	   0x200000 /* an address of kernel memory */
 #define FORKS_MAX  200
 #define FILES_MOST 64
-#define FRAME_MOST 64 /* 64-bit words, more than the registers of any machine */
+#define FRAME_MOST 64 /* number of 64-bit words, more than the registers of any machine */
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 
@@ -113,7 +113,7 @@ static void return_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* Checks that a process that does this is ended by one of these signals. */
+/* Runs `crime` in a child and checks that one of the two signals ends the child. */
 static void check_death(void (*crime)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
 	int status;
@@ -157,7 +157,10 @@ static void check_no_program(const void *bytes, size_t size, const char *text)
 	unlink(FILE_PATH);
 }
 
-/* This program itself with one change each. Offsets in an ELF-64 file. */
+/*
+ * The tests of bad programs copy this program's file and change one field each. These are offsets in an
+ * ELF-64 file.
+ */
 #define PROGRAM_MAX  (16 * PAGE)
 #define ELF_CLASS    4
 #define ELF_MACHINE  18

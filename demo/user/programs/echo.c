@@ -10,7 +10,7 @@
 #define PORT	7
 #define CLIENTS 3
 #define ROUNDS	4
-#define MESSAGE 3000u /* bytes: several packets, and not a multiple of their size */
+#define MESSAGE 3000u /* size in bytes: several packets, but not a multiple of a packet's size */
 
 static const struct abi_sockaddr server_address = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * faultwalk: accesses fresh memory, forks, and accesses it again, so that pages are allocated, shared and
- * copied. It counts each fault that must occur: the first access to a page, the first write after fork while
- * it is shared, and the first write when it is not shared any more.
+ * copied. Counts each fault that must occur: the first access to a page, the first write after fork while it
+ * is shared, and the first write when it is not shared any more.
  */
 #include <account.h>
 #include <program.h>
@@ -10,7 +10,8 @@
 
 #define PAGE  4096u
 #define PAGES 64u
-#define DEPTH 100u /* frames of a page each: far beyond the stack's first page, but within its limit */
+/* Number of one-page frames: far beyond the stack's first page, but within the stack's limit. */
+#define DEPTH 100u
 
 static volatile unsigned char *area;
 
@@ -36,7 +37,7 @@ static void declare_area(void)
 	account.to = (uintptr_t)area + PAGES * PAGE;
 }
 
-/* The child writes every second page that it shares with its parent. */
+/* The child writes to every second page that it shares with its parent. */
 static void child(void)
 {
 	declare_area();
@@ -46,7 +47,7 @@ static void child(void)
 	check(holds(1, 2, 1), "what it left alone is the parent's");
 }
 
-/* Uses its frame after the call, so that the compiler does not turn the recursion into a loop. */
+/* Uses this function's frame after the call, so that the compiler does not turn the recursion into a loop. */
 static unsigned __attribute__((noinline)) descend(unsigned depth)
 {
 	volatile unsigned char frame[PAGE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* files: names, contents, permissions, pipes and polling. Each call is checked for its result. */
+/* files: names, contents, permissions, pipes and polling. The result of each call is checked. */
 #include <program.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static void write_shared(void)
 	check_equal(5, write(shared_fd, "child", 5), "the child writes");
 }
 
-/* Descriptors from one open share one offset; O_APPEND does not use it. */
+/* Descriptors from one open share one offset; a write with O_APPEND does not use this offset. */
 static void offsets(void)
 {
 	char text[32];

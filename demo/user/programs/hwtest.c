@@ -20,11 +20,15 @@
 #define CALLS	    40000u
 #define RECORDS_MAX 8192
 
-/* A process that waits at a gate, then executes "hwtest child", and reports that it runs. */
+/*
+ * A process that waits until it may continue (see `gate`), then executes "hwtest child", and reports that it
+ * runs.
+ */
 struct target {
 	int pid;
 	/*
-	 * gate: a byte written to it lets the process continue. door: the process writes to it when it runs.
+	 * gate: pipe end; a byte written to it lets the process continue. door: pipe end; the process writes
+	 * to it when it runs.
 	 */
 	int gate, door;
 };
@@ -162,7 +166,7 @@ static struct abi_hwt_place place_of(const struct context *context)
 	return place;
 }
 
-/* Reads records, waiting for each, until there is one of that type. Returns false if there is none. */
+/* Reads records, waiting for each record, until one has that type. Returns false if there is none. */
 static bool await_record(const struct context *context, unsigned type)
 {
 	static uint64_t records[RECORDS_MAX / 8];
@@ -295,7 +299,7 @@ static void check_pause_alone(void)
 	close_context(&context);
 }
 
-/* Requests records into memory at `to`. Returns how many bytes arrived, or the error. */
+/* Requests records, to be stored at `to`. Returns the number of bytes that arrived, or the error. */
 static int64_t take_records(const struct context *context, void *to)
 {
 	struct abi_hwt_records wanted = { .buffer = (uintptr_t)to, .size = PAGE, .most = 99 };
@@ -304,7 +308,7 @@ static int64_t take_records(const struct context *context, void *to)
 	return error ? error : (int64_t)wanted.bytes;
 }
 
-/* Records that cannot be copied to the reader are not lost. */
+/* Checks that records that cannot be copied to the reader are not lost. */
 static void check_bad_memory(void)
 {
 	static const struct abi_hwt_records unwritable = { .size = PAGE, .most = 99 };
@@ -324,7 +328,7 @@ static void check_bad_memory(void)
 	close_context(&context);
 }
 
-/* A full buffer is not overwritten until its contents were taken. */
+/* Checks that a full buffer is not overwritten until its contents were taken. */
 static void check_full(void)
 {
 	struct target target = start_target();
@@ -378,7 +382,10 @@ static void check_owner_killed(void)
 	close(report_pipe[1]);
 }
 
-/* A process that is already running is traced immediately, not only after its next context switch. */
+/*
+ * Checks that a process that is already running is traced immediately, not only after its next context
+ * switch.
+ */
 static void check_attach(void)
 {
 	struct context context;
@@ -402,7 +409,7 @@ static void check_attach(void)
 	close_context(&context);
 }
 
-/* No running code is in the range: nothing is traced, and that is no error. */
+/* Checks that tracing an address range without running code records nothing and returns no error. */
 static void check_empty_range(void)
 {
 	struct target target = start_target();

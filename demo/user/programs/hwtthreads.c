@@ -14,7 +14,7 @@
 
 #define PAGE	 4096u
 #define BUFFER	 (16 * PAGE)
-#define THREADS	 3 /* including the first one */
+#define THREADS	 3 /* number of threads, including the first one */
 #define LATE	 THREADS
 #define ATTEMPTS 1000
 #define RETRY_MS 10

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #define ITSELF	 "/bin/identity"
-#define SET_ID	 "/tmp/identity.set-id" /* a copy that runs as OWNER */
-#define SECRET	 "/tmp/identity.secret" /* readable only by OWNER */
+#define SET_ID	 "/tmp/identity.set-id" /* path of a copy of this program that runs as OWNER */
+#define SECRET	 "/tmp/identity.secret" /* path of a file that only OWNER can read */
 #define OWNER	 2000
 #define SOMEBODY 1000
 #define A_GROUP	 77
@@ -37,7 +37,7 @@ static void run_itself(const char *path, char *word)
 	finish();
 }
 
-/* Runs as OWNER, started by SOMEBODY. */
+/* The set-id copy of this program: started by SOMEBODY, runs as OWNER. */
 static void as_set_id(void)
 {
 	check_users(SOMEBODY, OWNER, OWNER, "a set-id program runs as its owner");
@@ -60,7 +60,7 @@ static void as_set_id(void)
 	run_itself(ITSELF, (char[]){ "plain" });
 }
 
-/* A normal program started by SOMEBODY. */
+/* The program without set-id bits, started by SOMEBODY. */
 static void as_plain(void)
 {
 	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "a plain program has only the caller's ids");
@@ -131,7 +131,7 @@ static uint32_t mode_of(const char *path)
 	return about.mode & ~S_IFMT;
 }
 
-/* The owner of a file, first in the file's group, then not. */
+/* Checks the rights of a file's owner, who is first a member of the file's group, then not. */
 static void owner(void)
 {
 	uint32_t group = A_GROUP;
@@ -219,7 +219,7 @@ static void leave_group_and_signal_it(void)
 	check_equal(-EPERM, kill(getppid(), SIGUSR1), "a process of another user cannot be signaled");
 }
 
-static int outside; /* a process in a group of its own */
+static int outside; /* id of a process in a process group of its own */
 
 static void shut_in(void)
 {

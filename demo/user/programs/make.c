@@ -16,7 +16,7 @@
 #define FILES_MAX   1000
 #define SOURCE_SIZE 6000u
 #define DIRECTORY   "/tmp/make"
-#define OPTIMIZE    20 /* passes over a source, to make the compiler slow */
+#define OPTIMIZE    20 /* number of passes over a source, to make the compiler slow */
 
 static void source_name(char *path, unsigned n)
 {
@@ -41,7 +41,7 @@ static unsigned hash(unsigned value, const char *bytes, size_t size)
 	return value;
 }
 
-/* Returns the object of a source. */
+/* Compiles a source. Returns the number that is its object code. */
 static unsigned translate(const char *source, size_t size)
 {
 	unsigned value = 2166136261u;

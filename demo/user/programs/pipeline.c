@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 #define NUMBERS	    4000u
-#define NUMBER_SIZE 8 /* text of a number: seven digits and a newline */
+#define NUMBER_SIZE 8 /* length of a number's text: seven digits and a newline */
 #define BATCH	    100
 
-/* Each stage uses ends of these pipes. */
+/* Pipes between the stages. */
 static int to_filter[2], to_sum[2], to_parent[2];
 
 static void use(int in, int out)
 {
 	if (in != STDIN)
 		dup2(in, STDIN);
-	/* Standard output remains the console, for the account. */
+	/* Standard output remains the console, because the account line is printed there. */
 	for (int fd = STDERR + 1; fd <= to_parent[1]; fd++)
 		if (fd != out)
 			close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * same: the same source runs here and on Linux, where its system calls are recorded as well. A test compares
- * the two traces. Errors are not handled, because they are compared.
+ * the two traces. Errors are not handled, because the comparison finds them.
  */
 #if defined(__linux__) && __STDC_HOSTED__
 #include <fcntl.h>

@@ -20,7 +20,10 @@ static void return_ball(int signal)
 	if (is_parent && received == ROUNDS)
 		return;
 	check_equal(0, kill(opponent, signal), "the ball is returned");
-	/* Only here no signal can arrive between the check of the count and pause. */
+	/*
+	 * The child ends in the handler: outside the handler, a signal could arrive between the check of the
+	 * count and pause().
+	 */
 	if (!is_parent && received == ROUNDS)
 		finish();
 }
@@ -36,7 +39,8 @@ int main(int argc, char **argv)
 	int child;
 
 	(void)argc, (void)argv;
-	opponent = parent = getpid(); /* correct for the child from its first instruction */
+	/* The child inherits this value, so it is correct there from the first instruction. */
+	opponent = parent = getpid();
 	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");
 	child = start_child(play);
 	opponent = child;

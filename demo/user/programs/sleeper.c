@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sleeper: children sleep at the same time for different durations, none too short. Signals and timeouts end
- * sleeps.
+ * sleeper: children sleep at the same time for different durations; no sleep may end too early. Signals and
+ * timeouts end sleeps.
  */
 #include <program.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #define STEP_MS	  10
 #define NS_PER_MS 1000000u
 
-static unsigned turn; /* of the next child to start: it sleeps this many steps */
+static unsigned turn; /* number of steps that the next child to start sleeps */
 
 static void sleep_in_turn(void)
 {

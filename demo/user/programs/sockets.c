@@ -15,7 +15,7 @@
 static struct abi_sockaddr here = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener, client, server;
 
-/* Creates a connection with the ends client and server. */
+/* Creates a connection between the sockets `client` and `server`. */
 static bool connected(int client_type)
 {
 	int result;
@@ -59,7 +59,7 @@ static void bad_arguments(void)
 	close(datagram);
 }
 
-/* Data that could not be copied is not lost. */
+/* Checks that data that could not be copied is not lost. */
 static void bad_buffers(void)
 {
 	char text[8];
@@ -117,7 +117,10 @@ static void datagrams(void)
 	close(theirs);
 }
 
-/* Sends DNS names that extend beyond the message. The kernel parses them for its trace. */
+/*
+ * Sends DNS messages whose names extend beyond the end of the message. The kernel parses these names for its
+ * trace.
+ */
 static void strange_queries(void)
 {
 	struct abi_sockaddr resolver = { AF_INET, 53, INADDR_LOOPBACK };
@@ -160,7 +163,7 @@ static void interrupted(void)
 	close(server);
 }
 
-/* Sends until there is no more room. Returns the number of bytes. */
+/* Sends until there is no more room. Returns the number of bytes sent. */
 static int64_t fill(int fd)
 {
 	static char block[1000];

@@ -94,7 +94,7 @@ static void wake_by_word(void)
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-static unsigned taken_by[2]; /* [0]: by the first thread, [1]: by another one */
+static unsigned taken_by[2]; /* number of signals handled: [0] by the first thread, [1] by another thread */
 static unsigned ready;
 
 static void note_taker(int signal)
@@ -238,7 +238,7 @@ static void leave_before_exit(void)
 	thread_exit();
 }
 
-/* The new program has one thread, and the pid of the process. */
+/* Checks that the new program has one thread, and still the pid of the process. */
 static void exec_again(void *unused)
 {
 	char *words[] = { "threads", "again", NULL }, *none[] = { NULL };

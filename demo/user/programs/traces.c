@@ -12,12 +12,12 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
-#define HIDDEN	 SET_ID /* after it has lost its set-id bits */
+#define HIDDEN	 SET_ID /* the same file after it has lost its set-id bits */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000
 #define ANOTHER	 1001
-#define NOBODY	 30000 /* no process has this number */
+#define NOBODY	 30000 /* a number that no process has */
 #define CALLS	 (KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define TOKEN	 "so they say"
 
@@ -192,7 +192,7 @@ static void permissions(void)
 	try_as(as_somebody_in_another_group, own, -EPERM);
 	try_as(as_somebody_in_another_group, group, 0);
 	try_as(as_root_in_jail, own, -EPERM);
-	/* Only root may change a trace that root has set. */
+	/* Checks that only root may change a trace that root has set. */
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root starts a trace");
 	try_as(as_somebody, own, -EPERM);
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "root ends its trace");
@@ -278,7 +278,10 @@ static void request_token(void)
 	await_ready();
 }
 
-/* Returns how many processes an operation traces, by the records of their creation: each has one. */
+/*
+ * Returns the number of processes that an operation traces. Counts the creation records, of which each
+ * process has one.
+ */
 static int count_traced(int operation, int pid)
 {
 	make_file(FILE_OF, 0);
@@ -305,7 +308,7 @@ static void descendants_and_groups(void)
 	wait_for(first), wait_for(second);
 }
 
-/* While a process is traced, the file is replaced and facilities are changed. */
+/* Replaces the file and changes the facilities while a process is traced. */
 static void changes(void)
 {
 	int child;
@@ -381,8 +384,8 @@ static void run_plain_then_set_id(void)
 }
 
 /*
- * ANOTHER traces itself, then becomes SOMEBODY by a set-id program. Only the token that ANOTHER writes may be
- * recorded.
+ * ANOTHER traces itself, then becomes SOMEBODY by a set-id program. Only the token that the process writes as
+ * ANOTHER may be recorded.
  */
 static void trace_and_raise(void)
 {

@@ -16,7 +16,7 @@
 
 /* ---- Processes that say something -------------------------------------------------------------- */
 
-/* A process and its child. For each byte sent to the process, both record a token and reply. */
+/* A process and its child. For each byte sent to the process, both processes record a token and reply. */
 struct family {
 	int tell[2], answer[2], tell_child[2];
 	int parent;

@@ -10,7 +10,7 @@
 
 #define CHILDREN 5
 #define SIGNALS	 5
-#define STRETCH	 200000u /* rounds of a loop, a fraction of a time slice */
+#define STRETCH	 200000u /* number of rounds of a loop that takes a fraction of a time slice */
 
 static unsigned turn; /* number of the next child to start */
 static volatile unsigned handled;
@@ -30,7 +30,7 @@ static void use_registers(void)
 		check(arch_registers_kept(++seed, STRETCH), "registers are kept");
 }
 
-/* Ends one child after another; the remaining children continue to compute. */
+/* Ends one child after the other, while the remaining children continue to compute. */
 static void registers_are_kept(void)
 {
 	int children[CHILDREN], status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * crew: a program for hardware trace with three threads. Each calls functions that no other thread calls,
- * through pointers, while they pass a number to each other. During this, short-lived threads start and end.
+ * crew: a program for hardware trace with three threads. Each thread calls functions, through pointers, that
+ * no other thread calls, and the threads pass a number to each other. Meanwhile short-lived threads start and
+ * end.
  */
 #include <program.h>
 #include <stdlib.h>

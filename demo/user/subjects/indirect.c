@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * indirect: a program for hardware trace whose control flow depends on data: a recursive-descent compiler of
- * expressions, a machine that runs the result through a table of functions and again through a switch, and
- * shapes with function pointers.
+ * expressions, an interpreter that runs the result once through a table of functions and once through a
+ * switch, and objects with function pointers.
  */
 #include <program.h>
 #include <stdio.h>
@@ -134,7 +134,7 @@ static APART void do_square(struct machine *machine, int64_t operand)
 	do_multiply(machine, 0);
 }
 
-/* In the table, but never called: it must not appear in the trace. */
+/* This function is in the table, but is never called: it must not appear in the trace. */
 static APART void do_swap(struct machine *machine, int64_t operand)
 {
 	int64_t b = pop(machine), a = pop(machine);

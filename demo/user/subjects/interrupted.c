@@ -16,7 +16,7 @@
 #define SPINS  200000
 
 static volatile unsigned firsts, seconds, refusals;
-static volatile uintptr_t window; /* unmapped until it is accessed */
+static volatile uintptr_t window; /* address of pages that are unmapped until they are accessed */
 
 static APART void count_second(int signal)
 {
@@ -86,7 +86,10 @@ static APART void be_refused(void)
 	check_equal(4, refusals, "refusals");
 }
 
-/* The first access to each page faults. The handler of SIGSEGV resolves the fault in the window. */
+/*
+ * The first access to each page of the window causes a fault. The handler of SIGSEGV resolves the fault in
+ * the window.
+ */
 static APART void touch_memory(void)
 {
 	int64_t at = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * mapped: a program for hardware trace that runs a copy of its own code, as a program does that loads a
+ * mapped: a program for hardware trace that runs a copy of its own code, as a program does when it loads a
  * library. It maps the text segment of its file a second time, at an address that the kernel chooses, and
  * calls a function there.
  *
- * "mapped late [-OPTION...]" does that in a child until `hwt -OPTION... -P PID` traces it. The trace starts
- * when the copy is already mapped.
+ * "mapped late [-OPTION...]" calls the copy in a child until `hwt -OPTION... -P PID` traces it. The trace
+ * starts when the copy is already mapped.
  */
 #include <elf.h>
 #include <hwt.h>
@@ -22,13 +22,13 @@
 #define CALLS 10
 
 #define IDENTS	 8    /* maximum number of contexts since boot */
-#define ATTEMPTS 3000 /* of 10 ms each */
+#define ATTEMPTS 3000 /* number of attempts, one every 10 ms */
 #define ENOUGH	 4096 /* bytes of trace */
 #define WORDS	 12
 
 typedef unsigned function(unsigned n);
 
-/* Refers to nothing outside of itself, so it runs at any address. */
+/* The function refers to nothing outside of itself, so it runs at any address. */
 static APART unsigned collatz(unsigned n)
 {
 	unsigned steps = 0;
@@ -38,7 +38,7 @@ static APART unsigned collatz(unsigned n)
 	return steps;
 }
 
-/* Reads the first segment of the file: its text. */
+/* Reads the header of the file's first segment, which contains the code. */
 static bool read_text(int fd, struct elf_segment *text)
 {
 	struct elf_header header;
@@ -88,7 +88,10 @@ static void run_until(int ready, int end)
 	finish();
 }
 
-/* Opens the context of a process by trying its possible numbers. Negative: there is none yet. */
+/*
+ * Opens the context of a process by trying all possible context numbers. Returns a negative number if there
+ * is no context yet.
+ */
 static int find_context(int pid)
 {
 	char path[32];

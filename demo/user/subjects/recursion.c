@@ -15,7 +15,7 @@
 #define BOARD	    6
 #define NUMBERS	    200
 #define TREE_DEPTH  7
-#define TREE_MEMORY 600 /* bytes of a node, so that the tree needs many pages */
+#define TREE_MEMORY 600 /* size of a node in bytes, so that the tree needs many pages */
 
 /* ---- Queens ------------------------------------------------------------------------------------ */
 

@@ -42,7 +42,7 @@ static void end_trace(void)
 	must(unlink(FILE_OF), FILE_OF);
 }
 
-/* Stores the time in *least if it is a new minimum. */
+/* Measures the time of the calls and stores it in *least if it is a new minimum. */
 static void measure(uint64_t *least)
 {
 	uint64_t begin = now_ns(), took;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 120 letters; with the rest of the line less than one write to the console. */
+/* Bytes of the file in one line. They become 120 letters, so the line fits into one write to the console. */
 #define LINE_BYTES 90
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

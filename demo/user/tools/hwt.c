@@ -33,15 +33,18 @@
 
 struct request {
 	struct abi_hwt_alloc alloc;
-	/* Pauses and other settings. Ranges are added when an image is known. */
+	/* Pauses and other settings. Address ranges are added when the addresses of the image are known. */
 	struct abi_hwt_config config;
 	const char *file;
 	const char *image;
 	const char *functions[FUNCTIONS_MAX];
 	unsigned function_count;
 	const char *cpus;
-	bool waits_for_image; /* tracing starts when the image is there */
-	/* Tracing starts at the exec of the command, so that it does not include the child before that. */
+	bool waits_for_image; /* true: tracing starts when the image has been mapped */
+	/*
+	 * True: tracing starts at the exec of the command, so that the trace does not contain the child
+	 * before its exec.
+	 */
 	bool waits_for_exec;
 	bool runs;
 	/* The process has executed a program since the request. */
@@ -231,7 +234,10 @@ static bool is_image(const struct request *request, const struct ktrx_proc_recor
 	return strlen(request->image) == length && memcmp(request->image, path, length) == 0;
 }
 
-/* Configures and starts the trace when the awaited image is there. Its thread is paused during this. */
+/*
+ * Configures and starts the trace when the awaited image has been mapped. The thread that mapped it is paused
+ * meanwhile.
+ */
 static void arrive(struct request *request, const struct ktrx_proc_record *record,
 		   const struct ktrx_hwt_image *image)
 {
@@ -248,7 +254,7 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
-/* Starts the trace when the child has executed the command. The child is paused during this. */
+/* Starts the trace when the child has executed the command. The child is paused meanwhile. */
 static void begin(struct request *request)
 {
 	int error = start(request);
@@ -265,7 +271,8 @@ static void see(void *context, const struct ktrx_proc_record *record, const void
 
 	if (!record) {
 		if (request->config.pauses)
-			recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* all records were handled */
+			/* Wakes paused threads, because all records have been handled. */
+			recording_request(&recording, HWT_IOC_WAKEUP, NULL);
 		return;
 	}
 	if ((record->type != KTRX_HWT_EXECUTABLE && record->type != KTRX_HWT_MMAP) ||
@@ -368,7 +375,7 @@ static int prepare(struct request *request)
 
 	if (!error && !request->waits_for_image && !request->waits_for_exec)
 		error = start(request);
-	if (error && error != -ENOENT) /* a message for -ENOENT was already printed */
+	if (error && error != -ENOENT) /* the message for -ENOENT was already printed */
 		complain("configuration", error);
 	if (error)
 		return error;
@@ -501,7 +508,10 @@ static void check_image(const char *path)
 	close(fd);
 }
 
-/* Completes the request. Function names need an image; its default is the command. */
+/*
+ * Completes the request. If it has function names, it needs an image; the default image is the command's
+ * program.
+ */
 static void settle(struct request *request, char **words)
 {
 	static char path[IMAGE_PATH_MOST];

@@ -88,7 +88,7 @@ static void run_list(const char *list)
 	}
 }
 
-/* A serial line does not show whether a user is there, so this function asks. */
+/* A serial line does not show whether a user is present, so this function asks. */
 static bool somebody_is_there(void)
 {
 	struct abi_pollfd console = { .fd = open("/dev/console", O_RDONLY | O_NONBLOCK, 0),
@@ -97,7 +97,7 @@ static bool somebody_is_there(void)
 	bool there;
 
 	printf("init: Enter starts the shell, otherwise a short demo follows\n");
-	read(console.fd, line, sizeof(line)); /* opens the console: from now on it accepts input */
+	read(console.fd, line, sizeof(line)); /* opens the console, which accepts input from now on */
 	there = poll(&console, 1, ANSWER_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
 	close(console.fd);
 	return there;

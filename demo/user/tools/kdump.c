@@ -20,7 +20,8 @@
 
 static struct records records;
 static struct table table;
-static bool table_is_over; /* another record followed the table, so the next table belongs to a new session */
+/* True: another record followed the table, so the next table belongs to a new session. */
+static bool table_is_over;
 static struct line out;
 static unsigned data_max = USUAL_MAX;
 static unsigned unknown; /* number of records whose type is not in ktrx/proc.h */
@@ -40,9 +41,9 @@ static union {
 	struct ktrx_proc_struct_array array;
 	struct ktrx_proc_end end;
 } payload;
-static size_t payload_size; /* bytes that were read */
+static size_t payload_size; /* number of bytes that were read */
 
-/* Writes the part of the payload after its fixed part. */
+/* Writes the variable part of the payload, which follows the fixed part of `fixed` bytes. */
 static void put_rest(size_t fixed)
 {
 	words_quoted(&out, payload.bytes + fixed, payload_size - fixed);
@@ -105,7 +106,7 @@ static void put_return(void)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
-/* Returns how many of `size` bytes are printed. */
+/* Returns how many of `size` data bytes are printed. */
 static size_t shown_size(size_t size)
 {
 	return data_max && size > data_max ? data_max : size;
@@ -230,7 +231,10 @@ static void put_fault_end(void)
 
 /* ---- All others -------------------------------------------------------------------------------- */
 
-/* Finds the name of the reason for a signal. The table may have names for one signal: "sicode_SIGSEGV". */
+/*
+ * Finds the name of the reason for a signal. The table may contain names for the reasons of one signal:
+ * "sicode_SIGSEGV".
+ */
 static bool find_code(char *name)
 {
 	uint64_t code = (uint64_t)(int64_t)payload.psig.code;
@@ -341,7 +345,7 @@ static void put_path(void)
 
 static const struct {
 	const char *word;
-	size_t least; /* minimum size of the payload */
+	size_t least; /* minimum size of the record's payload */
 	void (*put)(void);
 } kinds[] = {
 	[KTRX_PROC_SYSCALL] = { "CALL", sizeof(struct ktrx_proc_syscall), put_call },
@@ -421,7 +425,7 @@ static void show(uint32_t only)
 	line_flush(&out);
 }
 
-/* A table may be longer than the payload buffer. */
+/* A record with a table may be longer than the payload buffer. */
 static int take(uint32_t only)
 {
 	static char text[32 << 10];

@@ -21,7 +21,8 @@
 #define CALLS	(KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define FAULTS	(KTRFAC_FAULT | KTRFAC_FAULTEND)
 #define STRUCTS (KTRFAC_STRUCT | KTRFAC_STRUCT_ARRAY)
-#define LIVES	(KTRFAC_PROCCTOR | KTRFAC_PROCDTOR) /* always on, because records refer to processes */
+/* These facilities are always on, because other records refer to processes. */
+#define LIVES (KTRFAC_PROCCTOR | KTRFAC_PROCDTOR)
 #define USUAL                                                                                        \
 	(CALLS | KTRFAC_NAMEI | KTRFAC_GENIO | KTRFAC_PSIG | KTRFAC_USER | STRUCTS | KTRFAC_SYSCTL | \
 	 KTRFAC_CAPFAIL)
@@ -33,7 +34,7 @@ struct request {
 	const char *file;
 	bool append, clear, clear_all;
 	int operation, facilities;
-	int pid; /* negative: a group; 0: none was given */
+	int pid; /* negative: number of a process group; 0: no process was given */
 };
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* rm PATH…: removes files, and directories that are empty. */
+/* rm PATH…: removes files and empty directories. */
 #include <program.h>
 #include <stdio.h>
 #include <unistd.h>

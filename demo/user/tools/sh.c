@@ -34,7 +34,7 @@ struct pipeline {
 };
 
 static int last_status;
-static int script = STDIN; /* descriptor that lines are read from */
+static int script = STDIN; /* descriptor from which command lines are read */
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
@@ -182,7 +182,8 @@ static _Noreturn void execute(const struct command *command)
 }
 
 /*
- * Starts a command that reads from input. If another command follows, *output is the read end of its output.
+ * Starts a command that reads from `input`. If another command follows in the pipeline, stores in *output the
+ * read end of the pipe to which this command writes.
  */
 static int start_stage(const struct command *command, int input, bool last, int *output)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * swarm [N [FILE]]: creates N processes (1000), up to eight at a time. Each is forked, executes a program,
- * and ends; all are traced into one file (/tmp/swarm.out). Then it checks that the file contains all that for
- * each process and that nothing was lost.
+ * and ends; all are traced into one file (/tmp/swarm.out). Then swarm checks that the file contains these
+ * events of each process and that no record was lost.
  */
 #include <program.h>
 #include <records.h>
@@ -44,7 +44,7 @@ static void run_all(int count)
 	check_equal(count, ended_well, "all end well");
 }
 
-/* Counts the processes that were forked, or that executed a program. */
+/* Counts the records of processes that were forked, or that executed a program. */
 static int64_t count_creations(const char *path, uint32_t how)
 {
 	struct records records;
@@ -61,7 +61,10 @@ static int64_t count_creations(const char *path, uint32_t how)
 	return found;
 }
 
-/* Each child calls execve, utrace and exit. exit does not return; execve returns in the new program. */
+/*
+ * Each child calls execve, utrace and exit. There is no record of a return from exit; execve returns in the
+ * new program.
+ */
 static void check_trace(const char *path, int count)
 {
 	int64_t all = records_count(path, 0, 0);

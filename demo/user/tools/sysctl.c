@@ -46,7 +46,7 @@ static int fail(const char *name, int64_t error)
 
 static int value_alone;
 
-/* Prints a setting. Returns the negative error of setting_get() if there is none. */
+/* Prints a setting. Returns the negative error of setting_get() if there is no such setting. */
 static int64_t show_one(const char *name)
 {
 	char value[VALUE_BYTES];
@@ -64,7 +64,10 @@ static int is_below(const char *name, const char *branch)
 	return string_starts(name, branch) && name[strlen(branch)] == '.';
 }
 
-/* Prints all settings of a branch, or all settings if it is NULL. Returns how many. */
+/*
+ * Prints all settings of a branch, or all settings if `branch` is NULL. Returns the number of settings
+ * printed.
+ */
 static int show_branch(const char *branch)
 {
 	char name[NAME_BYTES];

@@ -53,7 +53,7 @@ impl Lock {
     }
 }
 
-/// Records an error of ktrace. It is no reason to panic: the hart continues to record in the static boot ring.
+/// Records an error of ktrace. The kernel need not panic: the hart continues to record in the static boot ring.
 fn check(result: Result<(), ktrace_core::Error>) {
     if let Err(error) = result {
         record!(ERROR, error as i32);
@@ -97,7 +97,7 @@ extern "C" fn kernel_main(hart: u32) -> ! {
     }
     if FINISHED.fetch_add(1, Ordering::AcqRel) + 1 == HARTS {
         ktrace_core::exit(0);
-        // SAFETY: QEMU's test device.
+        // SAFETY: this is the address of QEMU's test device.
         unsafe { (0x10_0000 as *mut u32).write_volatile(0x5555) };
     }
     loop {
