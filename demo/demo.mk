@@ -31,7 +31,7 @@ FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
-# The known groups: those of the events declared in the demo, and those of the library's facts.
+# The known groups: the groups of events declared in the demo, and the groups of the library's facts.
 ifneq ($(DEMO_FEATURES),ktrace-all)
 DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_ROW[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \

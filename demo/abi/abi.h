@@ -33,8 +33,9 @@ enum {
  * The initial state of a program: all registers are 0 except the stack pointer, which is a multiple of 16. At
  * the stack pointer are, 64 bits each: argc, the argv pointers, NULL, the envp pointers, NULL.
  */
-#define ARGS_BYTES_MAX (UINT64_C(16) << 10) /* all strings of argv and envp, including the NULs */
-#define ARGS_MAX       256		    /* strings of argv and envp together */
+/* Maximum size of all strings of argv and envp, including the NULs. */
+#define ARGS_BYTES_MAX (UINT64_C(16) << 10)
+#define ARGS_MAX       256 /* maximum number of strings of argv and envp together */
 
 enum {
 #define ERROR(number, name, text) name = number,

@@ -55,7 +55,7 @@ static void stop_others(const struct cpu *self)
 	wait_for_others();
 }
 
-/* Returns on the first CPU that panics; other CPUs stop here. A panic within the panic exits. */
+/* Returns on the first CPU that panics; other CPUs stop here. A panic during the panic ends the machine. */
 static void claim_panic(const struct cpu *self)
 {
 	const struct cpu *no_cpu = NULL;

@@ -97,7 +97,7 @@ int process_thread_join(uint32_t id);
 
 /*
  * Ends all other threads. On return the running thread is the only one and the main one. Returns false if
- * another thread is ending this one.
+ * another thread is already ending the running thread.
  */
 bool process_end_others(void);
 

@@ -150,7 +150,8 @@ static bool stop_staying(struct process *process)
 
 /*
  * A thread that waits for the end of a process waits for its main thread. If the main thread leaves, another
- * one becomes the main thread, and the parent's waiters must be woken to wait for that one.
+ * one becomes the main thread, and the parent's waiting threads must be woken, so that they wait for the new
+ * main thread.
  */
 static void leave_list(struct process *process, struct thread *self)
 {

@@ -285,9 +285,9 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 }
 
 /*
- * Returns the file's sink, with a reference. *size is the length of the file before it had a sink, UINT64_MAX
- * if it already had one. A sink that has ended is first removed from the processes traced into it, perhaps
- * including the caller. If another thread is closing the sink, this function waits for that.
+ * Returns the file's sink, with a reference. *size becomes the length of the file before it had a sink, or
+ * UINT64_MAX if the file already had a sink. A sink that has ended is first removed from the processes traced
+ * into it, perhaps including the caller. If another thread is closing the sink, this function waits for that.
  */
 static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_t *size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread may be in a run queue while its stack is still in use: it was woken between the decision to block
- * and the end of the switch, or it was preempted. The thread's own CPU cannot take it too early, because that
- * CPU is still switching. Other CPUs do not take threads that have on_cpu set.
+ * A thread may be in a run queue while its stack is still in use: this happens if the thread was woken
+ * between the decision to block and the end of the switch, or was preempted. The thread's own CPU cannot take
+ * it too early, because that CPU is still switching. Other CPUs do not take threads that have on_cpu set.
  */
 #include <ktrace/ktrace.h>
 

@@ -141,7 +141,7 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	if (number != SYS_sigreturn) /* for sigreturn: it has restored the result register as well */
+	if (number != SYS_sigreturn) /* sigreturn has restored all registers, including the result register */
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);
 }

@@ -216,7 +216,7 @@ void thread_free(struct thread *thread)
 	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 
-/* Interrupts are off so briefly that it is not reported to the tracer. */
+/* Interrupts are off so briefly that the tracer is not informed. */
 struct thread *thread_self(void)
 {
 	bool irq_on = arch_irq_enabled();

@@ -18,7 +18,7 @@
  */
 void trace_init(void);
 
-/* Starts this CPU's ring. Once for each CPU. Requires: interrupts off. */
+/* Starts this CPU's ring. Call it once for each CPU. Requires: interrupts off. */
 void trace_cpu_online(void);
 
 /*

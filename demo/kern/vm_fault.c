@@ -82,8 +82,8 @@ static void make_code_visible(void *page)
 }
 
 /*
- * Another CPU that runs a thread of the process does not switch address spaces before it fetches the code, so
- * it must be notified.
+ * Another CPU that runs a thread of the process may fetch the code without switching address spaces first, so
+ * that CPU must be notified.
  */
 static void code_written(const struct vm *vm, void *page)
 {

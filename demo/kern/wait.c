@@ -77,8 +77,8 @@ void wait_sleep(struct wait_queue *queue)
 	sched_block(&sleep);
 
 	/*
-	 * Another CPU may take the lock now and wake this thread before it has switched away. schedule
-	 * handles that.
+	 * Another CPU may take the lock now and wake this thread before the thread has switched away.
+	 * schedule() handles this case.
 	 */
 	spin_unlock(&queue->lock, false);
 	schedule();

@@ -96,8 +96,8 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 }
 
 /*
- * Sleeps, unless `error` is set by the check of the word or the waiter was woken in between. Requires: the
- * waiter is in the list.
+ * Sleeps, unless `error` is set (the check of the word failed) or the waiter was woken in between.
+ * Requires: the waiter is in the list.
  */
 static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
 {

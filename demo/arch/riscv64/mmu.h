@@ -25,7 +25,7 @@ extern page_table identity_map;
  */
 void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
-/* Result of a lookup in the kernel's current tables. `flags` are those of page_fault. */
+/* Result of a lookup in the kernel's current tables. `flags` has the form of page_fault()'s flags. */
 enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };
 
 enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags);

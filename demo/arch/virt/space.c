@@ -40,7 +40,7 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 
 			if (!fresh)
 				return NULL;
-			/* Another CPU that sees the new table must see it empty. */
+			/* Another CPU that sees the entry of the new table must see an empty table. */
 			__atomic_store_n(entry, mmu_table_entry((uintptr_t)fresh), __ATOMIC_RELEASE);
 		}
 		table = table_of(*entry);

@@ -42,7 +42,7 @@ struct madt_local_apic {
 struct fadt {
 	struct table_header header;
 	uint8_t unused[28];
-	uint32_t pm1a_control; /* I/O port; 0 on hardware-reduced machines */
+	uint32_t pm1a_control; /* I/O port for power-off; 0 on hardware-reduced machines */
 	uint8_t unused2[180];
 	uint64_t sleep_control; /* address of a byte register; 0 on other machines */
 } __attribute__((packed));

@@ -35,9 +35,9 @@
 #define VECTOR_TIMER	      0x40
 #define VECTOR_IPI	      0x41
 #define VECTOR_TRACE_UNIT     0x42
-#define VECTOR_DOORBELL	      0x50 /* a higher priority than timer and IPI */
+#define VECTOR_DOORBELL	      0x50 /* this vector has a higher priority than timer and IPI */
 #define VECTOR_SPURIOUS	      0xff
-#define VECTOR_SYSTEM_CALL    0x100 /* not a CPU vector: the SYSCALL instruction */
+#define VECTOR_SYSTEM_CALL    0x100 /* not a vector of the CPU: stands for the SYSCALL instruction */
 
 /* Offsets of fields of struct cpu, checked in user.c. */
 #define CPU_KERNEL_STACK 24

@@ -14,8 +14,8 @@ struct trap_frame {
 _Static_assert(sizeof(struct trap_frame) == 22 * 8, "as pushed by trap.S");
 
 /*
- * Called by trap.S with interrupts off. trap handles traps on the interrupted thread's kernel stack,
- * trap_own_stack those with a stack of their own.
+ * Called by trap.S with interrupts off. trap() handles traps on the interrupted thread's kernel stack,
+ * trap_own_stack() handles traps that have a stack of their own.
  */
 void trap(struct trap_frame *frame);
 void trap_own_stack(struct trap_frame *frame);

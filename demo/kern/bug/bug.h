@@ -47,7 +47,7 @@ void bug_lost_wakeup(uint64_t until_ns);
 void bug_wakeup_race(uint64_t until_ns);
 /* A thread of high priority never sleeps, so that others never run. */
 void bug_starve(uint64_t until_ns);
-/* A disk answers all requests, but one of them very late. */
+/* A disk answers all requests, but answers one of them very late. */
 void bug_slow_disk(uint64_t until_ns);
 /* A handler does not acknowledge its interrupt to the controller. */
 void bug_no_eoi(uint64_t until_ns);

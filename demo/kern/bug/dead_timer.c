@@ -2,8 +2,8 @@
 /*
  * A measurement must not be disturbed by ticks, so it stops the timer of its CPU and starts it again at the
  * end.
- * The mistake: it returns early, without starting the timer, if it took too long. From then on the CPU has no
- * ticks: it handles what other CPUs send it, but timed sleeps on it never end.
+ * The mistake: if the measurement took too long, the function returns early, without starting the timer. From
+ * then on the CPU has no ticks: it handles interrupts from other CPUs, but timed sleeps on it never end.
  */
 #include "arch.h"
 #include "bug/bug.h"

@@ -19,7 +19,8 @@ static struct account {
 } savings = { .lock = MUTEX("savings") }, current = { .lock = MUTEX("current") };
 
 /*
- * The mistake: the first lock is taken again immediately after its release, so the other clerk never gets it.
+ * The mistake: the first lock is taken again immediately after its release, so the other clerk never gets the
+ * lock.
  */
 static void move(struct account *from, struct account *to)
 {
@@ -50,7 +51,7 @@ static void spender(void *unused)
 		move(&savings, &current);
 }
 
-/* Both threads run on one CPU, whose tick wakes them in turn. */
+/* Both threads run on one CPU, whose timer tick wakes the two threads alternately. */
 void bug_livelock(uint64_t until_ns)
 {
 	(void)until_ns;

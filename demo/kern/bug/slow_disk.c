@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A slow disk, and programs that read it. The disk serves the request nearest to its head first.
- * The mistake: a request that is far away waits while others arrive, up to MAX_WAIT_NS, which is too long.
+ * The mistake: while other requests arrive, a request that is far from the head waits up to MAX_WAIT_NS,
+ * which is too long.
  */
 #include <stddef.h>
 

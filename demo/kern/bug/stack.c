@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names that stand for other names, like links in a file system. Three of them form a cycle. */
+/* A table of names that refer to other names, like links in a file system. Three of them form a cycle. */
 #include <stddef.h>
 
 #include "bug/bug.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Money is transferred around a ring of accounts, by one thread for each account. The mistake: a transfer locks
- * the paying account first, so that all threads can hold one account each and wait for the next.
+ * Money is transferred around a ring of accounts, by one thread for each account. The mistake: a transfer
+ * locks the paying account first, so each thread can hold one account while it waits for the next.
  */
 #include "clock.h"
 #include "mutex.h"

@@ -2,8 +2,8 @@
 /*
  * A mutex whose waiters do not sleep: a thread that finds it taken yields and tries again, so it stays
  * runnable. Two clerks work on two ledgers, each guarded by such a mutex.
- * The mistake of bug_abba_yield: they lock the ledgers in opposite orders. bug_no_abba_yield uses one order
- * and has no mistake.
+ * The mistake of bug_abba_yield: the clerks lock the ledgers in opposite orders. bug_no_abba_yield uses one
+ * order and has no mistake.
  */
 #include <stddef.h>
 

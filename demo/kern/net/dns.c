@@ -16,7 +16,7 @@ KTRACE_EVENT(net, dns_answer, "%u: %u answers, code %u, for %s", (uint16_t, id),
 #define IS_ANSWER    0x8000
 #define CODE	     0x000f
 #define LABEL_MAX    63
-#define NAME_BYTES   64 /* enough for the trace */
+#define NAME_BYTES   64 /* size of a name in the trace, including the NUL */
 
 /*
  * Copies the name of the first question, with dots between labels. Copies only what is in the message and

@@ -20,7 +20,7 @@ KTRACE_EVENT_V1(KTRX1_NET_RX_PACKET, net, rx, "%u bytes, protocol %u, port %u ->
 		(uint32_t, length, bytes), (uint8_t, protocol), (uint16_t, from), (uint16_t, to),
 		(uint8_t, flags), (uint32_t, packet));
 
-/* The network thread waits here; the lock guards `frames`. */
+/* Queue in which the network thread waits; its lock guards `frames`. */
 static struct wait_queue waiting = WAIT_QUEUE("loopback");
 static struct packet_queue frames;
 static uint32_t transmitted;

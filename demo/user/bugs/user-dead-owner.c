@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * user-dead-owner: a worker updates an index under its lock; others look something up under the same lock.
- * The mistake: when there are no more jobs, the worker ends without releasing the lock.
+ * user-dead-owner: a worker updates an index under its lock; other threads search the index under the same
+ * lock. The mistake: when there are no more jobs, the worker ends without releasing the lock.
  */
 #include <program.h>
 #include <thread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * user-join-cycle: two threads are asked to end.
- * The mistake: each waits for the end of the other one before it ends itself.
+ * The mistake: each thread waits for the end of the other thread before it ends itself.
  */
 #include <program.h>
 #include <thread.h>

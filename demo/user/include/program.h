@@ -23,8 +23,8 @@ bool check_equal(int64_t expected, int64_t value, const char *text);
 _Noreturn void finish(void);
 
 /*
- * Runs a function in a child, which ends with finish(). Returns its pid. If no child can be created, this
- * process ends as well.
+ * Runs a function in a child, which ends with finish(). Returns its pid. If no child can be created, the
+ * calling process ends.
  */
 int start_child(void (*child)(void));
 

@@ -16,7 +16,7 @@ void records_close(struct records *records)
 	close(records->fd);
 }
 
-/* Reads the part of the file at `at` into the buffer. */
+/* Reads the part of the file at offset `at` into the buffer. */
 static int64_t fetch(struct records *records, uint64_t at)
 {
 	int64_t n = lseek(records->fd, (int64_t)at, SEEK_SET);

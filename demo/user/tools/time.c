@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* time PROGRAM [ARGUMENT…]: runs a program and prints how long it took. Exits with the program's status. */
+/* time PROGRAM [ARGUMENT…]: runs a program and prints its duration. Exits with the program's status. */
 #include <program.h>
 #include <stdio.h>
 #include <unistd.h>
