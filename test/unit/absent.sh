@@ -6,7 +6,8 @@
 . test/tap.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
-# absent [VARIABLE=VALUE]: prints the machine, then the names of the tests that are left out.
+# absent [VARIABLE=VALUE]: prints the name of the machine, then the names of the tests that are left out on
+# it.
 absent() { make -s "$@" unit-tests-absent; }
 
 # shellcheck disable=SC2046

@@ -27,8 +27,8 @@ for driver in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
 	equal "$driver alone: nothing is missing" "" "$(nm -u "$tmp/program" | head)"
 done
 
-# An architecture that ktrace does not know: its kernel supplies the clock, kernel/arch/generic everything
-# else.
+# An architecture that ktrace does not support directly. Its kernel supplies the clock, and
+# kernel/arch/generic supplies everything else.
 mkdir "$tmp/port" "$tmp/generic"
 cat >"$tmp/port/ktrace_port.h" <<'END'
 unsigned long long clock_of_the_kernel(void);

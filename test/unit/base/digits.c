@@ -12,7 +12,7 @@
 #include "base/put.h"
 #include "unit/support/random.h"
 
-/* Checks numbers number each power of two and of ten, and numbers of every length between them. */
+/* Checks numbers next to each power of two and of ten, and random numbers of every length in bits. */
 static void for_many(void (*check)(uint64_t))
 {
 	uint64_t power = 1, seed = 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rows are found by hash: while an index grows and shrinks, with equal hashes, and without memory. */
+/*
+ * Tests that entries are found by hash: while an index grows and shrinks, with equal hashes, and if memory is
+ * short.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +26,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return memory_is_short ? NULL : __real_calloc(count, size);
 }
 
-/* Returns how often a row is found by a hash. Sets *probe to where the search ended. */
+/* Returns how often an entry is found by a hash. Stores in *probe the place at which the search ended. */
 static unsigned times_found(const struct base_index *index, uint64_t hash, uint32_t wanted, uint32_t *probe)
 {
 	unsigned times = 0;
@@ -87,7 +90,10 @@ static void rows_with_one_hash_are_all_found(void **state)
 	base_index_free(&index);
 }
 
-/* Returns hashes of eight rows in the last slots of sixteen, so that some wrap around to the first slots. */
+/*
+ * Returns hashes of eight entries for the last of sixteen slots, so that some entries wrap around to the
+ * first slots.
+ */
 static uint64_t hash_near_end(uint32_t n)
 {
 	return ((uint64_t)(13 + n % 3) << 28 | n) << 32;
@@ -186,7 +192,7 @@ static uint64_t hash_id(uint64_t key)
 	return base_hash_id((uint32_t)key);
 }
 
-/* Returns the average number of probes to find a row with such keys. */
+/* Returns the average number of probes that finding an entry takes, with keys made by a function. */
 static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(uint32_t n))
 {
 	struct base_index index = { .slot = NULL };
@@ -221,8 +227,8 @@ static uint64_t inverse(uint64_t odd)
 static const uint64_t guessed[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 
 /*
- * Returns a key with hash n, if the secret is the guessed one. The upper half of these hashes, which selects
- * the slot, is 0.
+ * Returns a key whose hash is n, if the secret has the guessed value. The upper half of these hashes, which
+ * selects the slot, is 0.
  */
 static uint64_t key_for_guess(uint32_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Binary search in arrays sorted by a number: counts numbers below a key, and up to it. */
+/* Tests binary search in arrays sorted by a number: it counts numbers below a key, and numbers up to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

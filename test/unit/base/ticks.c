@@ -26,7 +26,7 @@ static void check(const struct base_ticks_scale *scale, uint64_t ticks)
 	uint64_t quick = base_ticks_microseconds(scale, ticks);
 	char expected[64], text[64];
 
-	/* Both fit a double exactly, so one division rounds once. */
+	/* A double can represent both numbers exactly, so the division rounds only once. */
 	if ((ticks | scale->frequency) >> 53 == 0) {
 		snprintf(expected, sizeof(expected), "%.6f", (double)ticks / (double)scale->frequency);
 		snprintf(text, sizeof(text), "%llu.%06u", (unsigned long long)time.seconds,

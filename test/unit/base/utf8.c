@@ -10,7 +10,7 @@
 
 #include "base/escape.h"
 
-#define REPLACEMENT 0xfffdu /* used instead of codes that are no characters */
+#define REPLACEMENT 0xfffdu /* character that replaces codes that are not characters */
 #define MOST	    4	    /* longest character, in bytes */
 
 static size_t encode(char to[MOST], uint32_t code)
@@ -45,7 +45,7 @@ static void every_character_is_decoded_as_it_was_encoded(void **state)
 static void invalid_sequences_are_not_decoded(void **state)
 {
 	static const char *const bad[] = {
-		"\x80",		    /* a middle byte first */
+		"\x80",		    /* begins with a continuation byte */
 		"\xc0\xaf",	    /* longer than needed */
 		"\xc1\xbf",	    /* the same */
 		"\xe0\x80\xaf",	    /* the same */
@@ -93,7 +93,7 @@ static void no_character_is_cut(void **state)
 	for (size_t most = 0; most < sizeof(kept) / sizeof(kept[0]); most++)
 		assert_int_equal(base_utf8_cut(text, strlen(text), most), kept[most]);
 	assert_int_equal(base_utf8_cut(text, 3, 100), 3);
-	/* bytes that are no characters may be cut */
+	/* bytes that are not characters may be cut off anywhere */
 	assert_int_equal(base_utf8_cut("\x80\x80\x80\x80\x80", 5, 4), 4);
 }
 

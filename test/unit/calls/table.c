@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tables of system calls: right and wrong lines, machines, and the built-in tables. */
+/* Tests tables of system calls: valid and invalid lines, machines, and the built-in tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void lines_of_calls_are_parsed(void **state)
 
 	(void)state;
 	assert_string_equal(call->name, "write");
-	assert_int_equal(call->arguments, 1); /* the last line counts */
+	assert_int_equal(call->arguments, 1); /* of two such lines, the last one is used */
 	assert_int_equal(call->argument[0].type->base, CALLS_FD);
 	assert_string_equal(call->argument[0].name, "fd");
 	assert_int_equal(calls_table_call(table, 1)->result->base, CALLS_VOID);
@@ -223,7 +223,7 @@ static void lines_of_other_machines_are_skipped(void **state)
 	calls_table_destroy(none);
 }
 
-/* More of everything than a table can hold. */
+/* The table has more entries of each kind than can be stored. */
 static void too_many_lines_are_cut(void **state)
 {
 	size_t room = 3u << 20, length = 0;
@@ -244,7 +244,7 @@ static void too_many_lines_are_cut(void **state)
 	free(text);
 }
 
-/* Arguments that are addresses, with all ways to give the number of values. */
+/* Tests arguments that are addresses, with all forms in which the number of values is given. */
 static void addresses_of_values_are_parsed(void **state)
 {
 	struct calls_table *table =
@@ -335,7 +335,7 @@ static void variant_changes_arguments(void **state)
 	check_next(&arguments, "to", CALLS_PTR, 3);
 	assert_false(calls_arguments_next(&arguments, &one));
 	assert_int_equal(arguments.variant->result->base, CALLS_LONG);
-	/* All words, if that is asked for. */
+	/* All words are shown on request. */
 	calls_arguments_begin(&arguments, table, 1, bits, 5, true);
 	for (unsigned n = 0; n < 5; n++)
 		assert_true(calls_arguments_next(&arguments, &one));
@@ -426,7 +426,7 @@ static void built_in_tables_are_parsed(void **state)
 	}
 }
 
-/* Needed by the linker; no test here uses a trace. */
+/* The linker needs this function. No test in this file uses a trace. */
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace)
 {
 	(void)trace;

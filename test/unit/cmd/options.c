@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Option descriptors: what they set, what they refuse, and the texts made from them. */
+/*
+ * Tests option descriptors: the values that they set, arguments that they refuse, and the texts made from
+ * them.
+ */
 #include <stdarg.h>
 #include <signal.h>
 #include <stddef.h>
@@ -133,7 +136,7 @@ static void words_end_options_in_order(void **state)
 	assert_int_equal(optind, count);
 	assert_int_equal(parse(&in_order, "-f -- -x"), OPTIONS_DASHES);
 	assert_string_equal(words[optind], "-x");
-	/* The value of an option is no end of the options. */
+	/* The value of an option does not end the options. */
 	assert_int_equal(parse(&in_order, "--text -- word"), OPTIONS_WORD);
 	assert_string_equal(target.text, "--");
 }

@@ -44,7 +44,7 @@ static int put(struct ktrace_sink *, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Never called. Its event must not disturb the others. */
+/* This function is never called. Its event must not affect the other events. */
 inline void never_called()
 {
 	KTRACE_TEXT("never called");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The same inline functions and instances as in first.cc, some others, and functions with the same names. */
+/*
+ * Uses the same inline functions and instances as first.cc, some other ones, and functions with the same
+ * names.
+ */
 #include "shared.h"
 
 namespace

@@ -63,7 +63,7 @@ struct bits {
 	}
 };
 
-/* Texts longer than one piece of the descriptor, with each kind of character that needs care. */
+/* Texts that are longer than one piece of the descriptor, and contain each kind of special character. */
 inline void in_long(const char *text)
 {
 	KTRACE_TEXT("a text \"with quotes\", a tab\t, a percent sign %% and more than the first words of its "

@@ -9,7 +9,7 @@ static const struct {
 } streams[] = {
 	{ "", "" },
 	{ SYNC, "" },
-	/* Not taken; a call; a return with its target address. */
+	/* A branch that is not taken, a call, and a return with its target address. */
 	{ START "f6 f7 f7 95 04 f6", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 					   "run 401008-40100c (2) call to 401020\n"
 					   "run 401020-401024 (2) return to 401010\n"
@@ -19,7 +19,7 @@ static const struct {
 						 "run 401008-401008 (1) to 40100c\n"
 						 "async 40100c to 401020: IRQ\n"
 						 "run 401020-401024 (2) return\n" },
-	/* A system call: the run before it ends there. */
+	/* A system call, which ends the previous run of instructions. */
 	{ SYNC ON AT("0a") "06 05 95 0c 95 08 f7", "on 401028\n"
 						   "space 7\n"
 						   "run 401028-40102c (2) enter-kernel to 401020\n"
@@ -29,7 +29,7 @@ static const struct {
 						   "space 7\n"
 						   "async 401030 to 401020: call\n"
 						   "run 401020-401024 (2) return\n" },
-	/* ISB is a waypoint; indirect jump; ERET. */
+	/* An ISB, which is a waypoint, an indirect jump, and an ERET. */
 	{ SYNC ON AT("0c") "db 95 0e f7 07 95 06 f7 95 04 f7",
 	  "on 401030\n"
 	  "space 7\n"
@@ -48,7 +48,7 @@ static const struct {
 					      "off\n"
 					      "on 401010\n"
 					      "run 401010-401014 (2) conditional not\n" },
-	/* Tracing stops with the address where it stopped. */
+	/* Tracing stops, and a packet has the address at which it stopped. */
 	{ START "f6 06 03 95 03 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 							  "run 401008-401008 (1) to 40100c\n"
 							  "off 40100c\n"
@@ -69,7 +69,7 @@ static const struct {
 			      "run 401010-401014 (2) conditional not\n" },
 	{ "f7 f7 f7 " START "f6", "gap: bytes before the first A-Sync cannot be decoded\n" BEGUN
 				  "run 401000-401004 (2) conditional not\n" },
-	/* There is no code. */
+	/* No code is known at this address. */
 	{ SYNC ON "85 00 00 50 00 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 500000\n"
 	  "space 7\n"
@@ -85,13 +85,13 @@ static const struct {
 							    "gap: invalid packet!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
-	/* AArch32 code, which is not damage. */
+	/* AArch32 code is not decoded, but it is not damage. */
 	{ START "f6 81 a0 08 00 00 00 f7 " SYNC AT("04") "f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
 		"gap: AArch32 code is not decoded\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
-	/* Other code at the same address. */
+	/* There is other code at the same address. */
 	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 04 90 f7",
 	  "on 800000\n"
 	  "space 7\n"
@@ -99,18 +99,20 @@ static const struct {
 	  "off at 133\n"
 	  "on 800000 at 133\n"
 	  "run 800000-800000 (1) return at 133\n" },
-	/* The end of memory. */
+	/* Code runs up to the end of the known memory. */
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: invalid packet!\n" },
 	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
-	/* A branch that OpenCSD would take for another instruction; nothing is guessed after it. */
+	/* OpenCSD would decode this branch as another instruction. Nothing is guessed after it. */
 	{ SYNC ON AT("10") "f7 f7 95 04 f6",
 	  "on 401040\n"
 	  "space 7\n"
 	  "run 401040-401040 (1) to 401044\n"
 	  "gap 401044: this branch instruction is newer than the version of OpenCSD\n"
 	  "run 401010-401014 (2) conditional not\n" },
-	/* Other code ran: a call was not taken. Nothing is reported up to the next address. */
+	/*
+	 * A call was not taken, so other code ran than is known. Nothing is reported up to the next address.
+	 */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 		"gap 40100c: other code ran than is known: a branch that is always "
@@ -119,7 +121,10 @@ static const struct {
 		"run 401010-401014 (2) conditional not to 401018\n"
 		"gap 401018: other code ran than is known: a branch that is always "
 		"taken was not?\n" },
-	/* It is reported once. An exception has its own address, and so has trace that begins again. */
+	/*
+	 * The gap is reported once. Decoding continues at an exception, or where tracing begins again,
+	 * because these have an address.
+	 */
 	{ SYNC ON AT("02") "f6 f6 06 1d 95 03 95 08 f7",
 	  "on 401008\n"
 	  "space 7\n"
@@ -168,7 +173,7 @@ static void streams_decode_to_expected_steps(void **state)
 	}
 }
 
-/* Makes more steps than the queue has room for, with one packet after another: none is lost. */
+/* Sends packets that make more steps than fit into the queue. No step is lost. */
 static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 {
 	static unsigned char bytes[64 + 200];
@@ -180,8 +185,8 @@ static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 
 	(void)state;
 	/*
-	 * 40101c jumps to 401000; then taken to 401010, taken to 401004, and so on: 24 atoms E in each
-	 * packet.
+	 * The code at 40101c jumps to 401000. From there, branches are taken to 401010, 401004, and so on.
+	 * Each packet has 24 atoms E.
 	 */
 	memset(bytes + begin, 0xd4, sizeof(bytes) - begin);
 	while (hwt_encoding_etm4.next(decoder, &step) > 0)

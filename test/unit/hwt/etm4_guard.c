@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ETMv4 and ETE packets that OpenCSD must not get, or cannot decode: they are refused, and named. */
+/*
+ * Tests ETMv4 and ETE packets that must not be passed to OpenCSD, or that it cannot decode. They are refused
+ * by name.
+ */
 #include "unit/support/etm4_packets.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * Mispredicted elements are taken back before they are reported. Elements uncommitted at the end are not
- * reported.
+ * Mispredicted elements are canceled before they are reported. Elements that are not committed at the end are
+ * not reported.
  */
 static void mispredicted_elements_are_not_reported(void **state)
 {
@@ -74,7 +77,10 @@ static void ete_packets_are_decoded_or_named(void **state)
 	} written[] = {
 		/* A timestamp marker and the timestamp. */
 		{ START "88 02 85 01 f6", BEGUN "run 401000-401004 (2) conditional not at 133\n" },
-		/* Source addresses instead of atoms: branches before them that were not taken become runs. */
+		/*
+		 * Source addresses replace atoms. Earlier branches that were not taken become part of a run
+		 * of instructions.
+		 */
 		{ START "b4 03 95 08 b4 09 95 04 f6",
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call to 401020\n"
@@ -116,7 +122,7 @@ static void ete_packets_are_decoded_or_named(void **state)
 		assert_string_equal(etm4_steps_of(&ete, bytes, size),
 				    "gap: a cancelled source address is not decoded\n");
 	}
-	/* In a stream of an ETMv4 they are damage. */
+	/* In the stream of an ETMv4, such packets are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
 		size_t size = etm4_bytes_of(written[i].hex, bytes, sizeof(bytes));
@@ -125,7 +131,10 @@ static void ete_packets_are_decoded_or_named(void **state)
 	}
 }
 
-/* Branches that are newer than OpenCSD are recognized; similar ones that it knows are not. */
+/*
+ * Branches that are newer than OpenCSD are recognized. Similar instructions that OpenCSD supports are not
+ * affected.
+ */
 static void instructions_newer_than_opencsd_are_recognized(void **state)
 {
 	static const uint32_t new[] = { 0x74014060 ^ 0x4000, 0x74018060, 0x7401c060, 0xf4010060, 0x75010060,
@@ -155,7 +164,7 @@ static void invalid_register_values_are_refused(void **state)
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 	other = etm4_unit;
-	other.etm4.idr8 = UINT32_MAX; /* elements could be taken back without limit */
+	other.etm4.idr8 = UINT32_MAX; /* the number of elements that may be canceled would be unlimited */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 }

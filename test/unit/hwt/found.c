@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds position-independent files by their code. The file is this test itself, and the blocks are its own
- * code.
+ * Tests finding position-independent files by their code. The file is this test itself, and the blocks are
+ * its own code.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #define BLOCK	32u
 #define BLOCKS	12u
-#define PROCESS UINT64_C(0x7f1234560000) /* where a process has loaded it */
+#define PROCESS UINT64_C(0x7f1234560000) /* address at which a process has loaded the file */
 #define ANOTHER UINT64_C(0x7fee00001000)
 #define KERNEL	UINT64_C(0xffffffff9a200000)
 
@@ -31,7 +31,7 @@ static void begin(struct hwt_file_writer *writer)
 	head->check = ktrx_proc_check(head);
 }
 
-/* Its code, and the code after it, is what "ran". */
+/* A recording states that the code of this function, and the code after it, was executed. */
 __attribute__((noinline, used)) static unsigned long marked(unsigned long n)
 {
 	return n * n + 1;
@@ -41,7 +41,7 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	*(uint64_t *)base = info->dlpi_addr;
-	return 1; /* the program is the first */
+	return 1; /* the first object is the program itself */
 }
 
 /* Returns the address of marked() according to the file's headers. */
@@ -60,7 +60,10 @@ static void run_blocks(struct hwt_file_writer *writer, uint64_t base, unsigned b
 			  (const unsigned char *)(uintptr_t)marked + n * BLOCK, BLOCK);
 }
 
-/* Runs blocks of another program where the file would have blocks `from` to `from + blocks`, at a base. */
+/*
+ * Records that blocks of another program ran at the addresses of the file's blocks `from` to `from + blocks`,
+ * if the file is loaded at `base`.
+ */
 static void run_others(struct hwt_file_writer *writer, uint64_t base, unsigned from, unsigned blocks)
 {
 	uint8_t other[BLOCK];
@@ -118,7 +121,7 @@ static void program_is_found_in_each_process(void **state)
 	end(&reading);
 }
 
-/* Another program is loaded there later, and gets no names. */
+/* Another program is loaded at this address later. It gets no names. */
 static void replaced_program_gives_no_names(void **state)
 {
 	struct hwt_file_writer writer;
@@ -172,7 +175,9 @@ static void few_equal_blocks_do_not_identify_a_program(void **state)
 	}
 }
 
-/* A kernel runs at one address. There, the file is compared with the code like any other file. */
+/*
+ * A kernel runs at only one address. At this address, the file is compared with the code like any other file.
+ */
 static void relocated_kernel_is_found_by_its_code(void **state)
 {
 	(void)state;

@@ -25,7 +25,10 @@ static void changed_code_is_decoded_as_it_was_then(void **state)
 	end(&reading);
 }
 
-/* Even if another version of the line has bytes that this one does not have. */
+/*
+ * The bytes are those of the version at that time, even if another version of the code has bytes that this
+ * version lacks.
+ */
 static void bytes_come_from_the_version_at_that_time(void **state)
 {
 	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
@@ -52,7 +55,7 @@ static void bytes_come_from_the_version_at_that_time(void **state)
 
 #define CHANGES 200u
 
-/* It changes so often that libipt gets several images; the first one is not like the last one. */
+/* The code changes so often that libipt gets several images. The first image differs from the last one. */
 static void often_changed_code_is_decoded_as_it_was_then(void **state)
 {
 	static uint8_t other[64];
@@ -81,7 +84,7 @@ static void often_changed_code_is_decoded_as_it_was_then(void **state)
 /* A conditional branch at PROGRAM_AT, to a jump back. */
 static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
-/* One iteration at 1500; what follows is at 2500. */
+/* One iteration is at time 1500. The following steps are at 2500. */
 static void begin_loop(void)
 {
 	packets_begin(&packets);
@@ -91,7 +94,7 @@ static void begin_loop(void)
 	packet_tsc(&packets, 2500);
 }
 
-/* A loop of two branches that overwrites the first of them: there is no call in between. */
+/* A loop has two branches and overwrites the first one. There is no call in between. */
 static void self_modifying_code_is_decoded_as_it_was_then(void **state)
 {
 	static const uint8_t nops[] = { 0x90, 0x90 };

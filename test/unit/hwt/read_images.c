@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the code that ran: several programs, several address spaces, missing and wrong images. */
+/*
+ * Tests finding the executed code, with several programs, several address spaces, and missing or wrong
+ * images.
+ */
 #include "unit/support/hwt_patched.h"
 
 #define SPACE_A UINT64_C(0x1000)
@@ -40,10 +43,10 @@ static void new_program_is_used_from_its_exec(void **state)
 	unlink(after);
 }
 
-/* A library is mapped, unmapped, and another one mapped in its place. */
+/* A library is mapped and unmapped. Another library is mapped at the same address. */
 static void mapped_file_is_used_until_unmapped(void **state)
 {
-	const uint64_t code_at = 64 + 56; /* in the file, after its headers */
+	const uint64_t code_at = 64 + 56; /* offset in the file, after its headers */
 	struct hwt_file_writer writer;
 	struct reading reading;
 	struct hwt_place place;
@@ -79,7 +82,8 @@ static void mapped_file_is_used_until_unmapped(void **state)
 }
 
 /*
- * A kernel patches itself: its file supplies only bytes that were not recorded, even between recorded ones.
+ * A kernel patches itself. Its file supplies only bytes that were not recorded, even if they are between
+ * recorded bytes.
  */
 static void file_supplies_only_bytes_not_recorded(void **state)
 {
@@ -157,7 +161,7 @@ static void address_spaces_have_their_own_code(void **state)
 	end(&reading);
 }
 
-/* Older units recorded code that several spaces share only once. */
+/* If several address spaces share code, older units recorded it only once. */
 static void code_of_another_space_is_used_only_if_unambiguous(void **state)
 {
 	struct hwt_file_writer writer;
@@ -213,7 +217,7 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(strstr(step->text, "up to the next PSB"));
 	next(&reading, HWT_ON);
 	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
-	/* If it is added by hand, it is found. */
+	/* If the user names the file, it is found. */
 	program_write(path, program);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, NULL), 0);
 	hwt_decoder_close(reading.decoder);
@@ -225,7 +229,8 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 }
 
 /*
- * A program is not the kernel. A file that was added is, if kernel code was recorded and no kernel is named.
+ * A program is not taken for the kernel. A file that the user adds is taken for the kernel if kernel code was
+ * recorded and the recording names no kernel.
  */
 static void only_a_recorded_kernel_image_is_the_kernel(void **state)
 {
@@ -254,7 +259,10 @@ static void only_a_recorded_kernel_image_is_the_kernel(void **state)
 	unlink(path);
 }
 
-/* By the code in the recording: a file with one of three blocks patched, and another program. */
+/*
+ * Files are compared with the recorded code: a file in which one of three blocks is patched, and a file of
+ * another program.
+ */
 static void file_that_differs_from_executed_code_is_refused(void **state)
 {
 	const uint64_t elsewhere = 0x10000;
@@ -281,7 +289,7 @@ static void file_that_differs_from_executed_code_is_refused(void **state)
 	assert_true(hwt_images_add_elf(reading.images, wrong, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
 			       "is not the code that ran: 3 of 3 executed blocks differ, first at 0x401000"));
-	/* At other addresses there is nothing to compare with, except that nothing ran there. */
+	/* At other addresses the recording has no code to compare with. */
 	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, &elsewhere), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
 	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
@@ -321,7 +329,7 @@ static void file_with_moved_code_is_refused(void **state)
 	unlink(path);
 }
 
-/* One of several programs at the same addresses is the file. */
+/* Several programs ran at the same addresses. The file is that of one of them. */
 static void file_may_match_only_one_address_space(void **state)
 {
 	struct hwt_file_writer writer;

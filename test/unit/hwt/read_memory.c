@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Uses a machine's memory as an image: page tables lead to code that is in no file. The memories are a few
+ * Tests a machine's memory as an image. Page tables lead to code that is in no file. The memories are a few
  * hand-made pages.
  */
 #include "hwt/images.h"
@@ -17,7 +17,7 @@ static struct hwt_packets_writer packets;
 #define X86_LARGE  0x83u
 #define ARM_TABLE  3u
 #define ARM_BLOCK  0x701u
-#define ARM_MEMORY UINT64_C(0x40000000) /* where QEMU's AArch64 machine has memory */
+#define ARM_MEMORY UINT64_C(0x40000000) /* first address of memory of QEMU's AArch64 machine */
 
 /* Physical memory from `base` on. */
 static struct {
@@ -113,7 +113,7 @@ static void aarch64_tables_are_walked(void **state)
 	check_walk(HWT_WALK_AARCH64, table, 0x401234, ARM_MEMORY + CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_AARCH64, table, 0x654320, ARM_MEMORY + 0x254320);
 	check_walk(HWT_WALK_AARCH64, table, 0x40000124, ARM_MEMORY + 0x124);
-	/* 39-bit addresses: one level less, beginning at the next table. */
+	/* With 39-bit addresses, there is one level fewer. The walk begins at the next table. */
 	check_walk(HWT_WALK_AARCH64, table + 0x1000, 0x401234, ARM_MEMORY + CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_AARCH64, table, 0x402234, 0);
 	check_walk(HWT_WALK_AARCH64, table, UINT64_C(0xffff000000401234), 0);
@@ -121,8 +121,8 @@ static void aarch64_tables_are_walked(void **state)
 }
 
 /*
- * 39-bit addresses: if the tables are read as tables for 48 bits, the table of devices seems to hold tables,
- * with large pages.
+ * With 39-bit addresses: if the tables were read as tables for 48 bits, the table of devices would seem to
+ * contain tables with large pages.
  */
 static void addresses_of_devices_are_not_followed(void **state)
 {
@@ -139,7 +139,10 @@ static void addresses_of_devices_are_not_followed(void **state)
 	end_memory();
 }
 
-/* A table that refers to itself, and random entries: a walk finds an address or none, but always ends. */
+/*
+ * One table refers to itself, and others have random entries. A walk finds an address or none, but always
+ * ends.
+ */
 static void walk_of_random_tables_ends(void **state)
 {
 	uint64_t physical, seed = 1;

@@ -4,7 +4,10 @@
 
 static struct hwt_packets_writer packets;
 
-/* Two iterations of the program, with and without the NOPs; then an interrupt whose handler is not traced. */
+/*
+ * Traces two iterations of the program, with and without the NOPs, then an interrupt whose handler is not
+ * traced.
+ */
 static void write_flow(uint64_t time)
 {
 	packets_begin(&packets);

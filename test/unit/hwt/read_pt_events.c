@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT packets other than branches: power events, PTWRITE, overflow, event trace; and packets of CPUs
- * with errata.
+ * Tests Intel PT packets other than branches: power events, PTWRITE, overflow, event trace, and packets of
+ * CPUs with errata.
  */
 #include "unit/support/hwt_reading.h"
 
@@ -54,7 +54,7 @@ static struct hwt_step next_note(struct reading *reading, const char *text)
 	return *step;
 }
 
-/* The lines of hwt_packets(): "NAME TEXT\n" for each packet. */
+/* Lines from hwt_packets(): "NAME TEXT\n" for each packet. */
 static char listed[4096];
 
 static void list(void *to, uint64_t offset, const char *name, const char *text)
@@ -142,7 +142,7 @@ static void write_ended_overflow(void)
 
 static void errata_of_cpus_newer_than_libipt_are_applied(void **state)
 {
-	/* Goldmont Plus, which libipt 2.0 knows; Raptor Lake and Sierra Forest, which it does not. */
+	/* libipt 2.0 has the errata of Goldmont Plus, but not those of Raptor Lake and Sierra Forest. */
 	static const uint8_t models[] = { 0x7a, 0xb7, 0xaf };
 
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the file of rings of a unit in software: its packets, and the branches that it had not written yet.
+ * Tests reading the file of rings of a unit in software: its packets, and the branches that were not written
+ * as packets yet.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 
 static struct hwt_packets_writer packets;
 
-/* The packets enter the program and return from leaf. What came after that is pending. */
+/* The packets enter the program and return from leaf. Later branches are pending. */
 static struct reading read_rings(uint64_t pending, uint64_t reached)
 {
 	const struct ktrx_hwt_seen seen = { .address = PROGRAM_AT, .size = PROGRAM_SIZE };
@@ -44,7 +45,7 @@ static struct reading read_rings(uint64_t pending, uint64_t reached)
 	return read_file(&writer);
 }
 
-/* Checks these steps. `to` is where leaf returns, or 0 if that is unknown. */
+/* Checks these steps. `to` is the address to which leaf returns, or 0 if it is unknown. */
 static void check_packets(struct reading *reading, uint64_t to)
 {
 	open_stream(reading, 0);
@@ -55,7 +56,7 @@ static void check_packets(struct reading *reading, uint64_t to)
 
 static void pending_branches_are_decoded(void **state)
 {
-	/* Pending: taken, the return, not taken. */
+	/* The pending branches are: taken, the return, not taken. */
 	struct reading reading = read_rings(14, PROGRAM_JMP);
 	const struct hwt_step *step;
 

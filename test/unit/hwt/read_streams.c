@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads incomplete streams: lost, damaged, overwritten or looping parts are reported, and what follows is
- * decoded.
+ * Tests incomplete streams. Lost, damaged, overwritten or looping parts are reported, and the following part
+ * is decoded.
  */
 #include "hwt/spe.h"
 #include "unit/support/hwt_reading.h"
@@ -75,7 +75,7 @@ static void decoding_resumes_at_the_next_psb_after_damage(void **state)
 	step = next_gap(&reading, "after 0x401005");
 	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
-	/* Decoding again from the damage, and from the beginning. */
+	/* Decoding begins again, from the damage and from the beginning. */
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + damage + 30), 1);
 	assert_int_equal(next(&reading, HWT_ON)->stamp, 2500);
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + before - 1), 0);
@@ -121,8 +121,8 @@ static void adjacent_pieces_are_joined_and_others_are_separated_by_gaps(void **s
 }
 
 /*
- * The file ends within a record: the part of its packets that is there is used; other records of this kind
- * are not.
+ * The file ends within a record. Of a record of packets, the available part is used. Of other records, it is
+ * not used.
  */
 static void cut_record_gives_its_remaining_packets(void **state)
 {
@@ -159,7 +159,7 @@ static void cut_record_gives_its_remaining_packets(void **state)
 	end(&reading);
 }
 
-/* A jump to itself needs no packet: decoding would never end. */
+/* A jump to itself needs no packet, so decoding would never end. */
 static void endless_loop_without_packets_is_damage(void **state)
 {
 	static const uint8_t round[] = { 0xeb, 0xfe };
@@ -234,7 +234,7 @@ static void space_overflow_and_stop_are_reported(void **state)
 	open_stream(&reading, 0);
 	assert_int_equal(next(&reading, HWT_SPACE)->space, 0x5000);
 	assert_int_equal(next(&reading, HWT_ON)->space, 0x5000);
-	/* The overflow hides what ran from its beginning up to this address. */
+	/* The code that ran from the beginning of the overflow up to this address is unknown. */
 	assert_int_equal(next(&reading, HWT_OVERFLOW)->address, PROGRAM_JNE);
 	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
 	assert_int_equal(next(&reading, HWT_ASYNC)->to, PROGRAM_LEAF);
@@ -296,7 +296,7 @@ static void wrapped_rings_are_read(void **state)
 	write_jump(1500);
 	write_jump(2000);
 	size = packets_end(&packets);
-	/* Across the ring's end. */
+	/* The packets cross the ring's end. */
 	write_rings(&writer, 3 * RING + size / 2, size);
 	reading = read_file(&writer);
 	assert_int_equal(hwt_file_streams(reading.file), 1);
@@ -392,8 +392,8 @@ static void invalid_rings_header_is_refused(void **state)
 static char listing[4096];
 
 /*
- * One byte in four may be the end of a record, followed only by padding. The search must not scan the rest
- * each time.
+ * One byte in four may be the end of a record that is followed only by padding. The search must not scan all
+ * of the padding each time.
  */
 static void search_for_record_in_hostile_bytes_is_linear(void **state)
 {
@@ -410,7 +410,7 @@ static void search_for_record_in_hostile_bytes_is_linear(void **state)
 	memset(bytes + size - 1024, 0x10, 1024);
 	memcpy(bytes + size - 512, whole, sizeof(whole));
 	assert_int_equal(spe_record_find(&piece, 0), size - 511);
-	/* Padding is scanned where it does not occur again and again. */
+	/* Padding is scanned if it does not occur too often. */
 	memset(bytes, 0, size - 1024);
 	bytes[0] = 0x01;
 	memset(bytes + size - 1024, 0, 1024);
@@ -455,7 +455,7 @@ static void packets_are_listed_by_name(void **state)
 	end(&reading);
 }
 
-/* Older files have no TRCDEVARCH; a record shorter than theirs has no registers. */
+/* Older files have records without TRCDEVARCH. A record that is even shorter has no registers. */
 static void registers_in_older_files_are_read(void **state)
 {
 	static const struct {

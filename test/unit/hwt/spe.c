@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets and records of the Statistical Profiling Extension, with their expected descriptions. */
+/* Tests packets and records of the Statistical Profiling Extension, with their expected descriptions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static const struct {
 	{ "20 b0 00 10 40 00 00 00 00 80", "pc", "0x401000 el0 ns=1" },
 	{ "23 b1 01 00 00 00 00 00 00 00", "address", "0x1 index=25" },
 	{ "23 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", "align", "16" },
-	/* Known size, unknown meaning. */
+	/* Packets of known size and unknown meaning. */
 	{ "5c 34 12", "reserved", "header=0x5c 0x1234" },
 	{ "22 c5 07", "reserved", "header=0xc5 0x7" },
 };
@@ -146,8 +146,8 @@ static void invalid_headers_are_rejected(void **state)
 }
 
 /*
- * Up to the next multiple, counted from where the buffer is aligned; a whole multiple more if the header does
- * not fit.
+ * The packet extends up to the next multiple, counted from the aligned start of the buffer. If the header
+ * does not fit, it extends by one more multiple.
  */
 static void alignment_packet_extends_to_the_next_multiple(void **state)
 {
@@ -278,12 +278,12 @@ static const struct {
 	{ "", 0, "" },
 	{ "00 00 00", 0, "" },
 	{ LOAD STAMPED("05") "00 00 " PC("20") "01 00", 0, "0: sample at 5\n49: sample\n" },
-	/* Aligned to 16 bytes relative to the buffer, not to the piece. */
+	/* Records are aligned to 16 bytes relative to the buffer, not to the piece. */
 	{ PC("20") "01 23 00 02 " PC("24") "01", 3, "0: sample\n13: sample\n" },
 	{ PC("20") "5c 01 02 01 " PC("24") "01", 0,
 	  "0: sample\n0: 1 packets of unknown meaning in this record, the last with header 0x5c\n13: "
 	  "sample\n" },
-	/* Damage: skipped up to the end of a record that is followed by a whole record. */
+	/* Damage is skipped up to the end of a record that is followed by a complete record. */
 	{ PC("20") "02 42 01 01 " PC("24") "01", 0, "0: no packet begins with 0x02, at 9!\n13: sample\n" },
 	{ PC("20") PC("20") "01 " PC("24") "01", 100,
 	  "0: a second packet of its kind in a record, at 109!\n19: sample\n" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Lists of a kernel's symbols: which are read, which are refused, and which match the code that ran. */
+/* Tests lists of a kernel's symbols: some are read, others are refused, and some match the executed code. */
 #include "hwt/symbol_map.h"
 
 #include <elf.h>
@@ -93,7 +93,7 @@ static void functions_extend_to_the_next_symbol(void **state)
 	expect(map, TEXT + 0x200, NULL, NULL);
 	expect(map, 0x1010, NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc00000ff), "init", "ext4");
-	/* What follows the page of a module's last function is unknown. */
+	/* Addresses after the page of a module's last function are unknown. */
 	expect(map, UINT64_C(0xffffffffc0000fff), "exit", "ext4");
 	expect(map, UINT64_C(0xffffffffc0001000), NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc0005fff), "other", "xfs");
@@ -148,7 +148,7 @@ static void malformed_line_is_quoted_in_the_message(void **state)
 		     10, ":1: not 'ADDRESS");
 	memset(long_line, 'a', sizeof(long_line));
 	refuse_bytes(long_line, sizeof(long_line), ":1: a line of more than 1024 bytes");
-	/* Debian ships this text instead of its map. */
+	/* Debian's System.map file contains this text instead of symbols. */
 	refuse("ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package\n",
 	       "is in the linux-image-<version>-dbg package\"");
 }
@@ -188,8 +188,8 @@ static void endless_list_is_refused(void **state)
 /* ---- Comparing with the code that ran ---- */
 
 /*
- * Returns the address of a kernel function. Distances between functions differ; in another build they are
- * `less` bytes shorter.
+ * Returns the address of a kernel function. The distances between functions differ. In another build, each
+ * distance is `less` bytes shorter.
  */
 static uint64_t function_at(unsigned n, unsigned less)
 {
@@ -207,8 +207,8 @@ static struct hwt_map *kernel_map(unsigned less)
 }
 
 /*
- * Each kernel function calls the next one. Programs make other calls; blocks of theirs are in the kernel's
- * half of addresses only if the kernel has an address space of its own (0).
+ * Each kernel function calls the next one. Programs make other calls. Blocks of programs are in the upper
+ * half of addresses, like the kernel's, only if the kernel has its own address space, 0.
  */
 static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 {
@@ -247,7 +247,10 @@ static void base_is_found_by_calls(void **state)
 		assert_int_equal(fit.calls, FUNCTIONS - 1);
 		assert_int_equal(fit.entries, FUNCTIONS - 1);
 		assert_true(hwt_map_fit_is_known(&fit) && hwt_map_fit_is_good(&fit));
-		/* At another base it does not match; the list of another build matches nowhere. */
+		/*
+		 * The list does not match at another base. The list of another build does not match at any
+		 * base.
+		 */
 		assert_int_equal(hwt_map_fit_at(&fit, map, reading.file, bases[n / 2] + 0x10), 0);
 		assert_false(hwt_map_fit_is_good(&fit));
 		assert_int_equal(hwt_map_fit_find(&fit, other, reading.file), 0);

@@ -111,7 +111,7 @@ static void directory_entries_are_shown(void **state)
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=24, type=4, name=\"a\"}, {ino=8, off=0, reclen=24, "
 			    "type=8, name=\"b\"}]");
-	bytes[16] = 3; /* leads to the entry itself */
+	bytes[16] = 3; /* this offset refers to the entry itself */
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=48, type=4, name=\"a\"}]");
 	bytes[16] = 200;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls under way are found by process and thread, more of them than fit are dropped, and their fillings are
- * stored with them.
+ * Tests the table of pending calls. They are found by process and thread. If there are too many, the oldest
+ * ones are dropped. Contents of arguments are stored with their call.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every byte becomes visible as in vis(3), and text is cut to the room for it. */
+/* Tests that every byte becomes visible as in vis(3), and that text is cut to the given length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void single_bytes_become_visible(void **state)
 	(void)state;
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		assert_string_equal(vis_of(known[n].byte, 0), known[n].text);
-	/* Digits after a NUL would be read as part of its number. */
+	/* Digits after an escaped NUL would be read as part of the escape. */
 	assert_string_equal(vis_of(0, '7'), "\\000");
 	assert_string_equal(vis_of(0, '8'), "\\0");
 }

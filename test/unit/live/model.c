@@ -28,7 +28,7 @@ static struct {
 	unsigned returned; /* events handed out */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
-	uint64_t boots_at; /* when the guest boots again; 0: never */
+	uint64_t boots_at; /* time at which the guest boots again; 0: never */
 	struct ktrx_cpu cpu[3];
 	struct ktread_follow_account account;
 } fake;
@@ -67,7 +67,7 @@ static struct ktread *fake_trace(void *context)
 	return script_trace();
 }
 
-/* CPU 0 has heartbeats, CPU 1 idles without one, CPU 2 has stopped having them. */
+/* CPU 0 has heartbeats, CPU 1 idles without heartbeats, and CPU 2 has no more heartbeats. */
 static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 {
 	(void)context;
@@ -110,7 +110,7 @@ static void begin(void)
 	fake.now = SECOND;
 	fake.first[0].kind = KTREAD_FOLLOWED_BOOT;
 	fake.firsts = 1;
-	fake.account.skipped = 1000000; /* from before the guest was followed */
+	fake.account.skipped = 1000000; /* these were recorded before the guest was followed */
 	fake.cpu[0] = (struct ktrx_cpu){ .heartbeats = 1, .thread = 7, .mode = KTRX_MODE_USER, .online = 1 };
 	fake.cpu[1] = (struct ktrx_cpu){ .heartbeats = 5, .mode = KTRX_MODE_IDLE, .online = 1 };
 	fake.cpu[2] = (struct ktrx_cpu){
@@ -274,7 +274,7 @@ static void tables_override_events(void **state)
 	free(text);
 }
 
-/* A guest ends and another one begins: nothing of the first is shown for the second. */
+/* A guest ends and another guest begins. No values of the first guest are shown for the second one. */
 static void new_guest_starts_from_nothing(void **state)
 {
 	char *text;
@@ -295,7 +295,7 @@ static void new_guest_starts_from_nothing(void **state)
 	free(text);
 }
 
-/* A CPU that idles except for one short interrupt: no event follows its end. */
+/* A CPU idles except for one short interrupt. No event follows the end of the interrupt. */
 static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 {
 	const struct wellknown enter = { .kind = WELLKNOWN_IRQ_ENTER },
@@ -362,7 +362,7 @@ static void interrupts_before_following_do_not_count(void **state)
 	free(text);
 }
 
-/* The slots of a boot's first 300 ms do not count, and neither does this time. */
+/* Slots of the first 300 ms of a boot do not count, and these 300 ms do not count as time. */
 static void slots_of_a_second_boot_are_not_overestimated(void **state)
 {
 	char *text, *slots;
@@ -381,7 +381,7 @@ static void slots_of_a_second_boot_are_not_overestimated(void **state)
 	free(text);
 }
 
-/* A CPU that hangs in an interrupt handler, before the first timer tick has ended. */
+/* A CPU hangs in an interrupt handler before its first timer tick has ended. */
 static void hang_before_the_first_heartbeat_is_stuck(void **state)
 {
 	const uint64_t second = 1000000000;
@@ -404,7 +404,7 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	assert_true(cpu.stuck < 0.1);
 }
 
-/* More threads than the limit come and go: the newest ones are known. */
+/* More threads than the limit are created and end. The newest threads are known. */
 static void newest_of_many_threads_are_known(void **state)
 {
 	struct live_waits *waits = live_waits_open();

@@ -35,7 +35,7 @@ static void serve(void)
 {
 }
 
-/* Waits for a byte. Exits with 6 plus the status of its child, 1. */
+/* Waits for a byte. Exits with 7, which is 6 plus the exit status of its child, 1. */
 static void parent_and_child(int go)
 {
 	char byte;

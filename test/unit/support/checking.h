@@ -31,12 +31,15 @@ enum {
 	SWITCHED
 };
 
-/* Results of the last check; the error is also that of rules that were refused. */
+/* Results of the last check. The error may also be that of rules that were refused. */
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
 
-/* Call these before and after each test. They begin a script with the types of events above, and free it. */
+/*
+ * Call the first function before each test: it begins a script with the types of events above. Call the
+ * second one after each test: it frees the script.
+ */
 int checking_begin(void **state);
 int checking_end(void **state);
 
@@ -45,7 +48,7 @@ int checking_parse(const char *text);
 /* Parses rules, and checks the script against them. */
 void checking_run(const char *text);
 /*
- * Fails unless the last rule was kept, violated and left undecided that often, and no other rule was
+ * Fails unless the last rule was kept, violated and left undecided as often as stated, and no other rule was
  * violated.
  */
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define MOST 16u /* most sections, most symbols */
+#define MOST 16u /* maximum number of sections, and of symbols */
 
 /* The file has only headers, and the tables of names and symbols. No section has content. */
 struct image {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#define ELF_FILE_CODE 1u /* flags of a section: what it holds */
+#define ELF_FILE_CODE 1u /* flags of a section: kind of its contents */
 #define ELF_FILE_DATA 2u
-#define ELF_FILE_BOTH 4u /* the segment is writable and executable, whatever the section holds */
+#define ELF_FILE_BOTH 4u /* the segment is writable and executable, for any contents */
 
 struct elf_file_section {
 	const char *name;
@@ -24,8 +24,8 @@ struct elf_file_symbol {
 
 struct elf_file {
 	uint16_t machine, type;			/* EM_*, ET_* */
-	const struct elf_file_section *section; /* the last one has no name */
-	const struct elf_file_symbol *symbol;	/* the last one has no name */
+	const struct elf_file_section *section; /* the last entry has no name */
+	const struct elf_file_symbol *symbol;	/* the last entry has no name */
 };
 
 /* Makes a file in /tmp, and stores its name in `path`, which has room for 32 bytes. The caller unlinks it. */

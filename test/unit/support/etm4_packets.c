@@ -22,12 +22,12 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	etm4_asked.pid = pid;
 	etm4_asked.space = space;
 	etm4_asked.stamp = stamp;
-	if (address >= 0x900000 && address < 0x1900000) { /* NOPs without any branch */
+	if (address >= 0x900000 && address < 0x1900000) { /* NOPs without a branch */
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)to)[i] = (unsigned char)(NOP >> (address + i) % 4 * 8);
 		return size;
 	}
-	if (address == CHANGED) { /* different code once a timestamp has come */
+	if (address == CHANGED) { /* from the first timestamp on, there is different code */
 		const uint32_t word = stamp ? RET : B_EQ(2);
 
 		memcpy(to, &word, sizeof(word));
@@ -125,7 +125,7 @@ const char *etm4_steps_of(const struct hwt_stream *stream, const unsigned char *
 	return all;
 }
 
-/* OpenCSD never frees what it allocates for a callback, nor an address that is taken back. */
+/* OpenCSD never frees the memory that it allocates for a callback or for a canceled address. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

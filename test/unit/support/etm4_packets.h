@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Hand-made ETMv4 packets, the code that they are about, and the steps that OpenCSD decodes from them. */
+/* Hand-made ETMv4 packets, the traced code, and the steps that OpenCSD decodes from the packets. */
 #ifndef ETM4_PACKETS_H
 #define ETM4_PACKETS_H
 
@@ -43,7 +43,7 @@ extern struct etm4_asked etm4_asked;
 
 #define SYNC "00 00 00 00 00 00 00 00 00 00 00 80 01 01 00 "
 #define ON   "04 "
-/* Address and context: 64-bit address, EL0, non-secure, context id 7. */
+/* A packet with address and context: 64-bit address, EL0, non-secure, context id 7. */
 #define AT(low) "85 " low " 08 40 00 00 00 00 00 b0 07 00 00 00 "
 
 #define START SYNC ON AT("00")
@@ -51,7 +51,7 @@ extern struct etm4_asked etm4_asked;
 
 extern const struct hwt_stream etm4_unit;
 
-/* Converts hexadecimal bytes, separated by blanks. Returns how many there are. */
+/* Converts hexadecimal bytes that are separated by blanks. Returns the number of bytes. */
 size_t etm4_bytes_of(const char *hex, unsigned char *to, size_t room);
 
 /* Decodes a stream. Returns its steps, one per line, valid until the next call. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views of scripts of steps (fake/hwt_script.h), and checks of what a view writes. */
+/* Views of scripts of steps (fake/hwt_script.h), and checks of the output of views. */
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 
@@ -13,7 +13,7 @@ void flow_test_output(struct base_output *out);
 /* Closes the output. Fails the test unless `expected` was written. */
 void flow_test_expect(struct base_output *out, const char *expected);
 
-/* A function for notes: stores the last text. */
+/* A function for notes, which stores the text of the last note. */
 extern char flow_test_noted[512];
 void flow_test_note(void *to, const char *text);
 /* A view that counts steps in an unsigned int. */

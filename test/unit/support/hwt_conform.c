@@ -27,7 +27,7 @@ static struct ktrace_hwt_backend *backend;
 struct fixture {
 	struct ktrace_hwt_unit unit;
 	struct ktrace_hwt_piece piece[PIECES];
-	uint8_t *host; /* memory of all pieces */
+	uint8_t *host; /* memory of all pieces of the buffer */
 	uint64_t sum;  /* bytes written so far */
 };
 
@@ -37,7 +37,7 @@ static void lend(uint64_t physical, void *host, uint64_t size)
 		conform->memory(physical, host, size);
 }
 
-/* Makes a buffer. In memory, the last piece comes first. */
+/* Makes a buffer whose last piece has the lowest address. */
 static void fixture_lend(struct fixture *fixture, uint64_t size, uint32_t pieces)
 {
 	struct ktrace_hwt_buffer *buffer = &fixture->unit.buffer;
@@ -97,7 +97,7 @@ static void off(struct fixture *fixture)
 	hwt_kernel.interrupts_off = false;
 }
 
-/* Runs the CPU, and takes interrupts in between. */
+/* Runs the CPU, and handles interrupts in between. */
 static void run(struct fixture *fixture, uint64_t bytes)
 {
 	while (bytes > 0) {
@@ -121,7 +121,7 @@ static uint8_t byte_at(const struct fixture *fixture, uint64_t position)
 	return ((const uint8_t *)(uintptr_t)buffer->piece[at / each].physical)[at % each];
 }
 
-/* Fails unless the buffer holds all bytes that it must hold, and nothing after them. */
+/* Fails unless the buffer has all bytes that it must have, and no byte after them was written. */
 static void check(const struct fixture *fixture)
 {
 	const struct ktrace_hwt_unit *unit = &fixture->unit;

@@ -22,24 +22,24 @@ struct hwt_conform {
 	/* The same for a machine without this hardware. NULL: there is no such case. */
 	struct ktrace_hwt_backend *(*make_absent)(void);
 	/*
-	 * Gives the model the memory of a buffer or its table at this address, before unit_init. NULL: the
-	 * model finds it itself.
+	 * Lends the memory of a buffer, or of its table, to the model. Called before unit_init. NULL: the
+	 * model finds the memory itself.
 	 */
 	void (*memory)(uint64_t physical, void *host, uint64_t size);
 	/*
-	 * Lets the CPU on which the unit may be enabled run for so many bytes of trace, a multiple of
-	 * `granule`. Returns how many bytes were written.
+	 * Lets the CPU on which the unit may be enabled run until `bytes` bytes of trace are made (a multiple
+	 * of `granule`). Returns how many bytes were written.
 	 */
 	uint64_t (*run)(struct ktrace_hwt_unit *unit, uint64_t bytes);
 	/* Returns the byte that was written at a position of the unit. */
 	uint8_t (*byte)(const struct ktrace_hwt_unit *unit, uint64_t position);
-	/* Returns the first rule of the hardware that was broken; NULL if none was. */
+	/* Returns the first broken rule of the hardware, or NULL if no rule was broken. */
 	const char *(*broken)(void);
 	uint32_t granule; /* a divisor of 1024 */
 	uint32_t can;	  /* HWT_CONFORM_* */
 };
-#define HWT_CONFORM_WRAPS 1u /* wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
-/* supports KTRACE_HWT_STOP, or always stops: sets `full`, and continues after service() */
+#define HWT_CONFORM_WRAPS 1u /* the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
+/* the backend supports KTRACE_HWT_STOP, or always stops; it sets `full`, and continues after service() */
 #define HWT_CONFORM_STOPS   2u
 #define HWT_CONFORM_SCATTER 4u /* supports buffers in many pieces */
 

@@ -11,9 +11,11 @@
 
 #define CS_PAGE	 UINT64_C(4096)
 #define CS_UNITS 4u
-#define CS_MOST	 64u /* most pieces of a buffer */
+#define CS_MOST	 64u /* maximum number of pieces of a buffer */
 
-/* A description of a machine. cs_machine() copies it to `cs`, so that each test begins with an unused one. */
+/*
+ * A description of a machine. cs_machine() copies it to `cs`, so that each test begins with an unused copy.
+ */
 struct cs_machine {
 	const struct ktrace_coresight_component *component;
 	const struct ktrace_coresight_link *link;
@@ -23,7 +25,7 @@ extern const struct cs_machine cs_flat;	    /* ETM → ETR */
 extern const struct cs_machine cs_restore;  /* ETMs → funnel → ETR that continues at its pointer */
 extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
 extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
-extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with a store of 8 KiB */
+extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with 8 KiB of its own memory */
 extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU, → ETR */
 
 struct cs {
@@ -45,8 +47,8 @@ void cs_boot(const struct cs_machine *machine);
 const struct ktrace_hwt_backend_operations *cs_op(void);
 
 /*
- * Gives a unit an empty buffer of `pages` pages in `pieces` pieces, of which the last one comes first in
- * memory. A single piece is mapped.
+ * Gives a unit an empty buffer of `pages` pages in `pieces` pieces. The last piece has the lowest address. If
+ * there is a single piece, it is mapped.
  */
 void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
 /* The same, and calls unit_init() and configure() with cs.config, which must succeed. */
@@ -66,12 +68,12 @@ void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
  */
 void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
 		      uint64_t count);
-/* Fails unless the frames have the newest bytes of that CPU's trace, however many. */
+/* Fails unless the frames have the newest bytes of that CPU's trace. Their number may be any. */
 void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
-/* Fails unless the unit's bytes at [from, to) are that CPU's from `first` on. */
+/* Fails unless the unit's bytes at [from, to) are the CPU's bytes from `first` on. */
 void cs_assert_bytes(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint64_t first);
 
-/* Fails if a rule of the hardware was broken, or bytes were written elsewhere. */
+/* Fails if a rule of the hardware was broken, or bytes were written outside of buffers. */
 void cs_assert_clean(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Recordings of a program that jumps over its no-operations, or has been patched not to jump. */
+/*
+ * Recordings of a program that jumps over its NOPs, and of the same program after the jump was patched away.
+ */
 #ifndef HWT_PATCHED_H
 #define HWT_PATCHED_H
 
@@ -12,16 +14,16 @@ extern struct hwt_packets_writer packets; /* packets of the recording's only str
 void begin_file(struct hwt_file_writer *writer, uint32_t target);
 /* Writes the packets to the file, and opens it. */
 struct reading finish_file(struct hwt_file_writer *writer);
-/* Returns the PROGRAM_SIZE bytes of the patched program, which does not jump over the no-operations. */
+/* Returns the PROGRAM_SIZE bytes of the patched program, which does not jump over the NOPs. */
 const uint8_t *straight(void);
 /*
- * Writes a trace that is on from the return of leaf, jumps over the no-operations, and is off when main is
- * about to be called again.
+ * Writes a trace that begins at the return of leaf, jumps over the NOPs, and ends when main is about to be
+ * called again.
  */
 void write_jump(uint64_t time, uint64_t space);
-/* The same for the patched program, through the no-operations. */
+/* Writes the same trace for the patched program, which executes the NOPs. */
 void write_straight(uint64_t time, uint64_t space);
-/* Expect the steps that one of these has written. */
+/* Expect the steps of a trace that one of these functions has written. */
 void check_jump(struct reading *reading);
 void check_straight(struct reading *reading);
 

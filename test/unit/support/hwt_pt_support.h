@@ -19,11 +19,14 @@
 
 extern struct ktrace_hwt_backend pt_backend;
 
-/* Call these before and after each test. They reset the model, and check that no rule was broken. */
+/*
+ * Call the first function before each test: it resets the model. Call the second one after each test: it
+ * checks that no rule was broken.
+ */
 int pt_setup(void **state);
 int pt_teardown(void **state);
 
-/* Initialises the backend and the CPU, and empties the log. */
+/* Initialises the backend and the CPU, and clears the log. */
 void pt_begin(void);
 
 /* Initialises a unit whose buffer has pieces of pages[i] pages; 0 ends the list. Pieces never touch. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads what hwt_write.h has written, step by step. Anything unexpected fails the test. */
+/* Reads files written with hwt_write.h, step by step. An unexpected step fails the test. */
 #ifndef HWT_READING_H
 #define HWT_READING_H
 
@@ -29,10 +29,10 @@ void open_stream(struct reading *reading, size_t n);
 /* Closes everything. If a stream was opened, it must be at its end. */
 void end(struct reading *reading);
 const struct hwt_step *next(struct reading *reading, enum hwt_kind kind);
-/* The next step is a run of instructions. `to`: 0 if unknown. */
+/* Expects that the next step is a run of instructions. `to` is 0 if the target is unknown. */
 const struct hwt_step *next_run(struct reading *reading, uint64_t address, uint64_t end_at,
 				enum hwt_branch branch, uint64_t to);
-/* The next step is a gap whose text contains `text`. */
+/* Expects that the next step is a gap whose text contains `text`. */
 const struct hwt_step *next_gap(struct reading *reading, const char *text);
 
 #endif

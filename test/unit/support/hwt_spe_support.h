@@ -20,11 +20,14 @@
 
 extern struct ktrace_hwt_backend spe_backend;
 
-/* Call these before and after each test. They reset the model, and check that no rule was broken. */
+/*
+ * Call the first function before each test: it resets the model. Call the second one after each test: it
+ * checks that no rule was broken.
+ */
 int spe_setup(void **state);
 int spe_teardown(void **state);
 
-/* Initialises the backend and the CPU, and empties the log. */
+/* Initialises the backend and the CPU, and clears the log. */
 void spe_begin(void);
 
 /* Initialises a unit with a buffer of `pages` pages. */
@@ -37,12 +40,12 @@ int spe_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *
 void spe_enable(struct ktrace_hwt_unit *unit);
 void spe_disable(struct ktrace_hwt_unit *unit);
 
-/* Runs operations for so many records. Returns how many records were written. */
+/* Runs as many operations as `records` records need. Returns how many records were written. */
 uint64_t spe_sample(uint64_t records);
 
 /*
  * Reads the buffer from a position on to unit->position as a reader does. Fails unless the records are
- * numbered from `first` on, and only padding is between them. Returns how many records there are.
+ * numbered from `first` on, with only padding between them. Returns the number of records.
  */
 uint64_t spe_records(const struct ktrace_hwt_unit *unit, uint64_t from, uint64_t first);
 

@@ -16,7 +16,7 @@ struct ktrace_hwt_backend hwt_mock;
 
 static struct {
 	bool shortly, table;
-	uint32_t memory, buffers; /* allocations that were not freed yet */
+	uint32_t memory, buffers; /* number of allocations that are not freed yet */
 } held;
 
 /* ---- Locks ------------------------------------------------------------------------------------- */

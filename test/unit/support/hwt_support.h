@@ -48,15 +48,19 @@ struct hwt_kernel {
 	uint32_t cpu;			    /* the running CPU */
 	bool interrupts_off;
 	uint64_t now;
-	/* allocations that succeed before memory is short; negative: all succeed */
+	/* number of further allocations that succeed; negative: all succeed */
 	int64_t allocations_left;
-	int64_t buffers_left; /* the same for buffers */
-	uint32_t absent;      /* bit n: CPU n is not there */
-	int64_t writable;     /* bytes that copy_out() can write; negative: any number */
+	/* number of further allocations of buffers that succeed; negative: all succeed */
+	int64_t buffers_left;
+	uint32_t absent;  /* bit n: CPU n is absent */
+	int64_t writable; /* number of bytes that copy_out() can write; negative: no limit */
 	uint32_t sleeps, wakes;
 	void (*after_on_cpu)(void);	  /* called before on_cpu() returns */
 	void (*after_table_unlock)(void); /* called before table_unlock() returns */
-	/* Called during the n-th sleep since the reset; sleep() returns its result. NULL: the time passes. */
+	/*
+	 * Called during the n-th sleep since the reset; sleep() returns its result. NULL: sleep() returns
+	 * when the time has passed.
+	 */
 	int (*in_sleep)(uint32_t n);
 	/* Called with each new buffer and table; may be NULL. */
 	void (*lend)(uint64_t physical, void *host, uint64_t size);
@@ -67,8 +71,8 @@ extern struct hwt_kernel hwt_kernel;
 extern struct ktrace_hwt_backend hwt_mock;
 
 /*
- * Call before each test. Resets the fake machine and the library. Process 0 has pid 1, is the superuser's and
- * has one thread.
+ * Call before each test. Resets the fake machine and the library. Process 0 has pid 1 and one thread, and
+ * belongs to the superuser.
  */
 int hwt_reset(void **state);
 /*
@@ -76,7 +80,7 @@ int hwt_reset(void **state);
  */
 int hwt_check(void **state);
 
-/* Calls ktrace_hwt_init(), and adds the mock backend, which writes 64 bytes each time. */
+/* Calls ktrace_hwt_init(), and adds the mock backend, which writes 64 bytes each time that it is enabled. */
 void hwt_start(void);
 
 /* Calls ktrace_hwt_init(), and adds another backend. */
@@ -85,7 +89,7 @@ void hwt_start_with(struct ktrace_hwt_backend *backend);
 /* Makes a process of this user and group with one thread. */
 struct hwt_process *hwt_fork(uint32_t uid, uint32_t gid);
 struct hwt_process *hwt_first(void);
-/* Adds a thread, and calls the hook. */
+/* Adds a thread, and calls the hook for it. */
 struct hwt_thread *hwt_thread(struct hwt_process *process);
 /* Call the hooks for the exit of a thread or process, and remove it. */
 void hwt_thread_exit(struct hwt_process *process, struct hwt_thread *thread);
@@ -102,8 +106,8 @@ struct ktrace_hwt_request hwt_request_thread(const struct hwt_process *target);
 struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 
 /*
- * Allocate a context of the owner on that process, which must succeed. Return it with a reference, which the
- * caller puts.
+ * Allocate a context of the owner for a target, which must succeed. Return the context with a reference that
+ * the caller must put.
  */
 struct ktrace_hwt_context *hwt_alloc(struct ktrace_hwt_owner *owner, struct hwt_process *caller,
 				     const struct ktrace_hwt_request *request);
@@ -112,7 +116,10 @@ struct ktrace_hwt_context *hwt_trace(struct ktrace_hwt_owner *owner, struct hwt_
 /* Returns a unit of the context. Fails the test if there is none. */
 struct ktrace_hwt_unit *hwt_unit(const struct ktrace_hwt_context *context, uint32_t index);
 
-/* Takes all records at hand without waiting. The walk is over a copy, which is valid until the next call. */
+/*
+ * Takes all records in the queue without waiting. The walk reads a copy of them, which is valid until the
+ * next call.
+ */
 void hwt_take(struct ktrace_hwt_context *context, struct proc_walk *walk);
 
 #endif

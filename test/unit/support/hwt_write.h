@@ -22,19 +22,19 @@ struct hwt_packets_writer {
 };
 
 void packets_begin(struct hwt_packets_writer *writer);
-/* Ends writing. Returns how many bytes there are. */
+/* Ends writing. Returns the number of bytes written. */
 size_t packets_end(struct hwt_packets_writer *writer);
 size_t packets_size(const struct hwt_packets_writer *writer);
 void packet_put(struct hwt_packets_writer *writer, const struct pt_packet *packet);
 void packet_plain(struct hwt_packets_writer *writer, enum pt_packet_type type);
-/* Writes TIP, FUP, TIP.PGE or TIP.PGD with the whole address; 0: without one. */
+/* Writes TIP, FUP, TIP.PGE or TIP.PGD with the whole address, or without an address if it is 0. */
 void packet_address(struct hwt_packets_writer *writer, enum pt_packet_type type, uint64_t address);
-/* Writes branches: "TNT" is taken, not taken, taken. */
+/* Writes branches. For example, "TNT" means taken, not taken, taken. */
 void packet_branches(struct hwt_packets_writer *writer, const char *branches);
 void packet_tsc(struct hwt_packets_writer *writer, uint64_t time);
 void packet_pip(struct hwt_packets_writer *writer, uint64_t cr3);
 /*
- * Writes a PSB and what follows it: the mode, the time (0: none), the address space (0: none), and the
+ * Writes a PSB and the packets after it: the mode, the time (0: none), the address space (0: none), and the
  * address (0: tracing is off).
  */
 void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3, uint64_t address);
@@ -70,7 +70,7 @@ void file_end(struct hwt_file_writer *writer, char *path);
 
 /* ---- A program ---- */
 
-/* A program: main calls leaf, then jumps over two nops or not, forever. */
+/* A program in which main, in an endless loop, calls leaf, and then jumps over two NOPs or executes them. */
 #define PROGRAM_AT   UINT64_C(0x401000)
 #define PROGRAM_JNE  UINT64_C(0x401005)
 #define PROGRAM_NOPS UINT64_C(0x401007)

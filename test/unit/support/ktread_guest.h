@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest that is followed step by step. What it has recorded is in a memory of the test, which changes it
+ * A guest that is followed step by step. Its records are in memory of the test, which changes this memory
  * between two looks or at each read.
  */
 #ifndef TEST_KTREAD_GUEST_H
@@ -14,8 +14,8 @@
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	uint32_t pace; /* records that each CPU makes at every read … */
-	uint32_t most; /* … until it has made so many */
+	uint32_t pace; /* number of records that each CPU makes at every read */
+	uint32_t most; /* number of records after which a CPU makes no more */
 	uint32_t made;
 	uint64_t stamp;
 	int ended;
@@ -25,7 +25,7 @@ struct guest {
 };
 
 struct guest *guest_start(uint32_t rings);
-/* Copies what the writer has made since to the guest's memory. */
+/* Copies new records of the writer to the guest's memory. */
 void guest_show(struct guest *guest);
 void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
 void guest_follow(struct guest *guest, uint32_t patience, int by_ring);
@@ -35,10 +35,12 @@ void guest_finish(struct guest *guest);
 struct ktread_followed guest_next(struct guest *guest);
 void guest_expect_boot(struct guest *guest, uint64_t boot);
 void guest_expect_end(struct guest *guest);
-/* Ends the guest, and expects the end and no further event. Closes and frees everything. */
+/*
+ * Ends the guest. Expects that the reader reports the end and no further event. Closes and frees everything.
+ */
 void guest_end(struct guest *guest);
 void guest_expect_event(struct guest *guest, uint32_t prev, int late);
-/* Expects that no event comes, even after several looks. */
+/* Expects that several looks give no event. */
 void guest_expect_nothing(struct guest *guest);
 /* Returns field `prev` of an event "switch". */
 uint32_t guest_prev_of(const struct ktread_event *event);

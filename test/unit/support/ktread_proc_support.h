@@ -20,7 +20,7 @@ extern const enum ktread_proc_format proc_format[PROC_FORMATS];
 void proc_load(const char *path, struct bytes *bytes);
 
 struct ktread_proc *proc_open(const char *path, enum ktread_proc_format format);
-/* Opens what was written with put_*(), and frees that. */
+/* Opens a trace that was written with put_*(), and frees its bytes. */
 struct ktread_proc *proc_open_put(struct put *put);
 /* Returns the next record, which must exist. */
 const struct ktread_proc_record *proc_next(struct ktread_proc *trace);

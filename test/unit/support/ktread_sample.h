@@ -14,10 +14,10 @@ void begin(struct writer *writer, uint32_t rings);
 void begin_small(struct writer *writer, uint32_t rings, uint32_t shift);
 /* Records one slot. */
 uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t prev);
-/* Records as many slots as the path needs. */
+/* Records an event with this path, which takes as many slots as the path needs. */
 uint64_t put_open(struct writer *writer, uint32_t ring, uint64_t stamp, const char *path);
 /*
- * Reads to the end, and fails unless the counts of each ring add up and `invalid` slots are invalid. Closes
+ * Reads to the end. Fails unless the counts of each ring are correct and `invalid` slots are invalid. Closes
  * the trace. Returns how many events there were.
  */
 uint64_t drain_exact(struct ktread *trace, uint64_t invalid);

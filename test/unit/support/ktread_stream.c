@@ -78,7 +78,7 @@ void stream_fill_v2(struct writer *writer)
 			put_switch(writer, ring, stamp, n % 50);
 	}
 	put_switch(writer, 1, UINT64_C(1) << 40, 1);
-	/* as a writer leaves a slot that was held up for a lap */
+	/* a slot that a writer has abandoned because it was delayed by a lap */
 	writer_slot_at(writer, 1, writer->ring[1].head - 5)->word[0] ^= 8;
 	writer_slot_at(writer, 1, writer->ring[1].head - 9)->word[1] ^= UINT64_C(1) << 25;
 	writer_slot_at(writer, 2, writer->ring[2].head - 3)->word[0] = KTRX_KIND_VOID;

@@ -25,7 +25,7 @@ void bytes_free(struct bytes *bytes);
 /* Writes a temporary file. Returns its path, which is valid until the next call. */
 const char *temporary(const void *data, size_t size);
 const char *temporary_bytes(const struct bytes *bytes);
-int temporary_teardown(void **state); /* removes the last one */
+int temporary_teardown(void **state); /* removes the last temporary file */
 
 void v1_header(struct bytes *bytes, uint32_t cpus, uint32_t slots);
 void v1_record(struct bytes *bytes, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,

@@ -124,7 +124,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The lap, modulo 2^32, times the factor. */
+/* Returns the product of the lap, modulo 2^32, and the factor. */
 static uint32_t scaled_lap(const struct writer *writer, uint32_t n, uint64_t index, uint32_t added)
 {
 	uint64_t word = (uint64_t)n << 51 | index;

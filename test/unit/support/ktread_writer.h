@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A writer of version 2 for tests of the reader, made from spec/ktrx.md alone: it shares no code with the
- * kernel library. It has rings that wrap around as in a guest, and writes them as a dump or as memory.
+ * A writer of version 2 for tests of the reader. It is based only on spec/ktrx.md, and shares no code with
+ * the kernel library. Its rings wrap around, as those of a guest do. It writes them as a dump or as memory.
  */
 #ifndef KTREAD_WRITER_H
 #define KTREAD_WRITER_H
@@ -40,10 +40,10 @@ void writer_thread(struct writer *writer, uint32_t thread, const char *name);
 /* Appends a record, and an anchor before it if the format requires one. Returns the record's index. */
 uint64_t writer_record(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id, uint32_t thread,
 		       const void *payload, uint32_t bytes);
-/* The same with an extension block before the payload. */
+/* Appends a record with an extension block before the payload. */
 uint64_t writer_record_extended(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id,
 				uint32_t thread, const void *payload, uint32_t bytes);
-/* Reserves slots without writing them. Returns the index of the first. */
+/* Reserves slots without writing them. Returns the index of the first slot. */
 uint64_t writer_reserve(struct writer *writer, uint32_t ring, uint32_t slots);
 struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_t index);
 void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);

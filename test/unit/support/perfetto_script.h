@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A script exported for Perfetto, and its packets decoded field by field with a reader of the test's own. */
+/* A script that is exported for Perfetto, and its packets, decoded field by field by a separate reader. */
 #ifndef TEST_PERFETTO_SCRIPT_H
 #define TEST_PERFETTO_SCRIPT_H
 
@@ -44,7 +44,10 @@ enum {
 	END
 };
 
-/* Call these before and after each test. They begin a script with types of events, and free it. */
+/*
+ * Call the first function before each test: it begins a script with types of events. Call the second one
+ * after each test: it frees the script.
+ */
 int perfetto_begin(void **state);
 int perfetto_end(void **state);
 
@@ -53,10 +56,10 @@ extern char *perfetto_output;
 /* Exports the script. */
 struct export_report perfetto_export(void);
 
-/* Fails unless the packet's line is there exactly once. */
+/* Fails unless the text has the packet's line exactly once. */
 void perfetto_expect(const char *packet);
 void perfetto_expect_none(const char *text);
-/* The same for the end of a line, because names of tracks and interned strings come first. */
+/* Fails unless exactly one line ends like this. Lines begin with names of tracks and interned strings. */
 void perfetto_expect_end(const char *time, const char *tail);
 
 #endif

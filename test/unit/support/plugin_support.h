@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A simulated CPU: code in bytes, blocks that run, and what libipt decodes from the trace. */
+/* A simulated CPU: code in bytes, blocks that run, and the steps that libipt decodes from the trace. */
 #ifndef TEST_PLUGIN_SUPPORT_H
 #define TEST_PLUGIN_SUPPORT_H
 
@@ -15,12 +15,12 @@
  * compressed.
  */
 struct trace *machine_trace(void);
-/* Starts again: tracing is enabled, and the code that runs next is in 64-bit mode. */
+/* Starts the trace again. Tracing is enabled, and the next code is in 64-bit mode. */
 void machine_begin(void);
 
 /* Makes a block at an address. Each of its instructions is given as "\xlength" and its bytes. */
 struct block *machine_block(uint64_t address, const char *instructions);
-/* The same, with a callback at each instruction that may fault (exact=1). */
+/* Makes a block with a callback at each instruction that may fault (exact=1). */
 struct block *machine_exact(uint64_t address, const char *instructions);
 /* Runs a block to its end. */
 void machine_run(struct block *block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A simulated kernel with processes, for tests of kernel/proc. Its files are in memory and can be as full as
- * a disk. Its locks fail the test if the library breaks their order.
+ * A simulated kernel with processes, for tests of kernel/proc. Its files are in memory, and have a maximum
+ * size, as on a full disk. Its locks fail the test if the library breaks their order.
  */
 #ifndef TEST_PROC_SUPPORT_H
 #define TEST_PROC_SUPPORT_H
@@ -41,7 +41,7 @@ struct proc_file {
 	uint8_t *bytes;
 	size_t size;
 	size_t capacity; /* size of the disk, on which this is the only file */
-	size_t most;	 /* most bytes that one write takes; 0: no limit */
+	size_t most;	 /* maximum number of bytes that one write accepts; 0: no limit */
 	bool silent;	 /* if the disk is full, a write returns 0 instead of an error */
 	uint32_t writes, truncations;
 	void (*in_write)(struct proc_file *file); /* called during each write */
@@ -52,7 +52,7 @@ struct proc_sink {
 	struct proc_file file;
 	uint64_t buffer[PROC_BUFFER / 8];
 	bool locked;
-	uint32_t closed; /* how often it was closed */
+	uint32_t closed; /* number of times that the file was closed */
 };
 
 extern struct proc_process proc_process[PROC_PROCESSES];
@@ -75,10 +75,13 @@ int proc_reset(void **state);
 /* Call after each test. Returns nonzero unless everything is closed and every lock is free. */
 int proc_check(void **state);
 
-/* Calls ktrace_proc_init() with the simulated kernel as it is. */
+/* Calls ktrace_proc_init() with the current settings of the simulated kernel. */
 void proc_start(void);
 
-/* Makes a child of `parent`, which may be NULL, with ktrace_proc_fork(). The ids are the same. */
+/*
+ * Makes a child of `parent`, which may be NULL, with ktrace_proc_fork(). The child has the user and group ids
+ * of the parent.
+ */
 struct proc_process *proc_fork(struct proc_process *parent);
 struct proc_process *proc_first(void);
 void proc_exit(struct proc_process *process);
@@ -106,8 +109,8 @@ void proc_trace(struct proc_process *process, struct proc_sink *sink, uint32_t f
 void proc_walk(struct proc_walk *walk, const struct proc_sink *sink);
 
 /*
- * Returns how many records of a type, or of all types (0), the file has, with NAME, TABLE and END. Fails if
- * the file is damaged.
+ * Returns how many records of a type the file has. Type 0 counts all records, including NAME, TABLE and END.
+ * Fails if the file is damaged.
  */
 uint32_t proc_count(const struct proc_sink *sink, uint32_t type);
 

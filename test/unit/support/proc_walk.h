@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads a process trace in our own format (spec/ktrx-proc.md) or DragonFly's from its bytes. Shares no code
- * with the code under test. Bytes that cannot be in a file fail the test.
+ * Reads the bytes of a process trace in ktrace's own format (spec/ktrx-proc.md) or in DragonFly's format.
+ * Shares no code with the code under test. Bytes that cannot be in a file fail the test.
  */
 #ifndef TEST_PROC_WALK_H
 #define TEST_PROC_WALK_H
@@ -27,7 +27,7 @@ struct proc_walk {
 	size_t size, at;
 	uint32_t format;
 	uint32_t heads;
-	bool torn; /* the file ends within something that begins at `at` */
+	bool torn; /* the file ends within a head or record that begins at `at` */
 };
 
 void proc_walk_bytes(struct proc_walk *walk, const uint8_t *bytes, size_t size, uint32_t format);

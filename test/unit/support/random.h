@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Pseudorandom numbers for tests: a seed gives the same sequence in each run. */
+/* Pseudorandom numbers for tests. The same seed gives the same sequence in each run. */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scripted traces: the part of the reader's API that exporters use, over events that a test lists by hand.
- * Linked in place of the reader. One script at a time.
+ * Scripted traces. This implements the part of the reader's API that exporters use, for events that a test
+ * lists. It is linked in place of the reader. Only one script exists at a time.
  */
 #ifndef TEST_SCRIPT_H
 #define TEST_SCRIPT_H
@@ -25,11 +25,17 @@ struct ktread_ring *script_ring(uint32_t ring);
 void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
-/* Return a row of the kernel's tables to fill in: the row of that CPU, or a new row for a thread or a CPU. */
+/*
+ * Return an entry of the kernel's tables, which the caller fills in: the entry of that CPU, or a new entry
+ * for a thread or a CPU.
+ */
 struct ktrx_cpu *script_cpu(uint32_t cpu);
 struct ktrx_holder *script_holder(uint32_t id);
 
-/* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
+/*
+ * Declares an event. `fields` is a list such as "u32 prev, u64 ran ns, string name", with type, name and
+ * optional unit of each field.
+ */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
 /* Sets thread_bits of a type. */
 void script_thread_bits(uint16_t id, uint32_t bits);
@@ -38,8 +44,8 @@ void script_thread_bits(uint16_t id, uint32_t bits);
 void script_setting(const char *name, uint64_t value);
 
 /*
- * Marks all recording as stopped before the trace was taken: all events are off, and their states until then
- * are the wanted ones.
+ * Marks all recording as stopped before the trace was taken. All events are off. `wanted` has their states
+ * until then.
  */
 void script_stop(void);
 
@@ -47,9 +53,9 @@ void script_stop(void);
 void script_switch_off(uint16_t id);
 
 /*
- * Adds an event by a thread on a CPU, in the CPU's ring. A script has at most SCRIPT_EVENTS events; another
- * one aborts. The values of the fields follow: uint64_t each, or const char * for a string. The returned
- * event may be changed until the trace is read.
+ * Adds an event by a thread on a CPU, in the CPU's ring. A script has at most SCRIPT_EVENTS events. One more
+ * event aborts the program. The values of the fields follow: uint64_t each, or const char * for a string. The
+ * returned event may be changed until the trace is read.
  */
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
 

@@ -26,7 +26,10 @@ enum { OTHER = 1, SWITCH, ENTER, EXIT, EOI, CALL, RETURN, FAIL, ACQUIRE, PANIC, 
  */
 int why_cpus_begin(void **state);
 
-/* When the handler signals the end of an interrupt to the controller: early, as most do, late, or never. */
+/*
+ * Time at which the handler signals the end of an interrupt to the controller: early, as most handlers do,
+ * late, or never.
+ */
 enum eoi_time { EARLY, LATE, NEVER };
 /* Adds an interrupt whose handler returns. */
 void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, uint64_t ip,

@@ -32,11 +32,11 @@ struct ktrx_holder *why_sleeps(uint32_t thread, const char *name, uint8_t kind, 
 /* Lets the sleeper sleep, and wakes it later: by a thread or, for thread 0, by an interrupt on CPU 1. */
 void why_turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us);
 /*
- * Adds `count` such turns from 100 ms on, with a wakeup every `every_us`. Returns the time of the last one in
- * ms.
+ * Adds `count` sleeps and wakeups from 100 ms on, with a wakeup every `every_us` microseconds. Returns the
+ * time of the last wakeup in ms.
  */
 uint64_t why_turns(uint32_t waker, uint8_t kind, uint32_t count, uint64_t every_us);
-/* Adds the interrupt on CPU 1 every 50 ms to the end; it wakes no thread. */
+/* Adds the interrupt on CPU 1 every 50 ms up to the end. It wakes no thread. */
 void why_irq_goes_on(uint64_t from_ms);
 /* Lets the waker run shortly before the end, and then sleep. */
 struct ktrx_holder *why_waker_lives(void);
@@ -44,7 +44,7 @@ struct ktrx_holder *why_waker_lives(void);
 void why_others_are_busy(void);
 
 /*
- * Expects one overdue wait with that certainty: as the verdict or, if it is only possible, as an open finding
+ * Expects one overdue wait with that certainty. It is the verdict or, if it is only possible, an open finding
  * about an idle machine.
  */
 void why_is_overdue(enum finding_certainty certain);

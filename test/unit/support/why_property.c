@@ -51,7 +51,7 @@ static uint64_t oldest_of(const struct why_evidence *evidence)
 	return oldest;
 }
 
-/* Returns the longest time for which a thread or CPU is known. */
+/* Returns the longest time for which the trace has information about a thread or CPU. */
 static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64_t all)
 {
 	const struct why_thread *thread = id & KTRX_HOLDER_CPU ? NULL : why_thread_find(evidence, id - 1);
@@ -62,15 +62,18 @@ static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64
 }
 
 /*
- * Returns true if the time counts from timestamp 0: the CPU has had no heartbeat, or one without a timestamp.
- * Such a time is not printed.
+ * Returns true if the CPU had no heartbeat, or its heartbeat has no timestamp. Then the time since the
+ * heartbeat counts from timestamp 0, and is not printed.
  */
 static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 {
 	return ticks == evidence->end;
 }
 
-/* Returns the time that a word begins with, in seconds; negative if it is none. */
+/*
+ * Returns the time with which a word begins, in seconds, or a negative number if it does not begin with a
+ * time.
+ */
 static double seconds_at(const char *at)
 {
 	static const struct {

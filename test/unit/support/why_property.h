@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Properties of all findings, whatever the trace. */
+/* Properties that all findings of every trace must have. */
 #ifndef TEST_WHY_PROPERTY_H
 #define TEST_WHY_PROPERTY_H
 
@@ -8,8 +8,8 @@
 /*
  * Checks that no reported time is longer than what is known: from the oldest timestamp of the trace to its
  * end, and for a thread from its creation. A verdict that all is well must be the only finding, except
- * possible ones. `words`: also checks the times in the text; not possible if names in the trace may look like
- * times. Returns what is wrong, or NULL.
+ * possible ones. If `words`, also checks the times in the text. This is not possible if names in the trace
+ * may look like times. Returns a description of the error, or NULL.
  */
 const char *why_property_broken(const struct why_evidence *evidence, const struct why_findings *findings,
 				bool words);

@@ -8,12 +8,14 @@
 #define MS UINT64_C(1000000)
 
 /*
- * Call these before and after each test. They begin a script of version 2, and free everything made from it.
+ * Call the first function before each test: it begins a script of version 2. Call the second one after each
+ * test: it frees everything made from the script.
  */
 int why_setup(void **state);
 int why_teardown(void **state);
 /*
- * Marks clocks as measured: events of different CPUs that are at most so far apart have an uncertain order.
+ * Marks clocks as measured, with an error. Events of different CPUs whose times differ by no more than the
+ * error have an uncertain order.
  */
 void why_clocks_leave(uint64_t ticks);
 
@@ -23,7 +25,7 @@ const struct why_evidence *why_evidence_of_script(void);
 /* Sets the kernel's file until the test ends. Requires: info's machine and self are set. */
 struct elf_file;
 void why_kernel_file(const struct elf_file *file);
-/* Returns the findings as text, all at length. */
+/* Returns all findings as detailed text. */
 const char *why_text(void);
 /* Fails unless the text has these words; a line break may be between two of them. */
 void why_says(const char *words);
@@ -31,17 +33,17 @@ void why_says(const char *words);
 unsigned why_count(enum why_verdict verdict);
 
 /*
- * Adds a thread's row: its state, and the CPU where it runs. A thread without a row and without events is not
- * in the evidence.
+ * Adds a thread's entry, with its state and the CPU on which it runs. A thread without an entry and without
+ * events is not in the evidence.
  */
 struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t state, uint32_t cpu);
 /*
- * Adds a CPU's row to the table of holders. In the table of CPUs it is online and has called all hooks except
- * KTRX_HOOK_EXIT.
+ * Adds a CPU's entry to the table of holders. The table of CPUs states that the CPU is online and has called
+ * all hooks except KTRX_HOOK_EXIT.
  */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
 /*
- * Gives a CPU so many heartbeats, the last one at `until`, which is also the newest timestamp read on that
+ * Gives a CPU `times` heartbeats, the last one at `until`, which is also the newest timestamp read on that
  * CPU.
  */
 void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until);
