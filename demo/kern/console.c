@@ -154,7 +154,7 @@ static int64_t take(char *to, size_t size, bool may_wait)
 	return result;
 }
 
-/* Reads one line, or its next CHUNK characters at most: the next call returns the rest. */
+/* Reads one line. If the line is longer than CHUNK characters, the next call returns the rest. */
 static int64_t read_line(struct file *file, uintptr_t to, size_t size)
 {
 	char chunk[CHUNK];

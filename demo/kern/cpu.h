@@ -31,7 +31,7 @@ struct cpu {
 	uint32_t trace_context;
 
 	uint32_t id; /* dense, the index in cpus[] */
-	/* Words for the architecture's code that enters the kernel from user mode. */
+	/* Words used by the architecture's code that enters the kernel from user mode. */
 	uintptr_t entry[2];
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
 	/* The CPU is up and was not stopped by a panic. Set by the CPU itself, read by all (acquire). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces the program of a process. The new program is loaded completely first, so if that fails, the old
+ * Replaces the program of a process. The new program is loaded completely first, so if loading fails, the old
  * program gets an error and continues.
  */
 #include <ktrace/ktrace.h>

@@ -71,7 +71,7 @@ struct file *file_new(const struct file_operations *operations, unsigned flags);
 struct file *file_get(struct file *file);
 void file_put(struct file *file);
 
-/* Calls the operation after checking the access mode of the file. Traced. */
+/* Checks the access mode of the file, then calls the operation. The call is recorded in the trace. */
 int64_t file_read(struct file *file, uintptr_t to, size_t size);
 int64_t file_write(struct file *file, uintptr_t from, size_t size);
 

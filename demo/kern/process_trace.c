@@ -40,8 +40,8 @@ KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
 KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
 /*
- * Only one thread at a time creates, finds or flushes sinks. So until a process is traced into a new sink, no
- * other thread can access the sink.
+ * Only one thread at a time creates, finds or flushes sinks. So no other thread can access a new sink before
+ * a process is traced into it.
  */
 static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");

@@ -36,14 +36,14 @@ struct thread_signals {
 };
 
 /*
- * Sends a signal to a process, and wakes a thread that does not block it. Drops it if the process ignores the
- * signal. `code` is the reason: SI_*. Requires: the table of processes is locked.
+ * Sends a signal to a process, and wakes a thread that does not block it. Does nothing if the process ignores
+ * the signal. `code` is the reason: SI_*. Requires: the table of processes is locked.
  */
 void signal_send(struct process *process, int signal, int code);
 
 /*
- * Sends a signal to one thread of a process. Any context with no wait queue's lock held. Requires: it is the
- * running thread, or the table of processes is locked.
+ * Sends a signal to one thread of a process. Any context with no wait queue's lock held. Requires: the thread
+ * is the running thread, or the table of processes is locked.
  */
 void signal_send_thread(struct thread *thread, int signal, int code);
 

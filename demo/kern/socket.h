@@ -10,7 +10,7 @@
 
 #include "file.h"
 
-void network_init(void); /* starts the device and its thread; requires: threads exist */
+void network_init(void); /* starts the device and its thread; requires: threads can be created */
 
 /*
  * The functions return a number of bytes, or 0, or -errno. Addresses are in kernel memory. May sleep.

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on settings and on the state of events. Everybody may read; only root may change. */
+/*
+ * System calls on settings and on the state of events. Every user may read them; only root may change them.
+ */
 #include <ktrace/ktrace.h>
 
 #include "abi.h"

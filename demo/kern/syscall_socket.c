@@ -5,7 +5,7 @@
 #include "socket.h"
 #include "syscall.h"
 
-#define PORT_PRIVILEGED 1024 /* lower ports need the superuser */
+#define PORT_PRIVILEGED 1024 /* only the superuser may use lower ports */
 
 /* Copies an address from a program. Returns 0 or -errno. */
 static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The timer tick, TICK_HZ times per second on each CPU, and timed sleeps, which end in it. */
+/* The timer tick, TICK_HZ times per second on each CPU, and timed sleeps, which the tick's handler ends. */
 #ifndef DEMO_TIMER_H
 #define DEMO_TIMER_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The memory of a process: areas describe which addresses may be accessed and how; pages are allocated on
- * first access and shared copy-on-write after fork. Only the process itself uses it, except during fork and
- * exit. When the process has more than one thread, these functions take the memory's lock and flush unmapped
- * pages from the TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
+ * first access and shared copy-on-write after fork. Only the process itself uses a struct vm, except during
+ * fork and exit. When the process has more than one thread, these functions take the memory's lock and flush
+ * unmapped pages from the TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
  *
  * The kernel accesses user memory with vm_copy_*, which look up each page in the tables and resolve faults as
  * for the program. So kernel accesses to user memory never trap.

@@ -12,7 +12,7 @@
 #include "wait.h"
 
 /*
- * Event: a wakeup found no sleeping thread. This is harmless if later threads check the condition before they
+ * Event: a wakeup found no sleeping thread. This is harmless if threads check the condition before they
  * sleep.
  */
 KTRACE_EVENT(sched, wake_nobody, "on %p, from %p", (const void *, queue), (const void *, ip));

@@ -15,8 +15,8 @@ _Static_assert(sizeof(struct user_frame) == 288, "vectors.S reserves this much")
 _Static_assert(offsetof(struct user_frame, thread_pointer) == 272, "vectors.S saves tpidr_el0 there");
 
 /*
- * Handles an exception or interrupt from user mode. Called by vectors.S with interrupts off; vector as for
- * trap().
+ * Handles an exception or interrupt from user mode. Called by vectors.S with interrupts off; `vector` is the
+ * index in the vector table.
  */
 void user_trap(struct user_frame *frame, unsigned vector);
 

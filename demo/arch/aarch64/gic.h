@@ -19,7 +19,10 @@ struct cpu;
 struct gic_driver {
 	void (*init)(void);	/* once, boot CPU */
 	void (*init_cpu)(void); /* on each CPU */
-	/* Returns a value for end(); bits 9:0 are the number of the interrupt. */
+	/*
+	 * Acknowledges the pending interrupt. Returns the value to pass to end(); its bits 9:0 are the number
+	 * of the interrupt.
+	 */
 	uint32_t (*acknowledge)(void);
 	void (*end)(uint32_t acknowledged);
 	void (*send)(const struct cpu *to, uint32_t intid); /* sends a software-generated interrupt */

@@ -136,7 +136,7 @@ uint64_t mmu_table_entry(uintptr_t table)
 	return ENTRY(table, MMU_VALID);
 }
 
-/* Without any access right, the page is accessible to the kernel only. */
+/* If `access` is 0, only the kernel can access the page. */
 uint64_t mmu_user_entry(uintptr_t page, unsigned access)
 {
 	uint64_t entry = ENTRY(page, USER_PAGE);

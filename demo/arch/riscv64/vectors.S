@@ -4,9 +4,9 @@
  * trap_frame on the current stack, calls trap(), and restores them. tp is not restored, because the thread
  * may have moved to another CPU.
  *
- * In user mode, sscratch points to a struct user_frame at the top of the thread's stack. It begins with a
- * trap_frame. Here tp belongs to the program and is saved; the CPU's tp is loaded from the frame. Then
- * user_trap() is called.
+ * In user mode, sscratch points to a struct user_frame at the top of the thread's stack. The user_frame
+ * begins with a trap_frame. In user mode, tp belongs to the program and is saved; the CPU's tp is loaded from
+ * the frame. Then user_trap() is called.
  */
 
 #define FRAME_SIZE 272

@@ -18,7 +18,8 @@ struct fdt_facts {
 	uint64_t memory_base, memory_size; /* the first bank of RAM, in bytes; 0 if unknown */
 	uint32_t timebase_hz;		   /* 0 if unknown */
 	bool psci_uses_smc;		   /* true: SMC, false: HVC */
-	uint64_t tree_size;		   /* bytes that must not be used as memory */
+	/* Size of the tree in bytes; its memory must not be used otherwise. */
+	uint64_t tree_size;
 };
 
 /* Returns false if blob is not a device tree; facts then contains empty values. */

@@ -57,7 +57,7 @@ static size_t add_range(struct memory_range *ranges, size_t count, size_t max, u
 	return count;
 }
 
-/* Free RAM is after the image, up to user memory. QEMU may have placed the device tree in it. */
+/* Free RAM is after the image, up to user memory. QEMU may have placed the device tree in this RAM. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
 	uintptr_t start = (uintptr_t)image_end;

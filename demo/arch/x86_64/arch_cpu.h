@@ -12,7 +12,7 @@
 
 #define RFLAGS_IF 0x200ul
 
-/* For ktrace: trace_reserve and trace_context of struct cpu. */
+/* Assembly operands with which ktrace accesses trace_reserve and trace_context of struct cpu. */
 #define KTRACE_PORT_RESERVE "%%gs:8"
 #define KTRACE_PORT_THREAD  "%%gs:16"
 

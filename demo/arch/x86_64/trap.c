@@ -147,8 +147,9 @@ void trap_own_stack(struct trap_frame *frame)
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	/*
-	 * Upwards: the registers that arch_switch pops, its return address, and a null return address for
-	 * entry, which gives entry the stack alignment of a called function.
+	 * The frame contains, from the lowest address: the registers that arch_switch pops, the return
+	 * address of arch_switch, and a null return address for entry, which gives entry the stack alignment
+	 * of a called function.
 	 */
 	uint64_t *sp = (uint64_t *)stack_top - 8;
 

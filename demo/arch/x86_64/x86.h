@@ -43,7 +43,8 @@ static inline uint64_t rdmsr(uint32_t msr)
 
 /* In descriptors.c: loads this CPU's GDT, TSS and IDT and sets GS. After that, traps work. */
 void descriptors_load(struct cpu *cpu);
-void descriptors_set_stack(const struct cpu *cpu, uintptr_t top); /* for traps from user mode */
+/* Sets the stack for traps from user mode. */
+void descriptors_set_stack(const struct cpu *cpu, uintptr_t top);
 
 /* In user.c: enables the SYSCALL instruction on this CPU. */
 void user_mode_init(void);

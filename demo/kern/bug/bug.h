@@ -59,7 +59,7 @@ void bug_irq_off(uint64_t until_ns);
 void bug_dead_timer(uint64_t until_ns);
 /* A driver spins for ever, because its device does not answer. */
 void bug_kernel_spin(uint64_t until_ns);
-/* Two threads release their locks again and again to avoid a deadlock, for ever. */
+/* Two threads release and retake their locks for ever, to avoid a deadlock. */
 void bug_livelock(uint64_t until_ns);
 /* Endless recursion. */
 void bug_stack(uint64_t until_ns);

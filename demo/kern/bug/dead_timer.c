@@ -47,7 +47,7 @@ static void meter(void *unused)
 	}
 }
 
-/* Runs errands on the CPU that is measured; a thread on another CPU wakes it. */
+/* A thread on the measured CPU. A thread on another CPU wakes it. */
 static void runner(void *unused)
 {
 	(void)unused;

@@ -11,7 +11,7 @@
 
 struct account {
 	uint64_t calls;	   /* system calls made */
-	uint64_t bytes;	   /* transferred by read, write, sendto and recvfrom */
+	uint64_t bytes;	   /* number of bytes transferred by read, write, sendto and recvfrom */
 	uint64_t packets;  /* datagrams sent */
 	uint64_t children; /* processes forked */
 	uint64_t faults;   /* number of page faults provoked in the address range below */

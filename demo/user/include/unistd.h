@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The system calls. Each is a function with its name and its arguments as in abi/syscalls.def. There is no
- * errno: a negative result is -E….
+ * The system calls. Each system call is a function with the name and arguments from abi/syscalls.def. There
+ * is no errno: a negative result is -E….
  */
 #ifndef USER_UNISTD_H
 #define USER_UNISTD_H

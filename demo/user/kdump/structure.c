@@ -164,7 +164,7 @@ static void put_fields(struct line *line, const struct table *table, const struc
 	}
 }
 
-/* Writes "AF_INET, 127.0.0.1:80", or only the fields that are present. */
+/* Writes a socket address, such as "AF_INET, 127.0.0.1:80", or only the fields that are present. */
 static void put_sockaddr(struct line *line, const struct table *table, const struct layout *layout)
 {
 	const struct field *family = find_field(layout, "family");

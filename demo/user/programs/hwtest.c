@@ -166,7 +166,7 @@ static struct abi_hwt_place place_of(const struct context *context)
 	return place;
 }
 
-/* Reads records, waiting for each record, until one has that type. Returns false if there is none. */
+/* Reads records, and waits for each, until one has that type. Returns false if no record has that type. */
 static bool await_record(const struct context *context, unsigned type)
 {
 	static uint64_t records[RECORDS_MAX / 8];

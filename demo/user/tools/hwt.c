@@ -333,7 +333,7 @@ static bool child_has_ended(struct request *request)
 	return request->child && wait4(request->child, &request->child_status, WNOHANG) == request->child;
 }
 
-/* Records until the target has ended, or the command of -s, or SIGINT arrives. */
+/* Records until the target or the command of -s has ended, or SIGINT arrives. */
 static int follow(struct request *request)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU, ended = false;

@@ -232,8 +232,8 @@ static void put_fault_end(void)
 /* ---- All others -------------------------------------------------------------------------------- */
 
 /*
- * Finds the name of the reason for a signal. The table may contain names for the reasons of one signal:
- * "sicode_SIGSEGV".
+ * Finds the name of the reason for a signal. The table may contain reasons for one signal only, under a type
+ * such as "sicode_SIGSEGV".
  */
 static bool find_code(char *name)
 {

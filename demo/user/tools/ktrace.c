@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace [-adi] [-f FILE] [-t LETTERS] COMMAND…    runs a command, traced into FILE (ktrace.out)
- * ktrace [-acdi] [-f FILE] [-t LETTERS] -p PID     traces a process from now on, or with -g PGRP a group; -c:
- * ends that
+ * ktrace [-adi] [-f FILE] [-t LETTERS] -p PID      traces a process from now on; -g PGRP: a process group
+ * ktrace -c [-di] [-f FILE] [-t LETTERS] -p PID    ends the tracing of a process; -g PGRP: of a process group
  * ktrace -c [-f FILE]                              ends all tracing into FILE
  * ktrace -C                                        ends all tracing
  *

@@ -21,8 +21,8 @@
 	"orr %[bad], %[bad], x" #n "\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
- * for each.
+ * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
+ * instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "msr daifset, #2")							\

@@ -20,8 +20,8 @@
 	"or %[bad], %[bad], x" #n "\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
- * for each.
+ * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
+ * instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(read_status, "csrr a0, sstatus")							\

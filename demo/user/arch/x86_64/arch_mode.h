@@ -19,8 +19,8 @@
 	"or %%" #name ", %[bad]\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables: function(name, instruction)
- * for each.
+ * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
+ * instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "cli")								\
