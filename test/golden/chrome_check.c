@@ -2,8 +2,8 @@
 /*
  * chrome-check [FILE]: succeeds if a trace in the Trace Event Format is balanced. On each track (pid, tid),
  * in the order of the file:
- * times of begins and ends do not decrease; every E closes the newest open B and has its name; no B stays
- * open. No slice (phase X) has a negative duration, and slices of a track are nested or do not overlap. Each
+ * times of begins and ends do not decrease, every E closes the newest open B and has its name, and no B stays
+ * open. No span (phase X) has a negative duration, and spans of a track are nested or do not overlap. Each
  * end of a flow has a beginning. Strings contain nothing harmful (json_tree.h). Prints the number of events
  * of each phase and category.
  */
@@ -147,7 +147,10 @@ static int compare(const void *left, const void *right)
 	return a->to > b->to ? -1 : a->to < b->to;
 }
 
-/* Checks that the slices of each track are nested. Compares each slice, in order of begins, with the open ones. Times are rounded to 1 ns. */
+/*
+ * Checks that the spans of each track are nested. Compares each span, in the order of their begins, with the
+ * open spans. Times are rounded to 1 ns.
+ */
 static void check_slices(const struct json *events)
 {
 	double open[DEPTH];

@@ -184,7 +184,7 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	writer_thread(&writer, 13, "shell");
 	bytes_append(&writer.syscalls, calls, sizeof(calls) - 1);
 
-	/* More than the 32 slots of a ring: its beginning is overwritten. */
+	/* The events need more than the 32 slots of a ring, so the oldest are overwritten. */
 	for (uint32_t n = 0; n < 28; n++)
 		number(&writer, 0, 100 + n, WAKE, 12, n);
 	enter(&writer, 0, 200, 12, 600, 0x7ffc1000);
@@ -198,8 +198,10 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	number(&writer, 0, 260, WAKE, 0, 12);
 	note(&writer, 0, 270, 0, text);
 
-	/* The call that began on CPU 0 ends on CPU 1; then slots that were never published; then an unknown
-	 * event. */
+	/*
+	 * A call that began on CPU 0 ends on CPU 1. Then there are slots that were never committed, and an
+	 * unknown event.
+	 */
 	change(&writer, 1, 300, 0, 12, 0);
 	leave(&writer, 1, 310, 12, 600, 5);
 	enter(&writer, 1, 320, 12, 1, 0x1000);
@@ -297,7 +299,7 @@ static void make_typed(const char *directory)
 	leave(&writer, 0, 108, 7, 3, -12);
 	call(&writer, 109, 4, (uint64_t)-1, 0, 0);
 	leave(&writer, 0, 110, 7, 4, 0);
-	call(&writer, 111, 5, 1, 2, 3); /* the event has one argument fewer */
+	call(&writer, 111, 5, 1, 2, 3); /* this event has one argument fewer */
 	leave(&writer, 0, 112, 7, 5, -1);
 	call(&writer, 113, 6, 1, 2, 3);
 	call(&writer, 114, 1500, 1, 2, 3);
@@ -389,7 +391,7 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
-/* Numbers in a table that no real kernel reaches; each has dozens of digits when given per second. */
+/* A table has numbers that no real kernel reaches. Given per second, each number has dozens of digits. */
 static void make_beats(const char *directory)
 {
 	const struct ktrx_cpu row = { .heartbeats = UINT64_MAX, .online = 1 };

@@ -68,7 +68,7 @@ enum {
 	CREATE
 };
 
-/* Types: \2 u16, \3 u32, \4 u64, \10 i64, \11 pointer, \12 string, \14 character. */
+/* Codes of types: \2 u16, \3 u32, \4 u64, \10 i64, \11 pointer, \12 string, \14 character. */
 static void describe_all(struct writer *writer)
 {
 	describe(writer, "\12\14\3", "g~|n~|%s %c ~ %u %s|f~.c|~string|u~|~letter||~number|u~|");
@@ -246,7 +246,7 @@ static void put_records(struct put *put)
 	put_line(put, 9, evil);
 }
 
-/* Gives the head the boot and the clock of the dump: both can be shown together. */
+/* Stores the boot and the clock of the dump in the head, so that both files can be shown together. */
 static void put_same_boot(struct put *put)
 {
 	const uint64_t head[2] = { 1000000000, UINT64_C(0x1234567890abcd03) }; /* frequency, nonce */

@@ -55,7 +55,7 @@ static int check_json(const char *text, size_t size)
 	return EXIT_SUCCESS;
 }
 
-/* Checks that no dangerous sequence is unchanged. */
+/* Checks that the text has no unchanged dangerous sequence. */
 static int check_strings(const char *text, size_t size)
 {
 	for (size_t n = 0; n < DANGERS; n++) {
@@ -74,7 +74,10 @@ static int check_utf8(const char *text, size_t size)
 	char *quoted = malloc(2 * size + 3), *to = quoted;
 	int status;
 
-	/* Check the text as a JSON string. Characters with a meaning there are replaced: line feeds, quotes and backslashes. */
+	/*
+	 * Check the text as a JSON string. Line feeds, quotes and backslashes, which have a meaning in JSON,
+	 * are replaced.
+	 */
 	*to++ = '"';
 	for (size_t i = 0; i < size; i++)
 		*to++ = text[i] == '\n' || text[i] == '"' || text[i] == '\\' ? ' ' : text[i];

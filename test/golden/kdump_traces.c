@@ -92,7 +92,7 @@ static void make_linux_values(struct put *put)
 	put_ret(put, LINUX_FSTATAT, 0, 0);
 }
 
-/* The main thread reads while the other thread is created, waits and writes. */
+/* The main thread is in read(2) while the other thread is created, waits and writes. */
 static void make_linux_overlap(struct put *put)
 {
 	put_call(put, LINUX_CLONE, 6, (uint64_t[]){ 0x3d0f00, ADDRESS, ADDRESS, ADDRESS, 0x1234, 0 });
@@ -232,7 +232,7 @@ static void make_hostile(const char *directory)
 	put_struct(&put, "s", "12345678", 8);
 	put_struct(&put, "s", "1", 1);
 	put_struct(&put, "s", "", 0);
-	put_begin(&put, 15); /* any number of elements of size 0 */
+	put_begin(&put, 15); /* an array with any number of elements of size 0 */
 	put32(&put, 0);
 	put32(&put, UINT32_MAX);
 	put_bytes(&put, "s", 2);
@@ -376,7 +376,7 @@ static void make_unknown(const char *directory)
 
 /* ---- ABIs ---- */
 
-/* FreeBSD runs its own programs and Linux programs, of 32 and 64 bits. */
+/* FreeBSD runs its own programs and Linux programs, both of 32 and 64 bits. */
 static void make_abi(const char *directory)
 {
 	static const uint32_t flags[] = { 0x10209, 0x10109, 0x10203, 0x10103, 0x10207 };
@@ -397,7 +397,7 @@ static void make_abi(const char *directory)
 	put_save(&put, directory, "abi");
 }
 
-/* A 32-bit program under Linux, and a 64-bit one: calls of the same number have two names. */
+/* A 32-bit and a 64-bit program run on Linux. The same call number has two names. */
 static void make_linux32(const char *directory)
 {
 	struct put put = put_trace(PUT_KTRX);
@@ -423,8 +423,8 @@ static void make_linux32(const char *directory)
 #define GROWTHS	 20000
 
 /*
- * A session with its own table, many without, and one whose table grows with each record. If kdump built
- * each table again, this would take minutes.
+ * One session has its own table, many have none, and one has a table that grows with each record. If kdump
+ * built each table again, this would take minutes.
  */
 static void make_sessions(const char *directory)
 {

@@ -97,7 +97,7 @@ static void fill(struct writer *writer)
 	const int32_t value = -1;
 
 	writer_record_extended(writer, 0, 100 * US, TEST, 0, on_cpu1, sizeof(on_cpu1));
-	/* More than a page of the table, and more than fit into the ring. */
+	/* Makes more events than a page of the table has, and more than fit into the ring. */
 	for (uint32_t n = 0; n < 35; n++)
 		writer_record(writer, 1, (200 + 2 * n) * US + n * 250, TEST, 7, NULL, 0);
 	acquire(writer, 1, 300, 0x100010, 0x100080, 1);

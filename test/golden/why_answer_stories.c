@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs that wait until other CPUs answer an interrupt; no lock is involved. */
+/* Stories of CPUs that wait until other CPUs answer an interrupt. No lock is involved. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #define FLUSH 2u
 
-/* CPU 0 sends the interrupt at 22 ms and waits from then on. */
+/* CPU 0 sends the interrupt at 22 ms, and waits for the answer from then on. */
 static void ask(uint32_t whom)
 {
 	fake.cpu = 0;
@@ -78,7 +78,7 @@ static void make_lost(void)
 	save("answer-lost.ktrx");
 }
 
-/* The wait is so short that the answer may still come. */
+/* The wait is so short that CPU 1 may still answer. */
 static void make_soon(void)
 {
 	boot();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that sleep far longer than before, on a machine that looks idle. */
+/* Stories of threads that sleep far longer than before, on a machine that looks idle. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void make_unwoken(void)
 	save("unwoken.ktrx");
 }
 
-/* All CPUs record so much that events older than a second are overwritten. Thread 8 has CPU 2 for itself. */
+/* All CPUs record so much that events older than a second are overwritten. Only thread 8 runs on CPU 2. */
 static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 {
 	for (uint64_t ms = from_ms; ms < to_ms; ms += EVERY) {
@@ -70,7 +70,10 @@ static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 	}
 }
 
-/* The same as unwoken, but its events are overwritten. The entry of thread 5 in the tables of state still has its wait. */
+/*
+ * The same as "unwoken", but the events are overwritten. The entry of thread 5 in the tables of state still
+ * has its wait.
+ */
 static void make_unwoken_busy(void)
 {
 	uint64_t ms;
@@ -82,7 +85,7 @@ static void make_unwoken_busy(void)
 	save("unwoken-busy.ktrx");
 }
 
-/* The same as stuck-device, but its events are overwritten. */
+/* The same as "stuck-device", but the events are overwritten. */
 static void make_stuck_device_busy(void)
 {
 	uint64_t ms;
@@ -123,7 +126,7 @@ static void make_stuck_device(void)
 	save("stuck-device.ktrx");
 }
 
-/* Thread 6 sleeps until a time that has passed, though its CPU has ticks. */
+/* Thread 6 still sleeps after the end of its timeout, although its CPU has ticks. */
 static void make_late(void)
 {
 	boot();
@@ -133,7 +136,7 @@ static void make_late(void)
 	save("late.ktrx");
 }
 
-/* Thread 5 waits, but it has waited as long before. */
+/* Thread 5 waits, but not longer than it has waited before. */
 static void make_rest(void)
 {
 	boot();

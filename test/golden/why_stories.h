@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories by subject, each subject in its own file. Each function makes the traces of a subject and saves them. */
+/*
+ * Functions that make and save traces of stories. Each function makes all stories of one subject, and has its
+ * own file.
+ */
 #ifndef TEST_GOLDEN_WHY_STORIES_H
 #define TEST_GOLDEN_WHY_STORIES_H
 

@@ -30,7 +30,10 @@ void at(uint64_t ms);
 /* Advances the time; all CPUs record a heartbeat every 10 ms. */
 void go_on_to(uint64_t ms);
 
-/* Switches the CPU to the thread. run() sets the time first, and the thread runs in the kernel. */
+/*
+ * Switches the CPU to the thread. run() also sets the time before that, and makes the thread run in the
+ * kernel.
+ */
 void switch_to(uint32_t cpu, uint32_t thread);
 void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 

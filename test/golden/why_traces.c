@@ -18,7 +18,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Makes the clocks differ, and stores the measurements that the kernel would have made. */
+/* Makes the CPUs' clocks differ, and stores the measurements that the kernel would have made. */
 static void set_clocks_apart(void)
 {
 	struct ktrx_clock *clock = NULL;
@@ -59,7 +59,7 @@ static void make_deadlock(void)
 	save("deadlock.ktrx");
 }
 
-/* An interrupt handler spins on a lock that the interrupted thread's CPU holds. */
+/* An interrupt handler spins on a lock that its CPU already holds, from the interrupted thread. */
 static void make_self_deadlock(void)
 {
 	boot();
@@ -122,7 +122,10 @@ static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 	save(name);
 }
 
-/* A thread ends while it holds a mutex. Two threads wait for it: one since before the end, one since later. */
+/*
+ * A thread ends while it holds a mutex. Two threads wait for the mutex. One of them began before the first
+ * thread's end, the other one after it.
+ */
 static void make_dead_owner(void)
 {
 	boot();
@@ -148,7 +151,10 @@ static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
 	give(first, KTRACE_BY_THREAD);
 }
 
-/* Two locks are taken in both orders; two more traces have one order each; in another trace a third lock protects both orders. */
+/*
+ * In one trace, two locks are taken in both orders. Two more traces have one order each. In another trace, a
+ * third lock is held in both orders.
+ */
 static void make_lock_order(void)
 {
 	boot();
@@ -190,7 +196,10 @@ static void make_lock_order(void)
 	save("guarded.ktrx");
 }
 
-/* Thread 7 has the highest priority and waits for the lock of thread 5, while thread 6 has the CPU of thread 5. */
+/*
+ * Thread 7 has the highest priority and waits for a lock that thread 5 holds. Thread 6 runs on the CPU of
+ * thread 5.
+ */
 static void make_inversion(void)
 {
 	boot();

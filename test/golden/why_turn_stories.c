@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that are runnable and do not run: one starves, one is lost, the state of others is unknown. */
+/*
+ * Stories of threads that are runnable and do not run: one starves, one is never chosen by an idle CPU, and
+ * the state of others is unknown.
+ */
 #include <stddef.h>
 #include <stdint.h>
 

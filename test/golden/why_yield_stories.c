@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Mutexes whose waiters do not sleep: a thread that finds the mutex held records its wait, yields, and tries
- * again when it runs next. The thread is runnable or running all the time.
+ * Stories of mutexes whose waiters do not sleep. A thread that finds the mutex held records its wait, yields,
+ * and tries again when it runs next. Such a thread is always runnable or running.
  */
 #include "test/golden/why_stories.h"
 
@@ -17,7 +17,7 @@
 
 #define ROUND_MS 10u
 
-/* The thread runs on this CPU, tries to take the lock in vain, and yields. */
+/* The thread runs on this CPU, fails to take the lock, and yields. */
 static void try_and_yield(uint32_t cpu, uint32_t thread, uintptr_t lock, const char *name, uint32_t owner)
 {
 	switch_to(cpu, thread);
@@ -86,7 +86,7 @@ static void make_sleeper(void)
 	save("yield-sleeper.ktrx");
 }
 
-/* Three threads take the mutex in turn: two try in vain while the third one holds it. */
+/* Three threads take the mutex in turn. Two of them try and fail while the third one holds it. */
 static void make_turns(void)
 {
 	uint32_t turn = 0;

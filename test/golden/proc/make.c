@@ -17,7 +17,7 @@
 #include "make_bad.h"
 #include "put.h"
 
-/* The numbers that kernels of a format have for the same things. */
+/* Numbers of system calls and errors on kernels that write a format. */
 struct numbers {
 	unsigned exit, read, write, open, close, connect, stat, sysctl, execve;
 	int missing, refused; /* errors */
@@ -159,7 +159,10 @@ static void make_failing(struct put *put, const struct numbers *n)
 	put_end(put);
 }
 
-/* Adds FreeBSD's record of what Capsicum denied: two sets of rights before version 14; the denied object since then. */
+/*
+ * Adds FreeBSD's record of an access that Capsicum denied. Before version 14 it has two sets of rights, and
+ * since then the denied object.
+ */
 static void put_denied(struct put *put, bool later, unsigned reason, const char *path)
 {
 	put_begin(put, 12);
@@ -214,7 +217,7 @@ static void make_ktrx_denied(struct put *put)
 	put_array(put, "pollfd", 8, "\3\0\0\0\1\0\0\0\4\0\0\0\4\0\0\0", 16);
 }
 
-/* Adds another process: its name fills its field, a call is restarted, and another call does not return. */
+/* Adds another process. Its name fills its field, one call is restarted, and another call does not return. */
 static void make_other(struct put *put, const struct numbers *n)
 {
 	const uint64_t arg[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };

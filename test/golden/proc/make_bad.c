@@ -7,7 +7,7 @@
 
 static const uint64_t arg[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-/* Adds a valid call and its return, before and after invalid records. */
+/* Adds a valid call and its return. Tests use it before and after invalid records. */
 static void put_pair(struct put *put)
 {
 	put_call(put, 3, 3, arg);
@@ -101,7 +101,10 @@ static void make_damaged(const char *directory)
 	put_save(&put, directory, "damaged");
 }
 
-/* Makes a session that is cut off at an odd place, followed by a session, one with a damaged head, and another one. */
+/*
+ * Makes a session that is cut off at an unaligned offset. A valid session, one with a damaged head, and
+ * another valid one follow.
+ */
 static void make_sessions(const char *directory)
 {
 	struct put put = begin(PUT_KTRX);
@@ -134,7 +137,7 @@ static void make_heads(const char *directory)
 	put_save(&put, directory, "half-a-head");
 }
 
-/* Makes a trace of a program that writes a trace: the inner trace is only data, complete or cut off. */
+/* Makes a trace of a program that writes a trace. The inner trace, complete or cut off, is only data. */
 static void make_inner(const char *directory, const char *name, size_t torn)
 {
 	struct put put = begin(PUT_KTRX), inner = begin(PUT_KTRX);
@@ -147,7 +150,10 @@ static void make_inner(const char *directory, const char *name, size_t torn)
 	put_save(&put, directory, name);
 }
 
-/* Makes one record that is valid in two formats, and has no end that would decide. In the other format its thread id is a name. */
+/*
+ * Makes one record that is valid in two formats, without further bytes that would show the right format. The
+ * bytes of the thread id are a name in the other format.
+ */
 static void make_undecided(const char *directory)
 {
 	struct put put = put_trace(PUT_DRAGONFLY);

@@ -22,15 +22,15 @@ struct put {
 	const char
 		*name; /* name of the process; in ktrace's own format it is a separate record: put_name() */
 	uint64_t ns;   /* time since 1970; each record adds 125 µs */
-	uint32_t lost; /* lost records before the next record; applies to one record */
+	uint32_t lost; /* number of lost records before the next record; applies to one record */
 	uint32_t
 		flags; /* flags of the next record: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2; applies to one record */
 	size_t record; /* offset of the last record */
 };
 
-/* Returns a trace without records. In ktrace's own format it has its head. */
+/* Returns a trace without records. In ktrace's own format it has the head of a session. */
 struct put put_trace(enum put_format format);
-/* Adds another head of ktrace's own format, as in a file to which a session was appended. */
+/* Adds another session's head in ktrace's own format, as in a file to which a session was appended. */
 void put_head(struct put *put);
 
 void put8(struct put *put, unsigned value);
