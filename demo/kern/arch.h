@@ -154,7 +154,10 @@ void arch_ipi_send(const struct cpu *cpu);
 void arch_doorbell_ring(const struct cpu *cpu);
 void arch_doorbell_end(void);
 
-/* Sends a non-maskable interrupt to a CPU: nmi() runs there. Returns false if the architecture has none. */
+/*
+ * Sends a non-maskable interrupt to a CPU: nmi() runs there. Returns false if the architecture has no such
+ * interrupt.
+ */
 bool arch_nmi_send(const struct cpu *cpu);
 
 /*

@@ -16,7 +16,9 @@ struct arg_walk {
 	const char *at;
 };
 
-/* Copies the next value of key, truncated to size - 1 characters. Returns false if there is none. */
+/*
+ * Copies the next value of key, truncated to size - 1 characters. Returns false if there are no more values.
+ */
 bool arg_next(struct arg_walk *walk, const char *key, char *value, size_t size);
 
 /* Returns true if `value` is one of the values of key. */

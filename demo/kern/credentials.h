@@ -18,7 +18,7 @@ struct credentials {
 	uint32_t group[GROUPS_MAX];
 	uint32_t jail; /* 0: none */
 	/*
-	 * The process may know more than its real user is allowed to: its ids have changed since its start,
+	 * The process may have data that its real user must not read: its ids have changed since its start,
 	 * or the file of its program is executable but not readable.
 	 */
 	bool set_id;

@@ -73,7 +73,10 @@ void file_put(struct file *file)
 	spin_unlock(&lock, irq_on);
 }
 
-/* Returns the error for a file that was not opened for this kind of access, and traces it. */
+/*
+ * Returns the error for a file that was not opened for this kind of access, and records the error in the
+ * trace.
+ */
 static int refuse(unsigned wanted, unsigned opened)
 {
 	trace_denied(KTRX_PROC_DENIED_DESCRIPTOR, wanted, opened, NULL);

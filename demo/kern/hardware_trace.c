@@ -116,7 +116,7 @@ static void free_memory(void *memory, size_t size)
 
 #define PIECES_MAX (PAGE_SIZE / sizeof(struct ktrace_hwt_piece))
 
-/* Programs may have pages of the buffer mapped; such a page is freed when it is unmapped. */
+/* Programs may have pages of the buffer mapped; such a page is freed only when the program unmaps it. */
 static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -48,7 +48,7 @@ static void stop_others(const struct cpu *self)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_STOP);
 	wait_for_others();
-	/* interrupts are off on the CPUs that have not stopped */
+	/* A CPU that has not stopped has interrupts off, so it needs an NMI. */
 	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self && cpus[i].online)
 			arch_nmi_send(&cpus[i]);

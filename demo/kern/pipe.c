@@ -12,7 +12,7 @@
 #define PIPE_ATOMIC 512
 
 struct pipe {
-	struct wait_queue changed; /* its lock guards all fields; readers or writers wait here */
+	struct wait_queue changed; /* queue in which readers and writers wait; its lock guards all fields */
 	bool has_reader, has_writer;
 	/*
 	 * Total numbers of bytes written and taken. The bytes written but not taken are in data[], from taken

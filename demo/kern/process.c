@@ -143,7 +143,7 @@ static void free_slot(struct process *process)
 	process_unlock(irq_on);
 }
 
-/* Creates the first thread of a process that has its memory. Returns false if out of memory. */
+/* Creates the first thread of a process whose memory exists already. Returns false if out of memory. */
 static bool make_thread(struct process *process, const char *name, uint32_t id)
 {
 	struct thread *thread = thread_for_process(name, process, id);
@@ -296,7 +296,7 @@ static void become_zombie(struct process *self, int status)
 		process_ends_wake(&init->children);
 }
 
-/* Makes the process unfindable for new traces, and reports its end to existing ones. */
+/* Prevents new traces of the process, and reports the end of the process to existing traces. */
 static void end_hardware_trace(struct process *self)
 {
 	bool irq_on = process_lock();

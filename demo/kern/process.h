@@ -90,8 +90,8 @@ int64_t process_thread_create(const struct thread_start *start);
 _Noreturn void process_thread_exit(void);
 
 /*
- * Waits until the running process has no thread with that id. Returns 0, -EINTR, or -EDEADLK if it is the
- * running thread's id.
+ * Waits until the running process has no thread with that id. Returns 0, -EINTR, or -EDEADLK if the id is the
+ * running thread's own.
  */
 int process_thread_join(uint32_t id);
 
@@ -111,8 +111,8 @@ void process_thread_add(struct process *process, struct thread *thread);
 void process_rename(struct process *self, const char *name);
 
 /*
- * Waits until more threads or processes have ended than `ended`. `thread` is the id of the thread that is
- * waited for, for the trace; 0: any. Returns false if a signal came first.
+ * Waits until more threads or processes have ended than `ended`. `thread` is the id that the trace shows for
+ * the awaited thread; 0: any. Returns false if a signal came first.
  */
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);

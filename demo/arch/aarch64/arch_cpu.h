@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The highest GiB that 39-bit addresses can reach. The window is the part of it that one page table maps. */
+/*
+ * The highest GiB that 39-bit addresses can reach. The window is the part of this GiB that one page table
+ * maps.
+ */
 #define ARCH_WINDOW_BASE UINT64_C(0x7fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
 

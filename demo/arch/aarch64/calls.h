@@ -13,8 +13,8 @@ int64_t psci_hvc(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3);
 int64_t psci_smc(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3);
 
 /*
- * Makes a semihosting call. Returns -1 also if there is no debugger: trap.c handles the undefined
- * instruction.
+ * Makes a semihosting call. If there is no debugger, the call returns -1, because trap.c handles the
+ * undefined instruction.
  */
 int64_t semihosting(uint64_t operation, const void *block);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The interrupt controller. Only per-CPU interrupts are used: two software-generated ones (IPI and doorbell),
- * the virtual timer's, and the profiling buffer's. GICv2 and GICv3 have separate drivers; a system register
- * shows which one the machine has.
+ * The interrupt controller. Only per-CPU interrupts are used: two software-generated interrupts (IPI and
+ * doorbell), the interrupt of the virtual timer, and the interrupt of the profiling buffer. GICv2 and GICv3
+ * have separate drivers; a system register shows which one the machine has.
  */
 #ifndef DEMO_ARCH_GIC_H
 #define DEMO_ARCH_GIC_H

@@ -81,7 +81,7 @@ enter_el1:
 	mrs	x0, mpidr_el1
 	msr	vmpidr_el2, x0
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(0xf << 24)	/* does the GIC have system registers? Then EL1 may use them */
+	tst	x0, #(0xf << 24)	/* if the GIC has system registers, EL1 may use them */
 	b.eq	1f
 	mov	x0, #ICC_SRE_ENABLE
 	msr	ICC_SRE_EL2, x0

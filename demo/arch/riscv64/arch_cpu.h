@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The highest GiB of the lower half in Sv39. The window uses one page table's worth of it. */
+/* The highest GiB of the lower half in Sv39. The window is the part of this GiB that one page table maps. */
 #define ARCH_WINDOW_BASE UINT64_C(0x3fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
 

@@ -13,7 +13,7 @@
 #define MSTATUS_MPP_SUPERVISOR (1 << 11)
 #define MSTATUS_MPIE (1 << 7)
 #define SATP_SV39 8
-#define PMP_EVERYTHING 0x1f		/* one naturally aligned range; read, write, execute */
+#define PMP_EVERYTHING 0x1f		/* a PMP entry: one naturally aligned range; read, write, execute */
 #define COUNTERS_ALL 7			/* cycle, time and instret may be read in supervisor mode */
 /* All exceptions that supervisor mode can handle, except its own ecall, and all supervisor interrupts. */
 #define DELEGATED_EXCEPTIONS 0xb1ff

@@ -24,7 +24,7 @@ struct walk {
 	uint32_t size;
 	uint32_t at;
 	int depth;
-	enum fdt_node outer; /* the node at depth 1 */
+	enum fdt_node outer; /* kind of the enclosing node at depth 1 */
 	enum fdt_node node;  /* the innermost node */
 };
 

@@ -44,7 +44,7 @@ struct fadt {
 	uint8_t unused[28];
 	uint32_t pm1a_control; /* I/O port for power-off; 0 on hardware-reduced machines */
 	uint8_t unused2[180];
-	uint64_t sleep_control; /* address of a byte register; 0 on other machines */
+	uint64_t sleep_control; /* address of the byte register for power-off; 0 on other machines */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct table_header) == 36, "ACPI");

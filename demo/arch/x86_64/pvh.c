@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the PVH start info of the loader: command line, memory map, address of the ACPI tables. It may be in
- * page 0, so it is copied before that page is unmapped.
+ * Reads the PVH start info of the loader: command line, memory map, address of the ACPI tables. The start
+ * info may be in page 0, so it is copied before page 0 is unmapped.
  */
 #include "arch.h"
 #include "string.h"

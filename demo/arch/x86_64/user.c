@@ -114,7 +114,7 @@ void user_frame_set_argument(struct user_frame *frame, uint64_t value)
 	frame->trap.rdi = value;
 }
 
-/* Sets FS base. Like the instruction address, it must be canonical. */
+/* Sets the base of FS. The base must be canonical, like the instruction address. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
 {
 	frame->tls = address < LOWER_HALF_END ? address : 0;

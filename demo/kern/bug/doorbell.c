@@ -15,7 +15,8 @@
 #define LETTERS	     10
 #define LETTER_EVERY (20 * NS_PER_MS)
 
-static uint32_t box[CPU_MAX]; /* letters in each CPU's box; any CPU adds, the CPU itself removes */
+/* Number of letters in each CPU's box; any CPU adds letters, only the CPU itself removes them. */
+static uint32_t box[CPU_MAX];
 
 static void post(const struct cpu *to)
 {

@@ -49,7 +49,7 @@ struct socket_type {
 	int64_t (*send)(struct socket *socket, uintptr_t from, size_t size, const struct abi_sockaddr *to);
 	int64_t (*receive)(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from);
 	int (*shutdown)(struct socket *socket, int how);
-	size_t (*readable)(struct socket *socket); /* bytes that can be read */
+	size_t (*readable)(struct socket *socket); /* returns the number of bytes that can be read */
 	unsigned (*poll)(struct socket *socket);
 	/* Called when the file is closed: frees the socket, now or later. */
 	void (*close)(struct socket *socket);

@@ -29,9 +29,9 @@ struct stream {
 	enum stream_state state;
 	uint32_t unacknowledged; /* first byte sent that the peer has not acknowledged */
 	uint32_t next;		 /* next byte to send */
-	uint32_t limit;		 /* end (exclusive) of what the peer accepts */
+	uint32_t limit;		 /* end (exclusive) of the bytes that the peer accepts */
 	uint32_t expected;	 /* next byte expected from the peer */
-	uint32_t offered;	 /* end (exclusive) of what we have offered to accept */
+	uint32_t offered;	 /* end (exclusive) of the bytes that we have offered to accept */
 	uint8_t *buffer;	 /* ring of received data; NULL before the connection is made */
 	size_t first, count;
 	struct packet *reserve; /* packet for a final FIN or RST if there is no memory */
