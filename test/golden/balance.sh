@@ -8,7 +8,7 @@ ktrace=$PWD/build/bin/ktrace
 decode=$PWD/build/bin/ktrace-decode
 checker=$PWD/build/test/chrome-check
 
-# The checker must find errors.
+# The checker must detect unbalanced traces.
 head='{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a"},{"ph":"B","ts":2,"pid":1,"tid":1,"name":"b"},'
 # unbalanced NAME JSON: checks that the checker refuses the trace.
 unbalanced() {

@@ -8,7 +8,7 @@ golden=test/golden/check
 build/test/cmd-traces "$tmp" || exit 1
 
 cat >"$tmp/some.rules" <<'END'
-# Rules that are kept, violated, undecided, overdue and not checked.
+# Tests rules that are kept, violated, undecided, overdue and not checked.
 results: always syscall.exit has (result >= 0)
 calls: never syscall.enter after syscall.enter unless syscall.exit by @thread
 wakes: every sched.wake then sched.switch within 30us by thread/next
@@ -31,7 +31,7 @@ golden stateless ktrace check --rules awake.rules stateless.ktrx
 golden stateless-json ktrace check --json --rules awake.rules stateless.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
-# The missing end of a dump or stream could violate any rule.
+# Events in the missing end of a dump or stream could violate any rule.
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 cp test/golden/bad/stream-cut.kts "$tmp"
 golden short ktrace check --rules some.rules short.ktrx

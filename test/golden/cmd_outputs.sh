@@ -34,7 +34,7 @@ $(diff before after)"
 	fi
 }
 
-# The commands that create the file under another name and rename it.
+# These commands create the file under another name and rename it.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace extract --machine x86_64 -o $file ktr.ram
 	refuses 1 "$file: exists and is not a regular file" ktrace extract -o $file --qmp absent
@@ -43,7 +43,7 @@ for file in fifo socket to-fifo link to-nothing; do
 done
 equal "a file that a refused link names is unchanged" text "$(cat target)"
 
-# The commands that delete an older file before QEMU creates it anew.
+# These commands delete an older file before QEMU creates a new one.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace qemu-args --branches=$file x86_64
 	refuses 1 "$file: exists and is not a regular file" ktrace hwt -c qemu -w $file -- qemu-system-x86_64
@@ -51,7 +51,7 @@ for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file" ktrace record -f $file true
 done
 
-# The commands that open the file: they write into a FIFO and through a link.
+# These commands open the file, so they write into a FIFO and through a link.
 into() {
 	what=$1
 	shift

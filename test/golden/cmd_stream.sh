@@ -9,13 +9,13 @@ mkdir "$tmp/dump" "$tmp/stream"
 build/test/cmd-traces "$tmp/dump" || exit 1
 cd "$tmp" || exit 1
 
-# A stream contains the dump that is shown, and nothing else of its file.
+# A stream contains the dump that is shown, and no other part of the dump's file.
 without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }
 
-# alike "name" COMMAND…: compares the output in the folder of the dump with that in the folder of the stream;
-# both files have one name.
+# alike "name" COMMAND…: runs the command in the folder of the dump and in the folder of the stream, and
+# compares both outputs. The dump and the stream have the same file name.
 alike() {
 	name=$1
 	shift

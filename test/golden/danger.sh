@@ -11,7 +11,7 @@ count=$(build/test/danger-traces "$tmp") || exit 1
 root=$PWD
 cd "$tmp" || exit 1
 
-# all NAME: the names of files NAME-0, NAME-1, ... of all traces.
+# all NAME: prints the names of files NAME-0, NAME-1, ... of all traces.
 all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 output=$(all output) err=$(all err)
 
@@ -71,7 +71,7 @@ harmless text ktrace-decode --summary %.ktrx
 harmless json ktrace-decode %.ktrx --perfetto /dev/stdout
 harmless text ktrdump -a -M %.ktrx
 harmless text ktrdump -acfnpx -M %.ram
-# live and --follow end if no process has the RAM file open, because the guest has ended then.
+# live and --follow end if no process has the RAM file open, because this means that the guest has ended.
 harmless text "exec 9<>%.ram; ktrace live --lines --count 2 --interval 100ms --tail 20 %.ram 9<&-; true"
 harmless json "exec 9<>%.ram; ktrace live --json --count 2 --interval 100ms %.ram 9<&-; true"
 harmless text "exec 9<>%.ram; ktrace show --follow --limit 10 %.ram 9<&-; true"
@@ -93,7 +93,7 @@ harmless json hwt --json -o time,id,symbol,image,source %.steps
 for view in --calls --folded --durations --functions; do harmless text hwt $view %.steps; done
 for view in --calls --durations --functions; do harmless json hwt $view --json %.steps; done
 
-# Names of files in messages and in output. Messages show harmless characters unchanged.
+# Tests file names in messages and in output. Messages show harmless characters unchanged.
 "$root/build/test/danger-traces" --names >names
 : >bad
 while IFS= read -r name; do

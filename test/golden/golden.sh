@@ -5,8 +5,8 @@
 # difference.
 PATH=$PWD/build/bin:$PATH
 
-# golden NAME COMMAND…: runs the command in $tmp, and compares its standard output, its exit status and its
-# standard error, in this order, with the file.
+# golden NAME COMMAND…: runs the command in $tmp, and compares its standard output, exit status and standard
+# error, in this order, with the golden file NAME.
 golden() {
 	name=$1
 	shift

@@ -46,7 +46,7 @@ golden backend hwt -c qemu --functions thread.steps
 golden output sh -c 'hwt -w out --functions thread.steps; cat out'
 golden raw sh -c 'hwt -r -w out -s 1 kernel.steps; wc -c <out'
 
-# Together with a kernel's trace that has the same clock.
+# The hardware trace is shown together with a kernel's trace that has the same clock.
 golden beside ktrace show --with beside.steps v2.ktrx
 golden beside-branches ktrace show --branches --with beside.steps --limit 12 v2.ktrx
 golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx
@@ -74,7 +74,7 @@ golden unread hwt --calls unread.steps
 golden other hwt other.steps
 golden damaged-packets hwt -g damaged.steps
 
-# Help, and invalid arguments and files.
+# Tests help, invalid arguments and invalid files.
 golden help hwt --help
 golden subcommand ktrace hwt --functions samples.steps
 golden bad-none hwt
@@ -132,7 +132,8 @@ golden record-cpu hwt -c qemu -w out -s 1 -- qemu-system-x86_64
 golden record-function-twice hwt -c qemu -w out -i kernel -f copy -f panic -- qemu-system-x86_64
 golden record-kvm hwt -c qemu -w out -- qemu-system-x86_64 -accel kvm
 
-# The output is only text, whatever names contain. If the reader of the output ends, hwt prints no error.
+# The output is only text, even if names contain control characters. If the reader of the output ends, hwt
+# prints no error.
 for view in '' --calls --durations --folded --functions -g; do
 	hwt $view "$tmp/kernel.steps" 2>/dev/null | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
 	equal "the output is only text${view:+ with $view}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"

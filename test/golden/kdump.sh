@@ -56,8 +56,8 @@ printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$t
 golden table-file kdump --table own.table --names -t c freebsd1.ktrace
 golden names kdump --names -t c linux.ktrace
 
-# -l prints the records in the file, then new ones, until it is interrupted; also for a file that is empty at
-# first.
+# With -l, kdump prints the records in the file, then new ones, until it is interrupted. The file may be empty
+# at first.
 for format in freebsd1 ktrx; do
 	for begun in 0 300; do
 		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"
@@ -76,7 +76,7 @@ for format in freebsd1 ktrx; do
 	done
 done
 
-# One line per call, values of all types, and data with control characters.
+# Tests one line per call, values of all types, and data with control characters.
 for trace in linux values hostile; do
 	golden "$trace" kdump -T $trace.ktrace
 	golden "$trace-oneline" kdump --oneline $trace.ktrace
@@ -93,7 +93,8 @@ for form in '' --oneline --json --count; do
 	equal "the output has no control characters${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
 done
 
-# A file cut off at any place: the records before it are shown, and the offset of its end is reported.
+# A file is cut off at several lengths. The records before the cut are shown, and the offset of the cut is
+# reported.
 for format in ktrx freebsd1; do
 	size=$(wc -c <"$tmp/$format.ktrace")
 	build/bin/kdump "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
@@ -107,7 +108,8 @@ for format in ktrx freebsd1; do
 	done
 done
 
-# Tables of many sessions, and one that grows with each record: none is built more often than necessary.
+# There are tables of many sessions, and one table grows with each record. No table is built more often than
+# necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: kdump shows all of them in time" 0 "$?"
 equal "many sessions: each session uses its own table" "1 own
@@ -119,14 +121,14 @@ equal "many sessions: each session uses its own table" "1 own
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "no message if the reader has ended" "" "$(cat "$tmp/message")"
 
-# Every kind of damage: its message, and the records that are shown.
+# Tests the message and the shown records for every kind of damage.
 for trace in test/golden/proc/bad/*.ktrace; do
 	name=$(basename "$trace" .ktrace)
 	cp "$trace" "$tmp/$name"
 	golden "damaged-$name" kdump -t cns "$name"
 done
 
-# Records of unknown types: their bytes, as many as -m allows.
+# For records of unknown types, as many bytes are shown as -m allows.
 golden unknown sh -c 'kdump "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-m sh -c 'kdump -m 3 "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-s sh -c 'kdump -s "$@" | grep -A2 UNKNOWN' - ktrx.ktrace

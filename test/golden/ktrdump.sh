@@ -32,7 +32,7 @@ golden M ktrdump -s -M ktr.ram
 golden d ktrdump -d -o stream -M ktr.ktrx
 golden d-read ktrdump -s -x -i -M stream
 
-# Only on x86_64, the machine of the trace.
+# These tests run only on x86_64, the machine of the trace.
 if [ "$(uname -m)" = x86_64 ] &&
 	cc -nostdlib -static -Wl,-Ttext=0x100000,-e,lwkt_gettoken,--build-id=none -o "$tmp/kernel" test/golden/ktrdump_kernel.S; then
 	golden N ktrdump -a -N kernel -M ktr.ktrx

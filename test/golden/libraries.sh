@@ -70,8 +70,8 @@ for static in 0 1; do
 	equal "STATIC=$static: libelf is linked as intended" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
 done
 
-# A rule without the prerequisite fails only in an empty build folder, or does not link a program again after
-# STATIC changed.
+# If a rule lacks this prerequisite, the build fails only in an empty build folder, or a program is not linked
+# again after STATIC changed.
 git ls-files Makefile '*.mk' | xargs awk '
 	/^[^\t#]/ { rule = FNR; depends = 0 }
 	/\$\(HOST_LIBRARIES\)/ { depends = rule }

@@ -81,13 +81,14 @@ opens() {
 	fi
 }
 
-# beyond COMMAND OPTION TEST: the effect of the option needs a guest or a process; TEST checks it.
+# beyond COMMAND OPTION TEST: checks that the script TEST contains the option. TEST checks the effect, which
+# needs a guest or a process.
 beyond() {
 	echo "$1 $2" >>covered
 	check "$1 $2: shown by $3" grep -q -e "$2" "$root/$3"
 }
 
-# listed COMMAND: checks that each option of its --help, long or one letter, was tested.
+# listed COMMAND: checks that each long and one-letter option in the command's --help was tested.
 listed() {
 	ktrace "$1" --help | grep '^  -' | sed 's/^ *//; s/\([^ ,]\)  .*/\1/' | sed 's/\[=[A-Za-z]*\]//g' |
 		grep -o -e '\(^\|[ ,]\)--*[A-Za-z][a-z0-9-]*' | tr -d ' ,' | sort -u | grep -v '^--help$' >options

@@ -15,10 +15,12 @@ member() { tr ',' '\n' <"$2" | sed -n "s/^\"$1\":\([0-9.-]*\)\$/\1/p" | head -n 
 # rank PERCENT FILE: prints the value of the nearest rank in a sorted list.
 rank() { awk -v p="$1" '{ v[NR] = $1 } END { r = int((NR * p + 99) / 100); print v[r ? r : 1] }' "$2"; }
 
-# near "what" TRUE GOT: checks that the figure is at least the true one, and at most 1/128 above it.
+# near "what" TRUE GOT: checks that the printed number GOT is at least the true number, and at most 1/128
+# greater.
 near() { check "$1: $3 for $2" awk -v t="$2" -v g="$3" 'BEGIN { exit !(g >= t && g - t <= (t < 0 ? -t : t) / 128) }'; }
 
-# Nanoseconds of each call, by thread; times have nine decimals.
+# Computes the duration of each call in nanoseconds. Calls and returns are paired by thread. Times have nine
+# decimals.
 awk -F'"' '{
 	match($0, /"time":[0-9.]*/); split(substr($0, RSTART + 7, RLENGTH - 7), t, ".")
 	match($0, /"thread":[0-9]*/); thread = substr($0, RSTART + 9, RLENGTH - 9)

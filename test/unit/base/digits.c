@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Digits of numbers, compared with those of the C library. */
+/* Compares the digits of numbers with those of the C library. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

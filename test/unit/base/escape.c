@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Escaping of hostile bytes for terminals and for JSON. */
+/* Tests escaping of hostile bytes for terminals and for JSON. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* base_grow(): keeps the elements, clears new ones, and changes nothing if memory is short. */
+/* Tests base_grow(): it keeps the elements, clears new ones, and changes nothing if memory is short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

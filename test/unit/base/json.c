@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* JSON documents, member by member: commas, unknown values, strings. */
+/* Tests writing JSON documents member by member: commas, unknown values, strings. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

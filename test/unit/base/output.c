@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Buffered output: everything arrives once and in order, and the first error stays. */
+/* Tests buffered output: all bytes arrive once and in order, and the first error is kept. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

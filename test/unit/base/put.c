@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers as text: the digits that printf writes, within BASE_PUT_SCRATCH bytes. */
+/* Tests numbers as text: the digits are those of printf, and at most BASE_PUT_SCRATCH bytes are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

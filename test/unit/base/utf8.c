@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All codes and all kinds of damage, for the functions of base/escape.h. */
+/* Tests the functions of base/escape.h with all codes and all kinds of damage. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

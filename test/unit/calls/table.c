@@ -96,7 +96,7 @@ static void structs_are_chosen_by_size(void **state)
 	calls_table_destroy(table);
 }
 
-/* 32-bit programs have their own structs, even if one for all machines is larger. */
+/* 32-bit programs have their own structs, even if the struct declared for all machines is larger. */
 static void lines_of_a_machine_come_first(void **state)
 {
 	static const char text[] = "on i386 struct pair 8, long a 0, long b 4\n"
@@ -342,7 +342,10 @@ static void variant_changes_arguments(void **state)
 	calls_table_destroy(table);
 }
 
-/* Several arguments differ, one of them an address of values whose number is in another argument. */
+/*
+ * Several arguments differ. One of them is the address of values, and another argument has the number of
+ * values.
+ */
 static void variant_changes_addresses(void **state)
 {
 	struct calls_table *table = make("1 ipc int, op op, hex first, hex second, ptr ptr\nenum op 1 SEMOP\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The demo kernel's ELF loader: loads a valid program, and rejects invalid ones. */
+/* Tests the demo kernel's ELF loader: it loads a valid program, and rejects invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

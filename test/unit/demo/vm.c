@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Memory of the demo kernel's processes: demand paging, copy-on-write, the stack's limit, and running out of
- * memory.
+ * Tests the memory of the demo kernel's processes: demand paging, copy-on-write, the stack's limit, and
+ * running out of memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

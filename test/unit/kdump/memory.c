@@ -179,7 +179,7 @@ static void control_messages_are_shown(void **state)
 	assert_string_equal(show("control", &messages[0], 15, 1, false), "[]");
 }
 
-/* The table declares it as a struct, without its fields. */
+/* The table declares this type as a struct without fields. */
 static void a_struct_without_fields_is_bytes(void **state)
 {
 	(void)state;

@@ -171,8 +171,8 @@ static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *e
 }
 
 /*
- * Events of the last 25 ms of an interval are counted in the next one, so the first interval with events has
- * a few less.
+ * Events of the last 25 ms of an interval are counted in the next interval, so the first interval has fewer
+ * events.
  */
 static void lines_show_shares_rates_and_losses(void **state)
 {
@@ -229,8 +229,8 @@ static void tail_shows_matching_events(void **state)
 }
 
 /*
- * The kernel's tables have priority over events: which thread waits for which lock, and interrupts without
- * events.
+ * The kernel's tables have priority over events. They show which thread waits for which lock, and interrupts
+ * without events.
  */
 static void tables_override_events(void **state)
 {
@@ -323,7 +323,10 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	assert_true(cpu.share[LIVE_IRQ] < 0.011);
 }
 
-/* Slots that were recorded before the last settling, and are read after it, do not add to the rate. */
+/*
+ * Slots that were recorded before the last call of live_rates_settle(), but are read after it, do not count
+ * for the rate.
+ */
 static void backlog_does_not_raise_the_rate(void **state)
 {
 	struct live_rates *rates = live_rates_open();
@@ -348,7 +351,7 @@ static void backlog_does_not_raise_the_rate(void **state)
 	script_end();
 }
 
-/* What a guest had recorded before it was followed does not show how its CPUs spend their time now. */
+/* Events that a guest recorded before it was followed do not show how its CPUs spend their time now. */
 static void interrupts_before_following_do_not_count(void **state)
 {
 	char *text;
@@ -471,7 +474,7 @@ static int make_pages(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Pages of all sizes; even the smallest useful one shows the bars. */
+/* Tests pages of all sizes. Even the smallest useful page shows the bars. */
 static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };
