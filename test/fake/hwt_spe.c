@@ -204,7 +204,7 @@ static int place_of(uint32_t encoding)
 	return -1;
 }
 
-/* Formats a value. Addresses are shown relative to the lent memory, as they differ between runs. */
+/* Formats a value. Addresses are shown relative to the lent memory, because they differ between runs. */
 static const char *shown(int place, uint64_t value)
 {
 	static char text[48];
@@ -212,7 +212,8 @@ static const char *shown(int place, uint64_t value)
 	for (unsigned i = 0; i < memories && (place == PMBPTR || place == PMBLIMITR); i++) {
 		uint64_t from = value - (uintptr_t)memory[i].host;
 
-		if (from <= memory[i].size + 7) { /* including the low bits of PMBLIMITR */
+		/* the limit may be the end of memory, with the low bits of PMBLIMITR set */
+		if (from <= memory[i].size + 7) {
 			snprintf(text, sizeof(text), "BASE + %llx", (unsigned long long)from);
 			return text;
 		}

@@ -32,7 +32,7 @@ static void beat_to(uint64_t ms, uint32_t first_cpu)
 	}
 }
 
-/* CPU 1 spins with interrupts off; what it waits for is not recorded. */
+/* CPU 1 spins with interrupts off. It is not recorded why it spins. */
 static void make_off(uint32_t whom, const char *file)
 {
 	boot();

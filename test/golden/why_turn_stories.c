@@ -56,7 +56,7 @@ static void make_lost(void)
 	save("lost.ktrx");
 }
 
-/* Thread 8 was woken, but thread 6, which has a higher priority, keeps the CPU. */
+/* Thread 8 was woken, but thread 6, which has a higher priority, runs on the CPU all the time. */
 static void make_starved(void)
 {
 	boot_with_a_sleeper(NULL);

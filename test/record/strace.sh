@@ -81,7 +81,7 @@ show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
-# many PATTERN: checks how kdump shows a call that transfers many messages.
+# many PATTERN: checks that kdump's line for a call that transfers many messages matches PATTERN.
 many() { check "messages that one call transfers: $1" grep -q "$1" "$tmp/kdump.runtime"; }
 many ' sendmmsg(.*, \[{iov=\[{base="first", len=5}, {base="and", len=3}\], .*, len=8}, {iov=\[{base="second", len=6}\], .*, len=6}\], 2, 0) = 2'
 many ' recvmmsg(.*, \[{iov=\[{base="firstand", len=8}\], .*, len=8}, {iov=\[{base="second", len=8}\], .*, len=6}\], 3, MSG_DONTWAIT, '

@@ -136,8 +136,8 @@ static void longjmp_removes_the_frames_between(void **state)
 }
 
 /*
- * A return leads to an unknown address, as if the kernel had switched stacks without a trace of it. No frames
- * are guessed.
+ * A return leads to an unknown address, as after a switch of stacks that is not in the trace. No frames are
+ * guessed.
  */
 static void unexpected_return_restarts_the_stack(void **state)
 {

@@ -43,7 +43,7 @@ static _Alignas(64) unsigned char memory[1 << 20];
 static _Alignas(64) unsigned char dump[1 << 20];
 static atomic_uint serving, turn;
 static atomic_bool over;
-static atomic_int held, done; /* for the spinlock test */
+static atomic_int held, done; /* used by the test with a spinlock */
 
 static uint64_t now_ns(void)
 {

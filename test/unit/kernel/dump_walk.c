@@ -234,7 +234,7 @@ static void an_extension_block_is_skipped(void **state)
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.caller[0], 0);
-	extension.size = 255; /* larger than the record */
+	extension.size = 255; /* the extension block is larger than the record */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the life of a context in both modes, from the request to the last byte. */
+/* Tests contexts in both modes, from the request to the last byte of trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -326,8 +326,8 @@ static void configure_accepts_what_the_backend_supports(void **state)
 }
 
 /*
- * A range is accepted even if no code is mapped there, as it may be mapped later. Ranges for which the
- * hardware has no registers are left out.
+ * A range is accepted even if no code is mapped there, because code may be mapped there later. Ranges for
+ * which the hardware has no registers are left out.
  */
 static void ranges_beyond_the_hardware_are_left_out(void **state)
 {

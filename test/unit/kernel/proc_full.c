@@ -132,7 +132,7 @@ static void read_back(uint32_t format, uint32_t records, bool torn)
 	assert_int_equal(pwrite(file, sink.file.bytes, sink.file.size, 0), sink.file.size);
 	assert_int_equal(ftruncate(file, (off_t)sink.file.size), 0);
 	got = ktread_proc_open(&trace, path, &options);
-	if (got < 0) { /* only the beginning of a head, or nothing */
+	if (got < 0) { /* the file has only the beginning of a head, or is empty */
 		assert_int_equal(records, 0);
 		return;
 	}

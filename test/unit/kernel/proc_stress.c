@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs process traces at full speed: threads of this program are CPUs with their own processes, all writing
- * into one sink, while other threads replace the sink. Every record in a file must be one that was made,
- * complete and in its thread's order; what is missing must have been counted.
+ * into one sink, while other threads replace the sink. Every record in a file must be a complete record that
+ * was made, in the order of its thread. Missing records must have been counted.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -261,7 +261,7 @@ static void the_queue_index_wraps(void **state)
 	}
 }
 
-/* Memory whose adjacent pages are physically far apart, except the second and third. */
+/* Memory whose adjacent pages are physically far apart, except the second and third page. */
 static unsigned char pages[4 * 4096] __attribute__((aligned(4096)));
 
 static uint64_t scattered(const void *pointer)

@@ -18,7 +18,7 @@ code() {
 		grep -vE '^(nop|nopw|nopl|cs|data16)'
 }
 
-# ordered FILE PATTERN…: checks that each pattern matches a line after that of the previous one
+# ordered FILE PATTERN…: checks that each pattern matches a line after the match of the previous pattern
 ordered() {
 	file=$1
 	at=0

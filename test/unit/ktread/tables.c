@@ -161,7 +161,7 @@ static void rows_of_other_sizes_are_read(void **state)
 	ktread_close(trace);
 }
 
-/* Reads all rows, as tools do. This must end. Returns how many there are. */
+/* Reads all entries, as tools do. Reading must end. Returns the number of entries. */
 static uint64_t count_rows(const struct ktread *trace)
 {
 	static struct ktrx_holder rows[4096];

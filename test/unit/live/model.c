@@ -144,7 +144,7 @@ static int show_text(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Returns what line mode writes within `count` seconds. The caller frees it. */
+/* Returns the output of line mode within `count` seconds. The caller frees it. */
 static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *events)
 {
 	const struct live_watch watch = { &source, SECOND, count, &stopped };

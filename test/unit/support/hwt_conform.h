@@ -41,7 +41,7 @@ struct hwt_conform {
 #define HWT_CONFORM_WRAPS 1u /* the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
 /* the backend supports KTRACE_HWT_STOP, or always stops; it sets `full`, and continues after service() */
 #define HWT_CONFORM_STOPS   2u
-#define HWT_CONFORM_SCATTER 4u /* supports buffers in many pieces */
+#define HWT_CONFORM_SCATTER 4u /* the backend supports buffers in many pieces */
 
 /* Runs all tests. Returns nonzero if some fail. */
 int hwt_conform_run(const struct hwt_conform *conform);

@@ -170,7 +170,7 @@ void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes)
 	}
 }
 
-/* Extracts the bytes with that id from the frames at [from, to). Returns how many there are. */
+/* Extracts the bytes with that id from the frames at [from, to). Returns the number of bytes. */
 static size_t unformat(uint32_t unit, uint64_t from, uint64_t to, uint32_t id, uint8_t *bytes)
 {
 	static uint8_t frames[CS_MOST * CS_PAGE];

@@ -9,8 +9,8 @@
 #define PROC_FOLDER "test/golden/proc/"
 
 /*
- * The golden traces, in the order of enum put_format, which is that of enum ktread_proc_format without its
- * first value.
+ * Paths of the golden traces, in the order of enum put_format. This is the order of enum ktread_proc_format
+ * without its first value.
  */
 #define PROC_FORMATS 5
 extern const char *const proc_golden[PROC_FORMATS];

@@ -33,7 +33,7 @@ struct writer {
 /* Ring 0 is shared; ring n belongs to CPU n - 1. `shift`: log2 of the slots of each ring. */
 void writer_open(struct writer *writer, uint32_t rings, uint32_t shift);
 void writer_close(struct writer *writer);
-/* `types`: KTRX_TYPE_* of each field, 0 ends. `strings`: "group\0name\0text\0file\0name\0unit\0…". */
+/* `types`: KTRX_TYPE_* of each field, followed by 0. `strings`: "group\0name\0text\0file\0name\0unit\0…". */
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size);
 void writer_thread(struct writer *writer, uint32_t thread, const char *name);
 

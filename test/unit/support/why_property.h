@@ -7,8 +7,8 @@
 
 /*
  * Checks that no reported time is longer than what is known: from the oldest timestamp of the trace to its
- * end, and for a thread from its creation. A verdict that all is well must be the only finding, except
- * possible ones. If `words`, also checks the times in the text. This is not possible if names in the trace
+ * end, and for a thread from its creation. A verdict that all is well must be the only finding that is not
+ * just possible. If `words`, also checks the times in the text. This is not possible if names in the trace
  * may look like times. Returns a description of the error, or NULL.
  */
 const char *why_property_broken(const struct why_evidence *evidence, const struct why_findings *findings,
