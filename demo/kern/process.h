@@ -38,9 +38,9 @@ struct process_ends {
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
-	/* The process group, which is the pid of its founder; guarded by table lock. */
+	/* The process group: the pid of the process that founded it; table lock. */
 	uint32_t group;
-	struct process *parent;	    /* table lock; itself for init */
+	struct process *parent;	    /* parent process; init is its own parent; table lock */
 	int status;		    /* status for wait4, valid in a zombie; table lock */
 	char name[THREAD_NAME_MAX]; /* name of the main thread or the program */
 	struct thread *thread;	    /* the main thread; table lock */
@@ -54,11 +54,11 @@ struct process {
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	/* True: the process is ending, and its traces already contain the end; table lock. */
+	/* True: the process is ending, and process traces already contain its end; table lock. */
 	bool is_ending;
 	char program[PATH_MAX];			   /* the path given to execve; table lock */
 	struct mapped_code *code;		   /* list of mapped_code.c; NULL: none; table lock */
-	struct process_ends children, thread_ends; /* must be last: claim_slot does not clear them */
+	struct process_ends children, thread_ends; /* must be last: claim_slot does not clear these fields */
 };
 
 /* Returns the process of the running thread; NULL for kernel threads. */

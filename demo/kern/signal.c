@@ -254,7 +254,10 @@ void signal_return(struct user_frame *frame)
 	signal_set_blocked((uint32_t)head.blocked);
 }
 
-/* Returns the lowest signal of a non-empty set. A compiler builtin might call a library function. */
+/*
+ * Returns the lowest signal of a non-empty set. No compiler builtin is used, because it might call a library
+ * function.
+ */
 static int lowest(uint32_t set)
 {
 	int signal = 1;

@@ -127,7 +127,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	return thread;
 }
 
-/* Assigns new threads to the CPUs in turn. */
+/* Assigns new threads to the CPUs round-robin. */
 static struct cpu *next_cpu(void)
 {
 	static unsigned turn;

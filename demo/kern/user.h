@@ -33,7 +33,8 @@ uintptr_t user_frame_sp(const struct user_frame *frame);
 unsigned user_frame_call(const struct user_frame *frame);		  /* system call number */
 uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 to 5 */
 void user_frame_set_result(struct user_frame *frame, int64_t result);
-void user_frame_set_argument(struct user_frame *frame, uint64_t value); /* the first argument of a function */
+/* Sets the register that contains the first argument of a function. */
+void user_frame_set_argument(struct user_frame *frame, uint64_t value);
 /* Sets the thread-local storage register. The frame may be that of the running thread. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address);
 

@@ -417,7 +417,7 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	error = walk_to(path, cwd, who, &place);
 	if (!error)
 		error = may_change(&place, who, true);
-	/* A user must not create set-gid programs for a group that he is not in. */
+	/* A user must not create set-gid programs for a group of which the user is not a member. */
 	if (!error && !credentials_is_superuser(who) && !credentials_in_group(who, place.inode->gid))
 		mode &= ~(uint32_t)S_ISGID;
 	if (!error)

@@ -65,7 +65,7 @@ static inline int vm_error(enum vm_how how)
 
 bool vm_init(struct vm *vm);
 void vm_free(struct vm *vm); /* frees all pages, areas and tables */
-/* Called by the only thread of a process before it creates more. */
+/* Called by the only thread of a process before the process creates more threads. */
 void vm_share(struct vm *vm);
 /* Returns false if out of memory; then the child is empty again. */
 bool vm_fork(struct vm *child, struct vm *parent);

@@ -120,7 +120,7 @@ static enum vm_how fault_first(struct vm *vm, const struct vm_area *area, uintpt
 	return VM_NO_MEMORY;
 }
 
-/* Resolves a fault. Requires: vm_lock, as do its callers. */
+/* Resolves a fault. Requires: vm_lock() was called by the caller. */
 static enum vm_how resolve(struct vm *vm, uintptr_t address, unsigned access)
 {
 	const struct vm_area *area = find_area(vm, address);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each CPU accesses a part of the window of its own, and all CPUs access a shared part, so that page faults
- * occur.
+ * Each CPU accesses its own part of the window, and all CPUs access a shared part, so that page faults occur.
  */
 #include "clock.h"
 #include "cpu.h"

@@ -21,7 +21,7 @@ extern struct account account;
 
 /*
  * Ends the process after printing a line "account NAME pid=… calls=… bytes=… packets=… children=… faults=…
- * from=… to=…". The line includes the system calls that print it and end the process.
+ * from=… to=…". The counts include the system calls that print the line and end the process.
  */
 _Noreturn void account_and_exit(int status);
 

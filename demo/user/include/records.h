@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces, record by record: ktrx/proc.h. */
+/* Reads process traces (ktrx/proc.h) record by record. */
 #ifndef USER_RECORDS_H
 #define USER_RECORDS_H
 

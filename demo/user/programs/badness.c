@@ -97,7 +97,7 @@ static void handle_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* The registers to which a handler returns are saved above its frame. */
+/* The registers that sigreturn restores are saved above the handler's frame. */
 static void spoil_registers(int signal)
 {
 	volatile uint64_t *frame = __builtin_frame_address(0);
