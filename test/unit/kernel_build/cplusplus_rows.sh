@@ -9,7 +9,7 @@ folder=test/unit/cxx
 core="$(make -s ktrace-sources) kernel/core/dump.c"
 includes='-Iinclude -Ikernel/arch/x86_64'
 
-# rows TRACE: prints the events of the trace, ordered by file and line, with the values that each recorded
+# shown TRACE: prints the events of the trace, ordered by file and line, with the values that each recorded
 shown() {
 	build/bin/ktrace show "$1" 2>>"$tmp/err" | sed 's/^.*PID=0 *//; s/0x[0-9a-f]\{6,\}/ADDRESS/' |
 		sed 's/^text\.line[0-9]* */text /; s/^cxx.header */cxx.header /'
