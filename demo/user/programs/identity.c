@@ -131,7 +131,7 @@ static uint32_t mode_of(const char *path)
 	return about.mode & ~S_IFMT;
 }
 
-/* Checks the rights of a file's owner, who is first a member of the file's group, then not. */
+/* Checks the rights of a file's owner: first as a member of the file's group, then as a non-member. */
 static void owner(void)
 {
 	uint32_t group = A_GROUP;
