@@ -223,10 +223,8 @@ static int check_options(const struct capture_run_options *options)
 static int observe(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_terminal terminal;
-	int error = child_open(&run->child);
+	int error = capture_expect_open(&run->expect, run->options->expect);
 
-	if (!error)
-		error = capture_expect_open(&run->expect, run->options->expect);
 	run->child.output = run->expect.into;
 	run->inspection.directory = run->place.directory;
 	capture_terminal_save(&terminal);
@@ -245,7 +243,25 @@ static int observe(struct capture_run *run, struct capture_result *result)
 		capture_machine_close(&run->machine);
 	}
 	capture_expect_close(&run->expect);
-	capture_child_close(&run->child);
+	return error;
+}
+
+/* Creates the folder and the RAM file, runs the command, and removes what need not be kept. */
+static int run_in_workplace(struct capture_run *run, struct capture_plan *plan, struct capture_result *result)
+{
+	const struct capture_run_options *options = run->options;
+	int error = capture_workplace_open(&run->place, plan, options->out, options->ram_dir, options->self,
+					   options->command);
+
+	if (error)
+		return error;
+	error = observe(run, result);
+	snprintf(result->kernel, sizeof(result->kernel), "%s", run->guest.line.kernel_path);
+	run->place.keep |= options->keep_ram && run->started > 0 && options->transport == CAPTURE_RAM &&
+			   !run->guest.own_path;
+	if (run->place.keep)
+		snprintf(result->kept, sizeof(result->kept), "%s", run->place.file);
+	capture_workplace_close(&run->place);
 	return error;
 }
 
@@ -272,16 +288,10 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 		error = capture_trace_unit_find(&plan.unit, options->self, options->branches);
 	if (error)
 		return error;
-	error = capture_workplace_open(&run.place, &plan, options->out, options->ram_dir, options->self,
-				       options->command);
-	if (error)
-		return error;
-	error = observe(&run, result);
-	snprintf(result->kernel, sizeof(result->kernel), "%s", run.guest.line.kernel_path);
-	run.place.keep |= options->keep_ram && run.started > 0 && options->transport == CAPTURE_RAM &&
-			  !run.guest.own_path;
-	if (run.place.keep)
-		snprintf(result->kept, sizeof(result->kept), "%s", run.place.file);
-	capture_workplace_close(&run.place);
+	/* First of all, so that a signal cannot end ktrace without removing the RAM file. */
+	error = child_open(&run.child);
+	if (!error)
+		error = run_in_workplace(&run, &plan, result);
+	capture_child_close(&run.child);
 	return error;
 }

@@ -93,4 +93,17 @@ else
 	skip "keys in a terminal" "script cannot make a terminal here"
 fi
 
+# A signal right after the RAM file was created, and before QEMU runs.
+left=0
+for _ in 1 2 3 4 5; do
+	rm -f "$out" "$tmp"/*.ram
+	"$ktrace" run --timeout $limit --out "$out" -- $line "debug=ktrace" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	pid=$!
+	until ls "$tmp"/*.ram >/dev/null 2>&1; do :; done
+	kill -TERM "$pid"
+	finish
+	grep -q "stopped by signal 15" "$tmp/err" && ! ls "$tmp"/*.ram >/dev/null 2>&1 || left=$((left + 1))
+done
+equal "SIGTERM at the start removes the RAM file: runs that left it" 0 "$left"
+
 done_testing
