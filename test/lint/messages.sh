@@ -40,7 +40,7 @@ form "$tmp/all" >"$tmp/odd"
 check "each message begins with its command and is a single statement: $(head -n 3 "$tmp/odd")" test ! -s "$tmp/odd"
 grep -v '^#' test/lint/words.list | cut -f 1 >"$tmp/patterns"
 grep -a '^E>' "$tmp/all" | grep -aE -f "$tmp/patterns" >"$tmp/odd" || :
-check "no riddles (test/lint/words.list says what to write): $(head -n 3 "$tmp/odd")" test ! -s "$tmp/odd"
+check "no riddles (what to write: words.list): $(head -n 3 "$tmp/odd")" test ! -s "$tmp/odd"
 
 statuses "$tmp/all" | while read -r command status; do
 	case $command in

@@ -46,6 +46,6 @@ equal "phrases are found in comments and strings, and nowhere else" "2 6" \
 	"$(prose "$tmp/sample.c" | sed 's/Whoever/whoever/' | hits | sed "s|$tmp/sample.c:\([0-9]*\):.*|\1|" | xargs)"
 # shellcheck disable=SC2046
 prose $(cat "$tmp/files") | hits >"$tmp/hits"
-check "no riddles (test/lint/words.list says what to write): $(head -n 5 "$tmp/hits")" test ! -s "$tmp/hits"
+check "no riddles (what to write: words.list): $(head -n 5 "$tmp/hits")" test ! -s "$tmp/hits"
 equal "each exception of test/lint/words.allow is needed: number of rules without use" 0 "$(grep -cx 0 "$tmp/used")"
 done_testing
