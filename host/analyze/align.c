@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "analyze/order.h"
+#include "base/ticks.h"
 #include "ktrx/v2.h"
 
 #define WINDOWS		512u
-#define WINDOW_MS	50u
+#define WINDOW_US	50000u
 #define GRAIN_US	40u   /* precision of the estimated offsets of clocks */
 #define SLACK_US	2000u /* after the estimates: most time by which an effect may precede its cause */
 #define NEAR_SLACK_US	160u  /* SLACK_US if pairs are made by CAUSES_NEAREST */
@@ -56,10 +57,7 @@ struct align {
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
 
-/*
- * Stages of estimating how far apart clocks are. The larger the range, the more time a reliable estimate
- * takes.
- */
+/* Stages of estimating how far apart clocks are. A larger range needs more time for a reliable estimate. */
 static const struct stage {
 	uint32_t reach_us, grain_us, apart_us;
 } stages[] = {
@@ -69,19 +67,9 @@ static const struct stage {
 };
 #define STAGES (sizeof(stages) / sizeof(stages[0]))
 
-static uint64_t ticks(const struct align *align, uint64_t amount, uint64_t a_second)
-{
-	return (uint64_t)((unsigned __int128)align->frequency * amount / a_second) + 1;
-}
-
 static uint64_t microseconds(const struct align *align, uint64_t amount)
 {
-	return ticks(align, amount, 1000000);
-}
-
-static uint64_t milliseconds(const struct align *align, uint64_t amount)
-{
-	return ticks(align, amount, 1000);
+	return (uint64_t)((unsigned __int128)align->frequency * amount / 1000000) + 1;
 }
 
 /* ---- First looks --------------------------------------------------------------------------------- */
@@ -169,7 +157,7 @@ static uint64_t node_stamp(const struct align *align, uint32_t node)
 
 static int make_nodes(struct align *align)
 {
-	uint64_t span = align->last - align->first, window = milliseconds(align, WINDOW_MS);
+	uint64_t span = align->last - align->first, window = microseconds(align, WINDOW_US);
 
 	if (window < span / WINDOWS + 1)
 		window = span / WINDOWS + 1;
@@ -178,12 +166,6 @@ static int make_nodes(struct align *align)
 	align->offset = calloc((size_t)align->nodes * align->cpus, sizeof(*align->offset));
 	align->solved = calloc((size_t)align->nodes * align->cpus, 1);
 	return align->offset && align->solved ? 0 : KTREAD_E_MEMORY;
-}
-
-static int64_t between(uint64_t stamp, uint64_t from, int64_t from_offset, uint64_t to, int64_t to_offset)
-{
-	return from_offset + (int64_t)(((__int128)to_offset - from_offset) * (int64_t)(stamp - from) /
-				       (int64_t)(to - from));
 }
 
 /*
@@ -205,9 +187,10 @@ static void fill_between(struct align *align, uint32_t cpu)
 			if (before == UINT32_MAX)
 				*offset = align->offset[at];
 			else
-				*offset = between(node_stamp(align, n), node_stamp(align, before),
-						  align->offset[(size_t)before * align->cpus + cpu],
-						  node_stamp(align, node), align->offset[at]);
+				*offset = base_ticks_interpolate(
+					node_stamp(align, n), node_stamp(align, before),
+					align->offset[(size_t)before * align->cpus + cpu],
+					node_stamp(align, node), align->offset[at]);
 		}
 		before = node;
 	}

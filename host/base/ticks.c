@@ -98,6 +98,13 @@ struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 	return time;
 }
 
+int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value, uint64_t to,
+			       int64_t to_value)
+{
+	return from_value +
+	       (int64_t)(((__int128)to_value - from_value) * (int64_t)(ticks - from) / (int64_t)(to - from));
+}
+
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency)
 {
 	unsigned __int128 nanoseconds = (unsigned __int128)ticks * NANO / frequency;

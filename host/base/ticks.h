@@ -51,6 +51,10 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 	return whole + (fraction >> 63);
 }
 
+/* Returns the value at `ticks` of the straight line through two points. Requires: from != to. */
+int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value, uint64_t to,
+			       int64_t to_value);
+
 /* Returns whole nanoseconds, rounded down; UINT64_MAX if they do not fit. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
