@@ -532,23 +532,6 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Finds types that have the name of a struct. A value of such a type is that struct; an argument of such a
- * type is the address of one.
- */
-static void find_structures(struct calls_table *table)
-{
-	for (unsigned n = 0; n < table->types; n++) {
-		struct calls_type *type = table->type[n];
-
-		if (type->base != CALLS_HEX && type->base != CALLS_STRUCTURE)
-			continue;
-		type->layout = calls_table_layout(table, type->name, UINT32_MAX);
-		if (type->layout)
-			type->base = CALLS_STRUCTURE;
-	}
-}
-
-/*
  * Attaches the values to their types. Values of a type without a base of its own are shown as names, or as
  * numbers if they have none.
  */
@@ -606,7 +589,7 @@ int calls_table_parse(struct calls_table *table)
 			take_line(&parser, line);
 	}
 	result = attach_values(&parser);
-	find_structures(table);
+	calls_table_find_structures(table);
 	free(parser.line);
 	return parser.memory ? KTREAD_E_MEMORY : result;
 }

@@ -317,3 +317,16 @@ const char *calls_table_error_text(struct calls_table *table, int32_t number)
 		table->error_text[number] = local_text(name);
 	return name ? table->error_text[number] : NULL;
 }
+
+void calls_table_find_structures(struct calls_table *table)
+{
+	for (unsigned n = 0; n < table->types; n++) {
+		struct calls_type *type = table->type[n];
+
+		if (type->base != CALLS_HEX && type->base != CALLS_STRUCTURE)
+			continue;
+		type->layout = calls_table_layout(table, type->name, UINT32_MAX);
+		if (type->layout)
+			type->base = CALLS_STRUCTURE;
+	}
+}

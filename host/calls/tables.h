@@ -181,6 +181,11 @@ const struct calls_type *calls_table_type(const struct calls_table *table, const
  */
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);
+/*
+ * Finds types that have the name of a struct. A value of such a type is that struct; an argument of such a
+ * type is the address of one.
+ */
+void calls_table_find_structures(struct calls_table *table);
 /* Returns the size that was given to calls_table_create(). */
 unsigned calls_table_address_size(const struct calls_table *table);
 /* Returns how many bytes a value of a type has in memory; 0 if that varies. */
