@@ -10,8 +10,8 @@
 
 #define NANO 1000000000u
 /*
- * most times that a session's table may grow: each time all of it is built again, and a hostile trace may
- * make it grow by single bytes
+ * most times that a session's table is built again because its text has grown; in a hostile trace the text
+ * may grow by single bytes
  */
 #define GROWTHS_MOST 64u
 

@@ -93,7 +93,7 @@ struct kdump_abi {
 
 /*
  * The kernel whose system calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_NATIVE:
- * calls of the thread's own kernel. Its value is the number of the other members.
+ * calls of the thread's own kernel. The value of KDUMP_NATIVE is the number of the other members.
  */
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_NATIVE };
 
@@ -131,7 +131,7 @@ struct kdump_context {
 	struct calls_table *foreign[KDUMP_NATIVE];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
-	bool mixed; /* KTRX: a program had another ABI than its kernel */
+	bool mixed; /* KTRX: some program had an ABI other than its kernel's */
 
 	/* What descriptors of processes refer to; NULL: this form of output does not show it. */
 	const struct kdump_descriptors *descriptors;

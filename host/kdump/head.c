@@ -40,7 +40,10 @@ static char *put_name(char *at, const struct ktread_proc_record *record)
 	return at + 1;
 }
 
-/* DragonFly's form: the thread's number follows after a colon, if it has one or columns are fixed. */
+/*
+ * Writes DragonFly's form: after the process, a colon and the thread's number. The number is left out if it
+ * is 0, unless columns are fixed or threads are wanted.
+ */
 static char *put_pid_tid(char *at, const struct kdump_context *context,
 			 const struct ktread_proc_record *record)
 {
@@ -64,7 +67,8 @@ static char *put_process(char *at, const struct kdump_context *context,
 		return put_name(put_pid_tid(at, context, record), record);
 	at = put_right(at, (int32_t)record->pid, 6);
 	*at++ = ' ';
-	if (context->options->threads) { /* a negative number was once a pointer */
+	/* 0 for a negative number: old kernels record a pointer instead of a thread's number */
+	if (context->options->threads) {
 		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
 		*at++ = ' ';
 	}

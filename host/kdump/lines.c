@@ -13,7 +13,7 @@
 #define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and this kdump for KTRX */
 
 struct lines {
-	bool loss_printed; /* a loss was printed after the last line */
+	bool loss_printed; /* lost records were reported after the last line */
 	struct kdump_faults faults;
 };
 

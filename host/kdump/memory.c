@@ -7,8 +7,8 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	 /* bytes after the last value */
-#define BESIDE_TEXT 160u /* bytes of a value in addition to its text: the other fields of an entry */
+#define END_MOST    8	 /* bytes of text that may follow the last value */
+#define BESIDE_TEXT 160u /* bytes of text for the other fields of an entry, next to its value */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
 /*

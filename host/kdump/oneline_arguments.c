@@ -13,7 +13,7 @@
 #define USUAL_DATA	32u /* bytes */
 #define TEXT_MOST	4000u
 #define DESCRIPTOR_MOST 1200 /* most bytes of a descriptor and what it refers to */
-#define TEXT_LEAST	100  /* if less room is left, no further text is begun */
+#define TEXT_LEAST	100  /* least room, in bytes, with which another text is begun */
 
 /* ---- what is known of an argument ---- */
 

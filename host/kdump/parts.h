@@ -46,7 +46,7 @@ void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, 
 /* Returns whether there is a byte that does not occur in text. */
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 
-/* Bytes of a trace as numbers and as digits. */
+/* Conversion of a trace's bytes to numbers and to digits. */
 
 /* Reads a little-endian number of at most 8 bytes. */
 static inline uint64_t kdump_read_number(const uint8_t *bytes, unsigned width)
@@ -107,17 +107,17 @@ struct kdump_bytes {
 };
 
 /*
- * Writes the contents of memory of that type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops
- * before `limit` bytes of text; a single value may be longer.
- * Requires: room for limit + KDUMP_MEMORY_MOST bytes.
+ * Writes the contents of memory by their type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops
+ * before `limit` bytes of text; a single value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST
+ * bytes.
  */
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
 		       const struct calls_type *type, const struct kdump_bytes *bytes);
 #define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* most bytes of text for one value */
 
 /*
- * What the descriptors of processes refer to, by FD records. The table has a fixed size: when it is crowded,
- * entries are overwritten.
+ * Stores what the descriptors of processes refer to. FD records state this. The table has a fixed size: when
+ * it is crowded, entries are overwritten.
  */
 
 /* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
@@ -127,7 +127,7 @@ void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
 /* Returns whether anything was recorded about any descriptor. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
-/* Writes "</etc/motd>", or nothing if that is unknown. At most 1,100 bytes. */
+/* Writes what a descriptor refers to, such as "</etc/motd>"; nothing if unknown. At most 1,100 bytes. */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
 
 /* Page faults with their duration, and operations that were denied. */

@@ -11,7 +11,7 @@
 #include "base/put.h"
 
 #define BYTES_SHOWN  32u   /* most bytes that are shown of an unknown struct */
-#define JSON_MOST    2500u /* most bytes of text in a JSON string; escaping may make six of each */
+#define JSON_MOST    2500u /* most bytes of text in a JSON string; escaping may write six for one byte */
 #define VALUES_MOST  2000u
 #define TEXT_MOST    400u  /* most bytes of a string in a struct */
 #define LEAST_FIELDS 2u	   /* number of fields that every socket address has: length and family */
@@ -409,7 +409,7 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct ca
 		      : base_put_literal(at, "unknown address family");
 }
 
-/* Writes the fields of all addresses, then those of this address's family. */
+/* Writes the fields that every socket address has, then the fields of this address's family. */
 static char *put_sockaddr_json(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
 	const struct calls_layout *of_family =

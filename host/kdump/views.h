@@ -25,8 +25,7 @@ struct kdump_select {
 /*
  * Sets the types by letters as ktrace(1) takes them: c calls, f faults, i data, l lives of processes, n
  * names, p denied, s signals, t structs, u user, w switches, y settings; + stands for the usual ones, which
- * are all but f, l and w.
- * Returns false if there is another letter, or none.
+ * are all types except f, l and w. Returns false if there is another letter, or none.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 
@@ -43,9 +42,9 @@ extern const struct kdump_form kdump_form_counts;
 extern const struct kdump_form kdump_form_json;
 
 /*
- * A trace as kdump(1) prints it: a line for each record, with data below it. Where the two originals differ,
- * a file of DragonFly is printed as by DragonFly's kdump, and all others as by FreeBSD's. What neither has
- * is our own form.
+ * A trace as kdump(1) prints it: a line for each record, with data below it. If the two originals differ, a
+ * file of DragonFly is printed as by DragonFly's kdump, and all others as by FreeBSD's. Records that neither
+ * of the two knows are printed in a form of our own.
  */
 
 extern const struct kdump_form kdump_form_lines;
@@ -94,7 +93,7 @@ enum kdump_filling_kind {
 
 struct kdump_filling {
 	enum kdump_filling_kind kind;
-	uint8_t argument; /* number of the argument, from 1; 0: any of that kind */
+	uint8_t argument; /* number of the argument, from 1; 0: any argument of this kind */
 	char name[24];	  /* name of the struct */
 	uint16_t offset, length;
 };
@@ -103,14 +102,15 @@ struct kdump_pending {
 	bool used;
 	bool doubtful;	       /* records were lost since it began: the next return may be of another call */
 	bool shown_unfinished; /* the call's beginning was printed as an unfinished line */
-	bool cut;	       /* the call has more messages than there is room for, or than were recorded */
+	/* some messages are missing: there was no room for them, or they were not recorded */
+	bool cut;
 	uint32_t pid, tid, number, words;
 	uint64_t word[CALLS_ARGUMENTS];
 	uint64_t stamp;
 	unsigned shown; /* number of arguments in the unfinished line, if `shown_unfinished` */
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
-	unsigned pieces; /* sizes in an argument that is a list of struct iovec */
+	unsigned pieces; /* number of sizes in `piece`, from an argument that is a list of struct iovec */
 	uint64_t piece[KDUMP_PIECES];
 	unsigned length;
 	char text[KDUMP_FILLING_TEXTS];
@@ -129,7 +129,7 @@ struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint
 struct kdump_pending *kdump_pending_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 /* Fills in an entry from the record of a call. */
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record);
-/* Does the same for callers that need only the call's number and time. */
+/* Fills in an entry from the record of a call, but only the call's number and time. */
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record);
 
 /* Marks all calls as doubtful, after records were lost. */

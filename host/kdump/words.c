@@ -174,7 +174,10 @@ static bool is_pointer(const struct calls_type *type)
 	}
 }
 
-/* Returns whether a word that the table does not have is printed as a number; large words may be anything. */
+/*
+ * Returns true if a value without a name in the table is printed as a number: it is small. A large value may
+ * be anything.
+ */
 static bool is_small(uint64_t value)
 {
 	uint64_t high = value >> 32;

@@ -161,8 +161,8 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 }
 
 /*
- * Returns the number of values, which is found where the table states. The kernel has checked none of these
- * numbers.
+ * Returns the number of values that an argument points to. The table states where this number is. If the
+ * program supplies the number, the kernel has not checked it yet.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
@@ -197,7 +197,7 @@ static void put_array(struct record_thread *thread, unsigned argument, const cha
 		   sizeof(array.head) + strlen(name) + 1, bytes, read / size * size);
 }
 
-/* Records what descriptors refer to that the kernel has just created. */
+/* Looks up descriptors that the kernel has just created, and records what they refer to. */
 static void put_new_descriptors(struct record_thread *thread, const uint8_t *bytes, size_t size)
 {
 	int32_t fd;
@@ -215,7 +215,7 @@ static void put_descriptors_of_set(struct record_thread *thread, const uint8_t *
 			record_put_descriptor(thread, (int32_t)n);
 }
 
-/* Records what descriptors refer to that are fields of structs. */
+/* Records what the descriptors in the fields of structs refer to. */
 static void put_descriptors_of(struct record_thread *thread, const struct calls_layout *layout,
 			       const uint8_t *bytes, size_t size)
 {
@@ -246,7 +246,7 @@ static void put_descriptors_in(struct record_thread *thread, const struct calls_
 		put_descriptors_of(thread, layout, bytes, size);
 }
 
-/* Records that there are no values: as an empty list of structs, or as a value of no bytes. */
+/* Records an argument that points to no values: an empty list for structs, 0 bytes for other types. */
 static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
 			uint32_t size)
 {
@@ -283,8 +283,8 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
 	/*
-	 * If not even one value can be read, which is an error for the kernel, too, only the address is
-	 * known.
+	 * If not even one value can be read, nothing is recorded here. The kernel cannot read the value
+	 * either.
 	 */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;

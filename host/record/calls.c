@@ -22,7 +22,7 @@
 
 #define NUMBERS 1024u
 
-/* What the table of calls does not state. Sorted by name. */
+/* Properties of calls that the table of calls does not state, sorted by the call's name. */
 static const struct special {
 	const char *name;
 	uint8_t data;

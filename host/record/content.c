@@ -385,8 +385,8 @@ void record_put_switches(struct record_thread *thread)
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*
-	 * Now the kernel has counted the current stop. When the count was read before, it had counted the
-	 * stop of that time.
+	 * The new count includes the current stop, as the previous count included the stop at which it was
+	 * read.
 	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;

@@ -96,7 +96,7 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 		open_folder(thread);
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
-	/* Tried also if readlinkat() fails: an open folder keeps the rights that it was opened with. */
+	/* Try the path, too: the open folder has only the rights with which it was opened. */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }
 

@@ -186,8 +186,8 @@ static void begin(struct record_thread *thread)
 }
 
 /*
- * Returns the number of lost samples that no record reports. The ring reports them only before a later
- * sample.
+ * Returns the number of lost samples that no record reports. The ring itself reports lost samples only when
+ * it gets another sample.
  */
 static uint64_t unreported(const struct record_faults *faults)
 {

@@ -57,17 +57,17 @@ static void signals_begin(bool foreground)
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	/* A stop ends the wait without SIGCHLD. */
+	/* A traced thread that stops ends wait() even without SIGCHLD. */
 	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigaction(SIGCHLD, &action, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* makes write() fail if the file must not grow */
+	signal(SIGXFSZ, SIG_IGN); /* if the file may not grow, write() then fails */
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
 /*
  * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child. The
- * recorder ends without them, and the kernel detaches them. This is not done while the recorder waits for its
- * command.
+ * recorder ends without waiting for these threads, and the kernel detaches them. While the recorder waits for
+ * its command, it drops no thread.
  */
 static void drop_unstoppable(void)
 {
@@ -132,8 +132,8 @@ static const char *find_program(const char *name, char *path, size_t room)
 }
 
 /*
- * Waits for a byte, then becomes the command; on failure sends an errno. Without a byte the recorder has
- * ended, and so the process ends.
+ * Waits for a byte, then becomes the command; on failure sends an errno. If the pipe ends without a byte, the
+ * recorder has ended, and this process ends, too.
  */
 static _Noreturn void become(char *const *command, int go, int failure, const sigset_t *before)
 {
@@ -235,7 +235,10 @@ static bool is_target(const struct record_plan *plan, pid_t pid)
 	return false;
 }
 
-/* Attaches to all targets that we may attach to. Returns 0, or the last error if there was no such target. */
+/*
+ * Attaches to all targets that we may attach to. Returns 0 if there was at least one such target, otherwise
+ * the last error.
+ */
 static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 {
 	DIR *directory = opendir("/proc");

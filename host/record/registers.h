@@ -21,7 +21,7 @@ struct record_registers {
 	uint64_t word[RECORD_WORDS];
 };
 
-/* For a machine: which word of the register set holds what. */
+/* Layout of a machine's register set: indices of the words that hold a call's values. */
 struct record_machine {
 	uint16_t elf;
 	uint8_t words;
@@ -46,14 +46,15 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 				int64_t result);
 
 /*
- * The memory of another process. A program may pass any address: functions read what can be read, up to the
- * first byte that cannot.
+ * The memory of another process. A program may pass any address: these functions stop at the first byte that
+ * cannot be read.
  */
 
 /* Reads memory. Returns the number of bytes that could be read. */
 size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size);
 /*
- * Reads a string, at most `room` bytes, without its NUL. Returns its length; -1 if it cannot be read so far.
+ * Reads a string, at most `room` bytes, without its NUL. Returns its length; -1 if a byte before its end
+ * cannot be read.
  */
 ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room);
 /* Reads words of `width` bytes, 4 or 8. Returns the number of words that could be read. */

@@ -31,9 +31,9 @@ struct record_sink {
 	ino_t inode;
 	int error; /* errno of a write that failed; all later records are lost */
 	uint64_t records, lost, bytes;
-	uint64_t reported; /* lost records that the heads of records have reported */
+	uint64_t reported; /* number of lost records that records in the file have reported */
 	size_t used;
-	size_t first_record; /* offset in `buffer` of the first record, after a head */
+	size_t first_record; /* offset in `buffer` of the first record; a session's head may precede it */
 	unsigned char buffer[BUFFER];
 };
 

@@ -282,7 +282,7 @@ static pid_t event_message(const struct record_thread *thread)
 static struct record_thread *handle_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
-	/* The id that the thread had before the exec. */
+	/* id that the thread had before the exec */
 	struct record_thread *former =
 		process->threads > 1 ? record_thread_find(event_message(thread)) : NULL;
 
@@ -326,7 +326,7 @@ static void handle_event(struct record_thread *thread, int event, int signal)
 		thread = handle_exec(thread);
 		break;
 	case PTRACE_EVENT_STOP:
-		/* Its process was stopped, and stays so until SIGCONT, which is reported. */
+		/* The thread's process was stopped. It stays stopped until SIGCONT, which wait() reports. */
 		if (!thread->detaching &&
 		    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)) {
 			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
@@ -415,7 +415,8 @@ struct report {
 };
 
 static struct report turn[TURN_MOST];
-static size_t turn_reports; /* the first ones may be left from the previous turn */
+/* number of entries in `turn`; the first entries may be left from the previous turn */
+static size_t turn_reports;
 
 /* Discards the report of a stop, after another thread has called exec and taken over this id. */
 static void discard_stop(pid_t tid)

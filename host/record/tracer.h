@@ -30,7 +30,7 @@ struct record_sink;
 enum record_sink_mode {
 	RECORD_SINK_NEW,    /* create it with mode 0600; replaces a file of that name */
 	RECORD_SINK_APPEND, /* append to a trace that belongs to this user, or create it */
-	/* append to an existing trace; if it is a sink already, that one is shared */
+	/* append to an existing trace; if the file is open as a sink already, share that sink */
 	RECORD_SINK_JOIN,
 };
 
@@ -57,8 +57,8 @@ struct record_payload {
 };
 
 /*
- * Adds a record, stamped with the current time. The caller sets type, flags, pid, tid and lost in `head`;
- * also stamp and CPU, if the stamp is not 0.
+ * Adds a record. The caller sets type, flags, pid, tid and lost in `head`. If `head` has stamp 0, the record
+ * gets the current time; otherwise the caller has set its stamp and its CPU.
  */
 void record_sink_add(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload);
@@ -72,10 +72,10 @@ void record_sink_flush_all(void);
 /* Returns the problems of the sinks that were closed, one line each; "" if there were none. */
 const char *record_sink_troubles(void);
 
-/* Traced processes, and their threads, which ptrace(2) works with. */
+/* Traced processes and their threads. ptrace(2) attaches to single threads. */
 
 #define RECORD_SIGNALS 65  /* Linux's signals have the numbers 1 to 64 */
-#define RECORD_FDS     512 /* lower descriptors are looked up once; others at each use */
+#define RECORD_FDS     512 /* descriptors below this number are looked up once; others at each use */
 
 struct record_process {
 	struct record_process *next; /* in its chain */
@@ -105,7 +105,7 @@ struct record_thread {
 	struct record_thread *next; /* in its chain */
 	pid_t tid;
 	struct record_process *process;
-	bool starting;	/* still a copy of the recorder, and not yet the command: not recorded */
+	bool starting;	/* the thread has not executed the command yet: it is not recorded */
 	bool in_call;	/* the thread is in a call, with `number` and `argument` */
 	bool detaching; /* the thread is to be detached at its next stop */
 	bool own_call;	/* the call is carried out by the recorder: ktrace() or utrace() */
@@ -116,14 +116,15 @@ struct record_thread {
 	unsigned options; /* options of ptrace(2) that are set; 0: unknown */
 	/* the kernel's count of voluntary context switches, when last read; 0: not read yet */
 	uint64_t switches;
-	/* stops by ptrace since then: the kernel counts each of them as a voluntary switch */
+	/* stops by ptrace since `switches` was read: the kernel counts each stop as a voluntary switch */
 	uint64_t stops;
-	uint64_t waits;		      /* voluntary switches of its own since it was first read */
+	uint64_t waits;		      /* voluntary switches without stops by ptrace, since the first count */
 	struct record_faults *faults; /* state of recording its page faults; NULL: they are not recorded */
 	bool without_faults;	      /* page faults of the thread cannot be recorded */
-	bool has_folder;	      /* `folder` is open: the folder of its descriptors in /proc */
+	/* `folder` is open; it is the folder of the thread's descriptors in /proc */
+	bool has_folder;
 	int folder;
-	unsigned lookups; /* lookups of descriptors without `folder` */
+	unsigned lookups; /* number of descriptors that were looked up without `folder` */
 };
 
 /* Return the thread or process, NULL if it is not traced. */
@@ -205,9 +206,9 @@ bool record_all_detaching(void);
 void record_drop_all(void);
 
 /*
- * Runs the tracing loop until nothing is traced any more. Calls serve() after each stop, and whenever a
- * signal has interrupted the wait, because with busy threads the wait is never interrupted. *status: wait()
- * status of `command`, if that has ended.
+ * Runs the tracing loop until nothing is traced any more. Calls serve() whenever a signal has interrupted the
+ * wait. Also calls it after each stop, because busy threads leave no wait that a signal could interrupt.
+ * *status: wait() status of `command`, if that has ended.
  */
 void record_tracer_run(void (*serve)(void), pid_t command, int *status);
 
@@ -237,7 +238,7 @@ void record_faults_update(struct record_thread *thread);
 void record_faults_drain_all(void);
 /* Ends the recording of the thread's page faults. */
 void record_faults_end(struct record_thread *thread);
-/* Returns whether the last record of a page fault was a beginning without an end. */
+/* Returns true if the thread's last record of a page fault is of a beginning. */
 bool record_faults_begun(const struct record_thread *thread);
 /*
  * Returns the number of threads whose page faults could not be recorded. *error: the last reason, an errno.
@@ -246,7 +247,7 @@ unsigned record_faults_missed(int *error);
 
 /* Threads that are stopped at the beginning or the return of a system call. */
 
-/* What the thread's current call creates. */
+/* Kind of thing that the thread's current call creates. */
 enum record_created { RECORD_CREATES_NOTHING, RECORD_CREATES_THREAD, RECORD_CREATES_PROCESS };
 
 enum record_created record_created_by_call(const struct record_thread *thread);
@@ -335,7 +336,10 @@ void record_put_message(struct record_thread *thread, unsigned argument, uint64_
  */
 void record_put_mask(struct record_thread *thread);
 
-/* Closes what is open for the thread. Requires: it has ended, or gets another id. */
+/*
+ * Closes the folder of the thread's descriptors if it is open. Requires: the thread has ended, or gets
+ * another id.
+ */
 void record_descriptors_end(struct record_thread *thread);
 /* Adds an FD record for each descriptor among the call's arguments, if the trace does not have it yet. */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
