@@ -225,8 +225,8 @@ struct calls_arguments {
 };
 
 /*
- * Begins with the first argument. `all`: steps through all recorded words, without types; otherwise through
- * the used arguments in the table.
+ * Starts again at the first argument. If `all` is true, calls_arguments_next() returns every recorded word,
+ * without a type. If `all` is false, it returns the arguments that the table describes and the call uses.
  */
 void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table *table, uint32_t number,
 			   const uint64_t *word, unsigned words, bool all);

@@ -134,8 +134,8 @@ static int clear(const struct record_command *command)
 	struct stat file;
 
 	/*
-	 * Without -t, the facilities are all but context switches. A request to clear this default set must
-	 * clear all facilities.
+	 * Without -t, plan->facilities has every facility except context switches. A request to clear this
+	 * default set must clear context switches as well, so it clears all facilities.
 	 */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;

@@ -36,7 +36,7 @@ struct ktrace_sink {
 	 * the dump.
 	 */
 	int (*write)(struct ktrace_sink *sink, const void *data, size_t bytes);
-	/* Optional. Called before a dump of that many bytes. */
+	/* Optional. Called before each dump, with the size of the dump in bytes. */
 	int (*begin)(struct ktrace_sink *sink, uint64_t bytes);
 	void *buffer; /* buffer for slots, aligned to 8 bytes */
 	/* size of the buffer, at least KTRACE_SINK_BUFFER_MIN; a larger buffer means fewer writes */

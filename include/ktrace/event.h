@@ -106,9 +106,9 @@
 #define KTRACE_BUILT_IF_11	0
 
 /*
- * All declarations expand to this. The public macros paste and stringify group and name themselves: one level
- * further down, both would be macro-expanded, and gcc predefines a macro `unix`. The expansion for an event
- * `id` defines:
+ * All declarations expand to this. The public macros paste and stringify group and name themselves, because
+ * a macro that they call would get both macro-expanded: gcc predefines a macro `unix`, for example. The
+ * expansion for an event `id` defines:
  *
  *	id_f0 ... id_f15   constants: the rules of its fields, see types.h
  *	id_p0 ... id_p15   types, in C: what its pointer fields point to
@@ -196,9 +196,9 @@
 	}
 
 /*
- * Records a record of more than one slot. It is out of line and has the event's name, so that readers of a
- * branch trace can see which event it records. An excluded event has only a declaration: without optimisation
- * gcc would keep the function.
+ * Writes a record of more than one slot. It is out of line and has the event's name, so that readers of a
+ * branch trace can see which event it records. An excluded event has only a declaration: without
+ * optimisation gcc would keep the function.
  */
 #define KTRACE_LONG_1(id)                                                  \
 	KTRACE_OUT_OF_LINE void id##_record_long(struct ktrace_packer *to) \
@@ -208,8 +208,9 @@
 #define KTRACE_LONG_0(id) void id##_record_long(struct ktrace_packer *to);
 
 /*
- * The event descriptor. At first, an event that is on is recorded out of line: the first event in the kernel
- * assigns the ids of all descriptors. `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
+ * The event descriptor. At first, each event that is on is recorded out of line, because the first event
+ * that fires in the kernel assigns the ids of all descriptors. `keep` is KTRACE_KEEP or
+ * KTRACE_KEEP_WITH_CODE.
  */
 #define KTRACE_ROW_1(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
 	static struct {                                                           \

@@ -208,8 +208,8 @@ struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 
 	/*
-	 * This function is inlined into the site's function. So the functions that it calls return there:
-	 * that address is recorded as the site.
+	 * This function is inlined into the site's function. The functions that it calls therefore return
+	 * into the site's function, and record their return address as the site.
 	 */
 	template <class... Given>
 	__attribute__((__always_inline__)) static inline void record(int, Given... values)

@@ -32,8 +32,8 @@
 #include "ktrace/port.h"
 
 /*
- * What holds a lock or waits for it: the CPU, if the holder cannot leave it (spinlocks that disable
- * preemption or interrupts), otherwise the thread.
+ * What holds a lock or waits for a lock: the CPU, for locks whose holder cannot leave the CPU (spinlocks
+ * that disable preemption or interrupts); the thread, for all other locks.
  */
 #define KTRACE_BY_CPU	 KTRX_WAIT_SPIN
 #define KTRACE_BY_THREAD KTRX_WAIT_LOCK
@@ -104,7 +104,7 @@ KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)
 /*
  * ktrace_thread_stack(): call it once for each thread, before it runs. Reports the stack of the thread (0, 0:
- * unknown). From then on the set of locks that it holds is known.
+ * unknown). From then on all locks that the thread holds are known.
  * ktrace_thread_priority(): call it when the priority changes. A greater number is more urgent; 0: unknown.
  */
 KTRACE_HOOK(ktrace_thread_stack, uint32_t thread, const volatile void *low, const volatile void *high)

@@ -21,7 +21,7 @@
  * begin with a file head (struct ktrx_proc_head). They wait in a queue in lent memory. If it is full, hooks
  * that may sleep wait for room, at most for the timeout of a pause; after a timeout they do not wait again
  * until records have been taken. Records that are lost nevertheless are counted in `lost` of the next record.
- * There always is a next one.
+ * There always is a next record.
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
@@ -132,7 +132,7 @@ struct ktrace_hwt_kernel {
 	 * Sleeps while *word equals `seen`, at most `timeout_ns` ns; may return early. As for a futex, a
 	 * wake() after the comparison must not be missed.
 	 * Returns nonzero if the thread must stop waiting, because it is to end or to do something else.
-	 * UINT64_MAX: no timeout, and only wake() ends the sleep; the wait is short.
+	 * If `timeout_ns` is UINT64_MAX, there is no timeout: only wake() ends the sleep, and does so soon.
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 	/*
@@ -223,8 +223,8 @@ void ktrace_hwt_put(struct ktrace_hwt_context *context);
 
 /*
  * Configures a context. If `config` has more ranges than the backend supports, the excess is left out and
- * *left_out is their number. If no level is set, user code of a process is traced, or kernel code of CPUs.
- * `pausing` may be NULL: no pauses.
+ * *left_out is their number. If no level is set, thread mode traces user code, and CPU mode traces kernel
+ * code. `pausing` may be NULL: no pauses.
  * Returns KTRACE_OK, or STATE (the context is started), ARGUMENT (the backend does not support it, or kernel
  * code of a process was requested). May sleep.
  */
@@ -329,8 +329,8 @@ KTRACE_INLINE void ktrace_hwt_switch_out(struct ktrace_hwt_thread *thread)
 }
 
 /*
- * Reports a new thread. Requires: next_thread() returns it, and it does not run yet. May sleep: the kernel
- * lends a buffer for it.
+ * Reports a new thread. Requires: the callback next_thread() already returns the thread, and the thread
+ * does not run yet. May sleep, because it asks the kernel for a trace buffer for the thread.
  */
 KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
 					    struct ktrace_hwt_thread *thread)

@@ -122,7 +122,7 @@ struct ktrace_hwt_unit {
 	uint64_t position;
 	uint64_t wraps;	 /* how many times writing started again at the buffer's beginning */
 	uint64_t lost;	 /* number of losses that the hardware reported: overflows, dropped samples */
-	uint64_t served; /* the reader has taken the bytes up to this position (service) */
+	uint64_t served; /* position up to which the reader has taken bytes, for the operation `service` */
 	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* private to the backend: registers, position in tables */
 	/* Private to the library: */
 	struct ktrace_hwt_unit *next;	   /* next unit of the context */
@@ -246,7 +246,10 @@ struct ktrace_hwt_access_msr {
 	uint64_t (*read)(uint32_t msr);
 	void (*write)(uint32_t msr, uint64_t value);
 	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]); /* eax, ebx, ecx, edx */
-	/* makes earlier stores of the CPU visible to the trace unit, and the reverse */
+	/*
+	 * makes earlier stores of the CPU visible to the trace unit, and earlier stores of the trace unit
+	 * visible to the CPU
+	 */
 	void (*barrier)(void);
 };
 

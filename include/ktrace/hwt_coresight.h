@@ -17,8 +17,8 @@
  *	ktrace_hwt_add(&backend);		DEVICE and backend.why: what is wrong with the description
  *
  * A trace goes to the nearest ETR that it can reach. The ETR writes it into the unit's buffer, in frames of
- * the formatter, for one unit at a time: while it works for another CPU, a unit cannot be enabled (BUSY). An
- * ETF on the path works as a FIFO. The path to a TPIU is closed.
+ * the formatter, for one unit at a time: while the ETR works for another CPU, a unit cannot be enabled
+ * (BUSY). An ETF on the path works as a FIFO. The path to a TPIU is closed.
  *
  * An ETR with its own store, and an ETF if no ETR is reachable, are shared by all CPUs. When one of the units
  * is read or disabled, the library removes the frames and copies the trace to each unit's own buffer, which
@@ -76,9 +76,10 @@ struct ktrace_coresight_own {
 	uint32_t users; /* number of sources whose trace now passes through the component */
 	/* number of sources for each port: inputs of a funnel, outputs of a replicator */
 	uint8_t port_users[8];
-	uint8_t ports;	   /* bit map of the ports that have users */
-	uint8_t trace_id;  /* ETM4 */
-	uint8_t hops;	   /* ETM4: entries of path[]; the last one is where the trace ends */
+	uint8_t ports;	  /* bit map of the ports that have users */
+	uint8_t trace_id; /* ETM4 */
+	/* ETM4: number of entries of path[]; the last entry is the component at which the trace ends */
+	uint8_t hops;
 	uint8_t collected; /* ETM4: the trace ends in memory that CPUs share */
 	uint8_t scatters;  /* ETR: nonzero: DEVID says that it supports scatter-gather */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];

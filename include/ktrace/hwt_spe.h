@@ -12,9 +12,10 @@
  * kernel's own page tables. The kernel enables the profiling buffer's interrupt on each CPU, and its handler
  * calls ktrace_hwt_interrupt().
  *
- * A buffer is used in portions of interrupt_every bytes (0: two halves): while one is read, the next is
- * written. After the last record of a portion there are zero bytes, which decoders take as padding. With
- * KTRACE_HWT_STOP a portion is written only after all of its previous contents have been taken.
+ * A buffer is divided into parts of interrupt_every bytes (0: two halves). While the reader takes one part,
+ * the hardware writes the next part. After the last record of a part there are zero bytes, which decoders
+ * take as padding. With KTRACE_HWT_STOP a part is written only after all of its previous contents have been
+ * taken.
  *
  * The interval is rounded to a multiple of 256. ktrace_hwt_configure() returns ARGUMENT for what SPE does not
  * support: ranges, tracing a single address space, MTC, cycle counts (records always have latencies), return

@@ -42,7 +42,7 @@
  *   unsigned long ktrace_arch_pin(void)
  *         Keeps the thread on this CPU until ktrace_arch_unpin().
  *   void ktrace_arch_unpin(unsigned long)
- *         Ends that; its argument is the result of ktrace_arch_pin().
+ *         Allows the thread to migrate again. The argument is the result of ktrace_arch_pin().
  *   uintptr_t ktrace_arch_stack_end(uintptr_t here)
  *         Returns the end of the stack that contains the address `here`; 0 if unknown. It keeps backtraces on
  *         the stack.

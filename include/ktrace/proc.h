@@ -405,8 +405,8 @@ void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_pro
 				  int32_t result);
 
 /*
- * The hooks. `process` and `thread` are the running ones. Pointers lead to kernel memory; addresses in the
- * program's memory are of type uintptr_t.
+ * The hooks. `process` and `thread` are the running process and its running thread. Pointers are addresses
+ * of kernel memory; addresses in the program's memory are of type uintptr_t.
  */
 
 /*

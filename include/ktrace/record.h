@@ -9,7 +9,7 @@
  *      the ring's deadline, continue out of line.
  *   4. Pack the fields into three words. Compute the check from these, the thread and the lap.
  *   5. Store payload, thread and part of the check, then the word that makes the slot valid.
- *   6. If a whole lap was reserved since step 3, the slot may belong to a later record: count that.
+ *   6. If a whole lap was reserved since step 3, the slot may belong to a later record: count the slot.
  *
  * The record path disables no interrupts, takes no lock and does not wait. An interrupt at any point uses
  * later slots of the same ring.
@@ -282,8 +282,8 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 }
 
 /*
- * Records an event in one slot. This function is inlined into the site's function. So the functions that it
- * calls return there: that address is recorded as the site.
+ * Records an event in one slot. This function is inlined into the site's function. The functions that it
+ * calls therefore return into the site's function, and record their return address as the site.
  */
 KTRACE_INLINE void ktrace_record(const struct ktrace_packer *packer)
 {

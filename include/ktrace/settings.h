@@ -16,8 +16,8 @@
  *                                    read only
  *
  * Any context, no lock. Requires: two calls that change the same thing do not run at the same time. Setting
- * anything updates the states of all events. A variable on which these states depend therefore needs only a
- * descriptor.
+ * any setting updates the states of all events. A variable on which these states depend therefore needs
+ * only a descriptor.
  */
 #ifndef KTRACE_SETTINGS_H
 #define KTRACE_SETTINGS_H

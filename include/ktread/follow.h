@@ -37,7 +37,10 @@ struct ktread_follow_options {
 	uint32_t patience_ms; /* how long to wait for an unfinished record; 0: 100 */
 	uint32_t appear_ms;   /* how long to wait for ktrace to appear while no guest is running; 0: 10000 */
 	uint32_t interval_ms; /* time between two reads of a guest that records much; 0: 10 */
-	/* maximum slots per read, the newest of all rings; older ones are skipped; 0: no limit */
+	/*
+	 * maximum number of slots per read, in all rings: reads the newest slots and skips older ones; 0:
+	 * no limit
+	 */
 	uint32_t sample;
 };
 
@@ -56,7 +59,8 @@ struct ktread_followed {
 	uint32_t ring;			  /* of a loss */
 	uint32_t cpu;			  /* CPU of the ring with the loss; KTRX_NO_CPU for a shared ring */
 	uint64_t slots;			  /* number of lost slots */
-	uint64_t boot;			  /* for KTREAD_FOLLOWED_BOOT: number of this item, 1 for the first */
+	/* KTREAD_FOLLOWED_BOOT: ordinal number of this item among the items of this kind, from 1 */
+	uint64_t boot;
 };
 
 /*

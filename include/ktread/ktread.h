@@ -93,13 +93,16 @@ struct ktread_type {
 	uint64_t count; /* number of counted firings, on all CPUs */
 	uint8_t wanted; /* requested KTRX_STATE_*, while recording is stopped */
 	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
-	/* number of the bit in its group's mask that its declaration names, plus 1; 0 if none */
+	/*
+	 * 1 + the number of the event's bit in the mask of its group, if the declaration states that
+	 * number; otherwise 0
+	 */
 	uint16_t mask_bit;
 	/* nonzero: the event is shown by its name alone; the group is used for filters only */
 	uint8_t name_alone;
 	/*
-	 * mask for thread ids in its fields, applied before they are compared with ktread_event.thread; 0: no
-	 * mask
+	 * mask that is applied to thread ids in the event's fields before they are compared with
+	 * ktread_event.thread; 0: no mask
 	 */
 	uint32_t thread_bits;
 };
@@ -129,7 +132,7 @@ struct ktread_event {
 	uint16_t id;
 	uint8_t context;    /* KTRX_CONTEXT_* */
 	uint32_t callers;   /* number of valid entries in caller[] */
-	uint64_t caller[2]; /* return addresses: of the function that recorded, and of its caller */
+	uint64_t caller[2]; /* return addresses: [0] of the function that recorded, [1] of its caller */
 	uint64_t site;	    /* address after the code that recorded the event; 0 if unknown */
 	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
 	const unsigned char *payload;
@@ -169,7 +172,7 @@ static inline const char *ktread_shared_ring(uint32_t ring)
 	return ring == 0 ? "boot" : "rare";
 }
 
-/* Returns the name of a ring that belongs to no CPU. `number` is its number. */
+/* Returns the name of ring `number`, which belongs to no CPU. */
 static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint32_t number)
 {
 	return ring->kind == KTREAD_RING_PROCESSES ? "process"
@@ -198,7 +201,7 @@ struct ktread_info {
 	uint32_t build_id_size;
 	uint32_t types;	 /* entries of the event table */
 	uint64_t offset; /* offset in the file of the dump that is shown */
-	uint32_t dumps;	 /* complete dumps found in the file; the last is shown */
+	uint32_t dumps;	 /* number of complete dumps in the file, of which the last is shown */
 	uint64_t unknown_sections;
 	uint32_t stopped;	/* nonzero: recording was stopped at the time of capture */
 	uint64_t lost_events;	/* number of events not recorded because their type has no id */
@@ -212,13 +215,12 @@ struct ktread_info {
 	uint64_t clock_failed;	/* number of measurements that failed in the guest */
 	uint64_t clock_largest; /* largest correction, in ticks */
 	uint64_t clock_error;	/* maximum error of a correction, in ticks, from clock_from to clock_to */
-	uint64_t clock_from;	/* corrected stamp from which on all of these clocks had been measured */
-	/*
-	 * corrected stamp up to which these clocks were measured; before clock_from and after clock_to the
-	 * maximum error grows
-	 */
+	/* start, as a corrected stamp, of the time in which all of these clocks were measured */
+	uint64_t clock_from;
+	/* end, as a corrected stamp, of the time in which all of these clocks were measured */
 	uint64_t clock_to;
-	uint64_t clock_drift;	/* growth of the maximum error, in billionths of the time */
+	/* growth of the maximum error before clock_from and after clock_to, in billionths of the time */
+	uint64_t clock_drift;
 	uint64_t clock_aligned; /* largest correction of ktread_align(), in ticks */
 	const char *note;	/* description of the capture by a host, "key: value" lines; "" if none */
 	/* registers of the CPUs at the time of capture, lines as in spec/ktrx.md; "" if unknown */
@@ -386,9 +388,9 @@ struct ktrx_holder;
 /*
  * Copy entries of the kernel's tables (ktrx/state.h): what CPUs do, and what threads hold and wait for.
  * `first` is the number of the first entry, `room` the maximum number to copy.
- * Return the number of entries or a negative error. Stamps are corrected like those of events; those of a
- * thread with the clock of the CPU that its entry names. Names are NUL-terminated, and not escaped: they may
- * contain any bytes.
+ * Return the number of entries or a negative error. Stamps are corrected like those of events. The stamps
+ * in a thread's entry are corrected as stamps of the CPU that the entry names. Names are NUL-terminated,
+ * and not escaped: they may contain any bytes.
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);

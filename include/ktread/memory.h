@@ -124,9 +124,9 @@ uint64_t
 /* virtual address of the root in its kernel; 0 if unknown */
 ktread_image_virtual(const struct ktread_image *image);
 /*
- * Returns in *position where the first `bytes` bytes of a section (KTRX_SECTION_*) are in the file, in one
- * piece. A caller that writes to the section uses this. Returns 0, or KTREAD_E_ABSENT: there is no such
- * section, or it is shorter or not in one piece.
+ * Sets *position to the file offset of the first `bytes` bytes of a section (KTRX_SECTION_*). A caller that
+ * writes to the section uses this. Returns 0, or KTREAD_E_ABSENT: there is no such section, it has fewer
+ * bytes, or these bytes are not contiguous in the file.
  */
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
@@ -140,8 +140,8 @@ struct ktread_pulse {
 	int32_t status;
 	uint64_t frequency;
 	/*
-	 * The CPU with the oldest heartbeat, of those that are online and not idle. If one of these never had
-	 * a heartbeat, although another CPU had one: that CPU.
+	 * Number of the CPU with the oldest heartbeat among the CPUs that are online and not idle. A CPU
+	 * that never had a heartbeat counts as the oldest if another CPU had one.
 	 */
 	uint32_t quiet_cpu;   /* KTRX_NO_CPU if there is none */
 	uint64_t quiet_stamp; /* stamp of the last heartbeat of quiet_cpu; 0: it had none */

@@ -41,10 +41,10 @@ struct ktread_proc_options {
 	size_t size; /* sizeof(struct ktread_proc_options) */
 	enum ktread_proc_format format;
 	/*
-	 * Nonzero: also reads what is appended later. ktread_proc_next() never waits, not even for a pipe: at
-	 * the end, also after an incomplete record, it returns 0, and a later call continues if there is
-	 * more, unless info.over. Until a BSD file contains its first record, its format is unknown:
-	 * info.format is KTREAD_PROC_AUTO.
+	 * Nonzero: also reads what is appended later. ktread_proc_next() never waits, not even for a pipe:
+	 * at the end of the file, also after an incomplete record, it returns 0. A later call continues if
+	 * the file has grown, unless info.over is set. Until a BSD file contains its first record, its
+	 * format is unknown: info.format is KTREAD_PROC_AUTO.
 	 */
 	int follow;
 	/*
@@ -61,9 +61,10 @@ struct ktread_proc_info {
 	 * AUTO
 	 */
 	const char *format_name;
-	uint64_t frequency;  /* ticks per second of stamps; 1000000000 for the BSDs; 0 if unknown */
-	uint64_t nonce;	     /* nonce of the boot; 0 if unknown */
-	uint64_t wall_stamp; /* as in struct ktrx_proc_head; the BSDs' stamps are Unix time: both 0 */
+	uint64_t frequency; /* ticks per second of stamps; 1000000000 for the BSDs; 0 if unknown */
+	uint64_t nonce;	    /* nonce of the boot; 0 if unknown */
+	/* wall_stamp, wall_ns: as in struct ktrx_proc_head; 0 for the BSDs, whose stamps are Unix time */
+	uint64_t wall_stamp;
 	uint64_t wall_ns;
 	uint16_t machine;     /* ELF e_machine, 0 if unknown */
 	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */

@@ -43,7 +43,7 @@ struct ktrx_hwt_image {
 	 * headers
 	 */
 	uint64_t address;
-	/* number of bytes mapped; 0 for EXECUTABLE and KERNEL: the file's headers have their size */
+	/* number of mapped bytes; 0 for EXECUTABLE and KERNEL, whose size is in the file's headers */
 	uint64_t size;
 	uint64_t offset;  /* offset in the file that is mapped at `address` (MMAP) */
 	uint32_t access;  /* 1 read, 2 write, 4 execute */
@@ -88,8 +88,8 @@ enum ktrx_hwt_mode { KTRX_HWT_MODE_THREAD = 1, KTRX_HWT_MODE_CPU = 2 };
 #define KTRX_HWT_BACKEND_QEMU	   4u
 
 /*
- * The configuration of a context. It precedes the context's DATA records, and is repeated with each change;
- * it is valid from there on.
+ * The configuration of a context. The record with the first configuration precedes the context's DATA
+ * records. Each change adds a record, which is valid from there on.
  */
 struct ktrx_hwt_context {
 	uint32_t ident;

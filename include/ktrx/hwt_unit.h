@@ -39,7 +39,7 @@
 #define KTRX_HWT_UNIT_SPACE   3u /* `space` or `thread` has changed */
 #define KTRX_HWT_UNIT_FLUSH   4u /* do the same as DISABLE, but continue to trace */
 #define KTRX_HWT_UNIT_CLOCK \
-	5u /* `stamp` was read directly before: from now on no clock of this unit is earlier than it */
+	5u /* `stamp` was read directly before: from now on this unit writes no time before `stamp` */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
 /* size of parameters[] in bytes; the bytes after the struct in it are zero */
@@ -167,8 +167,8 @@ struct ktrx_hwt_seen {
 	uint64_t unit_time;
 	uint64_t address;
 	/*
-	 * address space that ran the code, as in packets; 0: kernel code, or unknown; the code is the same in
-	 * all address spaces
+	 * address space that ran the code, as in packets; 0: the code is the same in all address spaces
+	 * (kernel code), or the address space is unknown
 	 */
 	uint64_t space;
 	uint32_t size; /* bytes that follow */

@@ -12,7 +12,8 @@
 
 #include "ktrx/assert.h"
 
-#define KTRX_PROC_MAGIC	  "KTRP" /* read as the size of a record, it is above KTRX_PROC_PAYLOAD_MAX */
+/* the first bytes of a head; read as the size of a record, they are above KTRX_PROC_PAYLOAD_MAX */
+#define KTRX_PROC_MAGIC	  "KTRP"
 #define KTRX_PROC_VERSION 1u
 
 struct ktrx_proc_head {
@@ -102,8 +103,8 @@ struct ktrx_proc_genio {
 	int32_t fd;
 	uint32_t write; /* 0: the program read, 1: it wrote */
 	/*
-	 * number of bytes that were read or written; they follow; if not all of them follow, the record has
-	 * KTRX_PROC_CUT
+	 * number of bytes that were read or written. These bytes follow; if only some of them follow, the
+	 * record has KTRX_PROC_CUT
 	 */
 	uint64_t size;
 };

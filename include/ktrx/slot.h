@@ -108,7 +108,10 @@
 struct ktrx_anchor {
 	uint64_t stamp;	   /* full counter value at this anchor; its low 36 bits are the slot's stamp */
 	uint64_t previous; /* full stamp of the previous anchor, 0 for the first */
-	/* slots back to the previous anchor; 0 if there is none or it is farther than 2^32 - 1 */
+	/*
+	 * number of slots back to the previous anchor; 0: there is none, or it is more than 2^32 - 1 slots
+	 * back
+	 */
 	uint32_t distance;
 } __attribute__((__packed__, __aligned__(4)));
 

@@ -49,19 +49,26 @@ struct ktrx_stream_block {
 };
 
 /*
- * Head of the columns of slots: the values from which the first slot is decoded; the keys of the groups
- * follow.
+ * Head of the columns of slots, with the values from which the first slot is decoded. The keys of the
+ * groups follow this head.
  */
 struct ktrx_stream_columns {
 	uint64_t stamp;
 	uint32_t lead;
 	uint16_t generation;
-	uint16_t groups; /* number of 16-bit keys that follow; in KTRX_STREAM_CHECKED after 32 bits of lap */
+	/*
+	 * number of 16-bit keys that follow; in KTRX_STREAM_CHECKED, 32 bits with the lap precede the keys
+	 */
+	uint16_t groups;
 };
 
-/* Keys of groups of slots. The key of a first slot is its event; these are the keys of other slots. */
-#define KTRX_STREAM_KEY_V1_EVENTS 0x400u /* smaller keys: the key is the event of a version 1 record */
-/* smaller keys: the key is event << 1 | (1 if FIRST, 0 if SINGLE) */
+/*
+ * Keys of groups of slots. The keys of version 1 records and of first slots are below a limit; all
+ * other slots have one of the other keys.
+ */
+/* limit of the keys of version 1 records; the key is the event id */
+#define KTRX_STREAM_KEY_V1_EVENTS 0x400u
+/* limit of the keys of first slots; the key is event << 1 | (1 if FIRST, 0 if SINGLE) */
 #define KTRX_STREAM_KEY_FIRSTS 0x2000u
 /* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
 #define KTRX_STREAM_KEY_MORE  0x2000u
@@ -71,8 +78,8 @@ struct ktrx_stream_columns {
 /* Flags in the first byte of a column. */
 #define KTRX_STREAM_PLANES 0x0fu /* bit n set: byte n of each value follows; otherwise these bytes are 0 */
 /*
- * Values are zigzag differences to the previous value; the difference of the first value is relative to 32
- * bits that follow here.
+ * Each value is stored as its zigzag-coded difference from the previous value. 32 bits that follow here are
+ * the value from which the first one differs.
  */
 #define KTRX_STREAM_DELTAS 0x10u
 

@@ -204,7 +204,7 @@ struct ktrx_place {
 /* Flags of an event. */
 /* mask: number of recorded callers of the recording function, 0 to 2; 3 counts as 2 */
 #define KTRX_EVENT_CALLERS 3u
-#define KTRX_EVENT_SITE	   4u  /* a record has the address in the recording function */
+#define KTRX_EVENT_SITE	   4u  /* each record has the address of the code that recorded it */
 #define KTRX_EVENT_FOLD	   8u  /* repetitions are counted instead of recorded: struct ktrx_fold */
 #define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, if there is one */
 

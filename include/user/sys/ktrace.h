@@ -42,7 +42,10 @@
 #define KTRFAC_MASK	    0x00ffffff
 #define KTRFAC_INHERIT	    0x40000000 /* also trace children created later */
 
-/* State of a process, in the kernel only: root started its trace; it is writing a record. */
+/*
+ * States of a process, in the kernel only. KTRFAC_ROOT: root started the trace. KTRFAC_ACTIVE: the process
+ * is writing a record.
+ */
 #define KTRFAC_ROOT   0x80000000
 #define KTRFAC_ACTIVE 0x20000000
 
