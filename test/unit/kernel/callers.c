@@ -36,7 +36,10 @@ static struct {
 	const char *function;
 } expected;
 
-/* Stores the expected addresses and the line. Used directly before the event in the function of each form. */
+/*
+ * Stores the expected addresses and the line. Each function that records an event uses this directly before
+ * the event.
+ */
 #define STORE_EXPECTED()                                                 \
 	do {                                                             \
 		expected.inner = (uintptr_t)__builtin_return_address(0); \
@@ -252,7 +255,7 @@ static void settings_request_callers_for_all_events(void **state)
 	check_addresses(NONE, 1, 2);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=0"), KTRACE_OK);
 	check_addresses(NONE, 1, 0);
-	assert_int_equal(event_of(NONE)->header >> 31, 0); /* the event uses the fast path again */
+	assert_int_equal(event_of(NONE)->header >> 31, 0); /* the event uses the fast record path again */
 	check_addresses(TEXT, 1, 2);
 }
 
@@ -292,7 +295,10 @@ static void request_all(void)
 	set_flags(SOME, 2 | KTRX_EVENT_SITE);
 }
 
-/* The single slot that is already reserved when the event changes has no room for addresses. */
+/*
+ * If callers are requested after the event has reserved a single slot, that slot is used. It has no room for
+ * addresses.
+ */
 static void a_slot_reserved_earlier_is_used(void **state)
 {
 	(void)state;
@@ -314,7 +320,8 @@ static void anchors_have_no_callers(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		fake.clock += UINT64_C(1) << 35;
 		check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
-		assert_int_equal(check_ring(1)->anchors, 2 * (i + 1)); /* one in each slot of the record */
+		/* two anchors per record, one for each of its slots */
+		assert_int_equal(check_ring(1)->anchors, 2 * (i + 1));
 	}
 }
 

@@ -41,7 +41,7 @@ static struct {
 static _Alignas(64) unsigned char memory[1 << 20];
 static uint64_t now, turn_end, end; /* ns */
 static uint64_t tick, hook;	    /* intervals in ns */
-/* shuffled: state of the random generator; 0: turns come in a fixed order */
+/* shuffled: state of the random generator that chooses the next CPU; 0: turns have a fixed order */
 static uint32_t running, cpus, shuffled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -215,8 +215,8 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 }
 
 /*
- * In a fixed order, stamps pass between two CPUs directly in one direction, but only after the third CPU's
- * turn in the other one. The error is half of that turn.
+ * In a fixed order, stamps pass between two CPUs directly in one direction. In the other direction, the third
+ * CPU has its turn in between. The error is half of that turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {

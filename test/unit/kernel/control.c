@@ -274,7 +274,7 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 }
 
 /*
- * Returns first id, last id and state of the n-th record of the boot ring; "" if it is no
+ * Returns first id, last id and state in the n-th record of the boot ring, or "" if that is not a record of
  * ktrace.switched.
  */
 static const char *switched(uint32_t n)
@@ -287,13 +287,16 @@ static const char *switched(uint32_t n)
 	text[0] = '\0';
 	if (n >= check_ring(0)->records || record->event != fake_event("ktrace.switched")->id)
 		return text;
-	payload = record->payload + record->payload[0]; /* after the extension block */
+	payload = record->payload + record->payload[0]; /* skips the extension block */
 	memcpy(ids, payload, sizeof(ids));
 	snprintf(text, sizeof(text), "%u %u %u", ids[0], ids[1], payload[4]);
 	return text;
 }
 
-/* Returns this text for two events that change together. The compiler chooses which has the lower id. */
+/*
+ * Returns the text that switched() returns when two events change together. The compiler chooses which event
+ * has the lower id.
+ */
 static const char *expected(const char *one, const char *other, unsigned state)
 {
 	uint32_t first = fake_event(one)->id, last = fake_event(other)->id;
@@ -314,10 +317,11 @@ static void switching_a_recording_event_is_recorded(void **state)
 	KTRACE(sched, switch, 1);
 	assert_int_equal(ktrace_control("sched=off"), KTRACE_OK);
 	KTRACE(sched, switch, 2);
-	/* this changes the recording of no event */
+	/* no event starts or stops recording, so the change is not recorded */
 	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* it continues to record */
+	/* sched.wake recorded before and still does */
+	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK);
 	assert_int_equal(check_ring(0)->records, 2);
 	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
 	assert_string_equal(switched(1),

@@ -7,7 +7,7 @@ static struct {
 	unsigned char bytes[1 << 20];
 	size_t count;
 	unsigned begins;
-	unsigned changes; /* number of begin() calls during which the section table changes */
+	unsigned changes; /* number of calls of begin() during which the section table changes */
 	uint64_t announced;
 	size_t most; /* maximum bytes per send */
 } device;

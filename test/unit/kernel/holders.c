@@ -100,7 +100,7 @@ static void timeouts_are_no_habit(void **state)
 	assert_int_equal(entry_of(7)->habit_waker, 9);
 }
 
-/* An example is a server that waits at most one second each time, and is woken far more often. */
+/* For example, a server sets a deadline for each wait, but requests wake it long before the deadline. */
 static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 {
 	(void)state;
@@ -279,7 +279,7 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 	assert_int_equal(entry_of(8)->priority, 31);
 }
 
-/* The cause is a wakeup, the thread's first wakeup, or a switch of its CPU to another thread. */
+/* The cause is the thread's first wakeup, a later wakeup, or a switch from this thread to another one. */
 static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;

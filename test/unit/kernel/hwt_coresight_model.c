@@ -18,7 +18,7 @@
 #define ETF    2u
 #define ETR    3u
 
-/* A step is a write to the register at `offset`. The following values of `offset` are other operations. */
+/* A step is a write to the register at `offset`, unless `offset` has one of these values. */
 #define BARRIER 0x10000u
 #define POLL	0x10001u /* reads a register (value), as if waiting for the end of an operation */
 

@@ -227,7 +227,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	hwt_take(context, &walk); /* returns a record with the number of records that were lost at the end */
+	hwt_take(context, &walk); /* returns one record, which states how many records were lost at the end */
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
 	lost += seen.lost;

@@ -89,12 +89,13 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	spe_unit(&unit, 2);
 	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
 	spe_enable(&unit);
-	/* after these records, the portion has room for half of a maximum record */
+	/* after these records, the portion has room for only half of a record of the maximum size */
 	assert_int_equal(spe_sample(1000), A_PAGE - 1);
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);
 	spe_sample(A_PAGE - 2);
-	spe_disable(&unit); /* there is room for another maximum record, so no interrupt is pending */
+	/* there is room for another record of the maximum size, so no interrupt is pending */
+	spe_disable(&unit);
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE - 2 * SLOT);
 	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);
 	spe_enable(&unit);

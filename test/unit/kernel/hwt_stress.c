@@ -18,7 +18,7 @@
 #include "unit/support/proc_walk.h"
 
 #define OWNERS	   3u
-#define ROUNDS	   3000u /* number of calls of record-making hooks by each process */
+#define ROUNDS	   3000u /* number of times that each process calls hooks that make records */
 #define LIFE_EVERY 50u	 /* number of rounds after which the second thread is made and ends */
 #define CHAOS	   400u	 /* number of contexts that each owner makes */
 

@@ -493,7 +493,7 @@ static void damaged_contents_are_harmless(void **state)
 
 /*
  * A ring's head has a value that it never reached, or a value of an earlier lap. The reader shows records or
- * counts slots, and reading ends.
+ * counts slots as lost, and always reaches an end.
  */
 static void damaged_heads_are_harmless(void **state)
 {

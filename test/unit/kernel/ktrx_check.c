@@ -11,7 +11,9 @@
 #include "unit/support/ktread_support.h"
 #include "ktrx/slot.h"
 
-/* pieces of a slot after its first word; mixed first words are detected by their generation */
+/*
+ * number of 32-bit pieces of a slot after its first word (a mixed first word is detected by its generation)
+ */
 #define PIECES 6u
 #define ROUNDS 3000u
 
@@ -146,7 +148,7 @@ struct tally {
 };
 
 /*
- * Makes a slot of `lap` into which writers of one and two laps before have stored: piece p is of
+ * Makes a slot of `lap` that also contains pieces from writers of the two laps before it: piece p is from
  * writer[owner[p]].
  */
 static void mix_once(struct payload (*make)(uint64_t n), const unsigned *owner, bool one_thread,
@@ -187,8 +189,8 @@ static struct tally mix_all(struct payload (*make)(uint64_t n), bool one_thread)
 }
 
 /*
- * With random words, a check of 12 bits misses 1 in 4096. The allowed deviation of 10 % is 2.3 standard
- * deviations.
+ * With random words, a check of 12 bits misses 1 mixture in 4096. The allowed deviation of 10 % is 2.3
+ * standard deviations.
  */
 static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 {
@@ -257,7 +259,7 @@ static void continuations_are_checked_twice(void **state)
 		missed += ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0 &&
 			  ktrx_first_is_checked(first, lap, ktrx_check_rest(0, check));
 	}
-	assert_in_range(missed, 4, 36); /* a probability of 2^-17 gives 16 */
+	assert_in_range(missed, 4, 36); /* the expected number is 16, at a probability of 2^-17 */
 }
 
 int main(void)

@@ -107,7 +107,7 @@ static void places_are_known_before_ktrace_init(void **state)
 	expect_everywhere(1);
 }
 
-/* Checks that each place uses the same path as its event, and has the right id. */
+/* Checks that each place uses the same record path (fast or slow) as its event, and has the right id. */
 static void expect_places_follow(void)
 {
 	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {

@@ -152,7 +152,10 @@ static void become(struct proc_process *process, struct ids uid, struct ids gid,
 	process->id.jail = jail;
 }
 
-/* Makes a target that is traced into `other`. If `root_mark` is set, root has started the trace. */
+/*
+ * Makes a target that is traced into the sink `other`. If `root_mark` is set, the trace has root's mark: it
+ * was started by root.
+ */
 static struct proc_process *target_of(const struct permission *permission)
 {
 	struct proc_process *target = proc_fork(proc_first());
@@ -163,7 +166,7 @@ static struct proc_process *target_of(const struct permission *permission)
 	proc_ids(target, permission->uid.real, permission->gid.real);
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
-	/* Without this, the trace would have root's mark in every case, because the parent may be root. */
+	/* If the first process is root, the trace has root's mark. Remove the mark unless it is requested. */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;
 	become(target, permission->uid, permission->gid, permission->jail);

@@ -58,9 +58,9 @@ struct check {
 	uint8_t payload, second, lap;
 };
 
-/* A word contains the number of its record plus 1; initially it is 0. */
+/* A record's words contain the record's number plus 1. Initially all words are 0. */
 struct slot {
-	uint8_t tag, generation; /* tag: 1 if the slot has one */
+	uint8_t tag, generation; /* tag: 1 if the tag was stored */
 	struct check check;
 	uint8_t second, payload;
 };
@@ -77,21 +77,25 @@ struct reader {
 };
 
 struct state {
-	uint8_t head, seen; /* seen: the head as a reader may see it */
+	uint8_t head, seen; /* seen: value of the head that is visible to a reader */
 	uint8_t begun, lapped, counted, lapped_before_publish, any_lapped;
-	uint8_t spoiled[SLOTS]; /* a writer delayed by a lap has stored into the slot since it was reserved */
+	/* since the slot was reserved, a writer delayed by a lap has stored into it */
+	uint8_t spoiled[SLOTS];
 	struct slot slot[SLOTS];
 	struct writer writer[2];
 	struct reader reader;
 };
 
-/* States in which each property failed. */
+/* Number of states, and numbers of states in which each property failed. */
 struct verdict {
 	uint64_t states, mixed, mixed_without_check, lost, miscounted, uncounted;
 };
 
 static const struct model *model;
-/* counter in the verdict that ends the run when it becomes 1; NULL: no counter ends it */
+/*
+ * points to a counter in the verdict; when this counter becomes nonzero, the search ends; NULL: the search is
+ * complete
+ */
 static const uint64_t *wanted;
 static struct verdict verdict;
 static struct state *seen_states;
@@ -316,10 +320,10 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 	}
 	if (!(writer->pending & word))
 		return false;
-	/* stores in order: the second word is first */
+	/* if stores are visible in order, the second word is stored before the payload */
 	if (!model->weak && word != TAG && writer->pending & (word - 1))
 		return false;
-	/* the tag is stored after these words */
+	/* if stores are visible in order, the tag is stored after both words */
 	if (!model->weak && word == TAG && writer->pending != (SECOND | PAYLOAD | TAG))
 		return false;
 	store(state, writer, word);

@@ -69,8 +69,9 @@ static bool is_genuine(const struct checked_record *record)
 }
 
 /*
- * Number of mixed records that were shown. The check of 12 bits misses one in 4096. How many are made differs
- * from run to run, so about one run in 30 shows one or two. Without the check, hundreds would be shown.
+ * Maximum number of mixed records that may be shown. A check of 12 bits misses one in 4096. The number of
+ * mixed records differs between runs: about one run in 30 shows one or two. Without the check, hundreds would
+ * be shown.
  */
 #define MISSES 3u
 
@@ -197,8 +198,9 @@ struct job {
 };
 
 /*
- * For a job that runs without a stop: numbers of the instructions before which the slot had changed for the
- * first and for the last time.
+ * While a job runs without a stop, the slot `watched` is compared before each instruction with its last known
+ * contents. first_change and last_change are the numbers of the first and the last instruction before which a
+ * change was seen.
  */
 static struct ktrace_slot *watched, watched_before;
 static long first_change, last_change;

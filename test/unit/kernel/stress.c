@@ -173,8 +173,8 @@ static void join(const pthread_t *threads)
 }
 
 /*
- * In such a small ring, preempted writers are lapped. Their slots are invalid, and all other slots are as
- * written.
+ * The boot ring is so small that preempted writers are lapped. Their slots are invalid, and all other slots
+ * are as written.
  */
 static void the_boot_ring_is_shared(void **state)
 {
@@ -227,9 +227,9 @@ static void rings_survive_a_storm_of_signals(void **state)
 		const struct checked_ring *checked = verified_ring(i + 1);
 
 		assert_in_range(checked->produced - slots_written[i], 1,
-				8); /* the first anchor, possibly twice */
+				8); /* the first anchor, which may be written twice */
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
-		assert_true(checked->invalid <= 1); /* a long record cut by the window's end */
+		assert_true(checked->invalid <= 1); /* a long record that extends beyond the window */
 	}
 	assert_true(handled > 10);
 	assert_true(shown > 100);

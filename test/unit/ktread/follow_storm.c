@@ -28,7 +28,7 @@
 #define NUMBERS (UINT64_C(1) << 22) /* more than the number of records of a thread */
 #define RECORDS 150000u
 #define BURST	50u
-/* number of records that are made with pauses, so that none should be lost */
+/* number of records that are made with pauses, slowly enough that none should be lost */
 #define PACED (RECORDS / 3 * 2)
 #define PAGE  UINT64_C(4096)
 #define TOP   (UINT64_C(1) << 47)
@@ -40,7 +40,8 @@ KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsign
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
 
-static atomic_ullong numbered[WORKERS]; /* number of records of both events that were begun */
+/* per thread: number of records that it has begun, of both events together */
+static atomic_ullong numbered[WORKERS];
 static atomic_uint online, at_work;
 static atomic_bool storm;
 static uint8_t *seen[WORKERS];

@@ -31,7 +31,7 @@ enum {
 	SWITCHED
 };
 
-/* Results of the last check. The error may also be that of rules that were refused. */
+/* Results of the last check. checking_error may also be the error of rules that were refused. */
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#define MOST 16u /* maximum number of sections, and of symbols */
+#define MOST 16u /* maximum number of sections; also the maximum number of symbols */
 
-/* The file has only headers, and the tables of names and symbols. No section has content. */
+/* The file contains only headers, a table of names and a table of symbols. The sections have no contents. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[MOST];

@@ -15,8 +15,8 @@
 #define PIECES 16u
 
 /*
- * A test of something that the backend cannot do returns at once: cmocka would report a skipped test as
- * failed (TAP).
+ * A test returns at once if the backend does not support what it tests. It does not call skip(), because
+ * cmocka's TAP output reports a skipped test as failed.
  */
 
 static const struct hwt_conform *conform;

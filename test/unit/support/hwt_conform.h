@@ -19,11 +19,11 @@ struct hwt_conform {
 	const char *name;
 	/* Resets the model, and makes a backend that is not added yet. Called before each test. */
 	struct ktrace_hwt_backend *(*make)(void);
-	/* The same for a machine without this hardware. NULL: there is no such case. */
+	/* Like make(), but for a machine without this hardware. NULL: no such machine is tested. */
 	struct ktrace_hwt_backend *(*make_absent)(void);
 	/*
-	 * Lends the memory of a buffer, or of its table, to the model. Called before unit_init. NULL: the
-	 * model finds the memory itself.
+	 * Gives the model access to the memory of a buffer or of its table. Called before unit_init. NULL:
+	 * the model finds the memory itself.
 	 */
 	void (*memory)(uint64_t physical, void *host, uint64_t size);
 	/*
@@ -35,7 +35,7 @@ struct hwt_conform {
 	uint8_t (*byte)(const struct ktrace_hwt_unit *unit, uint64_t position);
 	/* Returns the first broken rule of the hardware, or NULL if no rule was broken. */
 	const char *(*broken)(void);
-	uint32_t granule; /* a divisor of 1024 */
+	uint32_t granule; /* run() accepts multiples of this number of bytes; it is a divisor of 1024 */
 	uint32_t can;	  /* HWT_CONFORM_* */
 };
 #define HWT_CONFORM_WRAPS 1u /* the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */

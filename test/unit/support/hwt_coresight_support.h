@@ -41,7 +41,7 @@ extern struct cs cs;
 
 /* Resets the machine and makes its backend. init() is not called yet. */
 void cs_machine(const struct cs_machine *machine);
-/* The same, and calls init(), which must succeed. */
+/* Does the same as cs_machine(), then calls init(), which must succeed. */
 void cs_boot(const struct cs_machine *machine);
 
 const struct ktrace_hwt_backend_operations *cs_op(void);
@@ -51,10 +51,10 @@ const struct ktrace_hwt_backend_operations *cs_op(void);
  * there is a single piece, it is mapped.
  */
 void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
-/* The same, and calls unit_init() and configure() with cs.config, which must succeed. */
+/* Does the same as cs_lend(), then calls unit_init() and configure() with cs.config, which must succeed. */
 void cs_unit(uint32_t unit, uint32_t pages, uint32_t pieces);
 
-/* Enables a unit on a CPU, disables it, reads its position. Each must succeed. */
+/* These functions enable a unit on a CPU, disable it, and read its position. The operation must succeed. */
 void cs_on(uint32_t unit, uint32_t cpu);
 void cs_off(uint32_t unit);
 void cs_read(uint32_t unit);
@@ -63,12 +63,12 @@ void cs_read(uint32_t unit);
 void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
 
 /*
- * Fails unless the frames at [from, to) have bytes [first, first + count) of that CPU's trace with that id,
- * and no others of it.
+ * Fails unless the bytes with trace id `id` in the frames at [from, to) are exactly the bytes [first, first +
+ * count) of that CPU's trace.
  */
 void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
 		      uint64_t count);
-/* Fails unless the frames have the newest bytes of that CPU's trace. Their number may be any. */
+/* Fails unless the frames contain the newest bytes of that CPU's trace, in any number. */
 void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
 /* Fails unless the unit's bytes at [from, to) are the CPU's bytes from `first` on. */
 void cs_assert_bytes(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint64_t first);

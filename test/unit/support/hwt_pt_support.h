@@ -32,7 +32,7 @@ void pt_begin(void);
 /* Initialises a unit whose buffer has pieces of pages[i] pages; 0 ends the list. Pieces never touch. */
 void pt_unit(struct ktrace_hwt_unit *unit, const uint32_t *pages);
 
-/* The same with a single piece. */
+/* Initialises a unit whose buffer is a single piece of `pages` pages. */
 void pt_unit_whole(struct ktrace_hwt_unit *unit, uint32_t pages);
 
 /* Returns a configuration: user code, no options. */

@@ -294,10 +294,10 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	memcpy(dump->data + start, &root, sizeof(root));
 }
 
-/* Offsets of the image's parts from the memory's start. */
+/* Offsets from the start of memory to the parts of the image. */
 #define BOOT_ROW   0x11000u
 #define EXTENTS	   0x11100u
-#define WORDS	   0x11200u /* reserve words, by ring */
+#define WORDS	   0x11200u /* reserve words, in the order of the rings */
 #define EVENTS	   0x12000u
 #define BOOT_SLOTS 0x20000u
 #define LENT_ROWS  (WRITER_BLOCK + 64)

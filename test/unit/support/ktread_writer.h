@@ -49,8 +49,8 @@ struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_
 void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 
 /*
- * Addresses in writer_memory(): the kernel image and lent memory have different offsets between virtual and
- * physical.
+ * Addresses in writer_memory(). The difference between virtual and physical addresses is not the same for the
+ * kernel image and for lent memory.
  */
 #define WRITER_MEMORY_SIZE  (8u << 20)
 #define WRITER_ROOT	    0x10000u

@@ -26,8 +26,8 @@ void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
 /*
- * Return an entry of the kernel's tables, which the caller fills in: the entry of that CPU, or a new entry
- * for a thread or a CPU.
+ * These functions return an entry of a kernel table, which the caller fills in. script_cpu() returns the
+ * entry of that CPU. script_holder() adds an entry for a thread or a CPU.
  */
 struct ktrx_cpu *script_cpu(uint32_t cpu);
 struct ktrx_holder *script_holder(uint32_t id);
@@ -37,19 +37,19 @@ struct ktrx_holder *script_holder(uint32_t id);
  * optional unit of each field.
  */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
-/* Sets thread_bits of a type. */
+/* Sets the member `thread_bits` of an event type. */
 void script_thread_bits(uint16_t id, uint32_t bits);
 
-/* A setting as it was when the trace was taken: `name` is borrowed. */
+/* Adds a setting and the value that it had when the trace was taken. `name` is a borrowed pointer. */
 void script_setting(const char *name, uint64_t value);
 
 /*
- * Marks all recording as stopped before the trace was taken. All events are off. `wanted` has their states
- * until then.
+ * The script describes a kernel that stopped all recording before the trace was taken, so all events are off.
+ * The member `wanted` of each event has the state before the stop.
  */
 void script_stop(void);
 
-/* Marks the event as off when the trace was taken. */
+/* The script describes a kernel in which this event was off when the trace was taken. */
 void script_switch_off(uint16_t id);
 
 /*

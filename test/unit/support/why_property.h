@@ -7,9 +7,9 @@
 
 /*
  * Checks that no reported time is longer than what is known: from the oldest timestamp of the trace to its
- * end, and for a thread from its creation. A verdict that all is well must be the only finding that is not
- * just possible. If `words`, also checks the times in the text. This is not possible if names in the trace
- * may look like times. Returns a description of the error, or NULL.
+ * end, and for a thread from its creation. If the verdict is that all is well, all other findings must have
+ * the certainty "possible". If `words`, also checks the times in the text. This is not possible if names in
+ * the trace may look like times. Returns a description of the error, or NULL.
  */
 const char *why_property_broken(const struct why_evidence *evidence, const struct why_findings *findings,
 				bool words);
