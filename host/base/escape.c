@@ -36,13 +36,14 @@ bool base_utf8_is_harmless(uint32_t code)
 	static const struct {
 		uint32_t from, to;
 	} harmful[] = {
-		{ 0x00, 0x1f },	      /* C0 */
-		{ 0x7f, 0x9f },	      /* DEL, C1 */
-		{ 0xad, 0xad },	      /* soft hyphen */
-		{ 0x61c, 0x61c },     /* Arabic letter mark */
-		{ 0x180e, 0x180e },   /* Mongolian vowel separator */
-		{ 0x200b, 0x200f },   /* zero width, direction marks */
-		{ 0x2028, 0x202e },   /* separators; embeddings and overrides */
+		{ 0x00, 0x1f },	    /* C0 */
+		{ 0x7f, 0x9f },	    /* DEL, C1 */
+		{ 0xad, 0xad },	    /* soft hyphen */
+		{ 0x61c, 0x61c },   /* Arabic letter mark */
+		{ 0x180e, 0x180e }, /* Mongolian vowel separator */
+		{ 0x200b, 0x200f }, /* characters of zero width, and marks of direction */
+		/* line and paragraph separators, and characters that set the direction */
+		{ 0x2028, 0x202e },
 		{ 0x2060, 0x206f },   /* invisible operators, isolates */
 		{ 0xd800, 0xdfff },   /* surrogates */
 		{ 0xfdd0, 0xfdef },   /* codes that are not characters */

@@ -15,7 +15,7 @@
 char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit);
 
 /*
- * Escapes a string for viewers that show UTF-8, and for messages with the user's own file names: harmless
+ * Escapes a string for viewers that show UTF-8, and for messages that name the user's own files: harmless
  * characters (base_utf8_is_harmless()) are kept.
  */
 char *base_escape_utf8(char *at, const char *bytes, size_t length, size_t limit);

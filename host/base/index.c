@@ -38,7 +38,7 @@ uint64_t base_hash_text(uint64_t hash, const char *text)
 	return text ? base_hash_bytes(hash, text, strlen(text)) : base_hash(hash, UINT64_MAX);
 }
 
-/* Puts a slot's content where the next lookup finds it. Requires: a slot is empty. */
+/* Stores a slot's content at the place where the next lookup finds it. Requires: a slot is empty. */
 static void put(struct base_index *index, struct base_index_slot content)
 {
 	uint32_t at = content.hash >> index->shift;
@@ -76,7 +76,10 @@ int base_index_add(struct base_index *index, uint64_t hash, uint32_t row)
 	return 0;
 }
 
-/* Slots after the removed one, up to the next empty one, move to where a lookup without it finds them. */
+/*
+ * Moves the slots after the removed one, up to the next empty one. Each gets the place at which a lookup
+ * finds it without the removed slot.
+ */
 void base_index_remove(struct base_index *index, uint64_t hash, uint32_t row)
 {
 	const uint32_t mask = UINT32_MAX >> index->shift;

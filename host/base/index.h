@@ -23,8 +23,8 @@
 
 /*
  * Random numbers, the same during one run of the program. The author of a hostile trace does not know them,
- * and so cannot choose keys with the same hash. Such keys would make each lookup as slow as a search of all
- * rows. If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
+ * and so cannot choose keys with the same hash. With such keys, each lookup would be as slow as a search of
+ * all rows. If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
  */
 extern uint64_t base_hash_secret[2];
 
@@ -52,7 +52,7 @@ static inline uint64_t base_hash_id(uint32_t id)
 	return (uint64_t)((id ^ id >> 16) * (uint32_t)base_hash_secret[1]) << 32;
 }
 
-/* Continues a hash with bytes of the key. Their number is part of the key. */
+/* Continues a hash with bytes of the key. The number of bytes is part of the key. */
 uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
 /* Continues a hash with the bytes of a string. NULL and "" have different hashes. */
 uint64_t base_hash_text(uint64_t hash, const char *text);
@@ -64,7 +64,7 @@ struct base_index_slot {
 	uint32_t row; /* row + 1; 0: empty */
 };
 
-/* An index. All zero, it is empty. The caller owns it and frees it with base_index_free(). */
+/* An index. It is empty if all its bytes are zero. The caller owns it and frees it with base_index_free(). */
 struct base_index {
 	struct base_index_slot *slot;
 	uint32_t count; /* rows in the index */
@@ -94,10 +94,9 @@ static inline bool base_index_next(const struct base_index *index, uint64_t hash
 }
 
 /*
- * Adds a row, which is at most UINT32_MAX - 1.
- * Requires: the row is not in the index.
- * Returns 0; -1 if memory is short or the index holds 2^31 rows. The index is unchanged then.
- * Does not fail directly after base_index_remove().
+ * Adds a row, which is at most UINT32_MAX - 1. Requires: the row is not in the index. Returns 0. Returns -1,
+ * with the index unchanged, if memory is short or the index holds 2^31 rows. A call directly after
+ * base_index_remove() does not fail.
  */
 int base_index_add(struct base_index *index, uint64_t hash, uint32_t row);
 /* Removes a row. Requires: it was added with this hash, and is in the index. */

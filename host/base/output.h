@@ -20,7 +20,7 @@
 
 struct base_output {
 	char *at;
-	char *limit; /* last place in the buffer at which a line may begin */
+	char *limit; /* last place in the buffer at which base_output_line() still has room */
 	char *buffer;
 	int fd;
 	int error; /* errno of the first failed write */

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 /*
- * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes, each
- * with a uint64_t at `offset`, in ascending order. It may be NULL if there are none.
+ * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes; it may
+ * be NULL if `count` is 0. Each element has its number, a uint64_t, at `offset`. The numbers are in ascending
+ * order.
  */
 static inline size_t base_count_below(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)
@@ -34,8 +35,7 @@ static inline size_t base_count_below(const void *array, size_t count, size_t si
 }
 
 /*
- * Returns how many elements have a number of at most `key`. The parameters are those of the function
- * above.
+ * Returns how many elements have a number of at most `key`. The parameters are those of base_count_below().
  */
 static inline size_t base_count_up_to(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)

@@ -20,7 +20,8 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 		scale->nanosecond_shift--;
 	scale->per_nanosecond = (uint64_t)factor;
 	/*
-	 * The error from the factor's cut bits must stay below one nanosecond, and the result within 64 bits.
+	 * The bits that were cut from the factor make the result inexact. The limit keeps this below one
+	 * nanosecond, and the result within 64 bits.
 	 */
 	limit = ((unsigned __int128)frequency << 63) / NANO;
 	if (limit >> 62)

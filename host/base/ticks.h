@@ -33,10 +33,10 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns the same time in whole microseconds. Returns UINT64_MAX if base_ticks_time() must be used instead.
- * The product's fraction is too small by less than `ticks`. The error of a double is at most half its last
- * bit, which is less than the whole microseconds times 2^-52. Rounding is the same unless the fraction is
- * nearer to one half than both errors together.
+ * Returns the time of base_ticks_time() in whole microseconds; UINT64_MAX if only base_ticks_time() is exact
+ * enough. The product's fraction is too small by less than `ticks`. The error of a double is at most half its
+ * last bit, which is less than the whole microseconds times 2^-52. Rounding is the same unless the fraction
+ * is nearer to one half than both errors together.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {

@@ -59,7 +59,7 @@ void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table
 	};
 }
 
-/* Takes the next argument's value. An offset takes two words of a 32-bit program. */
+/* Takes the next argument's value. In a 32-bit program, a file offset takes two words. */
 static uint64_t take_word(struct calls_arguments *arguments, const struct calls_type *type)
 {
 	uint64_t value = arguments->word[arguments->next_word++];
@@ -72,8 +72,8 @@ static uint64_t take_word(struct calls_arguments *arguments, const struct calls_
 }
 
 /*
- * Returns true if an argument of this type is one word, and neither depends on the arguments before it nor
- * affects the ones after it.
+ * Returns true if an argument of this type is one word, does not depend on earlier arguments, and does not
+ * affect later ones.
  */
 static bool is_independent(const struct calls_type *type)
 {
@@ -91,8 +91,8 @@ static void set_type(struct calls_one *one, const struct calls_type *type,
 }
 
 /*
- * Takes the value of an argument whose type in the table is one->type. Returns false if the argument is
- * unused.
+ * Sets one->value. one->type is the argument's type in the table. Returns false if the call does not use the
+ * argument.
  */
 static bool take_argument(struct calls_arguments *arguments, struct calls_one *one)
 {

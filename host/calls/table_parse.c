@@ -532,8 +532,8 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Attaches the values to their types. Values of a type without a base of its own are shown as names, or as
- * numbers if they have none.
+ * Finds types that have the name of a struct. A value of such a type is the struct itself. An argument of
+ * such a type is the address of the struct.
  */
 static int attach_values(struct parser *parser)
 {

@@ -22,14 +22,15 @@ const char *calls_tables_text(const char *name);
 #define CALLS_NAME	 47u /* longest name of anything, in bytes */
 #define CALLS_ARGUMENTS	 8u
 #define CALLS_FIELDS	 32u
-#define CALLS_CALLS_MAX	 8192u /* numbers below this can have a line */
+#define CALLS_CALLS_MAX	 8192u /* calls with lower numbers can have a line */
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
-/* The calls of x32: BASE_LINUX_X32 and one of these numbers. */
+/* Calls of x32. Their numbers are BASE_LINUX_X32 plus one of these. */
 #define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of their names */
-#define CALLS_X32_SHARED 512u		      /* lower numbers have the arguments of the machine's own call */
-#define CALLS_X32_MAX	 1024u		      /* numbers below this can have a name */
+/* calls with lower numbers have the arguments of the machine's own call */
+#define CALLS_X32_SHARED 512u
+#define CALLS_X32_MAX	 1024u /* numbers below this can have a name */
 
 /* How a value is shown if the table defines nothing else. */
 enum calls_base {
@@ -64,7 +65,7 @@ enum calls_base {
 	CALLS_TEXT,    /* bytes, shown as text */
 	CALLS_STRINGS, /* addresses of strings, up to a null pointer */
 	CALLS_SIGSET,
-	/* bits: for the first `count` descriptors (fdset), or `count` bytes of bits (cpuset) */
+	/* bits: one for each of the first `count` descriptors (fdset), or `count` bytes of bits (cpuset) */
 	CALLS_FDSET,
 	CALLS_SOCKOPT, /* value of a socket option: shown as a number if it has 4 bytes */
 	CALLS_WSTATUS, /* wait status of a process that has ended or stopped */
@@ -109,7 +110,10 @@ enum calls_count {
 struct calls_argument {
 	const struct calls_type *type;
 	const char *name; /* "" if it has none */
-	/* CALLS_GIVEN, CALLS_FILLED: the argument is the address of values of the type; 0: it is a value */
+	/*
+	 * CALLS_GIVEN or CALLS_FILLED: the argument is the address of values of the type; 0: the argument is
+	 * such a value
+	 */
 	uint8_t access;
 	uint8_t counted; /* enum calls_count */
 	uint16_t count;
@@ -176,8 +180,8 @@ const char *calls_table_error_text(struct calls_table *table, int32_t number);
 const char *calls_table_signal(const struct calls_table *table, uint32_t number);
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name);
 /*
- * Returns the struct of this name: the one of this size; if there is none, the largest smaller one; if there
- * is none, any one. Structs from lines "on MACHINE" come first.
+ * Returns a struct of this name: if possible of this size, otherwise the largest smaller struct. If all are
+ * larger, returns any of them. Structs from lines "on MACHINE" come first.
  */
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);
