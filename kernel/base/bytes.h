@@ -15,8 +15,8 @@
 #include "ktrace/record.h"
 
 /*
- * Copies bytes in ascending order: `to` may overlap `from` if it is at a lower address. Uses aligned words
- * where possible, as device memory needs it. Returns the end of the copy.
+ * Copies bytes in ascending order: `to` may overlap `from` if it is at a lower address. Uses aligned words if
+ * possible, because device memory needs aligned accesses. Returns the end of the copy.
  */
 KTRACE_UNUSED_INLINE uint8_t *ktrace_copy(void *to, const void *from, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by process traces and hardware traces: pending records, the heads of records and files
- * (ktrx/proc.h), and the check whether a process may trace another.
+ * Shared by process traces and hardware traces: pending records, the fixed structures at the start of each
+ * record and file (ktrx/proc.h), and the check whether a process may trace another.
  */
 #ifndef KTRACE_BASE_PROC_TRACE_H
 #define KTRACE_BASE_PROC_TRACE_H
@@ -54,15 +54,15 @@ KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_pendin
 }
 
 /*
- * Returns the size of a record with `payload` bytes of payload: head, payload, and zeros up to a multiple of
- * 8.
+ * Returns the size of a record with `payload` bytes of payload: struct ktrx_proc_record, payload, and zeros
+ * up to a multiple of 8.
  */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 {
 	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
 }
 
-/* Writes the head of a record, with the current time and CPU. */
+/* Writes the fixed fields of a record (struct ktrx_proc_record), with the current time and CPU. */
 KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_pending *pending,
 					  uint32_t pid, uint32_t lost)
 {
@@ -76,7 +76,7 @@ KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct 
 		  (uint64_t)lost << 32;
 }
 
-/* Fills in the head of a file. */
+/* Fills in the structure at the start of a file. */
 KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 {
 	ktrace_copy(head->magic, KTRX_PROC_MAGIC, sizeof(head->magic));

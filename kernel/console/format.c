@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Formats events as text. Neither the descriptor nor the payload is trusted: a conversion uses the type of
- * the next field, cut to the bytes that exist, whatever type the conversion itself implies.
+ * Formats events as text. Neither the descriptor nor the payload is trusted: a conversion formats the next
+ * field by the type of that field, whatever type the conversion itself implies, and reads only bytes that
+ * exist.
  */
 #include "line.h"
 

@@ -65,16 +65,16 @@ bool ktrace_pager_may_go_on(struct ktrace_pager *pager);
 void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, uint32_t id);
 
 /*
- * Appends when and where the event was recorded: the timestamp in ticks, file:line, and a blank. If `place`
- * is NULL, file and line are those of the event's declaration.
+ * Appends the time and the place of the record: the timestamp in ticks, file:line, and a blank. If `place` is
+ * NULL, file and line are those of the event's declaration.
  */
 void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row,
 			  const struct ktrx_place *place, uint64_t stamp);
 
 /*
  * Appends the event's text with its fields filled in, as the host's tools show it. An event without a text is
- * shown as name=value; without a descriptor, as 32-bit words. Conversions take the fields in order, with the
- * fields' own types.
+ * shown as name=value. An event without a descriptor is shown as 32-bit words. Conversions take the fields in
+ * order, with the fields' own types.
  */
 void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *row, const uint8_t *payload,
 			   uint32_t bytes);
@@ -86,7 +86,7 @@ void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *ro
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
 
 struct ktrace_merge_cursor {
-	struct ktrace_walk walk; /* its position is just after the next record */
+	struct ktrace_walk walk; /* position just after the record that `index` names */
 	/* index and timestamp of the next record; the timestamp is in CPU 0's time */
 	uint64_t index, stamp;
 	bool is_pending; /* true: there is a next record */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One cursor for each ring. A cursor has no room for a payload: its next record is peeked at for the
- * timestamp, and read again when it is due. If it was overwritten by then, the cursor moves on to the next
- * one.
+ * One cursor for each ring. A cursor has no room for a payload: it reads its next record once for the
+ * timestamp, and again when the merge returns that record. If the record was overwritten in between, the
+ * cursor moves on to an older record.
  */
 #include "line.h"
 

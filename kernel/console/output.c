@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes records to the console as they are made. The core calls in the context of the event, after writing
- * its record. An event that fires while the same CPU writes in the same context is caused by the writing: it
- * is recorded, but not written to the console. An interrupt during the writing has a context of its own.
+ * Writes records to the console as they are made. The core calls this code in the context of the event, after
+ * it has written the record. If an event fires while the same CPU writes to the console in the same context,
+ * the write has caused the event. Such an event is recorded, but not written to the console. An interrupt
+ * during the write has a context of its own.
  */
 #include "ktrace/console.h"
 

@@ -70,7 +70,10 @@ static int patterns_check(struct ktrace_span patterns)
 	return KTRACE_OK;
 }
 
-/* Returns true if there is no CPU with that number. Before ktrace_init() any CPU may have recorded. */
+/*
+ * Returns true if there is no CPU with that number. Before ktrace_init() the number of CPUs is not known: all
+ * numbers below KTRACE_MAX_CPUS are valid.
+ */
 static bool is_no_cpu(uint32_t cpu)
 {
 	return cpu != KTRACE_MERGE_ALL &&

@@ -244,7 +244,9 @@ static uint32_t least(uint32_t a, uint32_t b)
  */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
-	/* edit distances of the name's first letters to the first 0, 1, … letters of the word */
+	/*
+	 * row[i]: edit distance of the first `read` letters of the name to the first i of the word
+	 */
 	uint8_t row[KTRACE_WORD_MAX + 1];
 	uint32_t read = 0;
 

@@ -115,9 +115,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the newest timestamp that a CPU left; 0 if none. Also uses stamps that hooks left in the CPU's
- * entry, but only of hooks that are called while the thread cannot migrate, so that each stamp is of this
- * CPU's clock.
+ * Returns the newest timestamp that a CPU left; 0 if none. Also uses the timestamps that heartbeats,
+ * interrupts and thread switches have left in `row`. No thread can migrate while these hooks run, so their
+ * timestamps are from this CPU's clock.
  */
 static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
@@ -221,8 +221,9 @@ static KTRACE_IN_DATA struct {
 	uint64_t ping;
 	uint64_t pong __attribute__((__aligned__(64)));
 	uint64_t pong_stamp; /* CPU 0's timestamp for the number in `pong` */
-	uint32_t serving;    /* used by CPU 0 only: nonzero while it answers, so that an interrupt does not */
-	uint32_t look;	     /* used by CPU 0 only: the CPU whose timestamp it reads next */
+	/* nonzero while CPU 0 answers: an interrupt handler on CPU 0 must not answer then */
+	uint32_t serving;
+	uint32_t look; /* number of the CPU whose timestamp CPU 0 reads next */
 } cell = { 0 };
 
 static KTRACE_IN_DATA struct ktrace_clock_rows clock_rows = { 0 };

@@ -26,7 +26,8 @@ static void ring_clear(struct ktrx_ring *ring)
 {
 	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
 
-	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0) /* otherwise the ring's CPU is offline */
+	/* false if the ring's CPU is offline */
+	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0)
 		*(volatile uint64_t *)&ring->first = KTRX_WORD_INDEX(head);
 	*(volatile uint64_t *)&ring->dropped = 0;
 	*(volatile uint64_t *)&ring->lapped = 0;

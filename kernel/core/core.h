@@ -40,12 +40,15 @@ KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_pending *pending);
 
 /*
  * Writes a record into the slot (`word`) that the call site has already reserved in a CPU's ring; `stamp` is
- * the timestamp that it has read. Returns like ktrace_write().
+ * the timestamp that the call site has read. Returns like ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word,
 					     uint64_t stamp);
 
-/* Clears the bytes after the payload that the record's slots also hold, up to a multiple of 4 bytes. */
+/*
+ * Clears the bytes from the end of the payload to the next multiple of 4 bytes, because they are stored in
+ * the record's slots, too.
+ */
 KTRACE_HIDDEN void ktrace_pending_end(const struct ktrace_pending *pending);
 
 /* ---- fold.c: repetitions that are counted instead of recorded --------------------------------- */
@@ -101,8 +104,8 @@ KTRACE_HIDDEN void ktrace_places_join(void);
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
 /*
- * Makes records of a place that was just joined take the same path, slow or fast, as those of its event. Any
- * context.
+ * Makes records of a place that was just joined take the same code path, slow or fast, as records of the
+ * place's event. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event);
 
@@ -274,13 +277,13 @@ struct ktrace_clock_line {
 	uint8_t has_lower, has_upper;
 	uint8_t answered; /* nonzero: at least one round trip with CPU 0 succeeded */
 	struct ktrace_clock_bound lower, upper;
-	/* Upper bound that CPU 0 found. `error` holds the value that `forgotten` had. */
+	/* Upper bound that CPU 0 found. Its member `error` contains the value of `forgotten` at that time. */
 	struct ktrx_clock_sample seen __attribute__((__aligned__(64)));
 };
 
 /*
- * Tables of measurements in lent memory, each with one entry for each CPU; NULL: no table. `once`: nonzero if
- * clocks are measured even if no host requests it.
+ * Tables of measurements in lent memory, each with one entry for each CPU; NULL: no table. `once` is nonzero
+ * if CPUs measure their clocks even when no host requests measurements.
  */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;
@@ -300,7 +303,7 @@ KTRACE_HIDDEN void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats);
 
 /* ---- keep.c: a trace that survives a reset ---------------------------------------------------- */
 
-/* Returns the bytes that the copies in persistent memory need for `rings` rings. */
+/* Returns the number of bytes that the copies in persistent memory need for `rings` rings. */
 KTRACE_HIDDEN uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings);
 
 /* Invalidates the trace that an earlier boot left in this memory. Call it before writing to the memory. */

@@ -7,7 +7,10 @@
 #include "core.h"
 #include "hook.h"
 
-/* Stores the location of the CPU's reserve word in the ring's entry, unless it is the entry's own word. */
+/*
+ * Stores the location of the CPU's reserve word in the ring's entry. Does nothing if the reserve word is the
+ * `word` of that entry itself.
+ */
 static void head_place(struct ktrx_ring *ring, uint64_t *word)
 {
 	if (word == &ring->word)
@@ -19,7 +22,9 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 		ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
 }
 
-/* Returns nonzero if the reserve word is free, and not in the entry of another CPU's ring. */
+/*
+ * Returns nonzero if no CPU uses the reserve word, and if the word is not in the entry of another CPU's ring.
+ */
 static int word_is_free(const uint64_t *word, uint32_t cpu)
 {
 	uintptr_t at = (uintptr_t)word, rings = (uintptr_t)ktrace_ring;

@@ -15,9 +15,10 @@
 #include "reader.h"
 
 #define KTRACE_ALIGN_OF_PIECES 32u
-#define KTRACE_DUMP_ALIGN      64u /* keeps the root of a following dump aligned */
-#define KTRACE_SLOT_WORDS      (KTRX_SLOT_SIZE / sizeof(uint64_t))
-#define KTRACE_ROOM_SLOTS      (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
+/* dumps have a multiple of this size, so that the root of the next dump is aligned */
+#define KTRACE_DUMP_ALIGN 64u
+#define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define KTRACE_ROOM_SLOTS (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
 
 /* ---- the stream ------------------------------------------------------------------------------- */
 

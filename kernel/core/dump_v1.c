@@ -152,8 +152,8 @@ static bool next_of(struct v1_walk *v1, uint32_t cpu, struct ktrace_walk_record 
 }
 
 /*
- * Looks at the next record with a copy of the walk, because storing a record for each source would need too
- * much memory.
+ * Reads the next record with a copy of the walk, so that the walk can read it again. It is not stored,
+ * because a record for each source would need too much memory.
  */
 static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_record *record)
 {

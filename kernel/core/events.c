@@ -216,7 +216,7 @@ static void tell_off(void)
 	switched_end(&noted);
 }
 
-/* Makes records of places take the same path, slow or fast, as those of their events. */
+/* Makes records of places take the same code path, slow or fast, as records of their events. */
 static void set_places(void)
 {
 	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {

@@ -73,8 +73,9 @@ static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 }
 
 /*
- * Returns nonzero if all locks that this holder has taken are known. That is so because a CPU holds no lock
- * at a switch, and a thread holds none when it is made.
+ * Returns nonzero if all locks that this holder has taken are known. A CPU holds no lock when it switches
+ * threads, so its locks are known from its first switch on. A new thread holds no lock, so its locks are
+ * known if its creation was reported.
  */
 static int holder_is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
 {

@@ -3,10 +3,9 @@
  * Shared by the hooks of ktrace/hooks.h: access to this CPU's entry in the table of CPUs, and to the entries
  * of holders.
  *
- * Hooks take no lock, and an interrupt may call hooks while another hook runs. What an interrupt's hooks
- * change is undone when the interrupt ends (locks are released, nesting is counted down). So a hook that adds
- * a place to a list counts the place before it fills the place in: an interrupt in between uses the next
- * place.
+ * Hooks take no lock, and an interrupt may call hooks while another hook runs. When an interrupt ends, its
+ * hooks have undone all their changes (locks are released, nesting is counted down). So a hook that adds a
+ * place to a list counts the place before it fills the place in: an interrupt in between uses the next place.
  */
 #ifndef KTRACE_CORE_HOOK_H
 #define KTRACE_CORE_HOOK_H

@@ -4,7 +4,7 @@
  * needs of the image is copied into persistent memory: the root, the ring table, the boot ring, the event
  * table and texts. Rings and other tables are in that memory anyway. Heartbeats update the copies. A ring may
  * have more records than the copy of its entry states; a reader finds the real end by the slots' generations.
- * So the record path is not involved.
+ * So the code that records events does not update the copies.
  *
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.

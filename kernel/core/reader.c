@@ -263,7 +263,7 @@ static bool first_copy(const struct ktrx_ring *ring, uint64_t index, union slot 
 	       (KTRX_TAG_KIND(slot->word[0]) == KTRX_KIND_FIRST || is_checked(ring, index, slot, 0));
 }
 
-/* *check: what this slot contributes to the check of its record. */
+/* Copies a continuation slot. *check receives this slot's part of the check of its record. */
 static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot, uint64_t *check)
 {
 	if (!slot_copy(ring, index, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST, slot))
@@ -280,7 +280,8 @@ static bool is_anchor(const union slot *slot)
 
 /*
  * Returns the anchor stamp that the oldest records are relative to. That anchor may be overwritten: the first
- * anchor still in the ring contains its stamp. If there is no anchor, all records follow the newest one.
+ * anchor still in the ring contains its stamp. If the ring has no anchor any more, all its records are
+ * relative to the newest anchor, whose stamp is in ring->anchor_stamp.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)
 {

@@ -107,11 +107,11 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type);
 
 struct ktrace_walk {
 	const struct ktrx_ring *ring;
-	uint64_t index, head; /* the walk has still to visit the slots from index to head - 1 */
+	uint64_t index, head; /* the slots from `index` to `head` - 1 are not visited yet */
 	uint64_t reference;   /* full timestamp of the anchor that the next record's stamp is relative to */
-	/* slots that were overwritten before they could be read; only if newest first */
+	/* number of slots that were overwritten before they could be read; 0 if the walk is oldest first */
 	uint64_t overwritten;
-	uint64_t unreadable; /* slots that are not part of a complete record; only if newest first */
+	uint64_t unreadable; /* number of slots without a complete record; 0 if the walk is oldest first */
 };
 
 struct ktrace_walk_record {
@@ -146,8 +146,8 @@ bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *r
 /* ---- dumps: dump.c ---------------------------------------------------------------------------- */
 
 /*
- * The output path of a dump: bytes collect in the sink's buffer and go out when it is full. The first error
- * stops all output; ktrace_stream_close() returns it.
+ * The output of a dump: bytes are stored in the sink's buffer, and passed to the sink when the buffer is
+ * full. The first error stops all output; ktrace_stream_close() returns it.
  */
 
 struct ktrace_stream {
@@ -155,7 +155,7 @@ struct ktrace_stream {
 	uint64_t *heads; /* head of each ring when the dump began */
 	uint32_t rings;
 	unsigned char *buffer; /* follows the heads in the sink's buffer */
-	size_t size, fill;     /* size of `buffer` in bytes; bytes waiting in it */
+	size_t size, fill;     /* `size`: capacity of `buffer` in bytes; `fill`: number of bytes in it */
 	uint64_t at;	       /* bytes produced so far */
 	int error;
 };

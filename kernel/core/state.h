@@ -21,8 +21,8 @@
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
 /*
- * An anchor is written before a record that is this many ticks later or earlier than the last anchor. This is
- * half of the distance that the format allows.
+ * If a record is at least this many ticks later or earlier than the last anchor, a new anchor is written
+ * before the record. The format allows twice this difference.
  */
 #define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))
 
@@ -42,7 +42,8 @@ struct ktrace_console_record {
 };
 
 struct ktrace_state {
-	uint64_t ended;	    /* calls of ktrace_panic() and ktrace_exit() with an end hook set */
+	/* number of calls of ktrace_panic() and ktrace_exit() while an end hook was set */
+	uint64_t ended;
 	uint64_t changes;   /* number of changes so far to anything that event states depend on */
 	uint64_t mailing;   /* 1 while a CPU carries out the host's requests */
 	uint64_t rare_word; /* reserve word of the ring of rare events */
@@ -66,7 +67,8 @@ struct ktrace_state {
 	struct ktrx_holder *holder; /* NULL: none */
 	struct ktrx_fold *fold;	    /* `folds` entries for each CPU */
 	uint32_t folds;
-	uint64_t *counters; /* [ring][event id]; NULL: `count` of each event is used */
+	/* [ring][event id]; NULL: each event descriptor counts its own records in `count` */
+	uint64_t *counters;
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;

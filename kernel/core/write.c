@@ -117,9 +117,9 @@ static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n
 }
 
 /*
- * Adds the record's slots to `lapped` if a whole lap was reserved after its first slot: its slots may have
- * overwritten newer ones. The count is a lower bound: a CPU may load the head before its stores are visible,
- * and a port may omit the call.
+ * Adds the record's slots to `lapped` if other writers have reserved a whole lap since its first slot was
+ * reserved: then the record may have overwritten newer slots. The count is a lower bound: a CPU may load the
+ * head before its stores are visible, and a port may omit the call.
  */
 static void count_if_lapped(const struct ktrace_writer *writer)
 {
@@ -150,8 +150,8 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 }
 
 /*
- * Returns nonzero if the last anchor is too far away in time, in either direction. The CPU that wrote it may
- * have a different clock.
+ * Returns nonzero if the timestamp of the last anchor is too much earlier or later. It may be later if a CPU
+ * with another clock wrote that anchor.
  */
 static int needs_anchor(const struct ktrace_writer *writer)
 {
@@ -162,8 +162,9 @@ static int needs_anchor(const struct ktrace_writer *writer)
 }
 
 /*
- * Stores the anchor as the ring's newest, unless a later one was written already. The boot ring's deadline
- * stays in the past, because all of its records come through this code.
+ * Stores the anchor as the ring's newest, unless a later one was written already. The deadline of the boot
+ * ring stays in the past. So call sites never write to the boot ring themselves: this code writes all of its
+ * records.
  */
 static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 {

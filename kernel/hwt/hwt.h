@@ -3,9 +3,9 @@
  * Shared by the sources of kernel/hwt.
  *
  * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c). A unit is enabled
- * and disabled on the CPU that it traces. hwt_control.c has the requests of the owner, hwt_hooks.c the hooks
- * that the kernel calls. hwt_record.c makes records, queues them until the owner takes them, and is where
- * threads and readers wait.
+ * and disabled on the CPU that it traces. hwt_control.c carries out the requests of the owner. hwt_hooks.c
+ * contains the hooks that the kernel calls. hwt_record.c makes records and queues them until the owner takes
+ * them; it also contains the functions in which threads and readers wait.
  *
  * Lock order: the control lock of a context (which sleeps); the process table lock; the spinlock. The
  * spinlock protects all lists, which process is traced by which context, what runs, and the queues. The
@@ -129,15 +129,15 @@ KTRACE_HIDDEN void ktrace_hwt_detach(struct ktrace_hwt_context *context);
 /* ---- unit.c ------------------------------------------------------------------------------------ */
 
 /*
- * Makes a unit for a CPU or a thread, with a buffer, and gives it the configuration of the context.
+ * Makes a unit for a CPU or a thread, with a buffer, and configures the unit as the context demands.
  * Returns MEMORY or an error of the backend.
- * Requires: the control lock is held; a thread's process cannot go away, or the caller looks it up again. May
- * sleep.
+ * Requires: the control lock is held; for a thread, its process cannot end meanwhile, or the caller looks the
+ * process up again afterwards. May sleep.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index,
 				       struct ktrace_hwt_unit **made);
 /*
- * Adds the unit to its context, for a thread (NULL: for a CPU).
+ * Adds the unit to its context. The unit then traces `thread`, or a CPU if `thread` is NULL.
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_attach(struct ktrace_hwt_unit *unit, struct ktrace_hwt_thread *thread);
@@ -167,12 +167,12 @@ KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t c
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
 /*
  * Call this after a record that describes the code that the running thread executes from now on. Enables the
- * unit on this CPU if it is not enabled: the thread may not have passed through a switch.
+ * unit on this CPU if no thread switch has enabled it yet.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
 /*
- * Disables the unit. On return no CPU has it enabled. If it is enabled again during the call, the call
- * disables it again.
+ * Disables the unit. On return no CPU has it enabled. If a CPU enables the unit again during the call, the
+ * call disables it again.
  * May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
@@ -184,7 +184,7 @@ KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit,
 					    const struct ktrace_hwt_config *config);
-/* Counts a gap in the unit's trace. */
+/* Counts a loss of trace data of the unit. */
 KTRACE_HIDDEN void ktrace_hwt_unit_lose(struct ktrace_hwt_unit *unit);
 /*
  * Separates the unit from its thread for good: the unit is disabled and cannot be enabled again.

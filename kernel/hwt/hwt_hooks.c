@@ -31,8 +31,8 @@ void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread)
 /* ---- Programs and what they map ---------------------------------------------------------------- */
 
 /*
- * Returns nonzero if tracing must end. An owner without rights must not learn from the trace what only the
- * program may access.
+ * Returns nonzero if tracing must end. An owner without the program's rights must not learn from the trace
+ * what only the program may access.
  */
 static int is_out_of_reach(const struct ktrace_hwt_context *context, int gains)
 {

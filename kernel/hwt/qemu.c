@@ -4,9 +4,9 @@
  * special instruction passes the page to QEMU's plugin. Without the plugin nothing reads the page, so the
  * members that the unit would write do not change.
  *
- * A unit's state has its configuration. Enabling the unit copies it to the page of the CPU, because units
- * take turns on a CPU. The unit continues at its position, which is stored in the unit's state, because the
- * page is not preserved after DISABLE.
+ * A unit's state contains its configuration. Several units can take turns on a CPU, so enabling a unit copies
+ * its configuration to the page of the CPU. The unit continues at its position, which is stored in the unit's
+ * state, because the page is not preserved after DISABLE.
  */
 #include "../base/bytes.h"
 #include "ktrace/hwt_qemu.h"
@@ -14,9 +14,9 @@
 #include "ktrace_io.h"
 
 #define KTRACE_EXTENTS_MAX 4095u
-/* minimum number of commands per second of a virtual CPU that is not stopped */
+/* A command that takes longer than 1/10000 s shows that the virtual CPU was stopped meanwhile. */
 #define KTRACE_COMMANDS_A_SECOND 10000u
-/* maximum number of attempts to send the time without a stop of the virtual CPU in between */
+/* maximum number of attempts to send the time; an attempt fails if the virtual CPU is stopped during it */
 #define KTRACE_ATTEMPTS 4u
 
 /* In ktrace_hwt_unit.state. */
@@ -285,7 +285,8 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 }
 
 /*
- * Sets the unit's clock again: even if the clock was late before, no later packet has a time before this one.
+ * Sets the unit's clock again. If the clock was late, later packets nevertheless have no time before this
+ * moment.
  */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {

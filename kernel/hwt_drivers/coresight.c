@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `coresight`. Enabling starts at the end of the path: the end of the trace, then the links, then
- * the trace unit. Disabling goes the other way, with a flush of data on its way in between:
+ * The backend `coresight`. Enabling starts the components in this order: the memory controller at the end of
+ * the path, then the links, then the trace unit. Disabling stops them in the opposite order, and flushes the
+ * data that is still in the components:
  *
  *	init        checks the description, finds paths, reads the features of components
  *	unit_init   builds a scatter list, if an ETR writes into the buffer
@@ -273,8 +274,8 @@ static int coresight_disable(struct ktrace_hwt_backend *backend, struct ktrace_h
 }
 
 /*
- * The trace unit is lost together with its CPU. But an ETR would continue to write into a buffer that will be
- * freed.
+ * The trace unit is lost together with its CPU. But its ETR must be stopped, because it would continue to
+ * write into a buffer that will be freed.
  */
 static void coresight_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {

@@ -91,7 +91,7 @@
 /* ---- Links ------------------------------------------------------------------------------------- */
 
 #define KTRACE_FUNNEL_FUNCTL 0x000u
-/* a port makes n + 1 transfers before it is the next port's turn */
+/* a port sends n + 1 times before the next port may send */
 #define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8)
 #define KTRACE_FUNCTL_HOLD	    0x7u
 #define KTRACE_FUNCTL_PORTS(bits)   ((uint32_t)(bits))
@@ -156,11 +156,11 @@
  */
 
 /*
- * In ktrace_hwt_backend.state: what all trace units can do. A thread may run on any CPU, so only common
- * features are used.
+ * In ktrace_hwt_backend.state: the features that all trace units have. A thread may run on any CPU, so the
+ * backend uses only these features.
  */
 struct ktrace_coresight_found {
-	uint32_t first; /* index of the first ETM4, whose registers are given to decoders */
+	uint32_t first; /* index of the first ETM4; decoders get the values of its registers */
 	uint32_t collected;
 	uint32_t scatters; /* nonzero: all ETRs support scatter lists */
 	uint32_t pairs, context_comparators, vmid_comparators;
@@ -177,7 +177,7 @@ struct ktrace_coresight_request {
 	uint64_t context; /* value to compare; acatr selects what it is compared with */
 	uint32_t stops;	  /* KTRACE_HWT_STOP */
 	uint32_t scatter; /* nonzero: buffer.table is a scatter list */
-	uint64_t offset;  /* offset in the buffer at which the ETR was when it was last read */
+	uint64_t offset;  /* offset in the buffer of the ETR's write pointer when the pointer was last read */
 	uint32_t full;	  /* value of STS.Full when it was last read */
 };
 

@@ -15,9 +15,9 @@
 
 /*
  * An ETR writes into the buffer of one unit by itself, in frames of 16 bytes: into one piece, or into the
- * pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it has wrapped. So
- * of several laps between two reads only one is counted, and positions are the smallest ones that agree with
- * the registers.
+ * pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it has wrapped. If
+ * it wraps several times between two reads of this bit, only one lap is counted. So a position is the
+ * smallest one that agrees with the registers.
  *
  * If an ETR can resume at its write pointer, the pointer is set to the unit's position. Other ETRs start
  * again at the beginning of the buffer. For these the rest of the last lap is filled with null frames, so

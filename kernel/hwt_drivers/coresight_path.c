@@ -138,9 +138,10 @@ int ktrace_coresight_links_shut(struct ktrace_coresight *all, const struct ktrac
 /* ---- Trace memory controllers ----------------------------------------------------------------- */
 
 /*
- * Trace memory controllers, as far as all of them behave alike. They are programmed while disabled and ready.
- * CTL.TraceCaptEn starts capturing. A flush that stops the controller (one write arms it, a second one starts
- * it) makes it ready without loss. Then its content is read. Clearing TraceCaptEn disables it.
+ * The functions that all types of trace memory controllers have in common. A controller is programmed while
+ * it is disabled and ready. CTL.TraceCaptEn starts capturing. A flush that stops the controller (one write
+ * arms it, a second one starts it) makes the controller ready without loss. Then its content is read.
+ * Clearing TraceCaptEn disables the controller.
  */
 
 int ktrace_coresight_poll(const struct ktrace_coresight *all,

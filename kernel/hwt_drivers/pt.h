@@ -127,8 +127,8 @@ struct ktrace_hwt_pt_cursor {
 
 /*
  * The data of a unit. All zero until the unit is configured. The hardware writes at unit->position modulo the
- * buffer's size; the cursor `at` is the region with that byte. `limit` is a position: bytes after it would
- * overwrite bytes that were not taken.
+ * buffer's size; the cursor `at` is the region with that byte. `limit` is a position: bytes that the hardware
+ * writes after it overwrite bytes that the reader has not taken yet.
  */
 struct ktrace_hwt_pt_unit {
 	uint64_t control; /* IA32_RTIT_CTL while tracing */
@@ -185,8 +185,8 @@ KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt
 KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit);
 
 /*
- * Moves the cursor forward to the entry with that number, around the table's end if necessary. Returns DEVICE
- * if there is no such entry.
+ * Moves the cursor forward to the entry with that number. After the last entry it continues with the first
+ * one. Returns DEVICE if there is no such entry.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);

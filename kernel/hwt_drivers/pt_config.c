@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
- * member of a configuration is either applied or refused. A member for packets that are off or for another
- * backend is refused, too.
+ * member of a configuration is either applied or refused. Members for another backend, and members for
+ * packets that are off, are refused.
  *
- * Periods are rounded down to one that CPUID lists, or up if CPUID lists none so small.
+ * A period is rounded down to one that CPUID lists; a period below all of these is rounded up.
  */
 #include "pt.h"
 
@@ -16,7 +16,10 @@
 #define KTRACE_PSB_UNIT	   UINT64_C(2048) /* shortest period, in bytes */
 #define KTRACE_MTC_DEFAULT UINT64_C(256)
 
-/* Returns the highest bit of `values` that is not above log2(period); if there is none, the lowest bit. */
+/*
+ * Bit n of `values`: the exponent n is possible. Returns the largest possible exponent that is not above
+ * log2(period), or the smallest possible exponent if all are above it.
+ */
 static uint64_t choose(uint64_t values, uint64_t period)
 {
 	uint64_t exponent = 63u - (uint64_t)__builtin_clzll(period);
@@ -36,8 +39,8 @@ uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct
 }
 
 /*
- * Returns CYCThresh: n suppresses CYC packets for 2^(n - 1) cycles, 0 never. Bit n of CPUID's map means that
- * n is possible.
+ * Returns the value for CYCThresh: n suppresses CYC packets for 2^(n - 1) cycles, 0 suppresses none. The
+ * value n is possible if bit n is set in CPUID's map.
  */
 static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
@@ -54,7 +57,8 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 }
 
 /*
- * Returns true if the configuration has members for another backend, or periods of packets that are disabled.
+ * Returns true if the configuration has members for another backend, or periods for packets that the
+ * configuration disables.
  */
 static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
@@ -168,8 +172,8 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 /*
  * The output table of Intel PT (ToPA): one entry for each region, then one that leads back to the first. The
  * size of a region is a power of two pages, and the region is aligned to it. Regions interrupt if their end
- * is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region has
- * STOP, and an interrupt to report it: the region before the one with the oldest byte that was not taken.
+ * is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region has STOP
+ * and causes an interrupt: the region before the one with the oldest byte that the reader has not taken yet.
  */
 
 static uint64_t *table(const struct ktrace_hwt_unit *unit)

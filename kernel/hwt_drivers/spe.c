@@ -2,8 +2,8 @@
 /*
  * Arm's Statistical Profiling Extension: one in every n operations becomes a record in a buffer. The hardware
  * has registers with the next write address and the end of the buffer, and stops when a record might not fit.
- * So a unit's buffer is divided into portions, each of which is a buffer for the hardware: while a reader
- * takes one, the next is filled. The life of a unit:
+ * So a unit's buffer is divided into portions, and the hardware gets one portion at a time as its buffer.
+ * While the hardware fills a portion, a reader can take the previous one. The life of a unit:
  *
  *	1. init       reads features from ID registers, or reports why SPE is not available
  *	2. cpu_init   each CPU: checks that no other software samples; resets the registers
@@ -16,8 +16,8 @@
  *	              PMBLIMITR; only then reads the registers
  *	8. service    there is room again: a unit that was full samples again after its next enable
  *
- * The position is the end of a whole record or the end of a portion. A portion's end with less room than a
- * record may need is filled with padding packets.
+ * The position is the end of a whole record or the end of a portion. If the room that is left in a portion is
+ * less than a record may need, it is filled with padding packets.
  */
 #include "../base/bytes.h"
 #include "spe.h"
@@ -94,7 +94,7 @@ static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_
 	ktrace_hwt_spe_unit(unit)->control = 0;
 }
 
-/* Returns the bytes from the position to the end of its portion. */
+/* Returns the number of bytes from the unit's position to the end of the current portion. */
 static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_spe_unit *own)
 {
 	uint64_t place = unit->position % unit->buffer.size;
@@ -104,8 +104,8 @@ static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_h
 }
 
 /*
- * Sets unit->full. A unit with KTRACE_HWT_STOP is full if the rest of its portion still has bytes of the
- * previous lap that were not taken.
+ * Sets unit->full. A unit with KTRACE_HWT_STOP is full if the hardware, up to the end of the current portion,
+ * would overwrite bytes that the reader has not taken yet.
  */
 static void set_full(struct ktrace_hwt_unit *unit)
 {
@@ -215,8 +215,8 @@ static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_u
 }
 
 /*
- * Advances the position to where the hardware has stopped, without an incomplete record.
- * Returns DEVICE if that is outside the portion, or if the hardware could not write.
+ * Advances the position to the place at which the hardware has stopped, or to the end of the last whole
+ * record before it. Returns DEVICE if that place is outside the portion, or if the hardware could not write.
  */
 static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit, uint64_t pointer,
 		  uint64_t status)
@@ -258,7 +258,7 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	}
 	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
-	/* The hardware would stop at once if there is less room than the longest record needs. */
+	/* If there were less room than the longest record needs, the hardware would stop at once. */
 	if (to_end(unit, own) < spe->record)
 		pad(unit);
 	unit->wraps = unit->position / unit->buffer.size;

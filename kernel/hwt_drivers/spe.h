@@ -85,7 +85,7 @@ struct ktrace_hwt_spe_unit {
 	uint64_t events;
 	uint64_t latency;
 	uint64_t counter; /* PMSICR_EL1, saved from disable to enable */
-	uint64_t portion; /* bytes of a portion; the last portion may be shorter */
+	uint64_t portion; /* size of a portion in bytes; the last portion may be smaller */
 	uint64_t stops;	  /* KTRACE_HWT_STOP */
 	uint64_t running;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes a sink's ring to its file. Whatever happens, the file has whole records, one after another, and at
- * most the beginning of one more. That beginning is removed if the kernel can truncate the file; otherwise
+ * Writes a sink's ring to its file. Whatever happens, the file consists of whole records, and perhaps ends
+ * with the beginning of one more. If the kernel can truncate the file, that beginning is removed; otherwise
  * the next write completes the record.
  */
 #include "proc.h"
@@ -51,8 +51,8 @@ int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t si
 }
 
 /*
- * Removes from the ring those whole records that are among the first `bytes` waiting bytes. These bytes are
- * in the file.
+ * The first `bytes` waiting bytes were written to the file: removes from the ring the records that are
+ * completely among these bytes.
  */
 static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 {

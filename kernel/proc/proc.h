@@ -25,8 +25,8 @@ extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
 
 enum ktrace_proc_outcome {
 	KTRACE_PROC_RECORDED,
-	KTRACE_PROC_FULL,	/* no room now; nothing was counted */
-	KTRACE_PROC_NOT_TRACED, /* nothing to record, and nothing to count */
+	KTRACE_PROC_FULL,	/* there is no room now; the record was not counted as lost */
+	KTRACE_PROC_NOT_TRACED, /* there is nothing to record, so no record is lost */
 };
 
 KTRACE_INLINE unsigned long ktrace_proc_lock(void)

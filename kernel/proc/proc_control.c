@@ -269,8 +269,8 @@ static void forget_written(struct ktrace_proc *process, struct ktrace_proc_threa
 }
 
 /*
- * Stops tracing a process that gains rights, unless the superuser traces it: an owner without rights must not
- * learn from the trace what only the program may access.
+ * Stops tracing a process that gains rights, unless the superuser traces it: an owner without the program's
+ * rights must not learn from the trace what only the program may access.
  */
 static void drop_privileged(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {

@@ -210,8 +210,8 @@ static void fit(struct ktrace_proc_pending *pending, const struct ktrace_proc_si
 
 /*
  * Puts the record into the ring. The process may have been traced into another sink in the meantime: then the
- * record goes into that sink, or is lost if that sink is full, because that sink's lock must not be taken
- * here.
+ * record goes into the new sink. If the new sink is full, the record is lost: making room needs the lock of
+ * the new sink, which must not be taken here.
  * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
@@ -236,8 +236,8 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
 }
 
 /*
- * Completes the pending record with `size` bytes at an address of the program, and records it. `must`:
- * nonzero: do not record if the bytes cannot be read.
+ * Completes the pending record with `size` bytes at an address of the program, and records it. If `must` is
+ * nonzero and the bytes cannot be read, nothing is recorded.
  */
 static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			 struct ktrace_proc_pending *pending, uintptr_t address, uint64_t size, int must)

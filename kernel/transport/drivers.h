@@ -9,13 +9,13 @@
 #include "ktrace/transport.h"
 
 /*
- * The output lock: at most one CPU and one context sends at a time, on any transport. Taking it is tried a
- * limited number of times, so no caller waits for ever.
+ * The output lock: only one context on one CPU can send at a time, for all transports together. A caller
+ * tries to take the lock only a limited number of times, so no caller waits for ever.
  */
 
 /*
- * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. `seize`: true: after that number of tries, takes the lock
- * even if another context holds it. Use this if that context will never release the lock.
+ * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. If `seize` is true, and all tries have failed, takes the
+ * lock from the context that holds it. Use this if that context will never release the lock.
  */
 int ktrace_output_enter(bool seize);
 void ktrace_output_leave(void);
@@ -24,8 +24,8 @@ void ktrace_output_leave(void);
 int ktrace_output_send(struct ktrace_transport *transport, const void *data, size_t bytes);
 
 /*
- * Fills in a driver's operations, and a number of polls that suits register access. The transport is not
- * ready yet.
+ * Sets a driver's operations, and a limit of polls that suits devices with byte-wise registers. The transport
+ * is not ready yet.
  */
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int (*probe)(struct ktrace_transport *transport),
@@ -72,7 +72,8 @@ static inline bool ktrace_bus_identity(const struct ktrace_bus *bus)
 /*
  * Finds the first function with this vendor id (low half) and device id, at *address or later. Returns true
  * and sets *address.
- * *address starts at 0. To search on after a match, call ktrace_pci_next() first.
+ * Set *address to 0 before the first call. To continue the search after a match, call ktrace_pci_next()
+ * first.
  */
 bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *address);
 void ktrace_pci_next(uint32_t *address);

@@ -6,9 +6,10 @@
 #include "ktrace_io.h"
 
 #define KTRACE_LOCK_TRIES (1u << 20)
-/* number of consecutive sends without an accepted byte, after which a send fails */
+/* a send fails after this number of consecutive tries in which the device accepts no byte */
 #define KTRACE_EMPTY_SENDS_LIMIT 16u
-#define KTRACE_REGISTER_PATIENCE (1u << 20) /* more polls than a byte takes at 9600 baud on any machine */
+/* number of polls; it takes longer than sending a byte at 9600 baud, on any machine */
+#define KTRACE_REGISTER_PATIENCE (1u << 20)
 
 static uint64_t output_lock; /* 1 while a context sends */
 static struct ktrace_transport *chosen;

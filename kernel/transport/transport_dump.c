@@ -71,7 +71,7 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	if (pause)
 		ktrace_stop();
 	error = dump_until_whole(transport, how);
-	/* not if another CPU has panicked in the meantime */
+	/* recording stays stopped if another CPU has panicked in the meantime */
 	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING)
 		ktrace_start();
 	ktrace_output_leave();

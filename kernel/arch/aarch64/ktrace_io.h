@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Orders accesses to memory that a device reads or has written, and the access to the register or index that
- * passes it to the device.
+ * Barriers between accesses to memory that a device reads or writes, and the access to the register or index
+ * that passes this memory to the device.
  */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
@@ -26,8 +26,9 @@ static inline void ktrace_io_relax(void)
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * Executes the marker and, directly after it, the store. They are one piece of assembler, so that no other
- * instruction comes between them, and are within aligned 8 bytes, so that both are on one page.
+ * Executes the marker and, directly after it, the store. Both instructions are in one piece of assembler, so
+ * that no other instruction comes between them. They are within 8 aligned bytes, so that both are on one
+ * page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Defaults for what neither the port nor the CPU's header defines: one CPU, no threads, the compiler's
- * atomics, and slots reserved with an atomic addition in the CPU's ring. Each CPU's header includes this one
- * at its end. A CPU without a header of its own uses this header alone; ktrace_port.h must then define the
- * clock.
+ * Default definitions, for everything that neither ktrace_port.h nor the CPU's header defines: one CPU, no
+ * threads, the compiler's atomics, and slots reserved with an atomic addition in the CPU's ring. Each CPU's
+ * header includes this one at its end. A CPU without a header of its own uses this header alone;
+ * ktrace_port.h must then define the clock.
  */
 #ifndef KTRACE_ARCH_GENERIC_H
 #define KTRACE_ARCH_GENERIC_H
@@ -76,7 +76,7 @@ static inline uint32_t ktrace_arch_thread(void)
 
 /*
  * A port may define these as macros that use variables of the kernel, such as `cpu` or `thread`. They are
- * expanded here, because no variable of ktrace hides the kernel's variables here.
+ * expanded in these functions, which have no variables of their own that could hide the kernel's variables.
  */
 KTRACE_INLINE uint32_t ktrace_port_cpu(void)
 {

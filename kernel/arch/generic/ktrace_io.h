@@ -10,9 +10,9 @@
 #include "ktrace/transport.h"
 
 /*
- * Orders accesses to memory that a device reads or has written, and the access to the register or index that
- * passes it to the device. This is the compiler's full barrier; a CPU whose devices need more defines its
- * own.
+ * Barriers between accesses to memory that a device reads or writes, and the access to the register or index
+ * that passes this memory to the device. This is the compiler's full barrier; a CPU whose devices need more
+ * defines its own.
  */
 #ifndef ktrace_io_barrier
 #define ktrace_io_barrier ktrace_io_barrier

@@ -68,9 +68,9 @@ static inline void ktrace_arch_clock_fence(void)
 #endif
 
 /*
- * The frame pointer points to the end of the two words (frame pointer and return address). A leaf function
- * that was interrupted may have saved only the frame pointer, in the place where other functions save the
- * return address.
+ * The frame pointer is the address just after the two saved words (frame pointer and return address). A leaf
+ * function that was interrupted may have saved only the frame pointer, in the place where other functions
+ * save the return address.
  */
 #ifndef ktrace_arch_frame
 #define KTRACE_ARCH_FRAME_OFFSET (-16)

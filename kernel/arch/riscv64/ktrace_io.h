@@ -4,8 +4,8 @@
 #define KTRACE_ARCH_IO_H
 
 /*
- * Orders accesses to memory that a device reads or has written, and the access to the register or index that
- * passes it to the device.
+ * Barriers between accesses to memory that a device reads or writes, and the access to the register or index
+ * that passes this memory to the device.
  */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)

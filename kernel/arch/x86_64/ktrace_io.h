@@ -93,8 +93,8 @@ static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_
 }
 
 /*
- * Orders accesses to memory that a device reads or has written, and the access to the register or index that
- * passes it to the device.
+ * Barriers between accesses to memory that a device reads or writes, and the access to the register or index
+ * that passes this memory to the device.
  */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
@@ -113,8 +113,9 @@ static inline void ktrace_io_relax(void)
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * Executes the marker and, directly after it, the store. They are one piece of assembler, so that no other
- * instruction comes between them, and are within aligned 16 bytes, so that both are on one page.
+ * Executes the marker and, directly after it, the store. Both instructions are in one piece of assembler, so
+ * that no other instruction comes between them. They are within 16 aligned bytes, so that both are on one
+ * page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {
