@@ -532,8 +532,8 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Finds types that have the name of a struct. A value of such a type is the struct itself. An argument of
- * such a type is the address of the struct.
+ * Attaches the values to their types. If the table gives a type no base, its values are shown as names, or as
+ * numbers if they have no name.
  */
 static int attach_values(struct parser *parser)
 {

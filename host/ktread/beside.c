@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items o
 struct beside {
 	struct ktread_beside_source source;
 	uint32_t first_id;   /* id of the source's first type in the trace's table */
-	uint32_t references; /* one for each ring, and one for ktread_beside_source() while it runs */
+	uint32_t references; /* number of users: each ring, and ktread_beside_source() while it runs */
 };
 
 struct ring {
@@ -192,7 +192,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 
 	if (status < 0)
 		return status;
-	/* Id 0 is not an event. Ids that are used for places are not free. */
+	/* Id 0 is not an event. The ids of places are not free. */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)

@@ -58,8 +58,8 @@ int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point
 		return ktread_fail_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		/*
-		 * The first piece is for timestamps before the first point. It begins where the second one
-		 * begins.
+		 * The first piece is for timestamps before the first point. It begins at the same timestamp
+		 * as the second piece.
 		 */
 		if (pieces == 0)
 			piece[pieces++] =
@@ -91,8 +91,8 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 }
 
 /*
- * Sets info->clock and info->clock_aligned from the points that are set now. Points that were replaced do not
- * count.
+ * Sets info->clock and info->clock_aligned from the points that are set now. Earlier points, which these have
+ * replaced, do not count.
  */
 static void describe_alignment(struct ktread *trace)
 {

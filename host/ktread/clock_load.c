@@ -61,8 +61,8 @@ static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
 }
 
 /*
- * Returns the drift between two samples, in units of 2^-32; 0 if their errors can explain it, or if it is
- * implausible.
+ * Returns the drift between two samples, in units of 2^-32; 0 if the samples' errors can explain the drift,
+ * or if the drift is implausible.
  */
 static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {

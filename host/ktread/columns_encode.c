@@ -100,8 +100,8 @@ static void find_regular_copied(struct ktread_columns *columns, const uint32_t (
 }
 
 /*
- * Sets *lap to the newest lap that the slot can be of and that its generation agrees with. Returns false if
- * that lap is so old that a signed difference of 8 bits may not be able to express it.
+ * Sets *lap to the newest possible lap of the slot that agrees with the slot's generation. Returns false if
+ * this lap may be too old for a signed difference of 8 bits.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
 {
@@ -115,8 +115,8 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 }
 
 /*
- * Slots are visited from last to first. This is what is known of the later slots of the current slot's
- * record.
+ * Slots are visited from last to first. This struct holds what is known of the slots that follow the current
+ * slot in its record.
  */
 struct rest {
 	uint64_t check;

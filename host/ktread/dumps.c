@@ -72,7 +72,7 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return to;
 }
 
-/* Returns true if the header has no oddities. Used for headers that a search found. */
+/* Returns true if all fields of the header have usual values. Used for headers that a search found. */
 static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_dump *dump)
 {
 	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];
@@ -199,7 +199,10 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			at = end;
 			continue;
 		}
-		/* If another header is within this dump's claimed length, this dump was cut short there. */
+		/*
+		 * If another header is within the length that this dump claims, this dump was cut short at
+		 * that header.
+		 */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)
 			dump.truncated = true;

@@ -66,8 +66,8 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 }
 
 /*
- * Follows the chain of anchors back from slot `index`. Returns 1 if the chain leaves the window or reaches
- * the ring's first anchor, 0 if an anchor is missing, or an error.
+ * Follows the chain of anchors back from slot `index`. Returns 1 if the next anchor is before `begin` or this
+ * is the ring's first anchor, 0 if an anchor is missing, or an error.
  */
 static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint64_t begin, uint64_t head,
 		     struct ktread_stamp_start *start)
@@ -125,7 +125,7 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)
 #define STABLE_TRIES 10u
 
-/* Reads a row once. Returns 1, 0 if it was being changed, or an error. */
+/* Reads a row once. Returns 1; 0 if its CPU was changing the row; or an error. */
 static int read_once(const struct ktread_section *section, uint64_t at, struct ktrx_fold *fold)
 {
 	uint64_t after;
@@ -144,8 +144,8 @@ static uint64_t row_bytes(const struct ktread_section *section)
 }
 
 /*
- * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if every attempt
- * found the row being changed.
+ * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if the row's CPU was
+ * changing the row at every attempt.
  */
 static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fold, bool *whole)
 {

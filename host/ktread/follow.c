@@ -83,8 +83,8 @@ static int create(struct ktread_follow **follow, const struct ktread_follow_opti
 }
 
 /*
- * Rejects a trace or a core, because they do not change. An empty file is accepted: it may become the memory
- * of a guest.
+ * Rejects a trace file or a core dump, because these do not change. An empty file is accepted: it may become
+ * the memory of a guest.
  */
 static int check_kind(struct ktread_memory *memory)
 {
@@ -155,8 +155,8 @@ static bool has_ended(const struct ktread_follow *follow)
 }
 
 /*
- * Reads the ring descriptors again. Sets *moved if the layout has to be read again: a ring's reserve word is
- * at another place, or a word that was not found is due to be looked for again.
+ * Reads the ring descriptors again. Sets *moved if the layout has to be read again: the address of a ring's
+ * reserve word has changed, or it is time to search again for a word that was not found.
  */
 static int refresh_rows(struct ktread_follow *follow, bool *moved)
 {
@@ -183,8 +183,8 @@ static int refresh_rows(struct ktread_follow *follow, bool *moved)
 }
 
 /*
- * Checks that the boot that is followed still runs, and reads again what may have changed. Returns 1 if it
- * does, 0 if this boot is over, or an error.
+ * Checks whether the boot that is followed still runs. If so, reads again what may have changed. Returns 1 if
+ * the boot still runs, 0 if it is over, or an error.
  */
 static int confirm(struct ktread_follow *follow)
 {
@@ -216,7 +216,10 @@ static uint32_t waiting_limit(uint32_t rings)
 	return share > WAITING_RING ? WAITING_RING : share < WAITING_LEAST ? WAITING_LEAST : share;
 }
 
-/* Returns how many slots of each ring a look reads: an equal share, also for the boot ring. 0: no limit. */
+/*
+ * Returns how many slots of each ring a look reads; 0: no limit. All rings, also the boot ring, have equal
+ * shares.
+ */
 static uint32_t sample_of_ring(const struct ktread_follow *follow)
 {
 	uint32_t share = follow->options.sample / (follow->rings ? follow->rings : 1);
@@ -351,8 +354,8 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 /* ---- boots ---- */
 
 /*
- * Stops following the current boot, and makes all its records due. After these records, waits for the next
- * boot.
+ * Stops following the current boot, and makes all its records due. After these records were returned, the
+ * handle waits for the next boot.
  */
 static void leave_boot(struct ktread_follow *follow)
 {
@@ -461,7 +464,7 @@ static int wait_for_boot(struct ktread_follow *follow, bool last, struct ktread_
 	return status;
 }
 
-/* Looks at the guest once. Returns 1 if it filled in `now`, 0 if not, or an error. */
+/* Looks at the guest once. Returns 1 if `now` was filled in, 0 if not, or an error. */
 static int look(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	bool last = follow->stopping;
@@ -486,7 +489,7 @@ static bool sleep_until(uint64_t then)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0;
 }
 
-/* Gets what can be handed out without another look. Returns 1, 0 if there is nothing, or an error. */
+/* Gets an event that can be returned without another look. Returns 1, 0 if there is nothing, or an error. */
 static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	int status;

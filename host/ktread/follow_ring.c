@@ -167,8 +167,8 @@ static void skip_continuation(struct ktread_follow_ring *follow)
 }
 
 /*
- * Handles the slot at ring->index, whose record is not finished. Returns true if the slot was passed over,
- * false if it has to be waited for.
+ * Handles the slot at ring->index, whose record is not finished. Returns true if the reader passes over the
+ * slot, false if it has to wait for the slot.
  */
 static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -187,8 +187,8 @@ static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_fol
 }
 
 /*
- * Processes `count` slots from ring->index on. Returns 1 if all were processed, 0 if an unfinished slot has
- * to be waited for, or an error.
+ * Processes `count` slots from ring->index on. Returns 1 if all were processed, 0 if the reader has to wait
+ * for an unfinished slot, or an error.
  */
 static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
 		      uint32_t count)
@@ -262,7 +262,8 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 }
 
 /*
- * Reads up to the head as it is now. Returns 1 if all was processed, 0 if something has to wait, or an error.
+ * Reads up to the head as it is now. Returns 1 if all slots were processed, 0 if some have to wait, or an
+ * error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -284,8 +285,9 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Looks again at passed-over slot number `n`. Returns how many slots are settled by that: all slots of a
- * record that is finished now; 1 if the slot is void or overwritten; 0 if nothing has changed; or an error.
+ * Looks again at passed-over slot number `n`. Returns how many slots need no further look: all slots of a
+ * record that is finished now; 1 if the slot is void or overwritten; 0 if nothing has changed. Returns a
+ * negative error if reading failed.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -345,7 +347,8 @@ static int revisit(struct ktread_follow_ring *follow)
 /*
  * Returns the timestamp up to which all events of the ring have been read; 0: none. An unfinished slot was
  * reserved after the slots before it, so its timestamp is not earlier than theirs. A finished slot that is
- * still unread may have an earlier timestamp than slots before it, but than at most KTREAD_REORDER of them.
+ * still unread may have an earlier timestamp than slots before it, but at most KTREAD_REORDER slots before it
+ * have a later one.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

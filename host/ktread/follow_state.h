@@ -27,7 +27,7 @@ struct ktread_passed {
 
 struct ktread_follow_ring {
 	bool usable; /* false: the fields below are not valid */
-	/* reader of the ring: contains the items that wait to be handed out, index, reference and counts */
+	/* the reader of the ring; its items are those that wait to be handed out */
 	struct ktread_v2_ring ring;
 	uint32_t shift;	     /* log2 of the ring's number of slots */
 	uint32_t room;	     /* number of slots that its buffer and items have room for */
@@ -54,10 +54,11 @@ struct ktread_follow_look {
 	uint64_t (*scratch)[4]; /* KTREAD_FOLLOW_SCRATCH slots */
 	uint64_t now;		/* ms */
 	uint64_t patience;
-	uint64_t seen;	/* newest timestamp of any ring read before this look began */
-	uint32_t limit; /* most slots of a ring that wait to be handed out, and that are read in one look */
-	uint32_t most;	/* most slots before the head that are read; 0: no limit */
-	bool last;	/* the guest no longer writes: unfinished records stay unfinished */
+	uint64_t seen; /* newest timestamp of any ring read before this look began */
+	/* most slots of a ring that are read in one look, and most that may wait to be handed out */
+	uint32_t limit;
+	uint32_t most; /* most slots before the head that are read; 0: no limit */
+	bool last;     /* the guest no longer writes, so do not wait for unfinished records */
 };
 
 /*
@@ -85,7 +86,7 @@ struct ktread_follow {
 	char *path; /* path of the file that this handle opened; NULL: the caller owns the memory */
 	struct ktread_memory *memory;
 	struct ktread_image *image; /* the memory's image; NULL: ktrace has not been found yet */
-	struct ktread *trace;	    /* made from the image; this handle reads its rings */
+	struct ktread *trace;	    /* trace object made from the image; the follow handle reads its rings */
 	struct ktread_version version;
 	struct ktread_follow_ring *ring;
 	uint32_t rings;
@@ -95,12 +96,13 @@ struct ktread_follow {
 	uint64_t handed_out;  /* newest timestamp handed out, if rings are merged */
 	uint64_t first_stamp; /* first timestamp that was handed out in this boot */
 	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
-	uint32_t interval;							  /* ms to the next look */
+	/* time to the next look, in ms */
+	uint32_t interval;
 	bool backlog;	   /* the last look left finished slots unread */
 	bool filling_fast; /* some ring fills fast: look more often */
 	bool idle;	   /* the last look found nothing new */
 	bool any_due;	   /* the cursors have records */
-	bool leaving;	   /* this boot ends when the cursors have no more records */
+	bool leaving;	   /* the boot has ended: leave it when the cursors have no more records */
 	bool stopping, finished;
 	int status;
 	struct ktread_follow_account account; /* sums over the boots that have ended */

@@ -178,7 +178,7 @@ static void put_number(struct out *out, const struct conversion *how, uint64_t n
 		pad(out, ' ', how->width, body);
 }
 
-/* Returns the number as %d prints an argument of the field's type. */
+/* Returns the number that %d prints for an argument of the field's type. */
 static int64_t as_signed(const struct ktread_value *value, int shorts)
 {
 	if (shorts >= 2)
@@ -188,7 +188,7 @@ static int64_t as_signed(const struct ktread_value *value, int shorts)
 	return value->type == KTRX_TYPE_U32 ? (int32_t)value->number : (int64_t)value->number;
 }
 
-/* Returns the number as %u and %x print it. */
+/* Returns the number that %u and %x print for an argument of the field's type. */
 static uint64_t as_unsigned(const struct ktread_value *value, int shorts)
 {
 	if (shorts >= 2)

@@ -46,8 +46,8 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 }
 
 /*
- * Returns true if `guess` is readable memory and is the guess that *attempt selects; sets *physical then.
- * Otherwise counts *attempt down if `guess` is readable.
+ * Handles one of several guesses for an address, of which *attempt selects one. A guess that cannot be read
+ * is skipped. Returns true and sets *physical if *attempt is 0. Otherwise subtracts 1 from *attempt.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
@@ -215,9 +215,9 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 }
 
 /*
- * Sorts the last boot first. Boots found in persistent memory come after roots themselves, because a reset
- * wipes the root. They are sorted by the number of the boot: their timestamps cannot be compared, since on
- * some machines the clock starts again at a reset.
+ * Sorts the last boot first. Roots come before boots that were found in persistent memory, because a reset
+ * wipes the root. The boots in persistent memory are sorted by their numbers: their timestamps cannot be
+ * compared, since on some machines the clock starts again at a reset.
  */
 static int compare_boots(const void *left, const void *right)
 {
@@ -276,7 +276,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			   image->memory->name, image->memory->size);
 }
 
-/* Opens the root of the last boot, or of the boot `back` boots before it. */
+/* Opens the root of a boot. `back`: 0 for the last boot, otherwise the number of boots to go back. */
 static int choose_root(struct ktread_image *image, uint32_t back)
 {
 	struct boot boot[KTREAD_SCAN_ROOTS];

@@ -146,7 +146,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 		if (is_of_dump(section))
 			continue;
 		/*
-		 * Together, sections cannot be larger than all memory; if they claim to be, some claim is
+		 * Together, sections cannot be larger than all memory. If their sizes say so, a size is
 		 * wrong.
 		 */
 		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
@@ -191,7 +191,7 @@ static int put_slots(const struct base_output *output, const struct ktrx_ring *r
 	return 0;
 }
 
-/* Empties those slots of the dump that may have been written to while they were copied. */
+/* Empties slots of the dump that a writer may have overwritten while they were copied. */
 static int drop_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		      const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
@@ -206,7 +206,7 @@ static int drop_slots(const struct base_output *output, const struct ktrx_ring *
 }
 
 /*
- * Updates a ring's descriptor from memory, and its newest anchor only if that is before the head in the dump.
+ * Updates a ring's descriptor from memory. Takes the newest anchor only if it is before the head in the dump.
  */
 static int refresh_row(struct ktrx_ring *ring, const struct ktread_layout *layout, uint32_t n, uint64_t head)
 {

@@ -86,7 +86,7 @@ uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
 /* Returns how many of the region's bytes can be read. */
 uint64_t ktread_region_readable(const struct ktread_region *region);
 /*
- * Copies up to `limit` of the region's bytes, and adds a NUL. Sets *copy, to be freed by the caller with
+ * Copies at most `limit` bytes of the region, and adds a NUL. Sets *copy, to be freed by the caller with
  * free(), and *size. Returns 0 or an error.
  */
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
@@ -111,8 +111,9 @@ bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *s
 /* Returns true for a MORE or LAST slot of the generation of `index` with the right check. */
 bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
 /*
- * Returns how many slots the record at slot[0] has, of at most `most`; 0 if the record is not whole, or one
- * of its slots belongs to another record. Requires: ktread_slot_is_first() is true for slot[0].
+ * Returns the number of slots of the record that begins at slot[0]. Returns 0 if the record has more than
+ * `most` slots, is not whole, or one of its slots belongs to another record. Requires: ktread_slot_is_first()
+ * is true for slot[0].
  */
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
@@ -158,7 +159,10 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 /* Opens the layout of the dump whose root is at `offset`. Returns 0 or an error. */
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
-/* Returns the n-th section of a type in the order of `index`, from 0; NULL if there is none. */
+/*
+ * Returns section number `n`, from 0, of those with this type, in the order of `index`; NULL if there is
+ * none.
+ */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);
 /* Reads a ring's head again. Returns 0 or an error. */

@@ -167,8 +167,8 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Decodes a denial. Before version 14 of FreeBSD it has a reason and two sets of rights, and nothing else.
- * Since version 14 it has the reason, the number of the call, the process's ABI, and room for a path.
+ * Decodes a denial. In FreeBSD before version 14, it consists of a reason and two sets of rights. Since
+ * version 14 it has the reason, the number of the call, the process's ABI, and room for a path.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {

@@ -18,8 +18,8 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points that a record is given. A record also gets one point each for a known type, a right size and a
- * plausible time. POINTS_END is for a record that ends where the file ends.
+ * Points that a record gets. A record also gets one point each for a known type, a right size and a plausible
+ * time. POINTS_END is for a record that ends where the file ends.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
@@ -160,7 +160,7 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 
 	*reader = NULL;
 	/*
-	 * From a pipe, wait for no more bytes than a mark needs; from an input that is followed, only read
+	 * From a pipe, wait only for the bytes that a mark needs. From an input that is followed, read only
 	 * what is there.
 	 */
 	ktread_proc_want(input, before < LEAST_BYTES ? LEAST_BYTES : before + 1);

@@ -25,8 +25,8 @@ static bool is_readable(const struct ktread_proc_input *input)
 
 /*
  * Handles the end of an input that is followed. Returns 0 if nothing can be read now. A program that failed
- * to write a record completely may truncate the file to remove the incomplete record. If more than the bytes
- * at hand was removed, the file was written anew and has other content: an error.
+ * to write a record completely may truncate the file to remove the incomplete record. If the file has lost
+ * more than the bytes at hand, it was written anew with other content: returns an error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {
@@ -150,7 +150,8 @@ static bool start(struct ktread_proc_input *input)
 }
 
 /*
- * Reads and discards the bytes that are still to be stepped over. Returns false if not all of them have come.
+ * Reads and discards the bytes that are still to be stepped over. Returns false if some of these bytes cannot
+ * be read yet.
  */
 static bool skip_rest(struct ktread_proc_input *input)
 {

@@ -282,8 +282,8 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 }
 
 /*
- * Handles a record that the end of the input cuts short: returns the error, or first the part that is there
- * if the caller asked for that.
+ * Handles a record that the end of the input cuts short. If the caller wants incomplete records, returns 1
+ * with the part that is there, and the next call returns the error. Otherwise returns the error.
  */
 static int take_torn(struct ktread_proc *trace, size_t size)
 {
@@ -292,7 +292,7 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 
 	if (!trace->options.torn || trace->input.failed || !payload)
 		return ktread_proc_cut_short(trace, size);
-	/* Perhaps only padding is missing. */
+	/* All of the payload may be there, if only padding is missing. */
 	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
 	trace->torn = size;
 	return 1;

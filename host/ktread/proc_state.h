@@ -64,8 +64,8 @@ struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_process
 /* Most bytes that one read() asks for. */
 #define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
 /*
- * The most bytes that ktread_proc_want() may ask for: two records of the largest size with their heads. At
- * worst one begins inside the other's payload.
+ * The most bytes that ktread_proc_want() may ask for: two records of the largest size with their heads. This
+ * is needed if one of them begins inside the other's payload.
  */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
@@ -80,11 +80,11 @@ struct ktread_proc_input {
 	bool closed;  /* the pipe's write end is closed: no more bytes will come */
 	bool started; /* the reader has found out whether the input is packed */
 	bool ended;   /* the last read brought nothing */
-	int failed;   /* error after which nothing more is read, with its text in `failure`; 0: none */
+	int failed;   /* error after which nothing more is read; its text is in `failure`; 0: none */
 	uint8_t *window;
 	size_t begin, end, room;
 	uint64_t offset;
-	uint64_t to_skip; /* bytes to step over before more is read; then nothing is at hand */
+	uint64_t to_skip; /* bytes to step over before more is read; if not 0, no bytes are at hand */
 	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
 	char failure[KTREAD_MESSAGE_SIZE];
 };
@@ -147,7 +147,7 @@ static inline void ktread_proc_skip(struct ktread_proc_input *input, uint64_t by
 struct ktread_proc_reader {
 	enum ktread_proc_format format;
 	const char *name;
-	uint16_t machine;			 /* ELF e_machine; 0: the trace has it */
+	uint16_t machine;			 /* ELF e_machine; 0: the trace states it */
 	uint8_t address_size;			 /* bytes of a pointer */
 	const struct ktread_proc_layout *layout; /* layout of a BSD's head */
 	const struct ktread_proc_layout
@@ -172,10 +172,10 @@ struct ktread_proc {
 	/* The following members are used only for our own format. */
 	uint32_t record_head; /* bytes before the payload */
 	bool known;	      /* the next record was already checked when the previous record was taken */
-	uint64_t damage;      /* offset at which the damage begins that is being stepped over */
+	uint64_t damage;      /* offset of the damage that the reader is stepping over */
 	bool damaged;	      /* the reader is stepping over damage */
 	/*
-	 * whole size of the record that was returned last, which the end of the file cuts short; 0: it was
+	 * size of the record that was returned last if the end of the file cuts it short; 0: that record was
 	 * whole
 	 */
 	size_t torn;

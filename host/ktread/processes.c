@@ -189,7 +189,7 @@ static void store_name(struct ktrx_thread *row, uint32_t thread, const char *nam
 	}
 }
 
-/* Reads the whole trace once, for the names of threads and the number of CPUs. */
+/* Reads the whole trace once, to find the names of threads and the number of CPUs. */
 static int survey(struct ktread *trace, struct processes *processes, uint32_t *cpus)
 {
 	struct ktrx_thread *row = calloc(NAMES, sizeof(*row));
@@ -304,7 +304,7 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.wall_ns = info->wall_ns;
 	trace->info.kernel = kernel_of(trace->cursor[0].state);
 	/*
-	 * Only our own format gets its machine here. If a trace has no names of system calls, the names of
+	 * The machine is set for our own format only. If a trace has no names of system calls, the names of
 	 * Linux's calls on its machine are used, which would be wrong for the calls of the BSDs.
 	 */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;

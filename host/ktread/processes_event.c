@@ -179,8 +179,8 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 }
 
 /*
- * Values of `error` in the BSDs' records. -1: the call is restarted. -2: the program continues somewhere
- * else, for example after a signal handler.
+ * Value of `error` in the BSDs' records if the call is restarted. The value -2 means that the program
+ * continues somewhere else, for example after a signal handler.
  */
 #define RESTARTED    (-1)
 #define RESTARTED_AS 512 /* no kernel returns it as an error; Linux uses it for restarts */

@@ -19,8 +19,8 @@
 #define RISCV_BASE   UINT64_C(0x80000000)
 
 /*
- * Bytes of memory below the hole, for these machines: pc, q35, q35 with little memory, and microvm or pc with
- * a narrow hole.
+ * Sizes of the memory below the PCI hole, in bytes, of these machines: pc, q35, q35 with little memory, and
+ * microvm or pc with a narrow hole.
  */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
 				       UINT64_C(0xe0000000) };
@@ -152,8 +152,8 @@ static int bad(const struct ktread_memory *memory, const char *what)
 }
 
 /*
- * Reads the number of segments from the first section header, which has it if it does not fit into the ELF
- * header.
+ * Reads the number of segments from the first section header. The number is there if it does not fit into the
+ * ELF header.
  */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {

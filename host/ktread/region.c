@@ -207,7 +207,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 	uint64_t bytes = region->length < limit ? region->length : limit;
 	int status;
 
-	/* Do not allocate memory for bytes that are claimed but not there. */
+	/* Allocate no memory for bytes that the region claims but that cannot be read. */
 	if (bytes > readable)
 		bytes = readable;
 	*size = bytes;

@@ -70,8 +70,8 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 }
 
 /*
- * Corrects the timestamps in a row by the clock of the CPU that the thread runs on. If another CPU wrote a
- * timestamp, for example at a wakeup, it is wrong by the difference between the two clocks.
+ * Corrects the timestamps in a row by the clock of the CPU that the thread runs on. A timestamp that another
+ * CPU wrote, for example at a wakeup, is then wrong by the difference between the two clocks.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {

@@ -302,8 +302,8 @@ static int file_ended(void *context)
 	if (fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
 		return errno == EAGAIN ? 0
 				       /*
-				        * other errors: the file is another user's, or its file system has no
-				        * leases
+				        * other errors: the file belongs to another user, or its file system
+				        * has no leases
 				        */
 				       : -1;
 	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);

@@ -38,7 +38,8 @@ struct ktread_memory {
 };
 
 /*
- * Creates a memory. It owns the context from now on, and closes the context if this fails. `name` is copied.
+ * Creates a memory. The memory owns `context` from then on. If the function fails, it closes `context`.
+ * `name` is copied.
  */
 int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 			 const struct ktread_span *span, uint32_t spans, const char *name);
@@ -52,7 +53,8 @@ int ktread_source_open_file(struct ktread_memory **memory, const char *path);
  */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*
- * Opens a file by its descriptor, as one range from address 0. Takes over the descriptor, also if it fails.
+ * Opens a file by its descriptor, as one range from address 0. The function takes over the descriptor, even
+ * if it fails.
  */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */

@@ -34,7 +34,7 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form);
  * so on. Planes that are all 0 are left out. Normative text: spec/stream.md.
  */
 
-/* The bytes of a block that are still to be read. */
+/* Bytes of a block that the decoder has not read yet. */
 struct ktread_column_source {
 	const unsigned char *at, *end;
 };
@@ -80,7 +80,7 @@ struct ktread_columns_group {
 	uint16_t key;
 	uint16_t shape;
 	uint32_t slots;
-	uint32_t end; /* end of its slots in order[] */
+	uint32_t end; /* end of the group's slots in order[] */
 };
 
 struct ktread_columns {
@@ -108,7 +108,7 @@ struct ktread_columns_trail {
 	uint32_t lead, lap, event;
 };
 
-/* Where slots of KTRX_STREAM_CHECKED are in their ring, from which their laps are computed. */
+/* Position of slots in their ring. The laps of slots of KTRX_STREAM_CHECKED are computed from it. */
 struct ktread_columns_ring {
 	struct ktread_slot_form form;
 	uint64_t head;	   /* head of the ring */

@@ -22,7 +22,7 @@
 /* The slots of a ring, as a part of the dump's memory. */
 struct stretch {
 	uint64_t start, bytes;
-	uint64_t oldest; /* number of the block to begin with */
+	uint64_t oldest; /* number of the block that is written first: it holds the oldest slot */
 	uint32_t coding;
 	struct ktread_columns_ring ring; /* set only for slots of version 2 */
 };
@@ -37,7 +37,7 @@ struct dump {
 	uint32_t form;
 	struct stretch *stretch; /* sorted by start */
 	uint32_t stretches;
-	uint32_t block; /* bytes of a ring that a block holds */
+	uint32_t block; /* size of a block's part of a ring, in bytes */
 };
 
 struct writer {
@@ -145,7 +145,7 @@ static int compare_stretches(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Drops stretches that are not within the dump, or that overlap. */
+/* Drops stretches that are not within the dump, and stretches that overlap an earlier one. */
 static void tidy_stretches(struct dump *dump)
 {
 	uint64_t end = dump->start;
@@ -294,7 +294,7 @@ static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
 	return status;
 }
 
-/* Writes everything except the stretches. */
+/* Writes everything except the slots of rings (the stretches). */
 static int put_surroundings(struct writer *writer)
 {
 	const struct dump *dump = writer->dump;

@@ -15,7 +15,7 @@
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
-/* Returns true if this warning was given before. This happens when a trace is read again. */
+/* Returns true if the trace has this warning already, because the trace is read again. */
 static bool is_known_warning(const struct ktread *trace, const char *text)
 {
 	for (uint32_t i = 0; i < trace->warnings; i++)

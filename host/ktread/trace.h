@@ -26,7 +26,8 @@ struct ktread_clock_piece {
 struct ktread_clock {
 	struct ktread_clock_piece *piece;
 	uint32_t pieces; /* number of pieces; 0: timestamps are not corrected */
-	uint32_t at;	 /* piece used last, which most often is used again */
+	/* index of the piece that was used last; the next timestamp usually needs it again */
+	uint32_t at;
 };
 
 /* The clocks of a trace. `clock` has `cpus` entries; timestamps of other CPUs are not corrected. */
@@ -95,10 +96,10 @@ void ktread_names_free(struct ktread_names *names);
 /*
  * Merges rings by timestamp, with a tournament tree over the next timestamp of each ring. A node is a single
  * word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So one round is a load, a
- * comparison and a conditional move, and of equal timestamps the lower ring wins. Many rounds are played in
- * one tight loop, ahead of the reader, until the items of some ring run out.
+ * comparison and a conditional move. Of two items with equal timestamps, the item of the lower ring wins.
+ * Many rounds are played in one tight loop, ahead of the reader, until the items of some ring run out.
  *
- * Timestamps that are too far from `base` for a node count as equal to the largest one that fits.
+ * A timestamp too far from `base` to fit into a node is replaced by the largest timestamp that fits.
  */
 
 #define KTREAD_ITEM_SIZE   32u /* items begin with their timestamp */
@@ -108,7 +109,7 @@ void ktread_names_free(struct ktread_names *names);
 struct ktread_lane {
 	const unsigned char *item; /* the item whose word is in the tree */
 	const unsigned char *end;
-	uint64_t ahead; /* word of the item after it, computed early so that no round waits for memory */
+	uint64_t ahead; /* word of the item after `item`, computed early so that no round waits for memory */
 };
 
 struct ktread_merge {
@@ -117,7 +118,7 @@ struct ktread_merge {
 	uint32_t ring_bits;
 	uint64_t base;
 	struct ktread_lane *lane;
-	uint32_t order[KTREAD_MERGE_AHEAD]; /* the ring of each next item, in order */
+	uint32_t order[KTREAD_MERGE_AHEAD]; /* rings of the next items, in the order of the merge */
 	uint32_t next, ordered;
 	uint32_t starved; /* ring whose items have run out; KTREAD_MERGE_NONE: no ring */
 };
@@ -131,8 +132,8 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
 		       const unsigned char *end);
 /*
- * Fills order[] anew. Sets `starved` if a ring runs out of items. Requires: order[] has been used up, and no
- * ring is starved.
+ * Fills order[] anew. If a ring runs out of items, sets `starved` to it. Requires: order[] has been used up,
+ * and no ring is starved.
  */
 void ktread_merge_run(struct ktread_merge *merge);
 
@@ -179,7 +180,7 @@ struct ktread_cursor {
 };
 
 struct ktread_selection {
-	bool set, active; /* active: the filter is set and applied */
+	bool set, active; /* `active`: the filter is applied */
 	uint8_t *cpus;
 	uint32_t cpu_count;
 	int64_t thread;
@@ -188,7 +189,7 @@ struct ktread_selection {
 };
 
 struct ktread {
-	const struct ktread_version *version; /* functions for all cursors that have none of their own */
+	const struct ktread_version *version; /* functions for each cursor that has no functions of its own */
 	struct ktread_cursor *cursor;
 	uint32_t cursors;
 	struct ktread_merge merge;
@@ -201,8 +202,9 @@ struct ktread {
 	struct ktread_image *image;   /* set for a RAM file or a core dump */
 	struct ktread_layout *layout; /* only version 2 */
 	struct ktread_options options;
-	struct ktread_clocks measured, aligned; /* only version 2; `measured` is applied first */
-	struct ktrx_fold fold;			/* the row that ktread_fold() returned */
+	/* clocks of a version 2 trace; `measured` is applied first, then `aligned` */
+	struct ktread_clocks measured, aligned;
+	struct ktrx_fold fold; /* the row that ktread_fold() returned */
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;

@@ -73,7 +73,7 @@ static inline void ktread_types_identify(struct ktread_types *types, struct ktre
 
 /*
  * Loads the event table and the counts of events. Sets *damaged to the number of damaged descriptors. Returns
- * how many descriptors there are, with damaged ones, or an error.
+ * how many descriptors there are, including damaged ones, or an error.
  */
 int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged);
 

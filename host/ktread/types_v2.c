@@ -81,7 +81,7 @@ static uint64_t next_row(const struct table *table, uint64_t at)
 	return table->size;
 }
 
-/* Returns the next string of a descriptor; NULL past its end. */
+/* Returns the next string of a descriptor; NULL if the descriptor has no more. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *string = *at;

@@ -170,7 +170,7 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return count;
 }
 
-/* Decodes the rest of an event that is unknown or may be rejected by the filter. */
+/* Decodes the rest of an event whose type is unknown or which the filter may reject. */
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
 	event->type = ktread_types_get(&trace->types, event->id);

@@ -203,8 +203,8 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 }
 
 /*
- * Merges two adjacent sorted parts. Of two equal timestamps, takes the one of the left part first, which
- * keeps their order.
+ * Merges two adjacent sorted parts. Records with equal timestamps keep their order: those of the left part
+ * come first.
  */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)

@@ -153,7 +153,7 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
-#define UNUSABLE_WARNINGS 4u /* most warnings about such rings */
+#define UNUSABLE_WARNINGS 4u /* most warnings about unusable rings */
 
 static int open_ring(struct ktread *trace, uint32_t n)
 {
@@ -347,7 +347,7 @@ static int load_types(struct ktread *trace)
 	return 0;
 }
 
-/* Warns if reading takes more than a little memory, because there are many rings. */
+/* Warns if reading takes much memory, because there are many rings. */
 static void warn_memory(struct ktread *trace)
 {
 	uint64_t bytes = 0;

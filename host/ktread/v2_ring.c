@@ -247,7 +247,7 @@ static void carry_over(struct ktread_v2_ring *ring)
 }
 
 /*
- * Decides how many items can be handed out. The last ones are held back, because a later slot may have an
+ * Decides how many items can be handed out. The last items are held back, because a later slot may have an
  * earlier timestamp.
  */
 static void hold_back(struct ktread_v2_ring *ring)

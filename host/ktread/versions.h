@@ -15,7 +15,8 @@
 
 struct ktread_dump {
 	uint64_t offset;
-	uint64_t length; /* length in its header; more than the file has if the dump is truncated */
+	/* length that the dump's header states; a truncated dump has fewer bytes in the file */
+	uint64_t length;
 	uint32_t version;
 	bool truncated;
 };
@@ -59,7 +60,10 @@ static inline int ktread_anchor_agrees(const uint64_t *slot)
 										 << (64 - KTRX_STAMP_BITS);
 }
 
-/* Returns the reference after an anchor. An anchor that contradicts itself leaves `reference` unchanged. */
+/*
+ * Returns the reference for the timestamps after an anchor. An anchor that contradicts itself leaves
+ * `reference` unchanged.
+ */
 static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t reference)
 {
 	return ktread_anchor_agrees(slot) ? ktread_anchor_of(slot).stamp : reference;
@@ -117,12 +121,13 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
  * decoded + invalid.
  *
  * Items are sorted by timestamp within KTREAD_REORDER records, because a nested interrupt gives a later slot
- * an earlier timestamp. Records that are held back for that are carried, with their slots, from one filling
- * of the window to the next. If records are long, fewer are held back, so that little has to be carried.
+ * an earlier timestamp. For that, the last records are held back: they and their slots are carried from one
+ * filling of the window to the next. If records are long, fewer records are held back, so that few slots are
+ * carried.
  */
 
 #define KTREAD_REORDER	      64u	       /* records */
-#define KTREAD_CARRY(records) (2u * (records)) /* number of slots carried for this number of records */
+#define KTREAD_CARRY(records) (2u * (records)) /* most slots that are carried for this number of records */
 
 struct ktread_v2_item {
 	uint64_t stamp; /* whole, corrected */
@@ -150,7 +155,8 @@ struct ktread_v2_ring {
 	uint32_t reorder;      /* most records held back */
 	uint64_t (*buffer)[4]; /* carried slots, then the window */
 	struct ktread_v2_item *item;
-	uint32_t items, ready; /* items: all; ready: those that can be handed out */
+	/* `items`: number of all items; `ready`: number of items that can be handed out now */
+	uint32_t items, ready;
 	unsigned char gathered[KTRX_RECORD_MAX_PAYLOAD];
 };
 
