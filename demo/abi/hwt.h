@@ -46,7 +46,8 @@ struct abi_hwt_config {
 	uint32_t flags;	 /* HWT_* below */
 	uint32_t pauses; /* HWT_PAUSE_* */
 	uint32_t timeout_ms;
-	uint32_t left_out; /* output: number of address ranges for which the unit has no registers left */
+	/* output: number of address ranges that the unit cannot trace, because it has too few registers */
+	uint32_t left_out;
 	uint32_t ranges;
 	struct {
 		uint64_t start, end;
@@ -63,10 +64,10 @@ struct abi_hwt_config {
  * ktrx/hwt.h defines the records. EINTR: a signal arrived first.
  */
 struct abi_hwt_records {
-	uint64_t buffer, size; /* destination, and its size in bytes */
+	uint64_t buffer, size; /* `buffer`: address of the destination; `size`: its size in bytes */
 	uint32_t most;	       /* 1 to 1024 */
-	uint32_t timeout_ms;   /* maximum wait for the first record; 0: do not wait */
-	uint32_t count;	       /* output: number of records copied; `bytes`: their size */
+	uint32_t timeout_ms;   /* maximum time to wait for the first record; 0: do not wait */
+	uint32_t count;	       /* output: number of records copied, whose size is `bytes` */
 	uint32_t bytes;
 };
 
@@ -79,13 +80,13 @@ struct abi_hwt_place {
 };
 
 /*
- * HWT_IOC_UNIT takes a uint32_t, the number of a thread's trace unit. EINVAL: no such unit, or the file
- * belongs to a CPU.
+ * HWT_IOC_UNIT selects a thread's trace unit; its argument is a uint32_t, the number of the unit. EINVAL: no
+ * such unit, or the file belongs to a CPU.
  */
 
 /*
- * HWT_IOC_SVC_BUF takes a uint64_t: the position up to which the reader has consumed bytes. START, STOP and
- * WAKEUP take no argument.
+ * The argument of HWT_IOC_SVC_BUF is a uint64_t: the reader has consumed all bytes before this position.
+ * HWT_IOC_START, HWT_IOC_STOP and HWT_IOC_WAKEUP have no argument.
  */
 
 #endif

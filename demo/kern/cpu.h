@@ -21,12 +21,12 @@ struct timer;
 struct run_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
-	unsigned length; /* number of threads; read without the lock as a hint */
+	unsigned length; /* number of threads; a CPU may read an estimate without the lock */
 };
 
 struct cpu {
 	struct cpu *self;
-	uint64_t trace_reserve; /* the tracer's next slot */
+	uint64_t trace_reserve; /* reserve word of ktrace: selects the next slot of this CPU's ring */
 	/* The tracer's word: id of the running thread, and the context (thread, interrupt, NMI). */
 	uint32_t trace_context;
 
@@ -34,7 +34,10 @@ struct cpu {
 	/* Words used by the architecture's code that enters the kernel from user mode. */
 	uintptr_t entry[2];
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
-	/* The CPU is up and was not stopped by a panic. Set by the CPU itself, read by all (acquire). */
+	/*
+	 * The CPU has started, and no panic has stopped it. The CPU itself sets this field; all CPUs read it
+	 * (acquire).
+	 */
 	bool online;
 
 	struct thread *current;	 /* the running thread; never NULL once online */
@@ -43,7 +46,7 @@ struct cpu {
 	struct timer_list {
 		struct spinlock lock;
 		struct timer *first; /* timed sleeps begun on this CPU, earliest first */
-	} timers;		     /* accessed by any CPU, under its lock; only this CPU adds */
+	} timers;		     /* accessed by any CPU, under its lock; only this CPU adds timers */
 	uint32_t spinlocks;	     /* number of spinlocks held; accessed by this CPU only */
 	bool ticks;		     /* the timer is on; written by this CPU only */
 	/* True: switch threads at the end of the interrupt; accessed by this CPU only. */

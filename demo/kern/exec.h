@@ -12,8 +12,8 @@
 struct image {
 	struct vm vm;
 	uintptr_t entry, stack;
-	struct credentials cred; /* its credentials when it runs */
-	/* The program has rights or knowledge that the caller of execve does not have. */
+	struct credentials cred; /* credentials that the process gets with this program */
+	/* The program has rights, or can read data, that the caller of execve does not have. */
 	bool gains;
 };
 

@@ -27,9 +27,12 @@ struct mutex {
 	}
 
 void mutex_lock(struct mutex *mutex);
-/* For a function that takes a lock for its caller: see spin_lock_at(). */
+/*
+ * Like mutex_lock(), for a function that takes a lock for its caller. `place` is the code address that is
+ * reported.
+ */
 void mutex_lock_at(struct mutex *mutex, uintptr_t place);
-bool mutex_try_lock(struct mutex *mutex); /* returns false if it is taken */
+bool mutex_try_lock(struct mutex *mutex); /* returns false if the mutex is taken */
 void mutex_unlock(struct mutex *mutex);
 
 /*

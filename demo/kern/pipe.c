@@ -15,8 +15,8 @@ struct pipe {
 	struct wait_queue changed; /* queue in which readers and writers wait; its lock guards all fields */
 	bool has_reader, has_writer;
 	/*
-	 * Total numbers of bytes written and taken. The bytes written but not taken are in data[], from taken
-	 * % PIPE_SIZE on.
+	 * Total numbers of bytes that writers have written and that readers have taken. Bytes that no reader
+	 * has taken yet are in data[], from taken % PIPE_SIZE on.
 	 */
 	size_t written, taken;
 	char data[PIPE_SIZE];

@@ -70,9 +70,9 @@ struct process *process_self(void);
 int process_start_init(const char *path, char *const argv[]);
 
 int64_t process_fork(void);
-/* Strings are in kernel memory. Returns 0 or -errno. */
+/* Replaces the program of the running process. The strings are in kernel memory. Returns 0 or -errno. */
 int process_exec(const char *path, char *const argv[], char *const envp[]);
-/* Ends all threads. `status` is in the form of wait4. */
+/* Ends the running process with all its threads. `status` has the form that wait4 returns. */
 _Noreturn void process_exit(int status);
 int64_t process_wait(int64_t pid, int *status, unsigned flags);
 
@@ -83,7 +83,7 @@ struct thread_start {
 	uintptr_t entry, argument, stack, tls; /* in user mode */
 	const char *name;		       /* in kernel memory; NULL: the name of the running thread */
 };
-/* Returns the thread's id or -errno. */
+/* Creates a thread of the running process. Returns its id or -errno. */
 int64_t process_thread_create(const struct thread_start *start);
 
 /* Ends the running thread. If it is the last one, the process ends with status 0. */
@@ -107,16 +107,17 @@ struct thread *process_thread_find(const struct process *process, uint32_t id);
 /* Adds a new thread to a process. Requires: table locked. */
 void process_thread_add(struct process *process, struct thread *thread);
 
-/* Renames the running thread, and the process if it is its main thread. */
+/* Renames the running thread. Also renames the process if the running thread is its main thread. */
 void process_rename(struct process *self, const char *name);
 
 /*
- * Waits until more threads or processes have ended than `ended`. `thread` is the id that the trace shows for
- * the awaited thread; 0: any. Returns false if a signal came first.
+ * Waits until `ended`, a count from process_ends_count(), is no longer the number of ended threads or
+ * processes. `thread` is the id that the trace shows for the awaited thread; 0: any. Returns false if a
+ * signal came first.
  */
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);
-/* Wakes the waiters, because one more has ended or the thread to wait for has changed. */
+/* Wakes all waiters: one more thread or process has ended, or waiters must now wait for another thread. */
 void process_ends_wake(struct process_ends *ends);
 
 /*

@@ -28,15 +28,15 @@ struct sleep {
 	const void *object;
 	const char *name;
 	uint8_t kind;	       /* KTRX_WAIT_* */
-	uint32_t thread;       /* for KTRX_WAIT_THREAD: the thread whose end is awaited */
+	uint32_t thread;       /* for KTRX_WAIT_THREAD: id of the thread whose end is awaited */
 	uint64_t deadline_ns;  /* clock_ns() time, or WAIT_FOR_EVER */
 	uintptr_t place;       /* code address that the trace shows for the sleep */
 	enum thread_state how; /* THREAD_SLEEPING or THREAD_BLOCKED */
 };
 
 /*
- * Marks the running thread as sleeping. Requires: interrupts off. The caller makes the thread findable for
- * its waker and then calls schedule.
+ * Marks the running thread as sleeping. Requires: interrupts off. Afterwards the caller puts the thread where
+ * its waker finds it, and calls schedule().
  */
 void sched_block(const struct sleep *sleep);
 

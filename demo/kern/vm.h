@@ -27,7 +27,10 @@ struct vm_area {
 	uintptr_t start, end; /* page-aligned; start == end: the entry is unused */
 	unsigned access;      /* enum arch_access */
 	bool grows_down;      /* true: the area grows down on access, as the stack does */
-	/* File that is mapped privately, with zeroes after its end; NULL: only zeroes. */
+	/*
+	 * File whose bytes the area shows, followed by zeroes; a private mapping. NULL: the area has only
+	 * zeroes.
+	 */
 	struct inode *file;
 	uint64_t offset;     /* offset of `start` in the file */
 	uint64_t file_bytes; /* number of bytes, from start, that come from the file */
@@ -43,7 +46,7 @@ struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
 	uintptr_t brk_start, brk; /* the heap */
-	bool is_shared;		  /* used by several threads, now or earlier */
+	bool is_shared;		  /* true: several threads use the memory, or used it earlier */
 	struct mutex lock;	  /* if is_shared is true: guards the fields above */
 };
 

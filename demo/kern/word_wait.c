@@ -24,7 +24,7 @@ struct waiter {
 	uintptr_t address;
 	struct thread *thread;
 	bool sleeps;
-	bool woken; /* true: woken and removed from the list */
+	bool woken; /* true: wake() has removed this waiter from the list and ended its sleep */
 	struct waiter *next;
 };
 
@@ -134,7 +134,8 @@ int word_wait(const struct word_wait *wanted)
 }
 
 /*
- * Wakes a waiter. If its sleep has already ended by a signal or a timeout, word_wait still returns 0: woken.
+ * Wakes a waiter. If a signal or a timeout has already ended the sleep, word_wait() nevertheless returns 0,
+ * as for a wakeup.
  */
 static void wake(struct word_queue *queue, struct waiter *waiter)
 {

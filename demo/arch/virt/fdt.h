@@ -18,7 +18,7 @@ struct fdt_facts {
 	uint64_t memory_base, memory_size; /* the first bank of RAM, in bytes; 0 if unknown */
 	uint32_t timebase_hz;		   /* 0 if unknown */
 	bool psci_uses_smc;		   /* true: SMC, false: HVC */
-	/* Size of the tree in bytes; its memory must not be used otherwise. */
+	/* Size of the tree in bytes; the kernel must not use its memory for anything else. */
 	uint64_t tree_size;
 };
 

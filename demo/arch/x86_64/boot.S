@@ -20,7 +20,7 @@
 
 	.section .note.pvh, "a", @note
 	.balign 4
-	.long 4, 4, 18 /* sizes of name and descriptor, XEN_ELFNOTE_PHYS32_ENTRY */
+	.long 4, 4, 18 /* size of the name, size of the descriptor, type XEN_ELFNOTE_PHYS32_ENTRY */
 	.asciz "Xen"
 	.long pvh_entry
 
@@ -46,7 +46,7 @@ fill_page_tables:
 	add $8, %edi
 	loop 1b
 
-	/* EDX:EAX is the physical address, in steps of 2 MiB. */
+	/* EDX:EAX is the next entry: the physical address of a 2 MiB page, and flags. */
 	mov $page_directories, %edi
 	mov $PTE_PRESENT_WRITABLE + PTE_LARGE, %eax
 	xor %edx, %edx

@@ -30,11 +30,17 @@ void bug_abba_spin(uint64_t until_ns);
 void bug_cycle3(uint64_t until_ns);
 /* An interrupt handler takes a lock that its CPU holds. */
 void bug_self_irq(uint64_t until_ns);
-/* A CPU waits for replies to an IPI while it holds a lock that another CPU spins for. */
+/*
+ * A CPU holds a lock while it waits for replies to an IPI. Another CPU spins for this lock and so does not
+ * reply.
+ */
 void bug_ipi_lock(uint64_t until_ns);
 /* A CPU waits for the reply of a CPU that polls a device with interrupts off. */
 void bug_ipi_off(uint64_t until_ns);
-/* A thread of high priority waits for a lock whose holder does not get to run. */
+/*
+ * A thread of high priority waits for a lock. The holder of the lock never runs, because other threads have a
+ * higher priority.
+ */
 void bug_inversion(uint64_t until_ns);
 /* A thread ends while it holds a mutex. The "no" variant has no mistake. */
 void bug_dead_owner(uint64_t until_ns);

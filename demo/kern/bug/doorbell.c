@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A CPU puts letters into another CPU's box and rings its doorbell. The doorbell's handler takes them out.
- * Two handlers with a mistake: one returns without acknowledging the interrupt, the other handler does not
- * take the letters.
+ * There are two handlers, each with a mistake: one returns without acknowledging the interrupt; the other
+ * does not take the letters.
  */
 #include "arch.h"
 #include "bug/bug.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Waits that never end while the machine looks idle, each also without the mistake: a sensor whose FIFO stays
- * full, a disk that stops answering while its reader holds a lock, a job that is queued without a wakeup, and
- * a signal that is given before a thread waits for it.
+ * Four waits that never end while the machine looks idle. Each has a variant without the mistake. The waits
+ * are for a sensor whose FIFO stays full, a disk that stops answering while its reader holds a lock, a job
+ * that is queued without a wakeup, and a signal that is given before a thread waits for it.
  */
 #include <stddef.h>
 

@@ -31,10 +31,12 @@ struct socket {
 	 * not own it.
 	 */
 	bool owns_port;
-	bool reading_over, writing_over; /* set by shutdown; for streams, the state replaces writing_over */
-	int error;			 /* error of an earlier operation, to be returned once */
+	/* set by shutdown(); a stream uses its state instead of writing_over */
+	bool reading_over, writing_over;
+	int error; /* error of an earlier operation; the next operation returns it */
 
-	struct wait_queue changed; /* its lock guards only `changes` */
+	/* queue of threads that wait for a change; its lock guards only `changes` */
+	struct wait_queue changed;
 	uint32_t changes;
 
 	struct packet_queue datagrams; /* received */

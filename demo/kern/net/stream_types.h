@@ -34,12 +34,13 @@ struct stream {
 	uint32_t offered;	 /* end (exclusive) of the bytes that we have offered to accept */
 	uint8_t *buffer;	 /* ring of received data; NULL before the connection is made */
 	size_t first, count;
-	struct packet *reserve; /* packet for a final FIN or RST if there is no memory */
+	/* packet for the final FIN or RST, used if no other packet can be allocated */
+	struct packet *reserve;
 	/* Time when the peer gets a keep-alive probe or is given up, or when TIME_WAIT ends; 0: never. */
 	uint64_t deadline_ns;
 	bool keep_alive_sent;
-	struct socket *listener; /* for a connection that was not accepted yet: its listener */
-	/* For a listener: maximum number of connections that were not accepted yet. */
+	struct socket *listener; /* listener of a connection that no program has accepted yet */
+	/* For a listener: maximum number of connections that no program has accepted yet. */
 	unsigned backlog;
 };
 

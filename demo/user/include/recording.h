@@ -18,7 +18,7 @@ struct recording_unit {
 	const unsigned char *bytes; /* mapped */
 	uint32_t number;	    /* number of the CPU, or the thread's index in the context */
 	uint32_t tid;		    /* thread mode */
-	uint64_t taken;		    /* position up to which bytes are in the file, or lost */
+	uint64_t taken;		    /* position; all bytes before it are in the file or are lost */
 	uint64_t missed;	    /* number of bytes that were overwritten before they were read */
 	struct abi_hwt_place place; /* the last known position of the trace unit */
 };
@@ -33,11 +33,13 @@ struct recording {
 	uint64_t buffer_size;
 	unsigned units;
 	struct recording_unit unit[RECORDING_UNITS_MAX];
-	uint64_t records, lost; /* number so far */
+	uint64_t records, lost; /* numbers of records read and of records lost so far */
 	uint64_t stamp;		/* timestamp of the last record */
 	int unit_error;		/* error of opening a thread's unit; 0: no error */
 	bool is_over;		/* true: the target has ended and all records were taken */
-	/* Error of writing the output file, after which no more is written; 0: no error. */
+	/*
+	 * Error of the first failed write to the output file; after it, nothing more is written. 0: no error.
+	 */
 	int error;
 	char bytes[65536];
 };
@@ -57,8 +59,8 @@ int recording_stop(struct recording *recording);
 
 /*
  * Takes the available records, waiting up to timeout_ms for the first one, and the trace. Calls `seen` for
- * each record after it is in the file, and with NULL after the last record of a batch; only then may paused
- * threads be woken. Returns 0 or -errno; -EINTR: a signal arrived.
+ * each record after it is in the file, and with NULL after the last record of a batch; wake paused threads
+ * only in that call. Returns 0 or -errno; -EINTR: a signal arrived.
  */
 typedef void recording_seen(void *context, const struct ktrx_proc_record *record, const void *payload);
 int recording_take(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context);

@@ -11,7 +11,7 @@ struct records {
 	uint64_t at;			/* file offset of the next record */
 	struct ktrx_proc_record record; /* the last record */
 	uint64_t payload;		/* file offset of the payload */
-	struct ktrx_proc_head head;	/* head of the record's session */
+	struct ktrx_proc_head head;	/* head of the session that contains the record */
 	uint64_t heads;			/* number of heads read so far */
 	/* Buffer for a part of the file, so that not each record needs system calls. */
 	uint64_t from;

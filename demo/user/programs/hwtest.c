@@ -21,14 +21,14 @@
 #define RECORDS_MAX 8192
 
 /*
- * A process that waits until it may continue (see `gate`), then executes "hwtest child", and reports that it
- * runs.
+ * A process that waits until it may continue (see `gate`), then executes "hwtest child", and reports that
+ * this program runs.
  */
 struct target {
 	int pid;
 	/*
-	 * gate: pipe end; a byte written to it lets the process continue. door: pipe end; the process writes
-	 * to it when it runs.
+	 * gate: write end of a pipe; a byte written to it lets the process continue. door: read end of a pipe
+	 * to which the process writes a byte when it runs the program.
 	 */
 	int gate, door;
 };
@@ -67,8 +67,9 @@ static unsigned twist(unsigned a, unsigned b)
 }
 
 /*
- * The program "hwtest child"; standard input is the door. Its calls are indirect, so the trace unit must
- * record the target of each.
+ * The program "hwtest child". Its standard input is the write end of the pipe whose read end is target.door:
+ * it writes a byte to it as a report. Its calls are indirect, so the trace unit must record the target of
+ * each call.
  */
 static int be_target(void)
 {
@@ -299,7 +300,7 @@ static void check_pause_alone(void)
 	close_context(&context);
 }
 
-/* Requests records, to be stored at `to`. Returns the number of bytes that arrived, or the error. */
+/* Requests records and has them stored at `to`. Returns the number of bytes stored, or the error. */
 static int64_t take_records(const struct context *context, void *to)
 {
 	struct abi_hwt_records wanted = { .buffer = (uintptr_t)to, .size = PAGE, .most = 99 };
@@ -352,7 +353,10 @@ static void check_full(void)
 	close_context(&context);
 }
 
-/* The owner of a context reports through a pipe that its target is paused; then the owner is killed. */
+/*
+ * A process creates a context, and reports through a pipe when the target of the context is paused. Then the
+ * process is killed.
+ */
 static void check_owner_killed(void)
 {
 	struct target target = start_target();
@@ -409,7 +413,10 @@ static void check_attach(void)
 	close_context(&context);
 }
 
-/* Checks that tracing an address range without running code records nothing and returns no error. */
+/*
+ * Checks that no trace data is recorded, and that no error occurs, if no code in the traced address range
+ * runs.
+ */
 static void check_empty_range(void)
 {
 	struct target target = start_target();

@@ -47,10 +47,10 @@ struct request {
 	 */
 	bool waits_for_exec;
 	bool runs;
-	/* The process has executed a program since the request. */
+	/* True: the target has executed a program since the trace was requested. */
 	bool has_changed;
 	int child;	/* pid of the command; 0: none */
-	int child_gate; /* a byte written to it lets the child continue */
+	int child_gate; /* write end of a pipe; a byte written to it lets the child continue */
 	int child_status;
 };
 
@@ -293,7 +293,7 @@ static void interrupt(int signal)
 	interrupted = true;
 }
 
-/* Starts the command's process. It waits at the gate until its context exists. */
+/* Starts the command's process. The process waits for a byte from a pipe until its context exists. */
 static int start_child_at_gate(struct request *request, char **words)
 {
 	char *no_environment[] = { NULL };
@@ -318,7 +318,7 @@ static int start_child_at_gate(struct request *request, char **words)
 	return pid < 0 ? pid : 0;
 }
 
-/* Lets the child continue if `goes`, otherwise the child ends. */
+/* If `goes` is true, lets the child continue; otherwise makes the child end. */
 static void open_gate(struct request *request, bool goes)
 {
 	if (request->child && goes)
@@ -388,7 +388,7 @@ static int prepare(struct request *request)
 	return recording.file;
 }
 
-/* The command could not be run: removes the useless output file. */
+/* The command could not be executed: removes the output file, which is useless. */
 static int give_up(const struct request *request, int error)
 {
 	if (request->child)
@@ -420,7 +420,7 @@ static int record(struct request *request)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* Ends with a message about an unsuitable value of an option. */
+/* Prints that the value of an option is unsuitable, and ends the program. */
 static _Noreturn void refuse(int letter, const char *value, const char *wanted)
 {
 	const char option[] = { (char)letter, '\0' };

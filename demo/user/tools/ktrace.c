@@ -21,7 +21,7 @@
 #define CALLS	(KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define FAULTS	(KTRFAC_FAULT | KTRFAC_FAULTEND)
 #define STRUCTS (KTRFAC_STRUCT | KTRFAC_STRUCT_ARRAY)
-/* These facilities are always on, because other records refer to processes. */
+/* These facilities are always on, because all other records refer to processes, which these describe. */
 #define LIVES (KTRFAC_PROCCTOR | KTRFAC_PROCDTOR)
 #define USUAL                                                                                        \
 	(CALLS | KTRFAC_NAMEI | KTRFAC_GENIO | KTRFAC_PSIG | KTRFAC_USER | STRUCTS | KTRFAC_SYSCTL | \
