@@ -64,7 +64,7 @@ struct facts_cpu {
 
 struct facts_ring {
 	uint64_t first, last; /* stamps of the first and last event of the ring; 0: none */
-	uint64_t back;	      /* ticks: largest step back of the clock between two events in a row */
+	uint64_t back;	      /* largest step back of the clock between two consecutive events, in ticks */
 	bool decided;	      /* `first` is set */
 };
 
@@ -100,9 +100,10 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 /* ---- Mistakes ---- */
 
 /*
- * Mistakes in the calls of hooks that a trace shows: a hook in the wrong place, a hook with a wrong value, or
- * a missing hook. Events of each CPU are examined in their own order, so clocks that differ cause no
- * findings. All remembered state is forgotten after lost slots, and after events were switched on or off.
+ * Mistakes in calls of hooks, as far as a trace shows them: a hook in the wrong place, a hook with a wrong
+ * value, or a missing hook. The events of each CPU are examined separately, so differences between clocks
+ * cause no findings. After lost slots, and after events were switched on or off, all remembered state is
+ * forgotten.
  */
 
 enum mistake {
@@ -142,7 +143,9 @@ struct mistake_count {
 struct mistakes {
 	struct mistake_count of[MISTAKES];
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
-	/* events of this kind were switched off at some time, so their hooks may be correct */
+	/*
+	 * events of the kind that the name gives were switched off at some time, so the hooks may be correct
+	 */
 	bool irqs_off, calls_off, locks_off;
 	uint64_t states; /* number of switches with a state other than 0 */
 	bool has_state;	 /* sched.switch has the field `state` */
@@ -178,7 +181,7 @@ struct subject {
 	struct rules *rules;	   /* rules that every kernel obeys; NULL: they could not be read */
 	bool mistaken; /* some hooks are in the wrong place, so their events prove nothing about clocks */
 	/*
-	 * ticks by which clocks that were not measured may differ, if some effects precede their causes;
+	 * if some effects precede their causes: ticks by which clocks that were not measured may differ;
 	 * otherwise 0
 	 */
 	uint64_t clock_doubt;

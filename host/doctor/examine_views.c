@@ -185,7 +185,7 @@ static bool understood(const struct facts *facts, const struct ktread_type *type
 }
 
 /*
- * Adds a finding about a view, with the text `before` and `text`, and with the line of C that makes the view
+ * Adds a finding about a view, with the texts `before` and `text`, and with the line of C that makes the view
  * available.
  */
 static void say_view(struct findings *report, enum finding_mark mark, const struct view *view,

@@ -13,7 +13,7 @@
 
 #define CPUS   4096u
 #define NESTED 16u /* limit of nested interrupts that are tracked on a CPU */
-/* s: if a thread runs on two CPUs for less, the cause may be clocks that differ */
+/* s: if a thread runs on two CPUs for less time, a difference between clocks may be the cause */
 #define OVERLAP	     0.010
 #define LATE	     0.1 /* s: a table row may be this much older than an event */
 #define NOBODY	     UINT64_MAX
@@ -40,8 +40,8 @@ struct reading {
 	struct ktread *trace;
 	struct cpu *cpu;
 	/*
-	 * running threads: `cpu` is the CPU; `count` is the stamp since which the thread runs on a second CPU
-	 * as well, 0: it does not
+	 * keyed by running thread: `cpu` is its CPU; `count` is the stamp since which the thread also runs on
+	 * a second CPU, or 0
 	 */
 	struct keyed running;
 	struct keyed made;  /* threads that were created and have not ended */
@@ -50,9 +50,10 @@ struct reading {
 	/* threads that made system calls: `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct wellknown_table known;
-	uint64_t ticks; /* ticks: a thread that runs on two CPUs for at least this long is a mistake */
-	uint64_t late;	/* ticks by which a table row may be older than an event */
-	bool whole;	/* no slot has been lost so far */
+	/* limit in ticks: it is a mistake if a thread runs on two CPUs for at least this long */
+	uint64_t ticks;
+	uint64_t late; /* ticks by which a table row may be older than an event */
+	bool whole;    /* no slot has been lost so far */
 	int error;
 };
 
@@ -513,8 +514,8 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 }
 
 /*
- * Returns whether there are at least FEW occurrences, and at least one in 10 events of that kind is such an
- * occurrence.
+ * Returns whether there are at least FEW occurrences and they are at least a tenth of the events of that
+ * kind.
  */
 static bool often(uint64_t count, uint64_t of)
 {

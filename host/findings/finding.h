@@ -73,8 +73,8 @@ void findings_set_certain(struct findings *findings, enum finding_certainty cert
 void findings_free(struct findings *findings);
 
 /*
- * Prints a finding as a row of a table: mark, kind and what, and on the next lines where and advice.
- * `colour`: uses colours of a terminal.
+ * Prints a finding as a row of a table with its mark, `kind` and `what`. The next lines contain `where` and
+ * `advice`. If `colour` is set, uses colours of a terminal.
  */
 void finding_put_row(struct base_output *out, const struct finding *finding, bool colour);
 

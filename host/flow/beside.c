@@ -27,11 +27,12 @@ struct waiting {
 	uint64_t run; /* instructions since the last timestamp */
 	uint32_t thread, depth;
 	uint8_t how;
-	/* it is unknown whether other events of its CPU came before or after it */
+	/* other events of the same CPU may have come before or after this event */
 	uint8_t about;
 	const struct flow_function *function; /* CALL, RETURN */
-	struct hwt_step step;		      /* BRANCH, LOST; without its text and sample */
-	char text[TEXT_MOST + 1];	      /* LOST */
+	/* only for BRANCH and LOST; its `text` and `sample` must not be used */
+	struct hwt_step step;
+	char text[TEXT_MOST + 1]; /* LOST */
 };
 
 /*
@@ -48,11 +49,12 @@ struct ring {
 	struct flow_piece held;
 	int has_stamp; /* a timestamp has come, so the growing piece has a beginning */
 	/*
-	 * stamp of the last event whose recording function was found in the steps: later steps are not before
-	 * it
+	 * stamp of the last event whose recording function was found in the steps; later steps are not
+	 * earlier than this stamp
 	 */
 	uint64_t matched;
-	uint64_t doubt_to; /* a call's event was not found; its stamp may be as late as this */
+	/* if the event that a call recorded was not found: latest stamp that the event may have */
+	uint64_t doubt_to;
 	struct waiting *queue;
 	size_t first, count;
 	uint32_t room;
@@ -219,7 +221,10 @@ static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uin
 		       : flow_kernel_cpu(beside->kernel, thread, stamp);
 }
 
-/* Checks whether a waiting event records an event of the kernel's trace, and sets the stamp of that event. */
+/*
+ * Checks whether a waiting event is the call of a function that records an event of the kernel's trace. Sets
+ * *stamp to the stamp of that event.
+ */
 static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread *spread,
 			       const struct flow_piece *piece, size_t at, uint64_t *stamp)
 {
@@ -230,7 +235,10 @@ static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread
 		       : FLOW_NO_RECORDER;
 }
 
-/* Places events up to `end` within the spread. Their order is unknown up to `doubtful`. */
+/*
+ * Sets the times of the queued events before the index `end`. Events before the index `doubtful` are marked
+ * `about`.
+ */
 static void place_until(struct ring *ring, const struct flow_spread *spread, size_t end, size_t doubtful)
 {
 	const int about = flow_spread_is_about(spread);

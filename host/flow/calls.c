@@ -14,7 +14,8 @@
 /* The way in which execution reaches the next address. */
 enum way {
 	WAY_STRAIGHT,
-	WAY_UNKNOWN, /* straight on if that is the next address, otherwise by an unknown branch */
+	/* without a branch if the address is that of the next instruction, otherwise by an unknown branch */
+	WAY_UNKNOWN,
 	WAY_CALL,
 	WAY_RETURN,
 	WAY_JUMP,
@@ -43,7 +44,10 @@ struct flow_calls {
 	const struct hwt_step *step;
 	enum way way;
 	uint64_t after; /* address after the last instruction; after an interrupt, the interrupted address */
-	/* WAY_RESUME: how execution would have continued, and where, if that is known. */
+	/*
+	 * For WAY_RESUME: the way in which execution would have continued without the untraced code, and the
+	 * address, if has_next is set.
+	 */
 	enum way before;
 	uint8_t has_next;
 	uint64_t next;
@@ -153,7 +157,7 @@ static int cut_all(struct flow_calls *calls)
 	return status;
 }
 
-/* Nothing matches: the function that runs is known, but not how it was reached. */
+/* Begins the stack anew if no frame matches: the running function is known, but not how it was reached. */
 static int restart(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -168,7 +172,7 @@ static int restart(struct flow_calls *calls, uint64_t address)
 
 /* ---- Ways to an address ------------------------------------------------------------------------ */
 
-/* Handles a jump, or execution that goes straight on. */
+/* Handles a jump, or execution that continues with the next instruction. */
 static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -208,7 +212,8 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 
 /*
  * Handles a call. A call into the middle of the calling function is not a call of another function: a
- * retpoline makes such a call, replaces the return address, and then jumps by a return.
+ * retpoline makes such a call, replaces the return address, and uses a return instruction to jump to the new
+ * address.
  */
 static int called(struct flow_calls *calls, uint64_t address)
 {
@@ -306,7 +311,10 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	n = flow_stack_running(stack, stack->depth, address);
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
-	/* A tail call left the traced code, and the function it called returned unseen: its frame ends. */
+	/*
+	 * The top frame is of a tail call to untraced code. That function has returned unseen, so its frame
+	 * ends.
+	 */
 	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->after == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
 
@@ -349,7 +357,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
-/* Makes the next step independent of earlier ones, except for what `off` reports. */
+/* Makes the next step independent of earlier steps, except for the address that the step `off` reports. */
 static void reset(struct flow_calls *calls, enum way before, const struct hwt_step *off)
 {
 	calls->way = WAY_RESUME;
@@ -358,7 +366,7 @@ static void reset(struct flow_calls *calls, enum way before, const struct hwt_st
 	calls->next = off ? off->address : 0;
 }
 
-/* Empties all stacks, and makes the next step independent of earlier ones. */
+/* Empties all stacks, and makes the next step independent of earlier steps. */
 static void forget_stacks(struct flow_calls *calls)
 {
 	flow_stacks_forget(&calls->stacks);
@@ -379,7 +387,7 @@ static int turn(struct flow_calls *calls)
 
 	if (key == 0 || key == stack->key)
 		return 0;
-	/* the unit has reported only now which thread it is */
+	/* the unit reports only now which thread runs */
 	if (stack->key == 0 && calls->stacks.count == 1) {
 		stack->key = key;
 		return 0;
@@ -403,7 +411,7 @@ static int report_run(struct flow_calls *calls, int continued)
 	return calls->sink.run && top ? calls->sink.run(calls->to, top, &at) : 0;
 }
 
-/* Handles a run that goes straight on from one function into the next, as in interrupt vectors. */
+/* Handles a run that continues without a branch from one function into the next, as in interrupt vectors. */
 static int run_on(struct flow_calls *calls, const struct hwt_step *step)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -457,8 +465,8 @@ static int is_known_leave(const struct flow_calls *calls, uint64_t address)
 }
 
 /*
- * Pops the frames since the last entry into the kernel, which an exception return has left. Sets *back to
- * where it came from, or 0.
+ * Handles an exception return: pops all frames from the last entry into the kernel on. Sets *back to the
+ * address to which the kernel returns; 0: unknown.
  */
 static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 {
@@ -473,9 +481,10 @@ static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 }
 
 /*
- * Handles an interrupt. If the interrupt is reported at an exception return, that return has completed,
- * because kernels return with interrupts disabled. A unit that does not see the return's target reports this
- * address. What was interrupted is then the code that was returned to.
+ * Handles an interrupt. If a unit reports an interrupt at the address of an exception return, that return has
+ * completed, because kernels execute it with interrupts disabled. A unit that does not see the target of the
+ * return reports the address of the return instead. So the interrupted code is the code to which the
+ * exception return led.
  */
 static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {

@@ -57,14 +57,20 @@ struct flow_moment {
 };
 
 struct flow_sink {
-	/* Each returns 0 or a negative error; NULL: not wanted. */
+	/* Each callback returns 0 or a negative error. A callback may be NULL. */
 	int (*enter)(void *to, struct flow_frame *frame, const struct flow_moment *at);
 	int (*leave)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
-	/* A run in the topmost frame, or the part of a run that belongs to its function. */
+	/*
+	 * Called for a run of instructions in the topmost frame, or for the part of a run that is in the
+	 * function of that frame.
+	 */
 	int (*run)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
-	/* All frames of the thread are forgotten, because it is unknown what became of them. */
+	/*
+	 * Called when all frames of the thread are forgotten, because it is unknown which functions still
+	 * run.
+	 */
 	int (*cut)(void *to, const struct flow_moment *at);
-	/* Another thread runs. */
+	/* Called when another thread runs. */
 	int (*turn)(void *to, const struct flow_moment *at);
 };
 
@@ -78,8 +84,8 @@ struct flow_doubts {
 struct flow_calls;
 
 /*
- * Makes the state of a stream. `alone`: threads of this stream run nowhere else, so no time of theirs is
- * missing between two turns. Returns 0 or KTREAD_E_MEMORY.
+ * Makes the state of a stream. `alone`: threads of this stream run nowhere else. So while a thread does not
+ * run in this stream, it does not run at all. Returns 0 or KTREAD_E_MEMORY.
  */
 int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, const struct flow_sink *sink,
 		   void *to, int alone);
@@ -95,7 +101,7 @@ static inline int flow_took(const struct flow_frame *frame, const struct hwt_ste
 	return frame->timed && step->has_stamp && step->stamp >= frame->since;
 }
 
-/* The stacks of a stream's threads, without the meaning of frames, which calls.c implements. */
+/* The stacks of a stream's threads. calls.c decides which frames they contain. */
 
 #define FLOW_NO_FRAME UINT32_MAX
 
@@ -118,8 +124,8 @@ struct flow_stacks {
 int flow_stacks_init(struct flow_stacks *stacks);
 void flow_stacks_free(struct flow_stacks *stacks);
 /*
- * Makes the stack of a thread the current one, or adds an empty one. Returns 1 if another had to be
- * forgotten.
+ * Makes the stack of a thread the current one, or adds an empty stack. Returns 1 if it had to forget another
+ * stack to make room, otherwise 0.
  */
 int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key);
 /* Empties all stacks. */
@@ -137,8 +143,8 @@ static inline struct flow_frame *flow_stack_top(const struct flow_stack *stack)
 }
 
 /*
- * Returns memory for one more frame, which depth does not count yet; NULL: out of memory. Requires: depth is
- * less than FLOW_DEPTH_MOST.
+ * Returns memory for one more frame, but does not increment depth. Returns NULL if out of memory. Requires:
+ * depth is less than FLOW_DEPTH_MOST.
  */
 struct flow_frame *flow_stack_room(struct flow_stack *stack);
 

@@ -27,7 +27,7 @@ enum column {
 static const struct {
 	const char *name;
 	int width;  /* width in a line of text; 0: not padded */
-	int number; /* nonzero: in JSON, a number and not a string */
+	int number; /* nonzero: the value is a number in JSON, otherwise a string */
 } columns_known[COLUMNS] = {
 	[OFFSET] = { "offset", 10, 1 },
 	[ID] = { "id", 3, 1 },
@@ -134,8 +134,8 @@ static void put_source(char *to, const struct hwt_place *place)
 }
 
 /*
- * Writes the value of a column, "" if there is none. Strings are escaped; what remains after that is valid in
- * JSON, too.
+ * Writes the value of a column, "" if there is none. Strings are escaped. An escaped string is also valid in
+ * JSON.
  */
 static void put_value(const struct flow_columns *columns, const struct line *line, unsigned column, char *to)
 {

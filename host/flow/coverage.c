@@ -14,14 +14,14 @@
 #include "ktread/ktread.h"
 
 /*
- * Runs are counted by image and extent. At the end, the runs of each image are walked in order of addresses
- * together with its line table: the number of runs that cover an address changes only where a run begins or
- * ends.
+ * The runs of instructions are counted for each image and address range. At the end, the runs of each image
+ * are walked in order of addresses together with its line table: the number of runs that cover an address
+ * changes only where a run begins or ends.
  */
 
 #define IMAGES_MOST 4096u
 #define SOURCE_MOST 4096u
-#define RECENT	    64u /* paths of which the image is remembered */
+#define RECENT	    64u /* number of paths whose image is cached */
 
 struct block {
 	uint64_t begin, end; /* [begin, end), in terms of the file's own addresses */
@@ -141,7 +141,7 @@ struct counted {
 struct counts {
 	struct counted *counted;
 	size_t count;
-	size_t next; /* the first one not written yet */
+	size_t next; /* index of the first element that is not written yet */
 };
 
 static int by_place(const void *a, const void *b)

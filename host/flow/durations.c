@@ -13,8 +13,8 @@
 #include "ktrx/v2.h"
 
 /*
- * Functions of ktrace that record an event, named by its group and name: those of its macros, and those of
- * facts.h.
+ * Beginnings of the names of functions that record an event; the group and name of the event follow. The
+ * first is for functions that macros of ktrace define, the second for functions of facts.h.
  */
 #define MACRO_RECORDS "ktrace_event_"
 #define FACT_RECORDS  "ktrace_fact_"
@@ -60,8 +60,8 @@ static uint64_t slack(const struct ktread *trace)
 }
 
 /*
- * Returns the distance of a stamp from a piece. If the piece's end is unknown, it is the distance from its
- * beginning.
+ * Returns the distance of a stamp from a piece. If the end of the piece is unknown, returns the distance from
+ * its beginning.
  */
 static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
 {
@@ -162,7 +162,10 @@ static int enter(void *to, struct flow_frame *frame, const struct flow_moment *m
 	(void)moment;
 	if (!totals)
 		return KTREAD_E_MEMORY;
-	/* A function that was already running was not called, unless it runs from its beginning. */
+	/*
+	 * A function that was already running when the stack began does not count as called, unless it runs
+	 * from its first instruction.
+	 */
 	totals->calls += frame->how != FLOW_SEEN || frame->from_start;
 	return 0;
 }
@@ -239,7 +242,7 @@ static void put_cell(struct base_output *out, const struct flow *flow, int known
 {
 	char text[32] = "-";
 
-	if (known && ticks > 0) /* otherwise it is shorter than the unit's timestamps can show */
+	if (known && ticks > 0) /* 0: the duration is shorter than the unit's timestamps can show */
 		flow_put_span(text, flow, ticks);
 	base_output_format(out, " %13s", text);
 }

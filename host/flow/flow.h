@@ -120,7 +120,7 @@ struct flow_loss {
 	uint64_t damaged;   /* places where bytes are damaged */
 	uint64_t codeless;  /* places where the code that ran is unknown */
 	uint64_t unread;    /* places with valid bytes that the decoder does not support */
-	uint64_t other;	    /* places where other code ran than is known */
+	uint64_t other;	    /* places where the code that ran is not the known code */
 	uint64_t overflows; /* number of times that a unit lost packets */
 	uint64_t missing;   /* missing bytes of streams */
 	uint64_t packets;   /* packets lost for lack of room, as counted by the units */
@@ -145,8 +145,8 @@ struct flow {
  */
 int flow_select_function(struct flow *flow, const char *image, const char *function);
 /*
- * Finds the addresses of a function, sorted; a program's function may have several. Returns 0, after which
- * the caller frees *range; KTREAD_E_ABSENT if there is no such function; or KTREAD_E_MEMORY.
+ * Finds the addresses of a function, sorted. A function of a program may have several addresses. Returns 0,
+ * after which the caller frees *range; KTREAD_E_ABSENT if there is no such function; or KTREAD_E_MEMORY.
  */
 int flow_find_function(struct flow *flow, const char *image, const char *function, struct flow_range **range,
 		       size_t *ranges);
@@ -157,7 +157,7 @@ const struct flow_range *flow_range_find(const struct flow_range *range, size_t 
 int flow_open(struct flow **flow, const char *path, const char *root);
 void flow_close(struct flow *flow);
 const char *flow_message(void);
-/* Finds flow->base, which is needed to print times. Decodes the beginning of each stream. */
+/* Sets flow->base, which is needed to print times. To find it, decodes the beginning of each stream. */
 int flow_find_base(struct flow *flow);
 
 /* Returns true if steps of this stream are selected. */
@@ -182,7 +182,10 @@ void flow_reader_close(struct flow_reader *reader);
 /* ---- All streams ---- */
 
 struct flow_view {
-	/* Each returns 0, a negative error, or a positive value to stop the walk. NULL: nothing to do. */
+	/*
+	 * Each callback returns 0, a negative error, or a positive value to stop the walk. A callback may be
+	 * NULL.
+	 */
 	int (*begin)(void *view, const struct hwt_stream *stream);
 	int (*step)(void *view, const struct hwt_step *step);
 	int (*end)(void *view); /* called at the end of a stream */

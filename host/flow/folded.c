@@ -29,7 +29,7 @@ struct flow_folded {
 	uint64_t left_out;
 	/* State of the current stream. */
 	uint32_t current; /* node to which time is added */
-	uint64_t stamp;	  /* time up to here has been added */
+	uint64_t stamp;	  /* stamp up to which time has been added to nodes */
 	int has_stamp;
 };
 

@@ -30,7 +30,10 @@ static struct cpu_events *events_of(struct flow_kernel *kernel, uint32_t cpu)
 	return &kernel->cpu[cpu];
 }
 
-/* Returns the thread that runs after an event. A switch is recorded by the old thread. */
+/*
+ * Returns the thread that runs after an event. After a switch, this is not the thread that recorded the
+ * event.
+ */
 static uint32_t thread_after(const struct ktread_event *event, const struct wellknown *known)
 {
 	uint32_t next;
@@ -95,7 +98,7 @@ void flow_kernel_free(struct flow_kernel *kernel)
 	free(kernel);
 }
 
-/* Returns how many events of the CPU are not after a stamp. */
+/* Returns the number of events of the CPU that are at or before a stamp. */
 static size_t count_until(const struct cpu_events *events, uint64_t stamp)
 {
 	return base_count_up_to(events->event, events->count, sizeof(*events->event),

@@ -24,17 +24,17 @@ struct kept {
 /* The last steps that were seen, with up to `most` branches. */
 struct ring {
 	struct kept *kept;
-	size_t room, first, count; /* room: a power of two */
+	size_t room, first, count; /* `room` is a power of two */
 	uint64_t branches, most;
 };
 
 /* Where the steps to be shown end. */
 struct end {
 	int has_offset;
-	/* the run at `address` that comes at that offset is not shown, nor is anything after it */
+	/* the first step that is not shown: the run at the address `address`, at this offset of the stream */
 	uint64_t offset, address;
 	int has_stamp;
-	uint64_t stamp; /* later steps are not shown, either */
+	uint64_t stamp; /* steps after this stamp are not shown */
 };
 
 static void free_kept(struct kept *kept)
@@ -173,7 +173,8 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, const struct e
  */
 static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
-	const struct flow_loss loss = flow->loss; /* restored later: steps read here are not shown */
+	/* restored at the end, because the steps that are read here are not shown */
+	const struct flow_loss loss = flow->loss;
 	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
 	struct flow_reader *reader;
 	int status = flow_reader_open(&reader, flow, stream), more = 1;

@@ -63,8 +63,8 @@ uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint
 
 /*
  * Counts how often each source line ran and each function was entered. Written as an .info file of lcov: for
- * every source file of which anything ran, all lines and functions that have code. The count of a line is
- * that of its most executed instruction.
+ * every source file with code that ran, it lists all lines and functions that have code. The count of a line
+ * is that of its most executed instruction.
  */
 
 struct flow_coverage;
@@ -144,7 +144,8 @@ int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_
  * stack, with the number of instructions that ran on it, or the nanoseconds that it took.
  */
 
-#define FLOW_FOLDED_MOST (1u << 20) /* stacks; what runs on further ones is counted for their callers */
+/* limit of stacks; code that runs on further stacks is counted for their callers */
+#define FLOW_FOLDED_MOST (1u << 20)
 
 enum flow_weight { FLOW_BY_INSTRUCTIONS, FLOW_BY_TIME };
 
@@ -196,9 +197,10 @@ enum flow_anchor {
 
 /*
  * Checks whether the function with this name, called in the piece, records an event, and finds that event.
- * Only events after `matched` are considered; earlier ones have their recorder already. The event is not
- * before the previous piece, and not farther from the piece than the unit's clock may be off. The nearest one
- * is chosen; within the piece, the first.
+ * Only events after `matched` are considered; for earlier events, the recording function has been found
+ * already. The event is not before the previous piece, and its distance from the piece is not larger than the
+ * possible error of the unit's clock. If several events match, chooses the nearest event, or the first event
+ * within the piece.
  */
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
@@ -210,8 +212,8 @@ uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_p
 /* Returns the stamp of the instruction with number `run`. */
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 /*
- * Returns true if events of that CPU are in the piece, so that it is unknown whether steps came before or
- * after them.
+ * Returns true if events of that CPU are in the piece. It is then unknown whether steps came before or after
+ * these events.
  */
 int flow_spread_is_about(const struct flow_spread *spread);
 

@@ -230,7 +230,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Returns a bit mask of those bytes of a line that no other line of the same number contradicts. */
+/* Returns a mask of the bytes of a line that differ from no other line with the same number. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
@@ -250,14 +250,16 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 }
 
 /*
- * Returns the line to read byte `into` from, or NULL if no line has it. The lines of a number are linked
- * newest first. Among lines already valid at the stamp, the newest is right; among later ones, the oldest.
- * *before is a mask of the bytes of lines that rank better, but do not have this byte.
+ * Returns the line from which byte `into` is to be read, or NULL if no line has this byte. The lines with one
+ * number are linked, the newest first. Among lines that are valid at the stamp, the newest is right. Among
+ * lines that become valid later, the oldest is right. Sets *before to a mask: bytes of the lines that rank
+ * better than the returned line, but do not have byte `into`.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
-	uint64_t known[DISTANCES] = { 0 }; /* per rank: the bytes of lines that lack this byte */
+	/* by rank: mask of the bytes in lines that do not have byte `into` */
+	uint64_t known[DISTANCES] = { 0 };
 	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 
@@ -272,7 +274,10 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 		if (has && (far < nearest || (far == nearest && far % 2))) {
 			best = line;
 			nearest = far;
-			/* Later lines of this rank are better: forget those seen so far. */
+			/*
+			 * Of this rank, lines that follow in the list are better: forget the lines seen so
+			 * far.
+			 */
 			if (far % 2)
 				known[far] = 0;
 		} else if (far != nearest || far % 2) {

@@ -39,8 +39,8 @@ static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line
 }
 
 /*
- * Marks lines of which versions exist both for all spaces and for a single space. The bytes that are read
- * there depend on the space.
+ * Marks the lines that have versions for all spaces and versions for a single space. The bytes that are read
+ * at their addresses depend on the space.
  */
 static void find_shared(struct hwt_codes *codes)
 {
@@ -73,7 +73,7 @@ int hwt_code_sort(struct hwt_codes *codes)
 	return 0;
 }
 
-/* Returns how many changes there are up to a stamp; all of them for stamp 0, which is unknown. */
+/* Returns the number of changes up to a stamp. For stamp 0 (unknown), returns the number of all changes. */
 static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 {
 	return stamp ? base_count_up_to(codes->change, codes->changes, sizeof(*codes->change), 0, stamp)
@@ -109,8 +109,8 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 }
 
 /*
- * Adds runs of lines: if `fixed`, of lines that do not change up to the stamp `settled`, otherwise of lines
- * that do.
+ * Adds runs of lines. If `fixed` is set, these are the lines that do not change between the beginning of the
+ * period and the stamp `settled`; otherwise, these are the lines that change in that time.
  */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {
@@ -142,7 +142,7 @@ int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_cod
 	runs->until = UINT64_MAX;
 	if (!codes)
 		return 0;
-	/* The period's number is a multiple of PERIOD, so this is the change that ends it. */
+	/* A period contains PERIOD changes. `period` is the number of changes before the period. */
 	runs->until = change_at(codes, period + PERIOD - 1);
 	status = add_lines(codes, runs, false, change_at(codes, period + 2 * PERIOD - 1));
 	runs->changing = runs->count;

@@ -86,8 +86,8 @@ static void leave_piece(struct hwt_decoder *decoder)
 	decoder->open = NULL;
 	decoder->next = decoder->steps = 0;
 	/*
-	 * Mark all elements as not holding a run, because an encoding assumes that a run in an element is its
-	 * own.
+	 * Mark all elements as not holding a run, because an encoding assumes that a run in an element was
+	 * written by the encoding itself.
 	 */
 	for (unsigned i = 0; i < STEPS; i++)
 		decoder->step[i].kind = HWT_NOTE;
@@ -139,8 +139,8 @@ static int enter_piece(struct hwt_decoder *decoder)
 }
 
 /*
- * Makes a gap step for bytes missing before the piece. Bytes that repeat earlier positions form a piece of
- * their own, too.
+ * Makes a gap step for the bytes that are missing before the piece. Bytes that repeat earlier positions form
+ * a piece of their own, too.
  */
 static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 {
@@ -261,7 +261,10 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 	return status < 0 ? status : at > 0 || into > 0;
 }
 
-/* Passes lines on to `line`, with positions of the stream instead of offsets in a piece. */
+/*
+ * Context of a callback that passes each packet to `line`, with its position in the stream instead of its
+ * offset in the piece.
+ */
 struct lines {
 	uint64_t position;
 	void (*line)(void *to, uint64_t offset, const char *name, const char *text);

@@ -25,7 +25,7 @@ struct etm4_tree {
 };
 
 enum etm4_fed {
-	ETM4_FED,     /* fed, or OpenCSD waits */
+	ETM4_FED,     /* bytes were fed, or OpenCSD waits */
 	ETM4_FED_ALL, /* the whole piece and its end have been fed */
 	ETM4_FED_BAD, /* OpenCSD could not decode bytes before `at`, and has been reset */
 };
@@ -33,7 +33,7 @@ enum etm4_fed {
 #define FRAME	  16u
 #define FEED_MOST 4096u
 
-/* Units that claim to leave more elements than this uncommitted are refused. */
+/* A unit is refused if its registers show that it may leave more elements than this uncommitted. */
 #define SPECULATION_MOST 4096u
 
 /*
@@ -61,7 +61,7 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.reg_idr13 = unit->idr13,
 		.reg_configr = unit->configr,
 		.reg_traceidr = unit->traceidr,
-		.arch_ver = ARCH_AA64, /* supports the most instructions */
+		.arch_ver = ARCH_AA64, /* the value with which OpenCSD decodes the most instructions */
 		.core_prof = profile_CortexA,
 	};
 
@@ -160,7 +160,7 @@ static enum etm4_fed tree_feed(struct etm4_tree *tree)
 /* Converts OpenCSD's index, which has only 32 bits, to an offset in the piece. */
 static uint64_t tree_offset(const struct etm4_tree *tree, ocsd_trc_index_t index)
 {
-	/* The index is not after the end of what is being fed now. */
+	/* The offset is not after the end of the bytes that are being fed now. */
 	uint64_t fed = tree->at + FEED_MOST;
 	uint64_t offset = fed - (ocsd_trc_index_t)((ocsd_trc_index_t)fed - index);
 
@@ -220,7 +220,7 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
 /* ---- Steps from OpenCSD's elements ---- */
 
 /*
- * Bytes of instructions in sequence without a branch, at most. This keeps a hostile stream from making
+ * Limit in bytes of a sequence of instructions without a branch. It keeps a hostile stream from making
  * OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
@@ -243,7 +243,8 @@ struct etm4 {
 	uint64_t walk_end;
 	uint32_t walked;
 	unsigned texts;
-	char text[TEXTS][128]; /* texts of damage, reused in turn: the queue has not more steps than these */
+	/* descriptions of damage, reused in turn; the queue holds at most TEXTS steps */
+	char text[TEXTS][128];
 };
 
 /* OpenCSD passes the context as const. */

@@ -57,11 +57,11 @@ size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
  * know.
  */
 bool etm4_guard_too_new(uint32_t version, uint32_t instruction);
-/* Returns the distance from a direct branch to its target, or 0 if it is not one. */
+/* Returns the distance from a direct branch to its target, or 0 if the instruction is not a direct branch. */
 int64_t etm4_guard_distance(uint32_t instruction);
 /*
- * Returns false if OpenCSD must not decode the packet. If it is only of a kind that is not decoded,
- * guard->unread describes it. The unit leaves at most TRCIDR8 elements uncommitted.
+ * Returns false if OpenCSD must not decode the packet. If the packet is valid, but of a kind that is not
+ * decoded, guard->unread describes it. The unit leaves at most TRCIDR8 elements uncommitted.
  */
 bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 		       const ocsd_etmv4_i_pkt *packet);
@@ -76,7 +76,7 @@ bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
  */
 
 #define ETM4_QUEUE_ROOM 256u /* a power of two */
-/* steps that one element of OpenCSD becomes, at most */
+/* limit of steps that are made from one element of OpenCSD */
 #define ETM4_QUEUE_SPARE 8u
 
 struct etm4_queue {
@@ -110,7 +110,7 @@ struct etm4_steps {
 	const char *unread; /* description of the last refused packet if it was valid; NULL: it was damage */
 	bool has_new;	    /* `new_branch` is the address of a branch that OpenCSD does not know */
 	uint64_t new_branch;
-	/* Known code is not what ran: ranges are ignored until a packet has an address. */
+	/* The known code is not the code that ran: ranges are ignored until a packet has an address. */
 	bool doubts;
 	bool has_anchor; /* a packet with an address has come, at offset `anchor` */
 	uint64_t anchor; /* offset */
@@ -121,11 +121,11 @@ struct etm4_steps {
 
 /* Converts an element. Requires: the queue is not full. */
 void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *element);
-/* Reports damage. `text` stays the caller's. */
+/* Reports damage. The caller still owns `text`. */
 void etm4_steps_damage(struct etm4_steps *steps, const char *text);
 /* Reports that a packet with an address, at this offset, is about to be decoded. */
 void etm4_steps_anchor(struct etm4_steps *steps, uint64_t offset);
-/* Reports that the bytes do not begin with an A-Sync, and those before the first one cannot be read. */
+/* Reports that the bytes do not begin with an A-Sync, so the bytes before the first A-Sync cannot be read. */
 void etm4_steps_begin_torn(struct etm4_steps *steps);
 /* Returns the address space of a context id. */
 uint64_t etm4_space(bool software, uint32_t context_id);

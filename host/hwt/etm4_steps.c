@@ -15,7 +15,8 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 }
 
 /*
- * Returns true if a step may be changed by the next one. Other steps are open only while one before them is.
+ * Returns true if the next step may change this step. Other steps are open only while an earlier step is
+ * open.
  */
 static bool waits(const struct hwt_step *step)
 {
@@ -31,7 +32,9 @@ static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step
 	queue->tail++;
 }
 
-/* Reports that code at this address comes next: sets where ON, RUN and ASYNC lead. */
+/*
+ * Reports that code at this address comes next: completes the oldest open step if it is an ON, RUN or ASYNC.
+ */
 static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
@@ -210,8 +213,8 @@ static bool is_believed(struct etm4_steps *steps)
 }
 
 /*
- * Returns true if a branch that is always taken was not. A direct branch to the next instruction is exempt:
- * some units report it as not taken.
+ * Returns true if a branch that is always taken is reported as not taken. A direct branch to the next
+ * instruction is exempt: some units report it as not taken.
  */
 static bool is_impossibly_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {

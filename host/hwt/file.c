@@ -216,7 +216,10 @@ static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *befor
 	return !chunk->torn && chunk->position == before->position + before->size;
 }
 
-/* Joins chunks that follow each other into pieces, and counts bytes that are there and missing. */
+/*
+ * Joins chunks that follow each other into pieces. Counts the bytes that the file holds and the bytes that
+ * are missing.
+ */
 static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 {
 	struct hwt_stream *about = &stream->stream;

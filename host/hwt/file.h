@@ -41,9 +41,9 @@ uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
 void hwt_clock_free(struct hwt_clock *clock);
 
 /*
- * Most bytes of the packets that the reader appends to a ring. They stand for what the unit had recorded but
- * not yet written: the last branches, and the address reached. Without them, the trace of a machine that was
- * killed would lack its last branches, and the decoder would follow code that never ran.
+ * Limit in bytes of the packets that the reader appends to a ring. These packets stand for what the unit had
+ * recorded but not yet written: the last branches, and the address reached. Without them, the trace of a
+ * machine that was killed would lack its last branches, and the decoder would follow code that never ran.
  */
 #define HWT_TAIL_MOST 64u
 
@@ -60,8 +60,8 @@ struct hwt_store {
 };
 
 /*
- * Makes bytes of the file, at *offset in it, available in the store. Sets *offset to where the store has
- * them. Returns 0, or KTREAD_E_SYSTEM with errno.
+ * Makes bytes at *offset of the file available in the store. Sets *offset to their offset in the store.
+ * Returns 0, or KTREAD_E_SYSTEM with errno.
  */
 int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, size_t size);
 /* Returns how many bytes were read: fewer than `size` at the end, or if reading fails. */
@@ -92,7 +92,8 @@ struct hwt_joined {
 struct hwt_unit_stream {
 	/* Must be first: hwt_stream_stamp() casts from struct hwt_stream. */
 	struct hwt_stream stream;
-	uint32_t session; /* number of the context in the file; tells contexts with the same ident apart */
+	/* number of the context in the file; distinguishes contexts that have the same ident */
+	uint32_t session;
 	struct hwt_chunk *chunk;
 	size_t chunks;
 	uint32_t chunk_room;

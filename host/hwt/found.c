@@ -55,7 +55,7 @@ int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t
 }
 
 /*
- * Returns how many bytes of the code at an address equal the file's, or 0 if they are too few to prove the
+ * Returns how many bytes of the code at an address equal the file's, or 0 if they are too few to identify the
  * file.
  */
 static size_t count_same(const struct hwt_found *found, uint64_t address, const unsigned char *code,

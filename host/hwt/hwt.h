@@ -29,13 +29,15 @@ struct hwt_decoder;
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
 enum hwt_kind {
-	HWT_RUN, /* instructions in sequence, up to one that may branch, which leads to `to` if has_to */
-	HWT_ON,	 /* the unit begins tracing at `address` */
+	/* a sequence of instructions up to one that may branch; if has_to, execution continues at `to` */
+	HWT_RUN,
+	HWT_ON, /* the unit begins tracing at `address` */
 	/* the unit stops tracing; the next instruction, not traced, is at `address` if has_address */
 	HWT_OFF,
 	/* an interrupt or exception, before the instruction at `address` ran; leads to `to` if has_to */
 	HWT_ASYNC,
-	HWT_SPACE,    /* the address space becomes `space`; sets the thread, too, if the unit reports it */
+	/* the address space changes to `space`; the thread changes, too, if the unit reports it */
+	HWT_SPACE,
 	HWT_OVERFLOW, /* the unit lost packets because its buffer was full */
 	/*
 	 * bytes of the stream are missing or damaged from `offset` on; `text` is the reason; decoding resumes
@@ -64,8 +66,11 @@ enum hwt_gap {
 	HWT_GAP_MISSING, /* bytes of the stream are missing */
 	HWT_GAP_DAMAGED, /* bytes are not as the unit wrote them, or contradict the code */
 	HWT_GAP_CODE,	 /* the code that ran is unknown: an image is missing */
-	HWT_GAP_UNREAD,	 /* bytes are whole, but of a kind that this decoder does not read; `text` names it */
-	/* bytes are whole, but do not match the known code: other code ran at that address */
+	/*
+	 * bytes are not damaged, but this decoder does not read packets of that kind; `text` names the kind
+	 */
+	HWT_GAP_UNREAD,
+	/* bytes are not damaged, but do not match the known code: other code ran at that address */
 	HWT_GAP_OTHER_CODE,
 };
 

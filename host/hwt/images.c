@@ -268,8 +268,8 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 				     false);
 		if (!got) {
 			/*
-			 * The kernel may have patched code since it was loaded from a file: do not use the
-			 * file where recorded code is known.
+			 * The kernel may have patched code since it was loaded from a file: if recorded code
+			 * is known, do not use the file.
 			 */
 			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done, false);
 			got = read_files(images, pid, stamp, address + done, bytes + done, unknown);

@@ -62,8 +62,8 @@ struct hwt_code_runs {
 	struct hwt_code_run *run;
 	size_t count;
 	/*
-	 * number of runs that are not fixed; they come first, sorted by address; fixed runs follow, by space
-	 * and address
+	 * Number of runs that are not fixed. They come first in `run`, sorted by address. The fixed runs
+	 * follow, sorted by space and address.
 	 */
 	size_t changing;
 	uint32_t room;
@@ -85,7 +85,7 @@ struct hwt_likeness {
 	uint64_t space;	    /* address space that matches the file best; 0: the kernel's, or unknown */
 	uint64_t blocks;    /* executed blocks within the file's addresses */
 	uint64_t differing; /* number of these blocks with at least one different byte */
-	uint64_t moved;	    /* number of these blocks that differ too much for a patch */
+	uint64_t moved;	    /* number of these blocks that differ in too many bytes to be patched code */
 	uint64_t first;	    /* lowest address of a different byte; 0 if there is none */
 };
 
@@ -93,8 +93,9 @@ struct hwt_likeness {
 int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
 		 struct hwt_likeness *likeness);
 /*
- * Returns true if another file than this one ran. An address space may earlier have belonged to another
- * program, whose blocks count, too. That cannot happen to the kernel, so its limit is lower.
+ * Returns true if another file than this one ran. The address space of a program may have belonged to another
+ * program before, and the blocks of that program count, too. The kernel has no such blocks, so the limit for
+ * it is lower.
  */
 static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 {
@@ -153,12 +154,12 @@ struct hwt_span {
 struct hwt_view {
 	bool used;
 	uint32_t pid;
-	uint64_t from, until; /* the view is right for stamps in [from, until) */
+	uint64_t from, until; /* the view is valid for stamps in [from, until) */
 	size_t applied;	      /* mappings[0] up to here have been applied */
 	struct hwt_span *span;
 	size_t spans;
 	uint32_t room;
-	uint64_t last_use; /* hwt_images.uses when it was last used */
+	uint64_t last_use; /* value of hwt_images.uses when the view was last used */
 	uint64_t changes;
 };
 
@@ -204,7 +205,7 @@ struct hwt_images {
 	uint32_t found_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
-	/* kernel symbols, whose kernel ran map_base bytes higher than listed; NULL: none */
+	/* kernel symbols, NULL: none; the kernel ran map_base bytes above the listed addresses */
 	struct hwt_map *map;
 	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];

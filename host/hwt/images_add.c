@@ -9,7 +9,10 @@
 
 #include "base/grow.h"
 
-/* How many blocks of executed code are compared with a memory image, and how many bytes of each. */
+/*
+ * Number of blocks of executed code that are compared with a memory image, and number of bytes that are
+ * compared in each block.
+ */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u
 #define MEMORY_BLOCK_LEAST 8u

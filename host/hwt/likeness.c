@@ -11,8 +11,8 @@
 #define LEAST	    8u	  /* a block with fewer compared bytes may differ because of a single patch */
 
 /*
- * Counts per address space: other programs may have run at the same addresses in other spaces. The file is
- * compared with the space that matches it best.
+ * Counts for one address space: other programs may have run at the same addresses in other spaces. The file
+ * is compared with the space that matches it best.
  */
 struct tallies {
 	const struct hwt_file *file;

@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 
 /*
- * Blocks without a packet after which code must be looping: other code reaches a branch that needs a packet
- * before.
+ * Limit of blocks in a row without a packet. Beyond it the code must be looping, because other code reaches a
+ * branch that needs a packet earlier.
  */
 #define IDLE_MOST 65536u
-/* Consecutive runs within a function that may share one position and stamp. */
+/* Limit of consecutive runs within a function that may share one position and stamp. */
 #define LOOK_EVERY 8u
 
 /* Lets libipt decode with the image that is valid at a stamp. Returns false if out of memory. */
@@ -67,8 +67,8 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 }
 
 /*
- * Returns the stamp of code that libipt asks for: since its time was last taken, libipt may have read a later
- * one.
+ * Returns the stamp at which libipt asks for code. libipt may have read a later time since its time was last
+ * recorded.
  */
 static uint64_t stamp_of_code(void *opened)
 {
@@ -138,8 +138,8 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 
 /*
  * Updates position and time from libipt, if it has read packets. libipt has read up to the next packet about
- * executed code: a time packet before that one gives the time of the code to come, not of the `runs` found so
- * far. Returns false if out of memory.
+ * executed code. A time packet before that packet gives the time of code that is not decoded yet, not the
+ * time of the `runs` found so far. Returns false if out of memory.
  */
 static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {

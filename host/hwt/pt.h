@@ -83,8 +83,7 @@ struct pt_sections;
 
 /*
  * Opens the sections of process `pid` (0: of all). Code that libipt asks for is read as of the stamp that
- * `now` returns, called with `decoder`, as code may change between any two instructions. Returns NULL if out
- * of memory.
+ * now(decoder) returns, because code may change between any two instructions. Returns NULL if out of memory.
  */
 struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
 				     void *decoder);
@@ -127,11 +126,12 @@ struct pt_decoder {
 	size_t resumed;	    /* offset in `own` of the PSB that pt_resume() wrote last */
 	uint64_t offset;    /* offset in the piece up to which libipt has read */
 	uint64_t time;	    /* last time that libipt has read; 0: unknown */
-	uint64_t read;	    /* stamp of that time; the next runs may still be earlier */
+	uint64_t read;	    /* `time` as a stamp; the next runs may still be earlier */
 	uint64_t asked_at;  /* stamp at which libipt last asked for code */
 	/* Template of a run: position, stamp, process, thread and address space. */
 	struct hwt_step now;
-	uint64_t blocks, blocks_read; /* number of blocks so far, and when a packet was last read */
+	/* number of blocks so far, and that number when libipt last read a packet */
+	uint64_t blocks, blocks_read;
 	/*
 	 * Only for erratum SKL014, because of which libipt may stop at a jump within the stream's address
 	 * ranges. `ranges`: these address ranges. `continued_at`: number of blocks when libipt was last asked
@@ -139,11 +139,15 @@ struct pt_decoder {
 	 */
 	struct pt_conf_addr_filter ranges;
 	uint64_t continued_at;
-	uint64_t last, wanted; /* last instruction that ran; and the one that libipt could not decode, or 0 */
-	bool holds;	       /* `held` is a run whose end is not known yet */
+	/*
+	 * address of the last instruction that ran; address of the instruction that libipt could not decode,
+	 * or 0
+	 */
+	uint64_t last, wanted;
+	bool holds; /* `held` is a run whose end is not known yet */
 	struct hwt_step held;
 	struct pt_event event;
-	unsigned event_parts; /* steps that the event still becomes */
+	unsigned event_parts; /* number of steps that are still to be made from the event */
 	char text[160];
 	struct pt_last known[PT_KNOWN];
 };
@@ -153,7 +157,7 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
 /* Fills in a step with only the current position, stamp, process, thread and address space. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
 
-/* Fetches an event. Returns 1, 0 if it becomes no step, or KTREAD_E_MEMORY. */
+/* Fetches an event. Returns 1, 0 if no step is made from it, or KTREAD_E_MEMORY. */
 int pt_decoder_take_event(struct pt_decoder *decoder);
 /* Returns true if the event reports the address at which execution was, and sets *next to it. */
 bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);

@@ -16,7 +16,7 @@ static bool stops(const struct pt_event *event)
 	return !event->ip_suppressed && event->variant.async_disabled.at == event->variant.async_disabled.ip;
 }
 
-/* Returns the number of steps that an event becomes. */
+/* Returns the number of steps that are made from an event. */
 static unsigned parts_of(const struct pt_event *event)
 {
 	switch (event->type) {
@@ -41,7 +41,9 @@ static unsigned parts_of(const struct pt_event *event)
 	case ptev_async_vmcs:
 		return event->status_update ? 0 : 1;
 	default:
-		/* Modes are part of the runs, and times of every step. */
+		/*
+		 * Modes are part of each run, and times are part of each step. So their events make no steps.
+		 */
 		return 0;
 	}
 }
@@ -195,7 +197,10 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 		set_address(decoder, step, event->variant.disabled.ip);
 		break;
 	case ptev_async_disabled:
-		/* The event has two parts: the interrupt, and then that its target was not traced. */
+		/*
+		 * Two steps are made from the event: the interrupt, and then the end of tracing, because the
+		 * target of the interrupt was not traced.
+		 */
 		step->kind = decoder->event_parts ? HWT_ASYNC : HWT_OFF;
 		if (step->kind == HWT_ASYNC) {
 			step->has_address = 1;

@@ -30,8 +30,9 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset)
 }
 
 /*
- * Returns the offset of a PSB that is still usable, or 0. libipt has read its status packets and at most one
- * packet more, which did not fit what came before. That earlier part is damaged; the PSB itself may be whole.
+ * Returns the offset of a PSB that is still usable, or 0. libipt has read the status packets of this PSB and
+ * at most one more packet, which contradicted the bytes before the PSB. Those earlier bytes are damaged, but
+ * the PSB itself may not be.
  */
 static size_t unused_psb(const struct pt_decoder *decoder)
 {

@@ -167,8 +167,8 @@ struct reading {
 };
 
 /*
- * Goes to the next PSB. Reports the bytes from `from` up to it, and the reason `why` they are not read; NULL:
- * the bytes end within a packet. Returns whether there is a PSB.
+ * Goes to the next PSB. Reports the bytes from `from` up to that PSB. `why`: the reason why these bytes are
+ * not read; NULL: they end within a packet. Returns whether there is a PSB.
  */
 static bool synchronise(struct reading *reading, uint64_t from, const char *name, const char *why)
 {

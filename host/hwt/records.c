@@ -18,7 +18,8 @@
 #define PATH_MOST     4096u
 
 struct context {
-	uint32_t session; /* number of CONTEXT records before it; tells contexts with the same ident apart */
+	/* number of CONTEXT records before it; distinguishes contexts that have the same ident */
+	uint32_t session;
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;
 	struct ktrx_hwt_etm4 etm4;
@@ -154,7 +155,7 @@ static void name_stream(struct hwt_stream *stream, const struct thread_record *t
 	memcpy(stream->name, thread->name, sizeof(stream->name));
 }
 
-/* Returns the position after the last byte that earlier contexts with the same ident have of the unit. */
+/* Returns the position after the last byte of this unit in earlier contexts with the same ident. */
 static uint64_t begin_of(const struct hwt_file *file, const struct context *context, uint32_t unit)
 {
 	uint64_t begins = 0;
@@ -382,7 +383,8 @@ static int take_record(struct reading *reading)
 	const uint16_t type = reading->record->type;
 
 	/*
-	 * Of a cut record, only bytes of trace or code can be used: half of a text or number would be wrong.
+	 * If a record is cut short, only bytes of trace or code in it can be used. A part of a text or number
+	 * would be wrong.
 	 */
 	if (reading->record->torn && type != KTRX_HWT_DATA && type != KTRX_HWT_CODE)
 		return 0;

@@ -240,8 +240,8 @@ size_t spe_record_find(const struct hwt_piece *piece, size_t at)
 struct spe {
 	const struct hwt_piece *piece;
 	size_t at;
-	struct spe_record record; /* the last one reported */
-	uint8_t note;		  /* a note on its packets of unknown meaning is the next step */
+	struct spe_record record; /* the record that was reported last */
+	uint8_t note;		  /* the next step is a note about packets of unknown meaning in `record` */
 	char text[TEXT_SIZE];
 };
 

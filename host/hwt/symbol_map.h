@@ -37,8 +37,8 @@ void hwt_map_close(struct hwt_map *map);
 const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t address);
 
 /*
- * How well a list matches the recorded code. Direct calls in it lead to the beginnings of functions. With a
- * list of another build, few calls do.
+ * How well a list matches the recorded code. Direct calls in that code lead to the beginnings of functions.
+ * If the list is of another build, few calls lead to the beginnings of its functions.
  */
 struct hwt_map_fit {
 	uint64_t base;	  /* the kernel ran this much higher than listed */

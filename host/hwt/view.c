@@ -169,8 +169,8 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 }
 
 /*
- * Applies mappings up to a stamp. The first ones recorded are valid even before their own stamp: the
- * recording began after they were mapped.
+ * Applies mappings up to a stamp. The mappings that were recorded first are valid even before their stamps,
+ * because they existed before the recording began.
  */
 static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 {
@@ -200,8 +200,8 @@ static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t st
 }
 
 /*
- * Chooses a view: one that is right at the stamp, otherwise one that can be advanced to it, otherwise the
- * least recently used.
+ * Chooses a view: a view that is valid at the stamp, otherwise a view that can be advanced to the stamp,
+ * otherwise the least recently used view.
  */
 static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
 {
