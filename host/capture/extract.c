@@ -321,7 +321,7 @@ static int detect_form(const char *path, enum ktread_form *form)
 	else if (fd < 0 || (got = pread(fd, &header, sizeof(header), 0)) < 0)
 		capture_fail_errno("%s", path);
 	else if (got == 0)
-		capture_fail(CAPTURE_E_FORMAT, "%s: empty", path), got = -1;
+		capture_fail(CAPTURE_E_FORMAT, "%s: the file is empty", path), got = -1;
 	if (fd >= 0)
 		close(fd);
 	if (got < 0)

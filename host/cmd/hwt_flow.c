@@ -173,10 +173,12 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 	return status;
 }
 
-static void print_loss(const struct hwt_args *args, uint64_t count, const char *what)
+/* Prints a count if it is not 0. `what`: the things counted; `thing`: the same for a count of 1. */
+static void print_loss(const struct hwt_args *args, uint64_t count, const char *thing, const char *what)
 {
 	if (count)
-		command_message(args->name, "%s: %s: %llu", args->path, what, (unsigned long long)count);
+		command_message(args->name, "%s: %llu %s", args->path, (unsigned long long)count,
+				count == 1 ? thing : what);
 }
 
 int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow)
@@ -188,24 +190,28 @@ int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow)
 		for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
 			print_warning(args, warning);
 		for (size_t n = 0; flow->wanted && (warning = hwt_images_idle(flow->images, n)); n++)
-			command_message(args->name, "%s: no code that was run is in it", warning);
+			command_message(args->name, "%s: contains no code that was run", warning);
 	}
-	print_loss(args, loss->damaged, "damaged places, skipped");
+	print_loss(args, loss->damaged, "damaged place, skipped", "damaged places, skipped");
 	if (loss->codeless)
 		command_message(args->name,
-				"%s: places whose code is unknown: %llu: "
+				"%s: the code is unknown at %llu place%s: "
 				"give programs with -R ROOT or --elf FILE, the kernel with --elf",
-				args->path, (unsigned long long)loss->codeless);
+				args->path, (unsigned long long)loss->codeless,
+				loss->codeless == 1 ? "" : "s");
 	if (loss->other)
 		command_message(args->name,
-				"%s: places where the code that ran differs from the files given: %llu: "
+				"%s: the code that ran differs from the files given at %llu place%s: "
 				"are these the files that ran?",
-				args->path, (unsigned long long)loss->other);
-	print_loss(args, loss->unread, "places of a kind that is not decoded, skipped");
-	print_loss(args, loss->gaps, "gaps, where something is missing");
-	print_loss(args, loss->overflows, "overflows, where a unit lost packets");
-	print_loss(args, loss->packets, "packets for which units had no room");
-	print_loss(args, loss->missing, "bytes of streams that are missing");
+				args->path, (unsigned long long)loss->other, loss->other == 1 ? "" : "s");
+	print_loss(args, loss->unread, "place of a kind that is not decoded, skipped",
+		   "places of a kind that is not decoded, skipped");
+	print_loss(args, loss->gaps, "gap, where bytes are missing", "gaps, where bytes are missing");
+	print_loss(args, loss->overflows, "overflow, where a unit lost packets",
+		   "overflows, where a unit lost packets");
+	print_loss(args, loss->packets, "packet for which a unit had no room",
+		   "packets for which units had no room");
+	print_loss(args, loss->missing, "byte of a stream is missing", "bytes of streams are missing");
 	return loss->damaged || loss->codeless || loss->other || loss->unread || hwt_file_damaged(flow->file)
 		       ? EXIT_BAD_INPUT
 		       : 0;

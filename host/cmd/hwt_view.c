@@ -25,9 +25,10 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 	if (doubts->resyncs)
 		command_message(
 			view->args->name,
-			"%s: changes to a stack with unknown callers, for example by a thread switch: "
-			"%llu (no damage)",
-			view->args->path, (unsigned long long)doubts->resyncs);
+			"%s: %llu change%s to a stack with unknown callers, for example by a thread switch "
+			"(no damage)",
+			view->args->path, (unsigned long long)doubts->resyncs,
+			doubts->resyncs == 1 ? "" : "s");
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);

@@ -248,11 +248,12 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *info)
 {
 	if (info->unknown)
-		command_message(kdump->name, "%s: records of unknown types: %llu", kdump->path,
-				(unsigned long long)info->unknown);
+		command_message(kdump->name, "%s: %llu record%s an unknown type", kdump->path,
+				(unsigned long long)info->unknown, info->unknown == 1 ? " has" : "s have");
 	if (info->broken)
-		command_message(kdump->name, "%s: records that do not fit their type: %llu", kdump->path,
-				(unsigned long long)info->broken);
+		command_message(kdump->name, "%s: %llu record%s not fit %s type", kdump->path,
+				(unsigned long long)info->broken, info->broken == 1 ? " does" : "s do",
+				info->broken == 1 ? "its" : "their");
 }
 
 static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_output *out)

@@ -160,8 +160,9 @@ static bool keep(struct taking *taking, const char *ending)
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
-		command_message(taking->name, "line %" PRIu64 ": %s: %s, after %" PRIu64 " bytes",
-				taking->line, taking->called, wrong, taking->size);
+		command_message(taking->name, "line %" PRIu64 ": file %s: %s, after %" PRIu64 " byte%s",
+				taking->line, taking->called, wrong, taking->size,
+				taking->size == 1 ? "" : "s");
 	if (wrong && taking->partial && taking->size > 0)
 		keep(taking, ".partial");
 	if (!wrong && keep(taking, ""))
@@ -181,7 +182,7 @@ static void check_end(struct taking *taking, const char *text)
 	else if (taking->bytes >= BYTES_MOST)
 		end(taking, "the files of the log are larger than 4 GiB");
 	else if (taking->damaged || size != taking->size || check != taking->check)
-		end(taking, "lines of it are damaged or missing");
+		end(taking, "damaged, or lines are missing");
 	else
 		end(taking, NULL);
 }
@@ -213,7 +214,7 @@ static int take_line(struct taking *taking, const char *line)
 	}
 	rest = after(line, first);
 	if (rest) {
-		end(taking, "another file begins before its end");
+		end(taking, "another file begins inside this file");
 		return begin(taking, rest);
 	}
 	if (line[0] == '~')
@@ -242,7 +243,7 @@ static int take_all(struct taking *taking, FILE *log)
 		status = EXIT_BAD_INPUT;
 	}
 	if (taking->file.stream)
-		end(taking, "the log ends before the end of the file");
+		end(taking, "the log ends inside this file");
 	return status;
 }
 

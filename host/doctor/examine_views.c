@@ -104,7 +104,7 @@ static const struct view views[] = {
 	  "without it 0 means CPU 0 or thread 0, and a deadlock would name those", UNRECORDED },
 	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
 	  "without it a try that was given up looks like a wait that never ends", UNRECORDED },
-	{ "ipi", "before another CPU is interrupted, and there",
+	{ "ipi", "before interrupting another CPU; on that CPU",
 	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks corrected by `--align`",
 	  EVENT("ipi.send") },
 	{ "ipi-state", "around the wait for another CPU's answer, and where it answers",

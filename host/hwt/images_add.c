@@ -166,7 +166,7 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
 	if (status < 0)
 		return status;
 	if (!binary->machine)
-		return hwt_images_fail(images, KTREAD_E_FORMAT, "%s: no ELF file", path);
+		return hwt_images_fail(images, KTREAD_E_FORMAT, "%s: not an ELF file", path);
 	status = hwt_images_check_machine(images, binary);
 	if (status < 0)
 		return status;

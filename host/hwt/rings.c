@@ -134,7 +134,8 @@ static int add_present(struct hwt_file *file, struct hwt_unit_stream *stream, co
 
 	if (present.size > left) {
 		hwt_file_damage(file,
-				"%s: cut short: %" PRIu64 " bytes of the ring of CPU %" PRIu32 " are missing",
+				"%s: the file is cut short: %" PRIu64 " bytes of the ring of CPU %" PRIu32
+				" are missing",
 				file->path, present.size - left, stream->stream.cpu);
 		present.size = left;
 		stream->tail_size = 0;
@@ -153,8 +154,8 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	int status = 0;
 
 	if (hwt_store_read(&file->store, at, &ring, sizeof(ring)) != sizeof(ring)) {
-		hwt_file_damage(file, "%s: cut short: the ring of CPU %" PRIu32 " is missing", file->path,
-				cpu);
+		hwt_file_damage(file, "%s: the file is cut short: the ring of CPU %" PRIu32 " is missing",
+				file->path, cpu);
 		return 0;
 	}
 	if (ring.position > POSITION_MOST || ring.lost > POSITION_MOST) {
@@ -201,7 +202,7 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	int status = 0;
 
 	if (at > end) {
-		hwt_file_damage(file, "%s: cut short: the code that ran is missing", file->path);
+		hwt_file_damage(file, "%s: the file is cut short: it lacks the code that ran", file->path);
 		return 0;
 	}
 	if (head->code_size <= end - at)

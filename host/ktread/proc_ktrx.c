@@ -146,9 +146,9 @@ static int step_over(struct ktread_proc *trace)
 	trace->damaged = false;
 	trace->info.skipped += input->offset - trace->damage;
 	trace->ended = !seen;
-	return ktread_fail(KTREAD_E_FORMAT,
-			   "%s: offset %" PRIu64 ": damaged: %" PRIu64 " bytes stepped over%s", input->name,
-			   trace->damage, input->offset - trace->damage, seen ? "" : ", up to the end");
+	return ktread_fail(KTREAD_E_FORMAT, "%s: offset %" PRIu64 ": damaged: %" PRIu64 " bytes skipped%s",
+			   input->name, trace->damage, input->offset - trace->damage,
+			   seen ? "" : ", up to the end");
 }
 
 /* Begins to step over damage at the input's current position. At least `known` bytes are damaged. */

@@ -39,7 +39,7 @@ check "nothing is written through a link with --force" test ! -e "$tmp/elsewhere
 
 printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "a line is missing" 1 -d "$tmp/out"
-check "the damage is reported" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/messages"
+check "the damage is reported" grep -q 'line 3: file hello: damaged, or lines are missing, after 3 bytes' "$tmp/messages"
 equal "the complete file with that name is still there" hello "$(cat "$tmp/out/hello")"
 took "the same, to standard output" 1 -o -
 check "nothing of a damaged file is printed" test ! -s "$tmp/stdout"
@@ -54,7 +54,7 @@ printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end five\n' >"$tmp/log"
 took "an invalid last line" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\n' >"$tmp/log"
 took "a missing last line" 1 -d "$tmp/out"
-check "the missing end is reported" grep -q 'the log ends before the end of the file' "$tmp/messages"
+check "the missing end is reported" grep -q 'the log ends inside this file' "$tmp/messages"
 printf 'ktrace-file one\n~aGVsbG8=\nktrace-file two\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "another file begins before the end" 1 -d "$tmp/out"
 check "the unfinished file is not written" test ! -e "$tmp/out/one"

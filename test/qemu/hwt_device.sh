@@ -62,7 +62,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: kdump shows a record of an unknown type" grep -qE '^ *[0-9]+ .* UNKNOWN\([0-9]+\)  [0-9]+ bytes$' "$tmp/console"
 	equal "$arch: kdump shows the bytes of each record of an unknown type" "$(grep -c UNKNOWN "$tmp/console")" \
 		"$(grep -A1 UNKNOWN "$tmp/console" | grep -cE '^       0x0000 [0-9a-f]{4} [0-9a-f]{4} ')"
-	console_has "$arch: kdump counts the records of unknown types" "kdump: /tmp/trace: records of unknown types: $(grep -c UNKNOWN "$tmp/console")"
+	console_has "$arch: kdump counts the records of unknown types" "kdump: /tmp/trace: $(grep -c UNKNOWN "$tmp/console") records have an unknown type"
 
 	boot --trace-unit "$arch" 2 hwt:-s:1:hwt:recursion,hwt:-s:0:hwt:-s:0:recursion,hwt:hwt:-s:0:recursion
 	console_has "$arch: while CPUs are traced, hwt refuses to trace a process" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"

@@ -38,7 +38,7 @@ fails "--events names no group, QEMU in a script" 2 "no group or event 'shed'" -
 fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
 fails "--events without a group of the kernel, by force" 0 "" --force --events shed -- $(demo x86_64 1) -append seconds=0
 check "--events without a group of the kernel, by force: the guest suggests a name" grep -q 'shed: no such event; did you mean .*sched' "$tmp/console"
-fails "--elf is no ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
+fails "--elf is not an ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
 fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktrace -- $(demo x86_64 1) -append "seconds=0 debug=ktrace"
 fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace
 

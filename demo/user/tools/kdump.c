@@ -471,6 +471,7 @@ int main(int argc, char **argv)
 	if (error)
 		dprintf(STDERR, "kdump: %s: %s\n", path, error_text(error));
 	else if (unknown)
-		dprintf(STDERR, "kdump: %s: records of unknown types: %u\n", path, unknown);
+		dprintf(STDERR, "kdump: %s: %u record%s an unknown type\n", path, unknown,
+			unknown == 1 ? " has" : "s have");
 	return error ? 1 : 0;
 }

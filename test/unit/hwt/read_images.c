@@ -427,7 +427,7 @@ static void file_that_is_not_elf_is_refused(void **state)
 	assert_true(hwt_images_add_elf(reading.images, "/nowhere/prog", 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images), "/nowhere/prog"));
 	assert_true(hwt_images_add_elf(reading.images, reading.path, 0, NULL) < 0);
-	assert_non_null(strstr(hwt_images_message(reading.images), "no ELF file"));
+	assert_non_null(strstr(hwt_images_message(reading.images), "not an ELF file"));
 	assert_true(hwt_images_add_elf(reading.images, "/dev/null", 0, NULL) < 0);
 	assert_true(hwt_images_add_snapshot(reading.images, "/nowhere/ram") < 0);
 	assert_int_equal(hwt_file_streams(reading.file), 1);

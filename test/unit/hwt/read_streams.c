@@ -331,7 +331,7 @@ static void cut_ring_is_read_up_to_its_end(void **state)
 	assert_int_equal(hwt_file_streams(reading.file), 1);
 	assert_int_equal(hwt_file_stream(reading.file, 0)->bytes, size);
 	assert_int_equal(hwt_file_stream(reading.file, 0)->missing, 0);
-	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "the code that ran is missing"));
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "it lacks the code that ran"));
 	assert_null(hwt_file_warning(reading.file, 1));
 	assert_int_equal(hwt_file_damaged(reading.file), 1);
 	program_write(path, program);

@@ -178,7 +178,7 @@ static void damage_is_stepped_over(void **state)
 	assert_int_equal(outline.records, 14);
 	assert_int_equal(outline.errors, 4);
 	assert_int_equal(outline.stepped_over, 56 + 88 + 16 + 56);
-	assert_non_null(strstr(outline.last_error, "offset 864: damaged: 56 bytes stepped over"));
+	assert_non_null(strstr(outline.last_error, "offset 864: damaged: 56 bytes skipped"));
 	outline_of_bad("first-head", &outline);
 	assert_int_equal(outline.records, 3);
 	assert_int_equal(outline.errors, 1);
