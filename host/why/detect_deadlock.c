@@ -405,7 +405,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		say_edge(context, finding, edge[n]);
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
-	if (!cycle.by_table)
+	if (!cycle.by_table && !why_finding_state(finding, context->evidence))
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)

@@ -371,6 +371,7 @@ struct why_evidence {
 	struct why_panic panic;
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
 	bool state_off;		/* debug.ktr.state is 0, so hooks kept no state */
+	bool no_holders;	/* hooks for threads or locks were called, but there is no table of holders */
 	bool blocks_recorded;	/* some thread waits by its table row */
 	bool exits_recorded;	/* the kernel calls ktrace_thread_end() */
 	bool idle_recorded;	/* some CPU has set the idle mode */

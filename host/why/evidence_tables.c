@@ -115,13 +115,24 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 				strnlen(holder->object_name, sizeof(holder->object_name)));
 }
 
+/* Without a table, hooks kept no state of threads and locks, so events have to show it. */
+static void note_no_table(struct why_evidence *evidence)
+{
+	const uint32_t kept = KTRX_HOOK_THREAD | KTRX_HOOK_LOCK;
+
+	evidence->no_holders = (evidence->missing_hooks & kept) != kept;
+	evidence->missing_hooks |= kept;
+}
+
 static int read_holders(struct why_reader *reader)
 {
 	struct ktrx_holder *rows = malloc(ROWS * sizeof(*rows));
-	int got, error = rows ? 0 : KTREAD_E_MEMORY;
+	int got = 0, error = rows ? 0 : KTREAD_E_MEMORY;
 
 	for (uint32_t first = 0; !error; first += ROWS) {
 		got = ktread_holders(reader->evidence->trace, first, rows, ROWS);
+		if (first == 0 && got == 0)
+			note_no_table(reader->evidence);
 		for (int n = 0; n < got && !error; n++)
 			error = take_holder(reader, &rows[n]);
 		if (got < (int)ROWS) {

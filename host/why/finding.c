@@ -70,7 +70,11 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	if (evidence->state_off)
 		finding_say(finding->base.advice,
 			    "boot without debug.ktr.state=0, which makes hooks keep no state");
-	return evidence->state_off;
+	else if (evidence->no_holders)
+		finding_say(finding->base.advice,
+			    "set .holders in the configuration of ktrace_init(): without it, "
+			    "the hooks for threads and locks keep no state");
+	return evidence->state_off || evidence->no_holders;
 }
 
 /* Returns how many frames in a row, from frame `n` on, have one return address. */

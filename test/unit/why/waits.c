@@ -406,6 +406,19 @@ static void events_without_hooks_make_deadlock_likely(void **state)
 	why_says("concluded from events");
 }
 
+/* The hooks are called, but ktrace_init() was given no table in which they could keep state. */
+static void hooks_without_table_of_holders_leave_deadlock_to_events(void **state)
+{
+	(void)state;
+	cross_by_events();
+	script_cpu(0)->hooks = KTRX_HOOK_LOCK | KTRX_HOOK_THREAD;
+	script_cpu(1)->hooks = KTRX_HOOK_LOCK | KTRX_HOOK_THREAD;
+	end_at(1021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("set .holders in the configuration of ktrace_init()");
+}
+
 static void gap_forgets_held_locks(void **state)
 {
 	(void)state;
@@ -497,6 +510,7 @@ int main(void)
 		TEST(answer_with_interrupts_enabled_is_no_deadlock),
 		TEST(given_answer_is_no_deadlock),
 		TEST(events_without_hooks_make_deadlock_likely),
+		TEST(hooks_without_table_of_holders_leave_deadlock_to_events),
 		TEST(gap_forgets_held_locks),
 		TEST(medium_priority_blocks_holder),
 		TEST(highest_priority_thread_is_no_inversion),
