@@ -14,8 +14,8 @@ struct cost cost_run(char **argv, double events);
 /* Updates *best with the lower times and the larger memory of both. */
 void cost_keep_best(struct cost *best, struct cost cost);
 /*
- * Prints a line for people on stderr and one of JSON on stdout. Returns whether value <= most. A short run
- * checks only a limit of 0, which means that two results must be equal.
+ * Prints a line for people on stderr and one of JSON on stdout. Returns true if value <= most. A short run
+ * checks only limits of 0, which mean that two results must be equal.
  */
 int cost_bar(const char *bench, const char *name, double value, double most);
 

@@ -30,7 +30,7 @@
 
 #define RUNS	  15
 #define TWIN_RUNS 90
-/* percent of the runs that must count; with fewer the ratio is not measurable */
+/* the ratio counts as measurable if at least this percentage of the runs counts */
 #define TWIN_LEAST_PERCENT 66
 #define TRIES		   8 /* attempts to find a moment without a shared core */
 #define TIGHT_ROUNDS	   400000u
@@ -169,7 +169,7 @@ static void thread_set_up(uint32_t cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	/* with only one CPU, the twins take turns: that also gives a figure */
+	/* with only one CPU, the twins take turns, which gives a figure as well */
 	sched_setaffinity(0, sizeof(set), &set);
 	bench_cpu = cpu;
 	ktrace_cpu_online(cpu);

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * If an empty loop takes this multiple of its usual time, the core was shared: changes of the CPU's frequency
- * are smaller.
+ * If an empty loop takes at least this multiple of its usual time, the core was shared. Changes of the
+ * CPU's frequency have a smaller effect.
  */
 #define MOMENT_SHARED_RATIO 1.15
 

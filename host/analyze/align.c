@@ -50,7 +50,9 @@ struct align {
 	uint64_t looks_apart;
 	uint64_t given_up;   /* number of bounds given up in this reading */
 	enum causes_way way; /* CAUSES_IN_TURN at first */
-	/* true if in some estimate the nearest causes were much nearer than the causes in turn */
+	/*
+	 * in some estimate, pairs made by CAUSES_NEAREST were much nearer than pairs made by CAUSES_IN_TURN
+	 */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
 	/* counts in the last reading and in the first one, indexed by way of pairing */
@@ -332,8 +334,8 @@ static int solve_node(struct align *align, uint32_t node)
 }
 
 /*
- * Adds the bounds of the window that was read to the nodes at both of its ends. The first of these is then
- * complete and is solved.
+ * Adds the bounds of the window that was read to the nodes at both of its ends. The first of these nodes is
+ * then complete and is solved.
  */
 static int close_window(struct align *align)
 {
@@ -451,8 +453,8 @@ static int refine(struct align *align, struct causes_count *best_count)
 }
 
 /*
- * Refines with causes in turn. If the nearest causes were much nearer, some causes may have no hook, and
- * later pairs are then wrong. In this case refines with the nearest causes as well, and keeps the second
+ * Refines with CAUSES_IN_TURN. If CAUSES_NEAREST finds much nearer causes, some causes may have no hook,
+ * and later pairs are then wrong. In this case refines with CAUSES_NEAREST as well, and keeps the second
  * result if its causes are still much nearer.
  */
 static int refine_both(struct align *align)
@@ -482,9 +484,9 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Undoes that unless the sum of ticks by which effects are early decreases,
- * because a distance may also repeat for another reason. The number of early effects cannot be compared
- * yet: within the precision of an estimate, as many effects may stay early.
+ * Sets the clocks by the looks. Restores the clocks unless that reduces the sum of ticks by which effects
+ * are early, because a distance between two events may also repeat for another reason. The number of early
+ * effects cannot be compared yet: within the precision of an estimate, as many effects may stay early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {

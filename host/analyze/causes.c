@@ -42,17 +42,19 @@ struct thread {
 	uint32_t id;
 	uint8_t known; /* the fields below are valid */
 	uint8_t running;
-	uint8_t waits;	    /* slept after the last switch away from it */
-	struct place left;  /* the last switch away from it; while it runs, the last switch to it */
-	struct place early; /* switch to it while it still ran on another CPU; stamp 0: none */
-	uint64_t settled;   /* until this stamp, the wakeup of its first switch may still come, late */
+	uint8_t waits; /* the thread slept after the last switch away from it */
+	/* the last switch away from the thread; while the thread runs, the last switch to it */
+	struct place left;
+	struct place early; /* switch to the thread while it still ran on another CPU; stamp 0: none */
+	/* stamp up to which the wakeup that belongs to the thread's first switch may still come */
+	uint64_t settled;
 	/*
-	 * stamp at which it announced its sleep, or was switched away from asleep; 0: neither since it last
-	 * ran
+	 * stamp at which the thread announced its sleep or, without an announcement, was switched away from
+	 * asleep; 0: neither has happened since the thread last ran
 	 */
 	uint64_t blocked;
-	struct queue wakes;   /* wakeups without a switch to it so far */
-	struct queue arrived; /* switches to it without an earlier wakeup */
+	struct queue wakes;   /* wakeups of the thread that no switch to it has followed so far */
+	struct queue arrived; /* switches to the thread that no wakeup preceded */
 	struct open open;
 };
 

@@ -114,7 +114,7 @@ void check_undecided(struct check *check, uint32_t rule, uint32_t off);
 /* Counts a violation and passes it to the callback. */
 void check_report(struct check *check, const struct check_violation *violation);
 
-/* Stores the event that made this entry as the cause of the violation. */
+/* Stores, as the cause of the violation, the event that created the entry `cause`. */
 void check_blame(struct check_violation *violation, const struct keyed_entry *cause);
 
 #endif

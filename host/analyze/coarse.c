@@ -8,13 +8,14 @@
 
 #include "ktrx/v2.h"
 
-#define MARKS		16384u /* marks of causes, and as many of effects */
-#define CANDIDATES	512u   /* marks kept for each hash of a key in one look */
-#define KEYS		1024u
-#define BIT_KEY		(UINT64_C(1) << 40)
-#define PROMINENCE	1.5f  /* the best distance needs this many times the votes of any other */
-#define EVEN_PROMINENCE 1.2f  /* the same factor against a distance that is one period away */
-#define IN_TURN		16.0f /* number of pairs, of two CPUs that take turns, that count as one vote */
+#define MARKS	   16384u /* most marks of causes in one look, and most marks of effects */
+#define CANDIDATES 512u	  /* marks kept for each hash of a key in one look */
+#define KEYS	   1024u
+#define BIT_KEY	   (UINT64_C(1) << 40)
+/* the best distance needs this many times the votes of every other distance */
+#define PROMINENCE	1.5f
+#define EVEN_PROMINENCE 1.2f  /* the same factor against the distances one period above and below */
+#define IN_TURN		16.0f /* number of pairs that give one vote, for two CPUs that take turns */
 #define VOTES		1.0f  /* least votes for a result */
 #define UNKNOWN		HUGE_VAL
 
@@ -204,8 +205,8 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 }
 
 /*
- * Returns the votes of a bin and the next one, because the true distance may be on their border. Returns 0
- * outside of the bins.
+ * Returns the sum of the votes of a bin and of the next bin, because the true distance may be on their
+ * border. Returns 0 outside of the bins.
  */
 static float around(const struct sum *sum, int64_t bins, int64_t bin)
 {

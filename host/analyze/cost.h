@@ -16,7 +16,7 @@ uint64_t cost_of(const struct ktread *trace);
  */
 double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus);
 
-#define COST_CPUS 4097u /* the last one stands for unknown CPUs */
+#define COST_CPUS 4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
 
 /*
  * Subtracts the cost of events from stamps, as if a CPU's clock stopped while the CPU records. Initialise

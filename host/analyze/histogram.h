@@ -37,7 +37,7 @@ void histogram_free(struct histogram *histogram);
 
 /*
  * Returns the rank of a percentile: the smallest rank such that at least part / whole of all values are not
- * above the value of that rank. 99 of 100 is p99.
+ * above the value of that rank. For p99, `part` is 99 and `whole` is 100.
  */
 static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned whole)
 {
@@ -50,8 +50,8 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /*
- * Returns the number of values below `limit`. A bucket that contains `limit` counts fully if it begins below
- * it.
+ * Returns the number of values below `limit`. If `limit` is inside of a bucket, all values of the bucket
+ * count.
  */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 

@@ -109,14 +109,17 @@ struct latencies_row {
 	char name[LATENCIES_NAME]; /* name, from the event that begins the duration; "": no name */
 	struct histogram ticks;
 	struct pairs_worst worst;
-	/* durations without a seen end, or with missing slots or a switched-off event in between */
+	/*
+	 * number of durations whose end was not seen, in which slots are missing, or in which an event was
+	 * switched off
+	 */
 	uint64_t dropped;
 };
 
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
-	uint64_t unpaired; /* ends without a beginning, and beginnings without an end */
+	uint64_t unpaired; /* number of ends without a beginning, and of beginnings without an end */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;
 	bool states_unknown; /* sched.switch has state 0 every time */

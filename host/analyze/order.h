@@ -13,16 +13,18 @@
 /* ---- How certain the order is. All views use these functions ---- */
 
 enum order_state {
-	ORDER_CERTAIN,	  /* one CPU, or one clock for all */
-	ORDER_MEASURED,	  /* certain for events of different CPUs that are at least `doubt` apart */
-	ORDER_ALIGNED,	  /* causes and effects are in order; other events if they are `doubt` apart */
+	ORDER_CERTAIN,	/* one CPU, or one clock for all */
+	ORDER_MEASURED, /* certain for events of different CPUs that are at least `doubt` apart */
+	/* certain for pairs of cause and effect, and for other events that are at least `doubt` apart */
+	ORDER_ALIGNED,
 	ORDER_UNMEASURED, /* the clocks of some or all CPUs are unknown */
 };
 
 struct order {
 	enum order_state state;
-	uint64_t doubt;	     /* ticks; 0 if unknown, also if not all of the aligned clocks were measured */
-	uint32_t unmeasured; /* CPUs without a measured clock, if other CPUs have one */
+	uint64_t doubt; /* ticks; 0 if unknown, also if not all of the aligned clocks were measured */
+	/* number of CPUs whose clocks were not measured, if clocks of other CPUs were measured */
+	uint32_t unmeasured;
 };
 
 struct order order_between_cpus(const struct ktread *trace);

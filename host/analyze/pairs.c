@@ -18,7 +18,10 @@ struct pairs {
 	struct threads *threads;
 	struct wellknown_table known;
 	uint64_t time; /* as in threads.h */
-	/* beginnings without an end so far; `count`: number of the CPU's events before the beginning */
+	/*
+	 * beginnings without an end so far; in each entry, `count` is the number of the CPU's events before
+	 * it
+	 */
 	struct keyed open;
 	uint64_t events[CPUS]; /* events so far, by CPU */
 	struct pairs_result result;
@@ -54,7 +57,7 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 	return true;
 }
 
-/* Returns the only CPU whose gaps can hide an event between the two, or GAPS_ANYWHERE. */
+/* Returns the only CPU whose gaps can hide an event between `begin` and `end`, or GAPS_ANYWHERE. */
 static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entry *begin,
 				  const struct ktread_event *end)
 {

@@ -41,7 +41,7 @@ uint32_t masks_group(const struct masks *masks, const char *group, size_t length
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
 char *masks_put_bits(const struct masks *masks, uint32_t first, uint32_t n, char *at);
-/* Returns whether no event from `first` to before `n` has the name of event `n`. */
+/* Returns true if event `n` is the first event of its name, counted from event `first`. */
 int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n);
 
 /* ---- Requests ---- */

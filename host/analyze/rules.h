@@ -25,7 +25,9 @@
 #define RULES_CONDITIONS 4u  /* most conditions of one event */
 
 enum rule_form {
-	/* the subject must not occur; or must not occur while a depth or a thread is in the named state */
+	/*
+	 * the subject must not occur; with a clause `while`: not while the condition of the clause is true
+	 */
 	RULE_NEVER,
 	RULE_AFTER,  /* the subject must not follow a cause, unless a release is between them */
 	RULE_WITHIN, /* a subject must follow every cause in time, unless a release is between them */
@@ -49,7 +51,8 @@ struct rule_condition {
 	char other[RULES_WORD]; /* a field or a string; "": compare with `number` */
 	uint64_t number;
 	enum rule_relation relation;
-	bool string, negative; /* string: `other` is a string; negative: `number` is below zero */
+	bool string,	  /* `other` is a string */
+		negative; /* `number` is below zero */
 };
 
 struct rule_event {

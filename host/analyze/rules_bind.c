@@ -169,7 +169,10 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	}
 	if (status || !rule->checked)
 		return status;
-	/* A depth may name several events that set it to 0. They need not all exist. */
+	/*
+	 * A depth may list several events that set it to 0. Some of these events may be absent from the
+	 * trace.
+	 */
 	if (!found && rule->form == RULE_DEPTH && event->role == RULE_SUBJECT)
 		return 0;
 	if (!found) {

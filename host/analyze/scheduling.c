@@ -290,7 +290,7 @@ static int read_unfiltered(struct scheduling *s, struct ktread *trace)
 	const struct ktread_event *event;
 	int status, error = 0;
 
-	/* Such a trace has no states, and no records of events that are switched on or off. */
+	/* A trace of records_only has no states, and no records of events that are switched on or off. */
 	if (ktread_info(trace)->records_only)
 		return scheduling_end(s);
 	status = ktread_rewind(trace);

@@ -20,7 +20,7 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	RECORDED_FAMILIES, /* number of families; as an index, it also means no family */
+	RECORDED_FAMILIES, /* number of families; used as an index, this value means "no family" */
 };
 
 struct recorded {
@@ -502,7 +502,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 }
 
-/* Prepares what take() requires, and calls it. */
+/* Prepares what take() requires, and calls take(). */
 static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
 						 const struct ktread_event *event,
 						 const struct wellknown *known, uint64_t time)

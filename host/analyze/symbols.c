@@ -375,8 +375,9 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 }
 
 /*
- * Returns the name that libdw finds. Returns the nearest fitting name below the address instead if that name
- * is of data although the address is code, is in another section, or ends before the address.
+ * Returns the name that libdw finds, if it fits. A name does not fit if it is in another section, if it
+ * ends before the address, or if it names data and `is_code` is set. In these cases returns the nearest
+ * fitting name below the address.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {

@@ -31,7 +31,7 @@ struct threads {
 	uint64_t left_out;
 	/* a switch was seen; since then only switches change which thread runs */
 	bool switches;
-	/* threads announce that they block: a switch without an announcement means runnable */
+	/* threads announce that they block, so a switch without an announcement leaves a runnable thread */
 	bool blocks;
 	bool stateless;			     /* the state in sched.switch means nothing */
 	bool learns;			     /* clear `stateless` at the first state other than 0 */
@@ -300,8 +300,8 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 
 	if (thread->state == THREADS_RUNNING || thread->state == THREADS_RUNNABLE || thread->id == 0) {
 		/*
-		 * It was woken between its announcement and its switch: it stays runnable, whatever state the
-		 * switch has.
+		 * The thread was woken between its announcement and its switch, so it stays runnable,
+		 * whatever state the switch has.
 		 */
 		if (thread->announced == THREADS_SLEEPING || thread->announced == THREADS_WAITING)
 			thread->announced = THREADS_RUNNABLE;

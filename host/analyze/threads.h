@@ -59,7 +59,7 @@ struct threads_change {
 	bool followed;	/* the next report is that another thread runs on that CPU, at the same time */
 	bool woken;	/* made runnable by a wakeup */
 	uint32_t waker; /* the thread that woke it */
-	bool interrupt; /* an interrupt woke it, which came while `waker` ran */
+	bool interrupt; /* an interrupt that came while `waker` ran made the thread runnable */
 };
 
 typedef void threads_changed(void *context, const struct threads_change *change);
@@ -139,8 +139,8 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 }
 
 /*
- * Takes one event. Returns 0 or KTREAD_E_MEMORY. `*current`: the event's thread, if the model had it
- * running there and nothing changes; otherwise NULL.
+ * Takes one event. Returns 0 or KTREAD_E_MEMORY. Sets `*current` to the event's thread if the model has
+ * that thread running on the event's CPU and nothing changes; otherwise to NULL.
  */
 static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
 				   const struct wellknown *known, uint64_t time,

@@ -101,7 +101,9 @@ static uint8_t backend_of(const char *name)
 	return strcmp(name, "qemu") == 0 ? KTRX_HWT_BACKEND_QEMU : KTRX_HWT_BACKEND_CORESIGHT;
 }
 
-/* Checks that a stream matches the filter. Otherwise the recording would look empty. */
+/*
+ * Checks that at least one stream matches the filter. Without this check, the recording would look empty.
+ */
 static int check_streams(const struct hwt_args *args, const struct flow *flow)
 {
 	const size_t streams = hwt_file_streams(flow->file);

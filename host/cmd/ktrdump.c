@@ -19,7 +19,8 @@ struct ktrdump {
 	struct ktr_table table;
 	const char *kernel, *to;
 	bool stream, loop, sort;
-	bool corrected, measured; /* corrected: -A was given; measured: with the value auto */
+	bool corrected,	  /* -A was given */
+		measured; /* -A was given with the value auto */
 };
 
 static const char *set_correction(void *to, const char *value, const struct option_row *row)

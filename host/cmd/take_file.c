@@ -9,7 +9,7 @@
 
 #include "cmd/command.h"
 
-#define FOLDERS_MOST 1000u /* most folders for one name */
+#define FOLDERS_MOST 1000u /* greatest number that is appended to a folder's name */
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 

@@ -251,7 +251,10 @@ static double watch(const struct why *why)
 	return seconds;
 }
 
-/* Notes what a RAM file itself does not have: for how long the guest has been silent, and its kernel. */
+/*
+ * Adds to the trace's note what a RAM file does not contain: how long the guest has been silent, and its
+ * kernel.
+ */
 static void note_machine(struct ktread *trace, const char *ram, double seconds)
 {
 	char note[PATH_MAX + 128], kernel[PATH_MAX];

@@ -50,7 +50,7 @@ struct chrome_field {
 	struct chrome_piece
 		name;	/* ,"result": and the text before the digits; the first field has no comma */
 	uint8_t form;	/* enum chrome_form */
-	uint8_t unused; /* number of bits that the value has less than 64 */
+	uint8_t unused; /* 64 minus the number of bits of the value */
 	uint8_t width;	/* width in the payload, in bytes; 0: not fixed, or CHROME_OTHER */
 };
 

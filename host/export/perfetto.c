@@ -207,8 +207,8 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 }
 
 /*
- * Reports what is missing after the last event of a ring: unreadable slots, and records refused because it
- * was full.
+ * Reports what is missing after the last event of a ring: unreadable slots, and records that the ring
+ * refused because it was full.
  */
 static void finish_ring(struct perfetto *perfetto, uint32_t n)
 {

@@ -103,7 +103,7 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
  */
 int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			     const char *name, size_t length, uint32_t process, uint64_t time);
-/* Reports that `process`, whose thread `thread` is, runs another program. Returns 0 or KTREAD_E_MEMORY. */
+/* Reports that `process`, to which `thread` belongs, runs another program. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			  uint32_t process, const char *path, size_t length, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
@@ -128,7 +128,7 @@ struct perfetto_ring {
 	bool begun;    /* an event of the ring was seen */
 };
 
-#define PERFETTO_LOCKS 512u /* number of cached names; those of the locks used last */
+#define PERFETTO_LOCKS 512u /* most names of locks that are cached; these are the locks used last */
 
 struct perfetto_lock {
 	uint64_t key;

@@ -175,7 +175,7 @@ static uint64_t stamp_of(const struct window_drawing *d, moment at)
 	return d->base + (uint64_t)at;
 }
 
-/* Draws round times inside the window, about TICKS_MAX at most. */
+/* Draws round times inside the window: at most about TICKS_MAX. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;

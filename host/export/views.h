@@ -110,7 +110,10 @@ void violations_put_json(struct base_output *out, const struct violations *found
  * Returns what that reading returned.
  */
 int violations_write_text(struct base_output *out, const struct violations *found);
-/* Writes the same as members of a JSON object, without braces. Returns what reading the trace returned. */
+/*
+ * Writes the results as violations_write_text() does, but as members of a JSON object, without braces.
+ * Returns what reading the trace returned.
+ */
 int violations_write_json(struct base_output *out, const struct violations *found);
 
 /* Returns the violation with the earliest timestamp, or NULL if all rules hold. */

@@ -112,7 +112,10 @@ void live_cpu_discard_times(struct live_cpu *cpu)
 
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
-	/* An idle CPU has no events. Some events of a busy CPU may not have been read yet. */
+	/*
+	 * An idle CPU records no events, so all ticks of the interval count for it. For any other CPU only
+	 * the ticks between events count, because some of its events may not have been read yet.
+	 */
 	const bool silent = cpu->now == LIVE_IDLE && !cpu->irq && !cpu->missed;
 	const uint64_t all = silent && ticks > cpu->covered ? ticks : cpu->covered;
 	double samples = 0, at_work = 0, irq = 0;
@@ -121,7 +124,7 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 		samples += cpu->sample[i];
 	if (cpu->in_irq && (ticks || !silent))
 		irq = (double)cpu->in_irq / (double)all;
-	else if (samples > 0) /* there are no interrupt events, or the total time is unknown */
+	else if (samples > 0) /* no time in interrupts is known from events, or the total time is unknown */
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;

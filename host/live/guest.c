@@ -10,7 +10,7 @@
 #define AWAIT_NS UINT64_C(500000000) /* time between two searches for a guest */
 /* time after a boot, or after the guest was found, before a measurement */
 #define MEASURE_NS   UINT64_C(200000000)
-#define MEASURE_PART 10 /* at most 1 / this of the time is spent measuring */
+#define MEASURE_PART 10 /* measurements take at most 1 / MEASURE_PART of the time */
 
 static uint64_t now_ns(void *context)
 {

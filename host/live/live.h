@@ -59,7 +59,7 @@ enum live_share {
 	LIVE_SHARES,
 };
 
-/* time without a heartbeat after which a CPU that does not idle is stuck */
+/* a CPU that does not idle counts as stuck after this time without a heartbeat, in ns */
 #define LIVE_STUCK_NS UINT64_C(1000000000)
 
 struct live_cpu {
@@ -76,15 +76,16 @@ struct live_cpu {
 	bool waits;
 	char lock_name[32];	   /* name of the lock, not escaped; "": unknown */
 	uint32_t owner;		   /* holder of the lock, as in struct ktrx_holder; 0: unknown */
-	double share[LIVE_SHARES]; /* of the last interval */
-	/* Of the current interval. */
+	double share[LIVE_SHARES]; /* shares of the last interval */
+	/* The members up to `missed` describe the current interval. */
 	uint32_t sample[LIVE_SHARES];
-	uint32_t nested;	  /* samples in an interrupt, from the CPU descriptor */
-	uint64_t covered, in_irq; /* ticks between events, and those of them that were in interrupts */
-	bool missed;		  /* events of this interval were lost */
-	/* Of the last event. */
+	uint32_t nested;  /* samples in an interrupt, from the CPU descriptor */
+	uint64_t covered, /* ticks between events */
+		in_irq;	  /* ticks between events, only those in interrupts */
+	bool missed;	  /* events of this interval were lost */
+	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
-	bool follows;		   /* no event was lost since then */
+	bool follows;		   /* no event has been lost since the last event */
 	bool irq;		   /* after the last event, the CPU is in an interrupt */
 	enum live_share by_events; /* mode of the CPU after the last event */
 	uint32_t thread_by_events;
@@ -225,14 +226,14 @@ struct live_rates;
 
 struct live_rates *live_rates_open(void); /* returns NULL if out of memory */
 void live_rates_close(struct live_rates *rates);
-/* Call for a new guest or boot: records that its rings contain already do not count. */
+/* Call for a new guest or boot. The records that its rings already contain do not count. */
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
 /* Weighs the events since the last call by how many slots the rings of `trace` have recorded since. */
 void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
 /*
- * Ends an interval. Fills in `top`, the most frequent events first, zeros after the last. Returns the rate of
- * all events.
+ * Ends an interval. Fills in `top` with the most frequent events first, and with zeros after the last
+ * event. Returns the rate of all events.
  */
 double live_rates_end(struct live_rates *rates, double seconds, struct live_top top[LIVE_TOP]);
 
@@ -271,16 +272,17 @@ void live_guest_close(struct live_guest *guest);
 
 struct live_model {
 	const struct live_source *source;
-	bool running;	      /* there is a guest, and a trace */
-	uint64_t boots, ends; /* number of boots, and of ends of guests, seen so far */
-	uint64_t opened;      /* ns */
-	uint64_t began;	      /* ns: start of the current interval */
+	bool running;	 /* there is a guest, and a trace */
+	uint64_t boots,	 /* number of boots seen so far */
+		ends;	 /* number of ends of guests seen so far */
+	uint64_t opened; /* ns */
+	uint64_t began;	 /* ns: start of the current interval */
 	/*
-	 * ns: events before this time may have been recorded before the guest was followed. Until `counts`
-	 * is set, the time from which events may count; then the time from which events do count.
+	 * ns. Before `counts` is set: the time at which counting will begin, because earlier events may
+	 * have been recorded before the guest was followed. Afterwards: the time at which counting began.
 	 */
 	uint64_t warm;
-	bool counts; /* events of this boot count */
+	bool counts; /* true: the events of this boot are counted */
 	bool based;  /* `base` is valid */
 	struct ktread_follow_account base, before, now;
 	struct live_cpu *cpu;
@@ -291,8 +293,8 @@ struct live_model {
 	struct wellknown_table known;
 	const struct ktread *known_trace;
 	struct live_tail tail;
-	/* Of the last interval. */
-	double seconds; /* since the model was opened */
+	/* The members from here on describe the last interval. */
+	double seconds; /* time since the model was opened */
 	double rate, slots;
 	double cost; /* part of the CPUs' time that recording takes; negative: unknown */
 	struct live_top top[LIVE_TOP];

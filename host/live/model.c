@@ -143,7 +143,7 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->counts = true;
 	model->warm = now;
 	model->before = model->now;
-	/* Records of the first guest from before it was found do not count as lost. */
+	/* Records that the first guest made before it was found do not count as lost. */
 	if (!model->based)
 		model->base = model->now;
 	model->based = true;
@@ -201,8 +201,8 @@ static double since(uint64_t then, uint64_t now)
 }
 
 /*
- * Lists waits from the table of holders, or otherwise from events. A table that cannot be read now may be
- * readable next time.
+ * Lists waits from the table of holders, or, without such a table, from events. A table that cannot be read
+ * now may be readable next time.
  */
 static void list_waits(struct live_model *model)
 {

@@ -8,7 +8,8 @@
 
 #include "analyze/order.h"
 
-#define ORDER_LEAST 4u /* the line about the order of events is shown only if more rows than this are left */
+/* the line about the order of events is shown only if more than this many rows are left */
+#define ORDER_LEAST 4u
 #define BAR_MOST    40u
 #define TEXT	    192u
 
@@ -158,7 +159,9 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 	}
 }
 
-/* Shows the newest events of this boot only: two clocks that both begin at zero would be confused. */
+/*
+ * Shows only events of this boot, because the clocks of two boots both begin at zero and would be confused.
+ */
 static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	uint64_t lines = model->tail.lines - model->tail.begun, room = rows - page->rows;
@@ -183,7 +186,7 @@ void live_page_make(struct live_page *page, const struct live_model *model, uint
 		return;
 	body = rows > 1 ? rows - 1 : rows;
 	put_head(page, model, body, columns);
-	/* A quarter of the remaining rows is for events. */
+	/* A quarter of the remaining rows shows events. */
 	if (cpus > (body - page->rows) * 3 / 4)
 		cpus = (body - page->rows) * 3 / 4;
 	for (uint32_t n = 0; n < cpus; n++)
