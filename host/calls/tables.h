@@ -263,7 +263,7 @@ struct calls_table {
 	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];
-	const char *error_text[CALLS_ERRORS_MAX]; /* texts that were asked for */
+	const char *error_text[CALLS_ERRORS_MAX]; /* texts that calls_table_error_text() has looked up */
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;

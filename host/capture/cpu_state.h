@@ -12,9 +12,8 @@
 /* Registers as text (spec/ktrx.md section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
 
 /*
- * Converts the output of QEMU's "info registers -a", of any architecture, to such text.
- * Keeps integer registers only.
- * Returns the text, which the caller frees, or NULL if memory is short.
+ * Converts the output of QEMU's "info registers -a", of any architecture, to text in this form. Keeps only
+ * the integer registers. Returns the text, which the caller frees, or NULL if memory is short.
  */
 char *capture_registers_of_qemu(const char *printed);
 
@@ -94,10 +93,8 @@ int capture_core_registers(const char *path, char **text);
 
 /*
  * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
- * (spec/ktrx.md section 3).
- * `memory`: the core's memory. `image`: the trace in it.
- * *text: for the caller to free; NULL if the core has no registers, or if `image` is of a boot that ended
- * before the core was written.
+ * (spec/ktrx.md section 3). `memory`: the core's memory. `image`: the trace in it. *text: for the caller to
+ * free; NULL if the core has no registers, or if the boot of `image` ended before the core was written.
  * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,

@@ -104,7 +104,7 @@ static int dial(int family, const struct sockaddr *to, socklen_t size, int timeo
 
 	if (fd < 0)
 		return capture_fail_errno("%s", address);
-	if (family != AF_UNIX) /* packets are small, and each one is waited for */
+	if (family != AF_UNIX) /* send each small packet at once, because we wait for its answer */
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (connect(fd, to, size) != 0)
 		error = finish(fd, timeout_ms, address);

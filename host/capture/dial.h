@@ -14,11 +14,11 @@ void capture_hold_signals(sigset_t *before);
 /* Returns 0, or CAPTURE_E_SYSTEM with a message about `what` if one of these signals is pending. */
 int capture_check_interrupt(const char *what);
 /*
- * Consumes a pending one of these signals, so that capture_check_interrupt() does not make cleanup fail.
- * Returns its number; 0 if none is pending.
+ * Consumes one of these signals if it is pending, so that capture_check_interrupt() does not make cleanup
+ * fail. Returns its number; 0 if none is pending.
  */
 int capture_take_signal(void);
-/* Raises the signal `taken` again (0: none) and restores the mask `before`. */
+/* Raises the signal `taken` again, unless it is 0, and restores the mask `before`. */
 void capture_release_signals(const sigset_t *before, int taken);
 
 /* Connections to a QEMU or a debug probe, in bounded time. */

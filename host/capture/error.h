@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Errors in this folder. A function that can fail returns 0 or a negative enum capture_error. Its message,
- * one sentence without a full stop, is then available from capture_message(). Nothing here prints or exits.
+ * Errors of the functions in this folder. A function that can fail returns 0 or a negative enum
+ * capture_error. Its message, one sentence without a full stop, is then available from capture_message().
+ * Nothing here prints or exits.
  */
 #ifndef CAPTURE_ERROR_H
 #define CAPTURE_ERROR_H
@@ -19,7 +20,9 @@ __attribute__((format(printf, 2, 3))) int capture_fail(int error, const char *fo
 __attribute__((format(printf, 1, 2))) int capture_fail_errno(const char *format, ...);
 /* Returns the message of this thread's last failure. */
 const char *capture_message(void);
-/* Returns the same, for ktread_memory_ops.message: why reading a memory of this folder failed. */
+/*
+ * Returns the same message in the form of ktread_memory_ops.message. It states why reading a memory failed.
+ */
 const char *capture_memory_message(void *context);
 
 #endif

@@ -38,8 +38,8 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 }
 
 /*
- * A trace in persistent memory is of a boot that a reset ended. Through gdb this is uncertain for the last
- * boot: its root may be outside of the ranges that were searched.
+ * A reset has ended the boot of a trace in persistent memory. For the last boot this is uncertain if the
+ * memory is read through gdb: the boot's root may be outside of the searched ranges.
  */
 static void write_note(const struct ktread_image *image, const struct capture_extract_options *options,
 		       const struct capture_extract_report *report, char *note, size_t size)
@@ -101,7 +101,7 @@ static int fail_reading(const struct session *session, int status)
 			    session->options->path, ktread_image_message());
 }
 
-/* Opens the trace at the address of the symbol ktrace_root in the kernel's file. */
+/* Opens the trace at the address that the kernel's file gives for the symbol ktrace_root. */
 static int open_peer_by_symbol(struct session *session)
 {
 	const char *elf = session->options->elf;
@@ -115,7 +115,8 @@ static int open_peer_by_symbol(struct session *session)
 		return capture_fail(CAPTURE_E_FORMAT,
 				    "%s: no symbol ktrace_root: the file is stripped or has no ktrace", elf);
 	place = session->peer->by_virtual ? kernel.root_address : kernel.root_physical;
-	for (unsigned i = 0; i < TRIES; i++) { /* a ring may look invalid while the guest records */
+	/* try again: a ring may look invalid while the guest records */
+	for (unsigned i = 0; i < TRIES; i++) {
 		status = ktread_image_open(&session->image, session->memory, place);
 		if (status != KTREAD_E_ABSENT || !session->peer->reads_running)
 			break;
@@ -137,7 +138,7 @@ static int locate(struct session *session)
 
 	if (session->options->elf && session->options->boot == 0) {
 		error = open_peer_by_symbol(session);
-		/* Rings in memory that the kernel lent to ktrace may be found only by a search. */
+		/* Only a search may find rings in memory that the kernel lent to ktrace. */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
 	}
@@ -218,7 +219,7 @@ static int watch(struct session *session)
 				 &session->report->silence);
 }
 
-/* Copies while the machine is halted, and writes the trace after the machine was resumed. */
+/* Copies while the machine is halted, resumes the machine, and then writes the trace. */
 static int extract_running(struct session *session)
 {
 	int error = record_dump_reads(session), resumed;
@@ -335,7 +336,10 @@ static int detect_form(const char *path, enum ktread_form *form)
 	return 0;
 }
 
-/* Reports that the file has no ktrace in it; or, if it is a trace in another format, how to show it. */
+/*
+ * Reports that there is no ktrace in the file. If the file is a trace in another format, reports how to show
+ * it.
+ */
 static int fail_to_find(const char *path)
 {
 	struct ktread_options options = { .size = sizeof(options) };
@@ -345,8 +349,8 @@ static int fail_to_find(const char *path)
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
 	/*
-	 * the guest may have started to record just now: then the file can be read, but is not a trace
-	 * file
+	 * The guest may have started to record just now. Then the file can be read, but it is not a trace
+	 * file.
 	 */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
@@ -414,7 +418,7 @@ static int check_options(const struct capture_extract_options *options, enum ktr
 				    : "--machine is only for a RAM file; a core states its machine");
 }
 
-/* Fails if --machine contradicts the machine that the trace itself names. */
+/* Fails if --machine contradicts the machine that the trace states. */
 static int check_machine(const struct capture_extract_options *options, const struct ktread_image *image)
 {
 	const struct capture_kernel kernel = { .machine = ktread_image_machine(image) };

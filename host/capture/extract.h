@@ -27,19 +27,22 @@ struct capture_extract_options {
 	const char *elf;
 	uint32_t boot; /* number of boots to go back; 0: the last boot */
 	struct capture_ranges ranges;
-	int timeout_ms; /* longest wait for each answer of a peer */
+	int timeout_ms; /* longest time to wait for an answer of a peer */
 };
 
 struct capture_extract_report {
 	struct capture_summary summary;
 	uint32_t boots; /* number of boots that a search found; 1 without a search */
-	bool paused;	/* the guest was running, was halted and runs again */
+	bool paused;	/* the guest was running; ktrace halted it and resumed it */
 	double pause;	/* seconds for which the guest was halted */
 	double located; /* seconds until the rings were found */
 	double total;
-	/* seconds for which it recorded nothing while it was watched; 0: it recorded; negative: unknown */
+	/*
+	 * seconds for which the guest recorded nothing while ktrace watched it; 0: it recorded; negative:
+	 * unknown
+	 */
 	double silence;
-	char warning[300]; /* about the kernel's file; "": no warning */
+	char warning[300]; /* warning about the kernel's file; "": none */
 };
 
 /*

@@ -10,8 +10,9 @@
 
 #include "ktread/memory.h"
 
-#define FIRST_GAP 0.05 /* seconds; later gaps double, so that a run takes few samples */
-#define LEAST_GAP 0.04 /* seconds; a frequency over a shorter time is too inexact */
+/* first gap between samples, in seconds; later gaps double, so that a run takes few samples */
+#define FIRST_GAP 0.05
+#define LEAST_GAP 0.04 /* shortest time, in seconds, over which a frequency is exact enough */
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_ia32_rdtsc)
@@ -124,11 +125,11 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 }
 
 #define STEP_NS	  1000000L /* pause between two checks for a new record or heartbeat */
-#define QUIET	  0.3	   /* seconds without a record or heartbeat: the frequency cannot be measured */
+#define QUIET	  0.3	   /* seconds without a record or heartbeat after which the measurement is given up */
 #define SPAN	  0.4	   /* seconds wanted between the first and the last sample */
 #define PATIENCE  2.0	   /* seconds after which the samples so far are used */
-#define SAME_RATE 0.03	   /* a counter whose rate differs by less is assumed to be the host's */
-#define ROUND	  0.005	   /* a rate that is this close to a round number becomes that number */
+#define SAME_RATE 0.03	   /* largest relative difference with which a counter is taken for the host's */
+#define ROUND	  0.005	   /* largest relative difference with which a rate is replaced by a round number */
 
 /* Waits until the guest records a new slot or a heartbeat. Returns false if it does not, or boots again. */
 static bool await_movement(struct ktread_image *image)

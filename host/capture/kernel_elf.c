@@ -146,8 +146,8 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
 
 	/*
-	 * Linkers may define __bss_start themselves: another name, from the kernel's own script, takes
-	 * precedence.
+	 * If the kernel's own script defines another name, that one takes precedence: linkers may define
+	 * __bss_start themselves.
 	 */
 	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
 		bss->start = symbol->st_value;
@@ -267,7 +267,7 @@ static void read_sections(struct capture_kernel *kernel, Elf *elf, uint64_t *fou
 	settle_bounds(&kernel->settings, elf);
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
-	/* A section with one of ktrace's names takes precedence over bounds. */
+	/* A section that has one of ktrace's names takes precedence over bounds from symbols. */
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		const char *name =
 			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A guest kernel's ELF file: what it contains, and whether it matches a trace or the guest's memory. */
+/* A guest kernel's ELF file: its contents, and checks that it matches a trace or the guest's memory. */
 #ifndef CAPTURE_KERNEL_ELF_H
 #define CAPTURE_KERNEL_ELF_H
 
@@ -31,18 +31,20 @@ struct capture_kernel_bss {
 	uint64_t section;		    /* address of .bss; 0: there is none */
 };
 
-/* Objects of the library with initial values that a loader must load (kernel/core/attach.c). */
+/* Objects of the library that have initial values. A loader must load them (kernel/core/attach.c). */
 #define CAPTURE_KERNEL_OBJECTS 4u
 extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
 
 struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
-	uint32_t build_id_size;	    /* size in bytes; 0: the file has no build id */
-	uint64_t build_id_physical; /* address at which a loader puts it; 0: it is not loaded */
-	uint64_t root_address;	    /* virtual address of ktrace_root; 0 if there is no such symbol */
-	uint64_t root_physical;	    /* address at which a loader puts it; 0: it is not loaded */
-	uint64_t init_address;	    /* virtual address of ktrace_init(); 0 if there is no such symbol */
-	uint64_t image_end;	    /* address of a symbol that usually marks the kernel's end; 0: none */
+	uint32_t build_id_size; /* size in bytes; 0: the file has no build id */
+	/* physical address at which a loader puts the build id; 0: it is not loaded */
+	uint64_t build_id_physical;
+	uint64_t root_address; /* virtual address of ktrace_root; 0 if there is no such symbol */
+	/* physical address at which a loader puts ktrace_root; 0: it is not loaded */
+	uint64_t root_physical;
+	uint64_t init_address; /* virtual address of ktrace_init(); 0 if there is no such symbol */
+	uint64_t image_end;    /* address of a symbol that usually marks the kernel's end; 0: none */
 	struct capture_kernel_section events, settings;		      /* ktrace_events, ktrace_settings */
 	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS]; /* `loaded`: the file has its bytes */
 	struct capture_kernel_bss bss;

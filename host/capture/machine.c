@@ -35,7 +35,7 @@ int capture_machine_descriptor(const struct capture_machine *machine)
 }
 
 /*
- * If QEMU's text has no map, `map` stays empty. Then capture_ram_open() assumes the architecture's usual
+ * If QEMU's text has no map, `map` stays empty, and capture_ram_open() assumes the architecture's usual
  * board.
  */
 static void take_map(struct capture_machine *machine, const char *text)

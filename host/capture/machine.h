@@ -20,7 +20,7 @@ enum capture_shutdown {
 	CAPTURE_SHUTDOWN_GUEST,	 /* the guest powered off */
 	CAPTURE_SHUTDOWN_RESET,	 /* the guest reset, or had a triple fault */
 	CAPTURE_SHUTDOWN_PANIC,	 /* the guest reported a panic to a panic device */
-	CAPTURE_SHUTDOWN_USER,	 /* quit in the monitor or a window, also by ktrace */
+	CAPTURE_SHUTDOWN_USER,	 /* quit by the user in QEMU's monitor or window, or by ktrace */
 	CAPTURE_SHUTDOWN_SIGNAL, /* QEMU received a signal */
 	CAPTURE_SHUTDOWN_ERROR,	 /* any other reason */
 };
@@ -37,7 +37,7 @@ struct capture_machine {
 	enum capture_shutdown shutdown;
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* no ranges while unknown */
-	/* The answer to capture_machine_ask(). */
+	/* Answer to the command that capture_machine_ask() has sent. */
 	bool answered;
 	bool refused; /* the answer is an error */
 	char *answer; /* text in the answer; NULL: none */

@@ -162,7 +162,7 @@ int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout
 	return 0;
 }
 
-/* Waits until the guest has processed all requests up to `sequence`. */
+/* Waits until the guest has processed all requests with numbers up to `sequence`. */
 static int await(const struct capture_mailbox *mailbox, uint32_t sequence, uint64_t deadline, uint64_t beats)
 {
 	for (;;) {
@@ -196,7 +196,7 @@ int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *r
 			return posted;
 		if (posted == 0 && now() >= deadline)
 			return report_no_answer(mailbox, beats);
-		if (posted == 0) /* full of unanswered requests */
+		if (posted == 0) /* there is no room: the guest has not answered the earlier requests */
 			status = await(mailbox, head.applied + 1, deadline, beats);
 		else
 			status = await(mailbox, request[posted - 1].sequence, deadline, beats);

@@ -21,9 +21,8 @@ int capture_mailbox_open(struct capture_mailbox **mailbox, const char *path, con
 void capture_mailbox_close(struct capture_mailbox *mailbox);
 
 /*
- * Waits for the guest's first heartbeat. Before it the guest may still be booting, and its boot arguments
- * may not be in effect yet.
- * Returns 0, or CAPTURE_E_ABSENT if there is none in time.
+ * Waits for the guest's first heartbeat. Before this heartbeat, the guest may still be booting, and its boot
+ * arguments may have no effect yet. Returns 0, or CAPTURE_E_ABSENT if there is none in time.
  */
 int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns);
 

@@ -279,7 +279,7 @@ static uint64_t ram_next_data(void *context, uint64_t physical)
 		off_t data = lseek(ram->fd, (off_t)(offset + into), SEEK_DATA);
 
 		if (data < 0 && errno != ENXIO)
-			return base + into; /* SEEK_DATA is not supported: all of it may be data */
+			return base + into; /* SEEK_DATA is not supported, so all of the file may be data */
 		if (data >= 0 && (uint64_t)data - offset < ram->map.range[i].length)
 			return base + ((uint64_t)data - offset);
 	}

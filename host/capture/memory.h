@@ -26,9 +26,8 @@ struct capture_map {
 };
 
 /*
- * Reads the address space "memory" from that output and takes the ranges of the memory backend `id`. NULL:
- * of all RAM, and the offsets are 0.
- * Returns 0 or CAPTURE_E_FORMAT.
+ * Reads the address space "memory" from that output and takes the ranges of the memory backend `id`. If `id`
+ * is NULL, takes the ranges of all RAM, with offset 0. Returns 0 or CAPTURE_E_FORMAT.
  */
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
@@ -45,9 +44,9 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id);
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 
 /*
- * The file that holds a guest's RAM: created private and sparse, read during the run and after it, then
- * removed. It is read with pread() only: a mapping would fault if the file were truncated, and on tmpfs
- * would fill its holes.
+ * The file that holds a guest's RAM. It is private and sparse. It is read during the run and after it, then
+ * removed. It is read with pread() only: with a mapping, ktrace would fault if the file were truncated, and
+ * on tmpfs would fill the file's holes.
  */
 
 /* Creates the file, empty. Fails if it exists. Returns 0 or CAPTURE_E_SYSTEM. */

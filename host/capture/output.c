@@ -286,7 +286,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	}
 	info = ktread_info(trace);
 	count_online(trace, seen);
-	/* this also finds CPUs that have no ring of their own */
+	/* the events also show CPUs that have no ring of their own */
 	while ((more = ktread_next(trace, &event)) > 0) {
 		if (event->cpu < CPUS_MOST)
 			seen[event->cpu / 8] |= (uint8_t)(1u << event->cpu % 8);

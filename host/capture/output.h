@@ -23,8 +23,8 @@ struct capture_output {
 };
 
 /*
- * Checks that a new file may get the name `path`: nothing or a regular file has it now. A symbolic link, a
- * device, a FIFO, a socket or a folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
+ * Checks that a new file may get the name `path`: no file or a regular file has this name now. A symbolic
+ * link, a device, a FIFO, a socket or a folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
 /*
@@ -32,7 +32,10 @@ int capture_output_may_replace(const char *path);
  * 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_check(const char *path);
-/* Renames the complete file `fresh` to `path`, if it may. Returns 0 or CAPTURE_E_SYSTEM. */
+/*
+ * Renames the complete file `fresh` to `path`, if capture_output_may_replace() permits it. Returns 0 or
+ * CAPTURE_E_SYSTEM.
+ */
 int capture_output_rename(const char *fresh, const char *path);
 /* Creates the temporary file. `path` is borrowed. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_output_open(struct capture_output *output, const char *path);
@@ -92,8 +95,9 @@ struct capture_summary {
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
-	bool cut;	/* the end of a dump is missing */
-	double seconds; /* seconds from the first event to the last; 0: unknown, or fewer than two events */
+	bool cut; /* the end of a dump is missing */
+	/* seconds from the first event to the last; 0: unknown, or there are fewer than two events */
+	double seconds;
 };
 
 #define CAPTURE_LOSS_TEXT 160u

@@ -47,11 +47,12 @@ struct capture_peer {
 	struct ktread_memory *memory; /* physical memory; virtual if `by_virtual` is set */
 	bool reads_running;	      /* memory can be read while the guest runs */
 	bool by_virtual;	      /* addresses are virtual, not physical */
-	bool searchable;  /* the ranges of memory are known, and all of it can be read in acceptable time */
+	/* all memory can be searched: its ranges are known, and reading takes an acceptable time */
+	bool searchable;
 	bool was_halted;  /* halted before we connected */
-	bool was_running; /* running when we connected; false if another program had halted it */
+	bool was_running; /* running when we connected; false if another program had halted the machine */
 	bool halted;	  /* we halted it */
-	double pause;	  /* seconds for which we had it halted; set when it is resumed */
+	double pause;	  /* seconds from our halting the machine to resuming it; set when it is resumed */
 };
 
 /* Memory ranges that the user gave. */
@@ -90,7 +91,7 @@ struct gdb {
 	size_t begin, end;		/* part of `input` that is not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
-	bool was_running; /* the machine was running before gdb_await_halt() halted it */
+	bool was_running; /* gdb_await_halt() has halted a machine that was running */
 };
 
 /* Connects. Returns 0 or an error. */

@@ -14,7 +14,7 @@
 #include "watch.h"
 #include "cpu_state.h"
 
-#define TRIES	     3u /* attempts to receive a reply that arrives damaged */
+#define TRIES	     3u /* attempts to receive a reply, if it arrives damaged */
 #define STOPS	     8u /* most unsolicited stop replies that are skipped before a reply */
 #define PACKET_MOST  256u
 #define LEAST_PACKET 128u /* packet size that every server accepts */
@@ -278,7 +278,8 @@ int gdb_await_halt(struct gdb *gdb)
 
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
-	if (error == CAPTURE_E_ABSENT) { /* the machine is running: the answer comes after it was halted */
+	/* the machine is running: its answer comes only after the machine was halted */
+	if (error == CAPTURE_E_ABSENT) {
 		gdb->was_running = true;
 		error = put(gdb, "\003", 1);
 		if (!error)
@@ -312,7 +313,7 @@ struct peer_gdb {
 	const char *address;
 	uint64_t read, allowed;	     /* number of bytes of memory that were read, and most that may be read */
 	double begin;		     /* time at which the machine was halted */
-	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: there are no threads */
+	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: the server has no threads */
 	uint32_t threads;
 };
 
@@ -366,7 +367,7 @@ static int open_memory(struct peer_gdb *peer, const struct capture_ranges *range
 
 static int gdb_halt(struct capture_peer *peer)
 {
-	(void)peer; /* the machine is halted since it was opened */
+	(void)peer; /* the machine has been halted since the connection was opened */
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU, through QMP. If the guest's RAM is a shared file, the file is read; otherwise the memory
- * of QEMU's process, if that is permitted; otherwise QEMU is asked to save pieces of physical memory to a
- * temporary file (pmemsave), which it does while the guest runs.
+ * A running QEMU, through QMP. If the guest's RAM is a shared file, this file is read. If not, the memory of
+ * QEMU's process is read, if that is permitted. If it is not permitted, QEMU is asked to save pieces of
+ * physical memory to a temporary file (pmemsave). QEMU does this while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes
 	return 0;
 }
 
-/* Returns whether the text needs no escaping in a JSON string. */
+/* Returns true if the text contains nothing that has to be escaped in a JSON string. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)

@@ -283,8 +283,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");
 	/*
-	 * -S: QEMU starts the guest only when ktrace asks for it. Otherwise an early end of the guest could
-	 * be missed.
+	 * -S: QEMU starts the guest only when ktrace asks for it. Without -S, ktrace could miss a guest that
+	 * ends early.
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
@@ -297,8 +297,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 }
 
 /*
- * Creates the private directory. TMPDIR is not used if it is relative, has quotes or newlines, which the
- * shim's script and QEMU's configuration file cannot contain, or is too long.
+ * Creates the private directory. TMPDIR is not used if it is relative or too long, or if it has quotes or
+ * newlines. The shim's script and QEMU's configuration file cannot contain these.
  */
 static int make_directory(struct capture_workplace *place)
 {

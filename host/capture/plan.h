@@ -19,9 +19,10 @@
 
 struct capture_trace_unit {
 	char plugin[PATH_MAX]; /* path of the plugin; "": no trace unit */
-	char out[PATH_MAX];    /* file for the branches of all CPUs; "": only what the guest asks for */
-	uint64_t ring_bytes;   /* size of the unit's ring for each CPU; 0: the unit's default */
-	uint64_t begin, end;   /* the unit records only code in [begin, end); both 0: all code */
+	/* file for the branches of all CPUs; "": record only what the guest asks for */
+	char out[PATH_MAX];
+	uint64_t ring_bytes; /* size of the unit's ring for each CPU; 0: the unit's default */
+	uint64_t begin, end; /* the unit records only code in [begin, end); both 0: all code */
 };
 
 /*
@@ -50,7 +51,7 @@ int capture_trace_unit_check(const char *accelerator);
 #define CAPTURE_RAM_ID "ktrace-ram"
 
 enum capture_transport {
-	CAPTURE_RAM, /* the host reads the rings in the guest's memory: nothing runs in the guest */
+	CAPTURE_RAM, /* the host reads the rings in the guest's memory: no code runs in the guest for it */
 	CAPTURE_DEBUGCON,
 	CAPTURE_SEMIHOSTING,
 	CAPTURE_IVSHMEM,
@@ -98,8 +99,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 			char *const *words, struct capture_words *extended);
 
 /*
- * Returns whether ktrace starts the guest after QEMU has connected. With -S or -incoming, the user starts
- * it.
+ * Returns whether ktrace starts the guest after QEMU has connected. With -S or -incoming, the user starts the
+ * guest.
  */
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 

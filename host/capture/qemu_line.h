@@ -69,7 +69,7 @@ struct capture_qemu_line {
 	char architecture[32]; /* from the program's name: x86_64, i386, aarch64 … */
 	char machine[64];      /* the board; "" if no option names one */
 	uint64_t ram_bytes;
-	bool asks_only;		 /* -version, -device help: QEMU prints something and ends, without a guest */
+	bool asks_only;		 /* -version, -device help: QEMU prints something and ends without a guest */
 	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown is given */
 	bool own_shutdown;	 /* options already define what QEMU does when the guest shuts down */
 	bool paused;		 /* -S is given: the user starts the guest */
@@ -79,7 +79,7 @@ struct capture_qemu_line {
 	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
-	char accelerator[32]; /* the first one that an option names; "" if none */
+	char accelerator[32]; /* first accelerator that an option names; "" if none */
 	bool own_clock;	      /* -icount is given: guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 

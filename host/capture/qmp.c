@@ -15,7 +15,7 @@
 #include "watch.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* a longer line is not QMP */
-/* reads per call, so that a peer that sends without end cannot block us */
+/* most reads in one call, so that a peer that sends without end cannot block us */
 #define TURNS 256u
 
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
@@ -203,7 +203,7 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection",
 					    monitor->address);
-		/* The time is up, but messages that had arrived by then were still processed. */
+		/* Time is up. Messages that had arrived by then were processed before. */
 		if (!*answer && (error || left <= 0))
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
 	}

@@ -48,9 +48,9 @@ int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, v
 void capture_qmp_close(struct capture_qmp *qmp);
 
 /*
- * Writes the arguments of memsave, which saves memory by virtual addresses of CPU `cpu` to a file; or, if
- * `cpu` is negative, of pmemsave, which saves memory by physical addresses.
- * Requires: `path` needs no escaping in a JSON string.
+ * Writes the arguments of memsave, which saves memory by virtual addresses of CPU `cpu` to a file. If `cpu`
+ * is negative, writes the arguments of pmemsave, which saves memory by physical addresses. Requires: `path`
+ * needs no escaping in a JSON string.
  */
 void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
 			  const char *path, int64_t cpu);
@@ -85,7 +85,7 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * capture_monitor_command() in two steps, for commands that need not wait for one another.
+ * The two steps of capture_monitor_command(), for several commands that may be under way together.
  * capture_monitor_send() returns an id, by which capture_monitor_answer() waits for the answer. An answer is
  * valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
  */
@@ -94,7 +94,7 @@ int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const c
 			   const json_t **answer);
 /* Runs a command of the human monitor. *text: what it printed, for the caller to free. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
-/* capture_monitor_print() in two steps. */
+/* The two steps of capture_monitor_print(). */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);

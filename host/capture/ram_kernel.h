@@ -8,8 +8,7 @@
 
 /*
  * Writes the path after -kernel on the command line of a process that has the RAM file open, as an absolute
- * path. Returns false if there is no such process, or none that this user may examine, or if the path does
- * not fit.
+ * path. Returns false if there is no such process that this user may examine, or if the path does not fit.
  */
 bool capture_ram_kernel(const char *ram, char *path, size_t size);
 

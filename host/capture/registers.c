@@ -75,7 +75,7 @@ static bool is_wanted(const char *name)
 			return false;
 	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2])) /* "fs" alone is x86's segment */
 		return false;
-	/* Values of segment registers that begin with a letter look like names. */
+	/* A segment register's value may begin with a letter. It then looks like a register's name. */
 	return name[0] && (strlen(name) < 3 || name[strspn(name, "0123456789abcdef")]);
 }
 
@@ -106,8 +106,8 @@ static bool next_register(const char **at, char name[NAME_BYTES], uint64_t *valu
 }
 
 /*
- * Adds a register to its CPU's line, unless the line has one of that name: the flags of segments in QEMU's
- * text repeat some names.
+ * Adds a register to its CPU's line, unless the line has a register of that name already. QEMU's text repeats
+ * some names in the flags of segments.
  */
 static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 {
@@ -173,8 +173,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * Registers in gdb's order, 8 bytes each. After them gdb sends the registers with the CPU's mode, 4 bytes
- * each; for RISC-V none.
+ * Registers in gdb's order, 8 bytes each. After these, gdb sends the registers with the CPU's mode, 4 bytes
+ * each. RISC-V has none of them.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
@@ -260,10 +260,10 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 #define MOST_NOTES	((size_t)64 << 20) /* bytes */
 #define MOST_NOTED_CPUS 4096u
 #define PRSTATUS_AT	112u /* bytes in the note before the registers, on 64-bit machines */
-#define MOST_WORDS	33u  /* registers, in gdb's order */
-#define MOST_MODES	3u   /* registers with the mode, 4 bytes each */
+#define MOST_WORDS	33u  /* most registers that a machine has in gdb's order */
+#define MOST_MODES	3u   /* most registers with the CPU's mode that a machine has, 4 bytes each */
 
-/* The word of the note that holds gdb's n-th register. ZERO: no word, the register is always 0. */
+/* Index of the note's word that holds gdb's n-th register. ZERO: the register is always 0 and has no word. */
 #define ZERO 0xffu
 static const unsigned char order_x86_64[] = { 10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
 static const unsigned char order_riscv64[] = { ZERO, 1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10,
@@ -291,7 +291,7 @@ static const unsigned char *order_of(uint16_t machine, size_t *words)
 				       : NULL;
 }
 
-/* Copies the registers with the CPU's mode from the note. Returns their size as gdb sends them. */
+/* Copies the registers with the CPU's mode from the note. Returns the bytes that gdb would send for them. */
 static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned char *data, size_t size)
 {
 	const unsigned char *order = machine == EM_X86_64 ? note_modes_x86_64 : note_modes_aarch64;

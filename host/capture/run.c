@@ -180,7 +180,7 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
 	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
-	/* We may have been moved to the background after that check. SIGTTOU must not stop us then. */
+	/* ktrace may have been moved to the background after that check. Then SIGTTOU must not stop it. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &blocked, &before);

@@ -74,11 +74,14 @@ struct capture_result {
 	double seconds; /* seconds for which the guest ran */
 	double search;	/* seconds that the search for ktrace in the guest's memory took */
 	uint64_t root;	/* physical address of the root; 0: not found by a search */
-	/* physical address where the root was while the guest ran, if it is gone; 0: unknown, or not gone */
+	/*
+	 * physical address that the root had while the guest ran, if it is no longer there; 0: unknown, or
+	 * still there
+	 */
 	uint64_t lost;
 	bool stalled; /* the guest had stalled, or a CPU was stuck, when it was last seen running */
 	bool written; /* a trace was written, and `summary` describes it */
-	bool sent;    /* the guest sent the trace: it has no events after the guest's dump */
+	bool sent;    /* the guest sent the trace, so the trace has no events after the guest's dump */
 	/*
 	 * if `sent` is set: seconds from the arrival of the trace's last byte to the end of the run;
 	 * negative: unknown
@@ -122,7 +125,7 @@ struct capture_facts {
 	bool ran; /* QEMU started the guest */
 	enum capture_shutdown shutdown;
 	bool stopped_for_good;
-	const char *state; /* QEMU's run state with `stopped_for_good` */
+	const char *state; /* QEMU's run state, if `stopped_for_good` is set */
 	bool found;	   /* a trace was found */
 	/*
 	 * name of the transport by which the guest sends its trace; NULL: the host searches the guest's
@@ -134,7 +137,7 @@ struct capture_facts {
 	enum capture_end end;
 	int signal;
 	bool unseen;  /* the expected text was not seen on the console */
-	double limit; /* seconds of the timeout or the stall */
+	double limit; /* limit of the timeout or the stall that ended the run, in seconds */
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */

@@ -15,11 +15,12 @@
 #include "ktrx/v2.h"
 #include "run_state.h"
 
-/* With less free space the disk counts as full: QEMU could not store another page of its guest's RAM. */
+/* The disk counts as full if less than this is free: QEMU could not store another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
-#define SILENCE	  0.2	      /* seconds; a shorter silence is not reported */
-#define STUCK	  5.0	      /* seconds without a heartbeat of a CPU that is not idle */
-#define ICOUNT_HZ 1000000000u /* with -icount, x86 counters count virtual nanoseconds */
+#define SILENCE	  0.2 /* shortest silence that is reported, in seconds */
+/* seconds without a heartbeat after which a CPU that is not idle counts as stuck */
+#define STUCK	  5.0
+#define ICOUNT_HZ 1000000000u /* frequency of x86 counters with -icount: they count virtual nanoseconds */
 
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
@@ -286,7 +287,7 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 			 run->signal);
 		return 0;
 	}
-	/* The shim has already printed the reason, in the command's output. */
+	/* The shim has already printed the reason; it is in the command's output. */
 	if (run->has_guest && run->guest.refused)
 		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' started cannot be traced",
 				    run->options->command[0]);

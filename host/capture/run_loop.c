@@ -151,7 +151,7 @@ void capture_expect_close(struct capture_expect *expect)
 #define TICK_MS		20
 #define PROGRESS_EVERY	0.25 /* s between two reports of progress */
 #define QUIT_PATIENCE	3.0  /* s after which a QEMU that was asked to quit is killed */
-#define ORPHAN_PATIENCE 10.0 /* s for a process that the command left running to become QEMU */
+#define ORPHAN_PATIENCE 10.0 /* s within which a process that the command left running must become QEMU */
 #define END_PATIENCE	2.0  /* s for QEMU to exit by itself after its SHUTDOWN event */
 #define END_SILENCE	2.0  /* s of silence after an exit or panic was recorded */
 #define READER_PATIENCE 2.0  /* s to wait for the reader of our standard output, if ktrace ended the run */
@@ -311,8 +311,8 @@ static void inspect_stalled_guest(struct capture_run *run)
 }
 
 /*
- * Returns whether the stall continues. Halting the guest restarts the measurement of silence, so the pulses
- * are compared.
+ * Returns true if the stall continues. The pulses are compared, because the measured silence starts again
+ * when the guest is halted.
  */
 static bool is_still_stalled(const struct capture_run *run)
 {
@@ -372,8 +372,8 @@ static void decide(struct capture_run *run)
 }
 
 /*
- * Ends the command after ktrace has ended the run: SIGTERM, then SIGKILL. If its QEMU has just ended, first
- * waits for the command to end by itself.
+ * Ends the command after ktrace has ended the run: SIGTERM, then SIGKILL. If the command's QEMU has just
+ * ended, first waits for the command to end by itself.
  */
 static void end_command(struct capture_run *run)
 {

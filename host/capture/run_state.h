@@ -89,19 +89,20 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
 
 /*
  * Reads registers and stacks of a watched machine over its QMP connection, without ever blocking. The first
- * request halts the machine, and it stays halted. If QEMU does not answer, the inspection ends without them.
+ * request halts the machine, which stays halted. If QEMU does not answer, the inspection ends without
+ * registers and stacks.
  */
 
 struct capture_inspection {
 	const char *directory;		/* borrowed; folder for a file that QEMU writes */
-	double begun;			/* time at which the inspection began; 0: it has not */
+	double begun;			/* time at which the inspection began; 0: it has not begun */
 	bool done;			/* the inspection has ended, even if nothing could be read */
-	struct capture_stacks *stacks;	/* NULL unless they are being walked */
+	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */
 	struct capture_stack_page page; /* the page that QEMU is saving */
 	char *text;			/* registers and stacks as in spec/ktrx.md section 3; NULL: none */
 };
 
-/* Begins at the first call, continues with each call. Returns true when it is done. */
+/* The first call begins the inspection, each later call continues it. Returns true when it is done. */
 bool capture_inspection_step(struct capture_inspection *inspection, struct capture_machine *machine);
 /* Discards the results. The next step begins again. */
 void capture_inspection_reset(struct capture_inspection *inspection);
@@ -153,21 +154,25 @@ struct capture_run {
 	struct capture_expect expect;
 	struct capture_guest guest;
 	struct capture_view view;
-	struct capture_inspection inspection; /* of the CPUs, before the guest is ended or after it stalled */
-	bool has_guest;			      /* `guest` is set: the shim has taken a QEMU to be traced */
-	struct capture_cycles begin;	      /* the host's cycle counter at the beginning */
-	double connected;		      /* time at which QEMU connected; 0: it has not */
-	double started;			      /* time at which the guest first ran; 0: it has not */
-	double ended;			      /* time at which QEMU closed the connection; 0: it has not */
-	double command_ended;		      /* time at which the command's end was noticed; 0: not yet */
+	/* registers and stacks of the CPUs, from before the guest is ended or after it stalled */
+	struct capture_inspection inspection;
+	bool has_guest;		     /* `guest` is set: the shim has taken a QEMU to be traced */
+	struct capture_cycles begin; /* the host's cycle counter at the beginning */
+	double connected;	     /* time at which QEMU connected; 0: it has not */
+	double started;		     /* time at which the guest first ran; 0: it has not */
+	double ended;		     /* time at which QEMU closed the connection; 0: it has not */
+	double command_ended;	     /* time at which the command's end was noticed; 0: not yet */
 	/* time at which QEMU was found to shut down or to have stopped for good; 0: it has not */
 	double ending_since;
 	double quit;	       /* time at which QEMU was asked to quit; 0: it was not */
 	unsigned end_requests; /* number of times that the command was asked to end */
-	double end_requested;  /* time at which it was asked last */
+	double end_requested;  /* time at which the command was last asked to end */
 	/* seconds for which the guest had recorded nothing, when it was last seen running */
 	double silence;
-	/* seconds for which a CPU had been stuck then; 0 if the kernel has no heartbeats */
+	/*
+	 * seconds for which a CPU had been stuck, when the guest was last seen running; 0 if the kernel has
+	 * no heartbeats
+	 */
 	double stuck;
 	double next_progress;
 	bool stalling;		     /* a stall was reported and continues */

@@ -69,8 +69,8 @@ static int leave_path(const char *directory)
 }
 
 /*
- * Creates bin/NAME for the real QEMU at `path`. If there is a QEMU of that name already, it is kept, unless
- * the new one was given by its path.
+ * Creates bin/NAME for the real QEMU at `path`. If bin/NAME exists already, its QEMU is replaced only if the
+ * command gave the new QEMU by its path.
  */
 static int plant_one(const char *directory, const char *path, bool by_path)
 {
@@ -454,7 +454,7 @@ static void record_status(const char *directory, pid_t qemu, int status)
 	struct capture_guest guest;
 	char path[PATH_MAX];
 
-	/* Without a record, or with the record of another QEMU, this QEMU is not the one that is traced. */
+	/* If there is no record, or it is of another QEMU, then this QEMU is not the traced one. */
 	if (capture_path_join(path, directory, "status") != 0 || capture_shim_guest(directory, &guest) != 0 ||
 	    guest.pid != qemu)
 		return;
@@ -483,7 +483,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 	sigset_t taken = signals_to_forward(), before;
 	pid_t self = getpid(), qemu;
 
-	/* If the parent ignored SIGCHLD, which is inherited, there would be no status to wait for. */
+	/* If the parent ignored SIGCHLD, we ignore it, too, and would get no status of QEMU. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	qemu = fork();

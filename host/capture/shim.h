@@ -32,8 +32,9 @@ struct capture_guest {
 	bool starts;   /* ktrace must start the guest */
 	bool own_path; /* the QEMU command line names `path`; ktrace did not create it */
 	char path[PATH_MAX];
-	char backend[64];	       /* id of the memory backend */
-	struct capture_qemu_line line; /* has only architecture, machine, kernel path and some flags */
+	char backend[64]; /* id of the memory backend */
+	/* what the command line states: only architecture, machine, kernel path and some flags are set */
+	struct capture_qemu_line line;
 };
 
 /*

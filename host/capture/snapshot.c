@@ -58,7 +58,7 @@ static void remember(struct capture_snapshot *snapshot, uint64_t physical, uint6
 {
 	struct piece *last = snapshot->pieces ? &snapshot->piece[snapshot->pieces - 1] : NULL;
 
-	/* the read continues the last piece */
+	/* the read begins where the last piece ends */
 	if (last && physical >= last->physical && physical <= last->end) {
 		if (physical + bytes > last->end)
 			last->end = physical + bytes;

@@ -11,18 +11,17 @@
 #include "error.h"
 #include "cpu_state.h"
 
-#define MOST_FRAMES   32u
-#define MOST_PAGES    8u
-#define MOST_SWITCHES 2u /* steps to a lower address, as from a handler's stack to the interrupted stack */
+#define MOST_FRAMES 32u
+#define MOST_PAGES  8u
+/* most steps to a lower address, as from a handler's stack to the interrupted stack */
+#define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Where a machine stores the caller's frame pointer. The return address follows it. */
+/* Describes where a machine stores the caller's frame pointer. The return address is stored after it. */
 struct layout {
-	const char *frame_pointer; /* its name in the registers' text; it identifies the machine */
-	/*
-	 * register with the return address of a leaf function that does not store it; NULL: it is always
-	 * stored
-	 */
+	/* name of the frame pointer in the registers' text; it also shows which machine this is */
+	const char *frame_pointer;
+	/* register that holds the return address of a leaf function; NULL: each function stores it */
 	const char *link;
 	uint64_t below; /* bytes from the stored pair up to where the frame pointer points */
 };
@@ -37,7 +36,7 @@ struct walk {
 	uint32_t cpu;
 	const struct layout *layout;
 	uint64_t frame_pointer, link;
-	bool wants; /* cannot continue without the page at `wanted` */
+	bool wants; /* the walk cannot continue without the page at `wanted` */
 	bool asked; /* the page at `wanted` is being read */
 	uint64_t wanted;
 	struct capture_stack_page *page[MOST_PAGES];

@@ -112,7 +112,7 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	int verdict = by_all(facts, sentence);
 	size_t length;
 
-	/* A panic, a stall or a reset is more important than a missing text. */
+	/* A panic, a stall or a reset is more important than an expected text that did not appear. */
 	if (facts->unseen &&
 	    (verdict == CAPTURE_CLEAN || verdict == CAPTURE_FAILED || verdict == CAPTURE_TIMEOUT)) {
 		length = strlen(text);

@@ -15,7 +15,7 @@
 #include "run_state.h"
 #include "plan.h"
 
-#define SEARCH_SHARE 10.0 /* searches take at most about a tenth of the time */
+#define SEARCH_SHARE 10.0 /* least pause after a search, as a multiple of the search's duration */
 #define MOVE_STEP_MS 1
 #define MOVE_STEPS   20
 

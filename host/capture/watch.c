@@ -56,7 +56,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now)
 	return watch->seen && now > watch->stuck_since ? now - watch->stuck_since : 0;
 }
 
-#define FIRST_MS 5 /* a usual timer tick comes within twice this time */
+#define FIRST_MS 5 /* length of the first step; a usual timer tick comes within twice this time */
 
 static int pass_by_itself(void *context, int ms)
 {
@@ -75,7 +75,9 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 	int error;
 
 	*seconds = -1;
-	/* Steps grow, because a machine that is halted after each step progresses only slowly. */
+	/*
+	 * Steps grow, because the machine is halted after each step: with short steps it progresses slowly.
+	 */
 	for (int past = 0, step = FIRST_MS;; past += step, step = past) {
 		/* If the pulse cannot be read, reading the rings fails later, with a message. */
 		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)

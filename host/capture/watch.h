@@ -44,7 +44,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now);
 
 /*
  * Checks whether a machine makes progress before it is halted. If the whole machine hangs, its newest stamp
- * does not show for how long.
+ * does not show how long it has hung.
  */
 
 /* Lets the machine run for `ms`. Returns 0 or an error. */
@@ -52,9 +52,8 @@ typedef int capture_pass_time(void *context, int ms);
 
 /*
  * Watches until a new slot or a heartbeat is recorded, all CPUs are idle, or CAPTURE_STILLNESS_MS are over.
- * `pass` may be NULL if the machine runs by itself.
- * *seconds: for how long nothing was recorded; 0: something was recorded; negative: unknown.
- * Returns 0 or an error of `pass`.
+ * `pass` may be NULL if the machine runs by itself. *seconds: time without a new slot or heartbeat; 0: there
+ * was one; negative: unknown. Returns 0 or an error of `pass`.
  */
 #define CAPTURE_STILLNESS_MS 1000
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
@@ -71,8 +70,8 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  *
  * - The best source is the one that the guest's counter is made of: the timer that QEMU reports, or for x86
  *   the host's own cycle counter, which guests read under KVM and TCG alike.
- * - Otherwise the newest stamps in the trace are compared with the host's clock, twice. The error is about a
- *   millisecond over the time between the two, so this is good only for longer runs.
+ * - Otherwise the newest stamps in the trace are compared with the host's clock, twice. The inaccuracy is
+ *   about a millisecond over the time between the two samples, so this is good only for longer runs.
  */
 
 struct capture_frequency {
