@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct checked_record {
-	uint64_t index; /* of the first slot */
-	uint64_t stamp; /* completed to 64 bits by the previous anchor, or the ring's anchor_stamp */
+	uint64_t index; /* index of the record's first slot */
+	uint64_t stamp; /* completed to 64 bits with the previous anchor or with the ring's anchor_stamp */
 	uint32_t slots;
 	uint32_t event;
 	uint32_t thread;

@@ -13,7 +13,7 @@
 #define LAR	  0xfb0u
 #define LSR	  0xfb4u
 #define KEY	  0xc5acce55u
-#define DEVID_ETF 0x480u /* ETF, 128 bits wide */
+#define DEVID_ETF 0x480u /* value of DEVID for an ETF that is 128 bits wide */
 #define DEVID_ETR 0x440u
 
 uint8_t fake_coresight_ram[FAKE_CORESIGHT_RAM] __attribute__((aligned(4096)));

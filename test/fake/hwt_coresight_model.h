@@ -38,7 +38,7 @@ struct fake_component {
 	uint32_t reg[FAKE_REGISTERS];
 	uint8_t written[FAKE_REGISTERS];
 	int unlocked;
-	int dirty; /* written since the last barrier */
+	int dirty; /* a register was written since the last barrier */
 	enum fake_coresight_stuck stuck;
 	unsigned delay; /* number of reads of the status register until the operation is complete */
 	/* For trace units: */
@@ -52,11 +52,13 @@ struct fake_component {
 	struct fake_queue queue; /* also used by trace units */
 	struct fake_formatter formatter;
 	uint64_t pointer; /* ETR: physical address; ETF: offset in its SRAM */
-	/* of an ETR: address of the next entry of the page list, and number of entries read */
+	/*
+	 * ETR: `list` is the address of the next entry of the page list, `entries` the number of entries read
+	 */
 	uint64_t list, entries;
 	int full;
 	uint8_t sram[FAKE_CORESIGHT_SRAM_MOST];
-	uint64_t left; /* of a stopped ETF: bytes that software has not read from RRD yet */
+	uint64_t left; /* stopped ETF: number of bytes that software has not read from RRD yet */
 	uint64_t next;
 };
 

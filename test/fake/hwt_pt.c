@@ -47,7 +47,10 @@ static struct {
 static unsigned outputs;
 
 static uint64_t ctl, status, output_base, place, cr3_match, range[8], perf_status, tsc;
-/* Place to which the next byte is written; `place` is updated only when TraceEn is cleared. */
+/*
+ * `entry` and `offset` are the place to which the next byte is written. `place` is updated only when TraceEn
+ * is cleared.
+ */
 static uint64_t entry, offset;
 static int fenced; /* a fence was executed since TraceEn was cleared */
 static int interrupt_raised;

@@ -40,10 +40,12 @@ struct fake_spe_features fake_spe_features;
 struct fake_spe_operation fake_spe_operation;
 
 static uint64_t written[WRITABLE]; /* register values that reads return */
-static uint64_t works_with[2];	   /* values of PMSCR and PMBLIMITR at the last ISB: these are in effect */
-static int unsynchronised;	   /* a register has been written since the last ISB */
-static int drained;		   /* no sample was taken since the last PSB CSYNC */
-static uint32_t fault_after;	   /* used if fault_due is set */
+/* values of PMSCR and PMBLIMITR that are in effect: those at the last ISB */
+static uint64_t works_with[2];
+static int unsynchronised; /* a register has been written since the last ISB */
+static int drained;	   /* no sample was taken since the last PSB CSYNC */
+/* number of bytes after which a write to memory fails, if fault_due is set */
+static uint32_t fault_after;
 static int fault_due;
 static struct {
 	uint8_t *host;

@@ -58,7 +58,10 @@ static const struct command *const commands[] = {
 
 struct rule {
 	const char *name;
-	/* bytes allowed in addition to printable ASCII and line feeds; high: bytes from 0x80 */
+	/*
+	 * `tab`: tabs are allowed; `high`: bytes from 0x80 are allowed, in addition to printable ASCII and
+	 * line feeds
+	 */
 	bool tab, high;
 	bool json; /* a sequence of JSON values, as golden/json_tree.h reads them */
 };

@@ -22,7 +22,8 @@ run() {
 	[ ! -f out ] || cat out >>output
 }
 
-# works COMMAND OPTION BASE… -- MORE…: checks that MORE, which contains the option, gives another result than BASE.
+# works COMMAND OPTION BASE… -- MORE…: checks that the words MORE, which contain the option, give another
+# result than the words BASE.
 works() {
 	command=$1 named=$2
 	shift 2

@@ -15,7 +15,7 @@
 #define C      0xc000u
 #define PLACE  0x77000u
 #define MS     UINT64_C(1000000)
-#define IDLE   1u /* the idle thread of CPU 0; those of the other CPUs follow */
+#define IDLE   1u /* the idle thread of CPU 0; the idle threads of the other CPUs have the next numbers */
 
 extern const char *story_folder;
 
@@ -30,10 +30,7 @@ void at(uint64_t ms);
 /* Advances the time; all CPUs record a heartbeat every 10 ms. */
 void go_on_to(uint64_t ms);
 
-/*
- * Switches the CPU to the thread. run() also sets the time before that, and makes the thread run in the
- * kernel.
- */
+/* Switches the CPU to the thread. run() sets the time first, and also makes the thread run in the kernel. */
 void switch_to(uint32_t cpu, uint32_t thread);
 void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 
@@ -43,7 +40,7 @@ void give(uintptr_t lock, uint32_t by);
 void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
 /* The running thread sleeps until it gets more work. */
 void rest(void);
-/* The running thread sleeps on a queue, for a KTRX_WAIT_*, with this deadline; 0: without one. */
+/* The running thread sleeps on a queue. `kind`: KTRX_WAIT_*. `until_ms`: the deadline; 0: no deadline. */
 void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
 /* The running thread ends. */
 void end(void);

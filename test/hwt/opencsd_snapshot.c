@@ -57,7 +57,7 @@ struct snapshot {
 	struct dump dump[MOST];
 	struct source source[MOST];
 	struct buffer buffer[MOST];
-	/* pairs of a source and its core, and of a core and its type */
+	/* core: pairs of a source and its core; core_type: pairs of a core and its type */
 	struct pair core[MOST], core_type[MOST];
 	size_t devices, dumps, sources, buffers, cores, core_types;
 	char trace[NAME_ROOM];

@@ -110,9 +110,9 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	# Interrupts that are merged on their way leave a few pairs ambiguous.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/messages"
-	# On a busy host virtual CPUs are off for long, and pairs that tie their clocks to each other are
-	# rare. Then a few more stay out of order. If there are too few pairs, show reports that it leaves the
-	# clocks as they were.
+	# On a busy host, virtual CPUs are paused for long, and few pairs connect their clocks. Then a few
+	# more events stay out of order. If there are too few pairs, show reports that it does not change the
+	# clocks.
 	if grep -q 'found no offsets that bring more effects into order' "$tmp/messages"; then
 		equal "$arch: when --align finds no offsets, it leaves the order as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
 	else

@@ -22,8 +22,11 @@
 #include "hwt/hwt.h"
 #include "ktrx/hwt_unit.h"
 
-#define SLOTS		(1u << 22)
-#define UNFINISHED_MOST 64u /* in a loop: they are only found at its end */
+#define SLOTS (1u << 22)
+/*
+ * maximum number of unfinished blocks before a decoded block; those in a loop are only found after the loop
+ */
+#define UNFINISHED_MOST 64u
 
 /*
  * The log may have a few blocks more than the trace: the last block, which did not reach its end; blocks that
@@ -31,7 +34,7 @@
  * QEMU ended.
  */
 #define LEFT_MOST      3u
-#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the branches in a packet */
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the branches that a packet contains */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;
@@ -39,10 +42,11 @@ static size_t left_most;
 /* ---- Sizes of blocks --------------------------------------------------------------------------- */
 
 struct size {
-	uint64_t address; /* plus 1; 0: free */
+	uint64_t address; /* address plus 1; 0: the entry is free */
 	uint64_t space;	  /* 0: any */
 	uint32_t size;
-	bool repeats; /* a single instruction that repeats itself; QEMU logs a block for each repetition */
+	/* a single instruction that repeats itself, for which QEMU logs a block for each repetition */
+	bool repeats;
 };
 
 static struct size *sizes;
@@ -121,7 +125,8 @@ struct log {
 	uint64_t *start;
 	size_t count, room;
 	size_t at;
-	uint64_t last; /* QEMU's id of the last block: the address of its translation; 0: none */
+	/* address of the last block's translation, by which QEMU's log identifies the block; 0: none */
+	uint64_t last;
 };
 
 static void add_block(struct log *log, uint64_t start)
@@ -195,14 +200,14 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 struct comparison {
 	struct log log;
 	uint64_t start, end;	  /* addresses that are compared; end 0: all */
-	bool synchronised;	  /* the decoder has returned a step other than a run since the last run */
+	bool synchronised;	  /* since the last run, the decoder has returned a step of another kind */
 	uint64_t run_end;	  /* end of the last run */
 	uint64_t block_end;	  /* end of the last block, as far as it was run */
 	uint64_t block_whole_end; /* end of the last block as QEMU translated it */
 	uint64_t equal, unfinished, stray, gaps, branches, instructions;
 };
 
-/* Returns whether the block at `address` repeats itself, and is the instruction that ends or begins at `end`. */
+/* Returns true if the block at `address` repeats itself, and its only instruction ends or begins at `end`. */
 static bool repeats(uint64_t end, uint64_t address)
 {
 	for (size_t i = slot_of(address); sizes[i].address != 0; i = (i + 1) % SLOTS)

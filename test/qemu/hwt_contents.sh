@@ -71,7 +71,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: traced late, code mapped before is recorded" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
 	equal "$arch: traced late, all code has a name" "" "$(awk '$1 != "-" && $2 == "-"' "$tmp/steps" | head -n 3)"
 
-	# sort() calls itself, and other functions by a pointer: it is left and entered again within calls.
+	# sort() calls itself, and calls other functions through a pointer. So the traced function is left and
+	# entered again before it returns.
 	boot "$arch" -f sort recursion
 	hwt --durations >"$tmp/durations"
 	equal "$arch: hwt -f of a function that calls others counts its calls as hwt without -f does" "${all:-no calls}" \

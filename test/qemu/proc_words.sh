@@ -113,8 +113,8 @@ for arch in $arches; do
 	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:cinsuwy:make kdump:-f:/tmp/calls give:/tmp/calls
 	boot_events=debug=process
 	guest_kdump_matches calls
-	# The first process made calls as the program ktrace before it was traced. All others are in both from
-	# their first call on.
+	# The first process ran the program ktrace before it was traced, so the rings have more of its calls.
+	# All other processes are in the trace and in the rings from their first call on.
 	first=$("$kdump" -f "$tmp/given/calls" | awk 'NR == 1 { print $1 }')
 	calls_in_trace | grep -v "^$first " | sort >"$tmp/traced"
 	calls_in_rings | awk 'NR == FNR { traced[$1]; next } $1 in traced' "$tmp/traced" - | sort >"$tmp/recorded"

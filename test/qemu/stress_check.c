@@ -21,7 +21,7 @@
 
 struct source {
 	uint64_t next;	 /* next expected sequence number; valid if `seen` */
-	uint64_t losses; /* losses of the source's ring at its last record */
+	uint64_t losses; /* value of losses[] for the source's ring at the source's last record */
 	int seen;
 };
 
@@ -29,7 +29,7 @@ struct counts {
 	uint64_t checked;
 	uint64_t wrong;			 /* records that fail their own check */
 	uint64_t jumps;			 /* gaps in a sequence without a reported loss */
-	uint64_t losses[KTRX_MAX_RINGS]; /* reported losses so far, by ring */
+	uint64_t losses[KTRX_MAX_RINGS]; /* losses reported so far in each ring */
 	struct source source[CPUS][CONTEXTS];
 };
 

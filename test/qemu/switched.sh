@@ -11,8 +11,8 @@ control() {
 	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
 
-# ids EVENT: prints the ids of events whose names begin so. moments EVENT: prints "seconds state" for each
-# recorded change of the first of these events, in order.
+# ids EVENT: prints the ids of the events whose names begin with EVENT. moments EVENT: prints "seconds state"
+# for each recorded change of the first of these events, in order.
 ids() { "$ktrace" summary --json "$out" | grep -o "{\"id\":[0-9]*,\"event\":\"$1" | grep -o '[0-9]*' | sort -n; }
 moments() {
 	id=$(ids "$1" | head -n 1)

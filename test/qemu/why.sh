@@ -33,7 +33,7 @@ why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
 report_has '^deadlock \(certain\)'
 why "JSON" 10 --json --qmp "$tmp/qmp"
 report_has '^\{"version":1,"verdict":"deadlock",'
-# extract reports that it paused the machine: so the machine was running.
+# extract reports that it paused the machine, which shows that the machine was running.
 check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
 check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down
@@ -68,8 +68,8 @@ wait "$watcher" 2>/dev/null
 cp --sparse=always "$ram" "$tmp/dead.ram"
 kill $guest
 wait $guest 2>/dev/null
-# The certainty depends on how much later than the wait the newest timestamp is: the wait itself may be the
-# newest event.
+# The certainty depends on the time from the beginning of the wait to the newest timestamp. This time is 0 if
+# the wait is the newest event.
 "$ktrace" why "$tmp/dead.ram" >"$tmp/report" 2>"$tmp/err"
 check "the RAM of a machine that has ended: why reports the deadlock" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/report"
 check "the RAM of a machine that has ended: why suggests --elf" grep -qF -- '(--elf KERNEL)' "$tmp/err"

@@ -65,7 +65,8 @@ record -d -g "$family" -f "$tmp/dg"
 check "-d -g traces processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
 record -c -t c -d -g "$family"
 equal "-c -t c: status" 0 "$status"
-# Records made before -c may reach the file later. After two more signals in the file, none of them is left.
+# Records made before -c may reach the file later. When the file has two more signals, it has all records from
+# before -c.
 has_more_signals() { [ "$(lines "$tmp/dg" PSIG)" -gt "$((signals + 2))" ]; }
 signals=$(lines "$tmp/dg" PSIG)
 await has_more_signals

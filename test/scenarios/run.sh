@@ -51,7 +51,7 @@ each_run() {
 	done
 }
 
-# runs: prints the same for each wanted run of all lines.
+# runs: prints the output of each_run for the wanted runs in all lines of the list.
 runs() {
 	number=0
 	while IFS= read -r line; do

@@ -303,7 +303,10 @@ static struct ktread *open_sends_without_hook(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* CPU 1's clock is ahead by `ahead`. Checks that it is moved by about that. */
+/*
+ * The clock of CPU 1 is ahead by `ahead`. Checks that the alignment moves the events of CPU 1 by about that
+ * amount.
+ */
 static void align_without_hooks(struct ktread *trace, int64_t ahead)
 {
 	struct align_report report;

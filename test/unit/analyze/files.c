@@ -146,7 +146,10 @@ static void loss_forgets_paths(void **state)
 	assert_string_equal(inferred_path(), "-");
 }
 
-/* No path is inferred before each ring whose beginning was overwritten has had an event. */
+/*
+ * If the beginnings of some rings were overwritten, no path is inferred until each of these rings has had an
+ * event.
+ */
 static void no_path_before_all_rings_have_begun(void **state)
 {
 	(void)state;

@@ -61,7 +61,7 @@ static void few_values_are_exact(void **state)
 	histogram_free(&histogram);
 }
 
-/* With many values, a rank is never too small, and too great by at most the promised part. */
+/* With many values, a rank is never too small, and too great by at most the promised fraction. */
 static void many_values_are_within_the_error(void **state)
 {
 	struct histogram histogram = { 0 };

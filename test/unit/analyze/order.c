@@ -31,7 +31,10 @@ static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t l
 	return trace;
 }
 
-/* Adds samples of each CPU from 1 on, at intervals of EVERY, from EVERY on. */
+/*
+ * Adds clock samples of all CPUs except CPU 0. The first samples are at EVERY, and the later ones at
+ * intervals of EVERY.
+ */
 static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, uint64_t error)
 {
 	struct ktrx_clock clocks[4];
@@ -144,7 +147,10 @@ static void error_grows_after_the_last_measurement(void **state)
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
-	/* (20 + 20) × 2 in 7 × EVERY: 114 billionths, for 100 × EVERY */
+	/*
+	 * The error of the drift is (20 + 20) × 2 ticks in 7 × EVERY ticks, which is 114 billionths. In 100 ×
+	 * EVERY ticks, that is 1140 ticks.
+	 */
 	expect(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
 	       "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
@@ -191,7 +197,7 @@ static void aligned_clocks_order_causes_and_effects(void **state)
 	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
-/* Each of two clocks is moved by at most its error, and may have been wrong by that much. */
+/* Each of two clocks is moved by at most its error, and may have been wrong by the same amount. */
 static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 {
 	const struct ktread_clock_point point = { EVERY, 20 };

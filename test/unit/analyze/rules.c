@@ -35,7 +35,10 @@ static void value_rules_are_checked(void **state)
 	checking_expect(0, 1, 0);
 }
 
-/* Expects that the rule in line 2 is refused. An optional one is not checked, for the same reason. */
+/*
+ * Expects that the rule in line 2 is refused with the reason `why`. If the same rule is optional, it is not
+ * checked, with the same reason.
+ */
 static void expect_refused(const char *rule, const char *why, uint32_t column)
 {
 	char text[200];
@@ -177,7 +180,10 @@ static void events_without_the_key_are_left_out(void **state)
 	assert_int_equal(checking_result[1].left_out, 1);
 }
 
-/* One interrupt is not ended before its handler switches threads, another one is. NMIs need no end. */
+/*
+ * The handler of one interrupt switches threads before it has ended the interrupt. The handler of another
+ * interrupt ends it first. NMIs need no end.
+ */
 static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 {
 	(void)state;

@@ -21,7 +21,10 @@ extern const char __ehdr_start[]; /* from the linker: the address of this progra
 
 uint64_t ktrace_root[4]; /* gives the displacement */
 
-/* A kernel whose linker script names .text alone has a section for each function: -ffunction-sections. */
+/*
+ * If a kernel is compiled with -ffunction-sections and its linker script names only .text, its file has a
+ * section for each function.
+ */
 __asm__(".altmacro\n"
 	".macro section_of number\n"
 	".section section_\\number, \"ax\"\n"

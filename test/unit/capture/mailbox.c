@@ -23,7 +23,8 @@
 static struct {
 	char path[32];
 	int descriptor;
-	uint64_t heartbeats, step; /* heartbeats that the pulse reports, and their increase at each read */
+	/* heartbeats: number that the pulse reports; step: increase of this number at each read */
+	uint64_t heartbeats, step;
 	/* number of reads of the pulse until the guest's first tick; 0: no further tick */
 	uint64_t reads_to_first_tick;
 	int absent; /* true if the guest has no mailbox */

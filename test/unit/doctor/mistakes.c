@@ -104,7 +104,10 @@ static void some_turns(unsigned turns)
 	}
 }
 
-/* Checks that the given mistake is found and no other. MISTAKES: checks that none is found. */
+/*
+ * Checks that the given mistake is found, and no other one. If `expected` is MISTAKES, checks that no mistake
+ * is found.
+ */
 static void only(enum mistake expected)
 {
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);

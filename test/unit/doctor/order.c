@@ -10,7 +10,7 @@
 #define CPUS   2u
 #define STEPS  2000u
 #define AHEAD  6000u
-#define SELDOM 100u /* one step in this many is special */
+#define SELDOM 100u /* one step in this many has what enum seldom describes */
 
 static uint64_t seed, ahead; /* ahead: ns by which the clock of CPU 1 is ahead of that of CPU 0 */
 
@@ -19,8 +19,8 @@ static const char rule[] =
 
 enum seldom {
 	SELDOM_NOTHING, /* happens */
-	SELDOM_JUMP,	/* for one wakeup, the clock of CPU 1 is ahead by more */
-	SELDOM_NO_WAKE, /* the hook of a wakeup is not called */
+	SELDOM_JUMP,	/* during one wakeup, the clock of CPU 1 is ahead by more */
+	SELDOM_NO_WAKE, /* the kernel does not call the hook for a wakeup */
 };
 
 static uint64_t stamp_of(uint32_t cpu, uint64_t now)
@@ -77,7 +77,7 @@ static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 	ktread_close(trace);
 }
 
-/* Returns whether there is a finding of that mark and kind that contains `text`. */
+/* Returns true if there is a finding with this mark and kind whose text contains `text`. */
 static bool found(const struct findings *report, enum finding_mark mark, const char *about, const char *text)
 {
 	for (uint32_t n = 0; n < report->count; n++)

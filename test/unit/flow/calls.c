@@ -13,7 +13,7 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-static struct flow_doubts doubts; /* doubts of the last script */
+static struct flow_doubts doubts; /* counts of doubtful places in the last script */
 
 /* Runs steps in a small kernel, and compares the tree. */
 static void expect(const char *steps, const char *expected)

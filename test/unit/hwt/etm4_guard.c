@@ -86,7 +86,9 @@ static void ete_packets_are_decoded_or_named(void **state)
 			"run 401008-40100c (2) call to 401020\n"
 			"run 401020-401024 (2) return to 401010\n"
 			"run 401010-401014 (2) conditional not\n" },
-		/* A transaction that fails: execution resumes where it began. */
+		/*
+		 * A transaction fails: execution continues at the instruction at which the transaction began.
+		 */
 		{ START "0a f6 06 31 70 9d 00 08 40 00 00 00 00 00 f7",
 		  BEGUN "note: a transaction begins\n"
 			"run 401000-401004 (2) conditional not to 401000\n"

@@ -121,8 +121,8 @@ static void adjacent_pieces_are_joined_and_others_are_separated_by_gaps(void **s
 }
 
 /*
- * The file ends within a record. Of a record of packets, the available part is used. Of other records, it is
- * not used.
+ * The file ends within a record. If this is a record of packets, its available part is used. Other incomplete
+ * records are not used.
  */
 static void cut_record_gives_its_remaining_packets(void **state)
 {

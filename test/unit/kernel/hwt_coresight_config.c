@@ -262,7 +262,7 @@ static void units_of_real_processors(void **state)
 	static const struct {
 		const char *name;
 		uint32_t idr[5], devarch;
-		/* all supported flags; the expected value of TRCCONFIGR for these flags */
+		/* flags: all supported flags; configr: the expected value of TRCCONFIGR for these flags */
 		uint32_t flags, configr;
 		uint32_t victlr; /* expected value of TRCVICTLR for user code */
 		uint32_t ranges;

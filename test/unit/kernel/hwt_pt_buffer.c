@@ -123,12 +123,12 @@ static void a_late_interrupt_reports_the_lap(void **state)
 	fake_pt_run(100);
 	pt_disable(&unit);
 	pt_enable(&unit);
-	/* ends 1000 bytes after the old position, one lap later: the lap must be counted, too */
+	/* the new position is one lap and 1000 bytes after the old position: the lap must be counted, too */
 	fake_pt_run(unit.buffer.size + 1000);
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_int_equal(unit.position, unit.buffer.size + 1100);
 	assert_int_equal(unit.wraps, 1);
-	/* ends at the same place, one lap later; the unit is disabled while its interrupt is pending */
+	/* the new position is exactly one lap later; the unit is disabled while its interrupt is pending */
 	fake_pt_run(unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 2 * unit.buffer.size + 1100);

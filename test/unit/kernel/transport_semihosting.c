@@ -6,9 +6,9 @@
 /* A fake host: its results, and the data that it received. */
 static struct {
 	bool present;
-	const char *line;   /* its command line; NULL: it returns an error */
+	const char *line;   /* the host's command line; NULL: the request for it fails */
 	int64_t handle;	    /* result of opening a file */
-	uint64_t unwritten; /* bytes that a write does not write; UINT64_MAX for an error */
+	uint64_t unwritten; /* number of bytes that a write leaves unwritten; UINT64_MAX: the write fails */
 	unsigned calls;
 	char path[32];
 	uint64_t mode;

@@ -292,7 +292,7 @@ static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const un
 	bytes_append(core, memory, cut);
 }
 
-/* The same as QEMU writes it for a CPU in 32-bit mode. */
+/* Writes the same core dump in the form that QEMU uses for a CPU in 32-bit mode. */
 static void put_core32(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf32_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, 1 },

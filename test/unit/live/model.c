@@ -17,9 +17,10 @@
 #include "live/live.h"
 #include "unit/support/script.h"
 
-#define MS	    UINT64_C(1000000)
-#define SECOND	    (1000 * MS)
-#define SLOTS_EVENT 4u /* slots that the ring advances for each event read: three are skipped */
+#define MS     UINT64_C(1000000)
+#define SECOND (1000 * MS)
+/* number of slots by which the ring advances for each event that is read: three of them are skipped */
+#define SLOTS_EVENT 4u
 
 enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
 
@@ -312,7 +313,7 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	live_cpu_close(&cpu, SECOND);
 	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
-	/* The same if the length of the interval is unknown. */
+	/* The same, in an interval whose length is unknown. */
 	live_cpu_sample(&cpu, &row, false, 2 * SECOND);
 	event.stamp += SECOND;
 	live_cpu_event(&cpu, &event, &enter, true);

@@ -100,7 +100,7 @@ static void code_is_recorded_once_for_each_space(void **state)
 		}
 	}
 	assert_string_equal(recorded(), "1000:10000:90 0:40000:90 2000:10000:90");
-	/* Another virtual CPU in one of these spaces. */
+	/* Another virtual CPU runs in one of these address spaces. */
 	enter(1, SPACE(1));
 	run(1, user);
 	assert_string_equal(recorded(), "");

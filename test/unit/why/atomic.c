@@ -109,8 +109,8 @@ static void lock_held_by_other_cpu_makes_it_possible(void **state)
 }
 
 /*
- * After the recorded switch, the CPU released the lock and took it again. It may have switched threads with
- * the lock held once more.
+ * After the recorded switch, the CPU released the lock and took it again. After that, it may have switched
+ * threads again while it held the lock.
  */
 static void lock_taken_again_makes_it_likely(void **state)
 {

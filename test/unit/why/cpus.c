@@ -45,7 +45,7 @@ static void program_in_small_loop_spins(void **state)
 	why_says("it has made 1 system call in the trace, and none is in progress");
 }
 
-/* Such a loop may end a moment later. */
+/* A loop that has run for only one second may soon end, so the finding is only possible. */
 static void one_second_in_loop_is_only_possible(void **state)
 {
 	(void)state;
@@ -95,7 +95,10 @@ static void spin_begins_after_gap(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
-/* The last ticks of the thread's CPU came before the thread ran there, and no events record their places. */
+/*
+ * The last ticks of the thread's CPU came before the thread ran there, so their addresses are not the
+ * thread's. No events record the addresses.
+ */
 static void ticks_of_previous_thread_do_not_count(void **state)
 {
 	struct ktrx_cpu *row = script_cpu(1);
@@ -159,8 +162,8 @@ static void idle_cpu_with_interrupts_disabled_does_not_spin(void **state)
 }
 
 /*
- * On x86, no interrupt ends hlt if interrupts are disabled. But perhaps only the hook is missing that records
- * when they are enabled.
+ * On x86, no interrupt ends hlt if interrupts are disabled. But the kernel may have enabled interrupts
+ * without calling the hook.
  */
 static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 {

@@ -268,8 +268,8 @@ static void later_wait_with_other_owner_refutes_it(void **state)
 }
 
 /*
- * The waiter has tried to take the lock since before the owner's end. The owner in its row may be that of an
- * earlier try.
+ * The waiter tried to take the lock before the owner ended, and still tries. The owner in its table row may
+ * be from an earlier try.
  */
 static void polling_thread_with_other_owner_refutes_it(void **state)
 {
@@ -414,8 +414,8 @@ static void reused_owner_id_is_not_reported(void **state)
 }
 
 /*
- * The row that holds the lock may belong to a later thread with the owner's id, which was created in a gap of
- * the trace.
+ * The table row that shows the lock as held may belong to a later thread with the owner's id, which was
+ * created in a gap of the trace.
  */
 static void holding_row_after_gap_is_not_reported(void **state)
 {

@@ -281,7 +281,7 @@ static void spinning_for_held_lock_is_no_progress(void **state)
 }
 
 /*
- * A CPU has spun for a while, and another CPU has just taken the lock. The turn of the first CPU will come.
+ * A CPU has spun for a while, and another CPU has just taken the lock. The first CPU will get the lock later.
  */
 static void spinning_for_changing_holder_is_progress(void **state)
 {

@@ -10,7 +10,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-#define KNOWN_WAKES 8u /* this many wakeups show how soon a thread is woken */
+#define KNOWN_WAKES 8u /* number of wakeups after which it is known how soon a thread is woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 
@@ -32,7 +32,10 @@ static void holder_of_lock_waits_for_silent_device(void **state)
 	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
 }
 
-/* For example, a timer interrupt still comes, because it wakes other threads as well. */
+/*
+ * The interrupt that woke the holder still comes: for example, a timer interrupt that also wakes other
+ * threads.
+ */
 static void interrupt_that_still_comes_is_named(void **state)
 {
 	uint64_t last = why_turns(0, KTRX_WAIT_DEVICE, 20, 20000);
@@ -179,7 +182,10 @@ static void sleep_late_by_slow_clock_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* For example, the kernel counts deadlines in microseconds. */
+/*
+ * The deadline is before the beginning of the sleep, for example because the kernel counts deadlines in
+ * microseconds.
+ */
 static void deadline_before_sleep_is_ignored(void **state)
 {
 	(void)state;

@@ -57,7 +57,7 @@ static void finished_loop_is_not_reported(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The host stopped the CPU for a while, so the loop may still go on. */
+/* The host stopped the CPU for a while, so the loop may have continued. */
 static void loop_on_cpu_delayed_by_host_is_reported(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -81,7 +81,7 @@ static void few_ms_of_polls_are_only_possible(void **state)
 	why_says("more slots");
 }
 
-/* The thread repeats the system call no longer. Its newest system call is another one, which sleeps. */
+/* The thread no longer repeats the system call. Its newest system call is another one, which sleeps. */
 static void thread_that_polls_then_sleeps_is_healthy(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Traces with 100000 threads, far more than the limit: in events and in table rows, in each state that a
- * detector looks for. Checks that memory and the number of lookups are bounded. Functions linked with --wrap
- * count both.
+ * detector looks for. Checks that memory and the number of lookups are bounded. The linker option --wrap lets
+ * the test count both.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -223,7 +223,7 @@ static void explain(const char *path, uint64_t rows,
 static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	assert_int_equal(evidence->threads, WHY_THREADS);
-	/* left out: one table row and eight events of each thread beyond the limit */
+	/* left out for each thread beyond the limit: one table row and eight events */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
 	/*
 	 * The number of findings is limited. A few findings are dropped later, because they follow from

@@ -108,7 +108,7 @@ static void few_wakeups_are_not_periodic(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* The machine was silent at the end, so it is unknown whether it ran on. */
+/* The machine was silent at the end, so it is unknown if it continued to run. */
 static void silent_machine_is_not_overdue(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 236, 50000);

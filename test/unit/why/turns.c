@@ -285,8 +285,8 @@ static void constant_state_proves_nothing(void **state)
 }
 
 /*
- * If states prove nothing, events before each sleep and at the end of each thread replace them, but only if
- * both exist.
+ * If states prove nothing, two kinds of events replace them: one before each sleep, and one at the end of
+ * each thread. Both kinds must exist.
  */
 static void sleep_and_end_events_replace_states(void **state)
 {
@@ -454,7 +454,8 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* the thread ran, so a hook is missing there */
+	/* the thread ran here, so the kernel does not call some hook */
+	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
 

@@ -85,7 +85,7 @@ static void new_cycle_is_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
 }
 
-/* If all tables are of one moment, only the thread whose row names a lock holds that lock. */
+/* If all tables show the same moment, a lock is held only by the thread whose table row names the lock. */
 static void new_cycle_is_certain_on_halted_machine(void **state)
 {
 	(void)state;
@@ -468,7 +468,7 @@ static void short_wait_is_no_inversion(void **state)
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
-/* By the tables no thread holds B, for which thread 5 waits. An older event says that thread 5 holds it. */
+/* The tables show no thread that holds B, for which thread 5 waits. In an older event, thread 5 takes B. */
 static void tables_override_events(void **state)
 {
 	(void)state;
