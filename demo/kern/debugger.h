@@ -17,8 +17,8 @@
 void debugger_enter(void);
 
 /*
- * Runs the prompt after a panic that stopped the other CPUs and seized the console. Returns when the machine
- * shall end.
+ * Runs the prompt after a panic that stopped the other CPUs and seized the console. Returns when the user
+ * asks to end the machine.
  */
 void debugger_enter_after_panic(void);
 

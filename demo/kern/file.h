@@ -20,9 +20,10 @@ struct inode;
 struct process;
 
 /*
- * Buffers are user addresses of the calling process (vm_copy_*). Operations return bytes or -errno. They may
- * sleep; a signal ends the sleep with -EINTR. With O_NONBLOCK they return -EAGAIN instead of sleeping. A NULL
- * operation means: -EINVAL (read, write), -ESPIPE (seek), -ENOTTY (ioctl), -ENODEV (mmap).
+ * Buffers are user addresses of the calling process (vm_copy_*). Operations return a number of bytes, another
+ * result, or -errno. They may sleep; a signal ends the sleep with -EINTR. With O_NONBLOCK they return -EAGAIN
+ * instead of sleeping. A NULL operation means: -EINVAL (read, write), -ESPIPE (seek), -ENOTTY (ioctl),
+ * -ENODEV (mmap).
  */
 struct file_operations {
 	const char *kind; /* for the trace: "file", "pipe", … */

@@ -49,7 +49,10 @@ static int copy_out(uintptr_t to, const void *from, size_t size)
 
 /* ---- Files of a context ------------------------------------------------------------------------ */
 
-/* Returns the unit of an open file. In thread mode the file's position field holds it. */
+/*
+ * Returns the number of the unit to which an open file refers. In thread mode this number is stored in
+ * file->offset.
+ */
 static uint32_t unit_of(const struct file *file)
 {
 	uint64_t number = file->inode->device_number;
@@ -59,7 +62,7 @@ static uint32_t unit_of(const struct file *file)
 
 /*
  * A jail does not restrict the file system. But a jail's superuser must not see kernel code, or processes
- * outside the jail. The process of a file may have ended: then a process in a jail cannot open the file.
+ * outside the jail. If the process of a file has ended, no process in a jail can open the file.
  */
 static bool is_visible(uint64_t device_number)
 {

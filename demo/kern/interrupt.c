@@ -86,7 +86,7 @@ void interrupt(enum irq irq, uintptr_t ip)
 	self->trace_context = interrupted;
 	if (self->need_resched) {
 		schedule();
-		ktrace_interrupts(1); /* interrupts were on in the thread that was interrupted */
+		ktrace_interrupts(1); /* the thread that was interrupted had interrupts on */
 	}
 }
 

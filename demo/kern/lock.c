@@ -18,7 +18,7 @@
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
 
-/* The lock is one word: the holder's number, 0 if it is free. */
+/* A lock is one word: the number of its holder, or 0 if the lock is free. */
 static bool try_lock(uint32_t *lock, uint32_t holder)
 {
 	uint32_t no_holder = 0;

@@ -50,7 +50,7 @@ void mapped_code_add(struct process *self, const struct ktrx_hwt_image *image, c
 	process_unlock(irq_on);
 }
 
-/* Adds an entry for the part [start, end) of a mapping, which remains after an unmap. */
+/* Adds an entry for [start, end), the part of a mapping that remains after an unmap. */
 static void keep_part(struct mapped_code *all, const struct mapped_code *whole, uint64_t start, uint64_t end)
 {
 	struct mapped_code *part;

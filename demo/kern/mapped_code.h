@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The list of file code that a process has mapped itself, for traces that start later. Only the process
- * itself may read its areas; this list is guarded by the process table's lock. It has as many entries as
- * there can be areas.
+ * The list of code in files that a process has mapped, for hardware traces that start later. These traces
+ * cannot read the areas of the process, because only the process itself may do that. The list is guarded by
+ * the process table's lock. Its number of entries is the maximum number of areas.
  */
 #ifndef DEMO_MAPPED_CODE_H
 #define DEMO_MAPPED_CODE_H

@@ -3,10 +3,11 @@
  * Free memory is a list of runs of adjacent pages, sorted by address and stored in the first bytes of each
  * run. Adjacent runs are merged. Allocation is first fit.
  *
- * Most allocations are single pages. These come from a stock of the CPU and return to it. If the stock is
- * empty or full, half a stock of pages is moved from or to the list. Any CPU may fill or empty a place of a
- * stock, in one atomic step. Therefore stocks need no lock, a thread may migrate during the access, and an
- * allocation that fails can take back the pages of all stocks.
+ * Most allocations are single pages. Each CPU has a stock of single pages, for allocating and for freeing. If
+ * the stock is empty, half a stock of pages is moved from the list to it; if the stock is full, half of it is
+ * moved to the list. Any CPU may put a page into a stock or take one out, in one atomic step. Therefore
+ * stocks need no lock, a thread may migrate during the access, and an allocation that fails can take back the
+ * pages of all stocks.
  */
 #include <stdint.h>
 

@@ -15,8 +15,8 @@ void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_write(const char *text, size_t size);
 
 /*
- * Like console_write, in any context including NMI. The text is lost if the call interrupted a write of this
- * CPU.
+ * Like console_write, in any context including NMI. If the caller has interrupted a write of the same CPU,
+ * the text is lost.
  */
 void console_write_nested(const char *text, size_t size);
 

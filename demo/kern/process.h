@@ -27,24 +27,24 @@ enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 /*
  * Threads wait here for the end of other threads or processes. `ended` changes under the queue's lock, which
  * is never held together with the table's lock. A waiter reads the count, checks the table, and sleeps until
- * the count has changed, so the waiter misses no end. The structure outlives the process, because a thread
- * that has just ended may still increment the count.
+ * the count has changed, so a waiter always notices an end. The structure outlives the process, because a
+ * thread that has just ended may still increment the count.
  */
 struct process_ends {
 	struct wait_queue queue;
-	uint32_t ended; /* number of ends since the start */
+	uint32_t ended; /* number of threads or processes that have ended so far */
 };
 
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
-	/* The process group: the pid of the process that founded it; table lock. */
+	/* The process group: the pid of the process that created the group; table lock. */
 	uint32_t group;
 	struct process *parent;	    /* parent process; init is its own parent; table lock */
 	int status;		    /* status for wait4, valid in a zombie; table lock */
 	char name[THREAD_NAME_MAX]; /* name of the main thread or the program */
 	struct thread *thread;	    /* the main thread; table lock */
-	struct thread *threads;	    /* list of threads, by next_in_process; table lock */
+	struct thread *threads;	    /* list of threads, linked by next_in_process; table lock */
 	unsigned staying;	    /* number of threads that are not ending; table lock */
 	struct thread *ender;	    /* the thread that is ending all others; table lock */
 	struct vm vm;
@@ -56,7 +56,7 @@ struct process {
 	struct ktrace_hwt_process hardware_trace;
 	/* True: the process is ending, and process traces already contain its end; table lock. */
 	bool is_ending;
-	char program[PATH_MAX];			   /* the path given to execve; table lock */
+	char program[PATH_MAX];			   /* path of the program, as given to execve; table lock */
 	struct mapped_code *code;		   /* list of mapped_code.c; NULL: none; table lock */
 	struct process_ends children, thread_ends; /* must be last: claim_slot does not clear these fields */
 };

@@ -30,7 +30,7 @@ KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 e
 /* SIGSTOP is ignored because processes cannot be stopped. */
 #define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP))
 
-/* A program may use this many bytes below its stack pointer. */
+/* Number of bytes below its stack pointer that a program may use. */
 #define RED_ZONE	128
 #define STACK_ALIGNMENT 16
 

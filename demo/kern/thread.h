@@ -40,9 +40,9 @@ struct thread {
 	uintptr_t sp; /* stack pointer while not running, saved by arch_switch */
 	uint32_t id;  /* unique, starts at 1, never reused */
 	enum thread_state state;
-	/* The CPU on which it runs or last ran, and whose run queue it uses. */
+	/* The CPU on which the thread runs or last ran; the thread uses the run queue of this CPU. */
 	struct cpu *cpu;
-	/* True: its stack is in use; cleared after the switch to the next thread. */
+	/* True: a CPU uses the thread's stack. Cleared when that CPU has switched to the next thread. */
 	bool on_cpu;
 	bool pinned;			      /* must not migrate */
 	uint8_t priority;		      /* threads of higher priority run first */
@@ -51,10 +51,10 @@ struct thread {
 	const void *waits_for;		      /* object that the thread waits for; NULL: it is runnable */
 	const char *waits_by_name;	      /* name of that object */
 	char waits_for_word[THREAD_NAME_MAX]; /* name given by the program (word_wait.c) */
-	/* THREAD_SLEEPING, THREAD_BLOCKED or 0. The CPU that sets it to 0 must wake the thread. */
+	/* THREAD_SLEEPING, THREAD_BLOCKED or 0. The CPU that changes it to 0 must wake the thread. */
 	uint32_t asleep;
 	enum wake_reason woken_by;	/* reason for the end of its last sleep */
-	uint64_t started_ns;		/* time when it last started to run */
+	uint64_t started_ns;		/* time when the thread last started to run */
 	struct process *process;	/* NULL: it is a kernel thread, or it has left its process */
 	struct thread *next_in_process; /* guarded by the process table's lock */
 	/* 1: the thread must end before it returns to user mode. Set under the process table's lock. */

@@ -11,7 +11,7 @@ struct thread;
 /* Ends the sleep of a thread at a certain time. The sleeping thread owns the memory of the timer. */
 struct timer {
 	struct timer *next;
-	struct cpu *cpu; /* the CPU whose list contains or contained this timer */
+	struct cpu *cpu; /* the CPU to whose list this timer was added */
 	struct thread *thread;
 	uint64_t wake_ns;
 };

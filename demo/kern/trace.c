@@ -11,7 +11,7 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-/* Bytes for the tables of threads and their states, of counters and of folds. */
+/* Number of bytes for tables: names of threads, states of threads, counters, and repeated events. */
 #define TABLE_BYTES (192u << 10)
 #define KEEP_BYTES  (128u << 10) /* bytes for copies that survive a reset */
 #define THREADS	    256		 /* maximum number of threads in the tables */

@@ -26,9 +26,9 @@ struct inode {
 	uint64_t size;
 	uint64_t mtime_ns;
 	const struct file_operations *device; /* operations of a character device */
-	/* Distinguishes devices that share the operations. */
+	/* Number that distinguishes devices with the same operations. */
 	uint64_t device_number;
-	struct inode *parent; /* for a directory: its parent, with a reference; the root is its own parent */
+	struct inode *parent; /* for a directory: its parent (owns a reference); the root is its own parent */
 
 	/* Pages of the contents (ramfs.c); NULL: only zeroes. */
 	void *direct[INODE_DIRECT];

@@ -85,8 +85,8 @@ __attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, ui
 	if (!KTRACE_FRAME_POINTERS || most == 0)
 		return 0;
 	/*
-	 * The first address is not taken from the frame: a compiler may save the return address only in
-	 * functions that call others.
+	 * The first address is not read from the frame: if a function calls no other function, the compiler
+	 * may not save its return address there.
 	 */
 	addresses[count++] = KTRACE_RETURN_ADDRESS;
 	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));

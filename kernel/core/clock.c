@@ -40,10 +40,10 @@
  * reads later.
  *
  * CPU 0 stored its timestamp before this CPU reads it. So CPU 0's clock now shows at least that timestamp: a
- * lower bound. In the same way, this CPU's timestamp that CPU 0 reads gives an upper bound. Neither needs
- * both CPUs to run at the same time. A timestamp that is read late gives a loose bound, but never a wrong
- * one. The tightest lower and upper bounds are stored; they widen with age by the greatest drift that is
- * possible.
+ * lower bound. In the same way, this CPU's timestamp that CPU 0 reads gives an upper bound. Neither bound
+ * needs both CPUs to run at the same time. A timestamp that is read late gives a loose bound, but never a
+ * wrong one. The tightest lower and upper bounds are stored; they widen with age by the greatest drift that
+ * is possible.
  */
 
 /* Reads the clock, ordered after the preceding and before the following memory accesses. */
@@ -188,8 +188,8 @@ static void take_seen(struct ktrace_clock_line *line)
 
 /*
  * Computes the current offset and its error. Requires: the caller is the CPU that owns `line`.
- * Returns 0 if a bound is missing, or if bounds contradict each other. In the latter case a clock was set,
- * and all bounds are discarded.
+ * Returns 0 if a bound is missing, or if bounds contradict each other. If bounds contradict each other,
+ * software has changed a clock: then all bounds are discarded.
  */
 static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_sample *sample)
 {

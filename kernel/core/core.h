@@ -57,8 +57,9 @@ KTRACE_HIDDEN void ktrace_pending_end(const struct ktrace_pending *pending);
 KTRACE_HIDDEN void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows);
 
 /*
- * Takes one of the CPU's entries for an event, and returns it. This is the entry that already counts this
- * event; if there is none, an empty entry; otherwise the entry that was used least recently.
+ * Takes one of the CPU's entries for an event, and returns it. Prefers the entry that already counts this
+ * event. If there is none, takes an empty entry. If there is no empty entry either, takes the entry that was
+ * used least recently.
  * Returns NULL if there are no entries or if another context holds the entry.
  * The caller gives the entry back by ktrace_fold_release().
  */

@@ -184,7 +184,10 @@ void ktrace_hooks_update(void)
 		darken(&ktrace_state.cpu[cpu]);
 }
 
-/* Stores the rule before its details, so that a rule broken in between does not replace it. */
+/*
+ * Stores the rule before its details, so that a rule that is broken in between, by a nested interrupt, does
+ * not replace it.
+ */
 void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object, uint64_t pc)
 {
 	if (cpu->broken != KTRX_BROKEN_NOTHING)

@@ -109,7 +109,8 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
 }
 
 /*
- * Returns the size of a section. Sections with physical addresses only cannot be read here and are omitted.
+ * Returns the size of a section in the dump. A section of which only the physical address is known cannot be
+ * read here: its size is 0.
  */
 static uint64_t section_bytes(const struct ktrx_section *section)
 {
@@ -123,7 +124,7 @@ static uint64_t ring_bytes(const struct ktrx_ring *ring)
 							     : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
 }
 
-/* Returns the number of bytes before the first slot. */
+/* Returns the offset of the first slot in the dump. */
 static uint64_t sections_end(const struct ktrx_root *root)
 {
 	uint64_t at = sizeof(*root);

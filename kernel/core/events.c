@@ -119,7 +119,10 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
  * event `ktrace.switched` for each range of event ids that starts or stops being recorded.
  */
 
-/* A range of events that change in the same way, while their change is not recorded yet. All zero: none. */
+/*
+ * A range of events whose state changes in the same way, and whose change is not recorded yet. All zero:
+ * there is no range.
+ */
 struct switched {
 	uint32_t first, last; /* ids */
 	uint8_t state;
@@ -129,7 +132,9 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_R
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
 
-/* Returns nonzero if a record may exist. Before the first record a change need not be recorded. */
+/*
+ * Returns nonzero if the trace may contain a record. Before the first record, changes need not be recorded.
+ */
 static int has_recorded(void)
 {
 	const struct ktrx_ring *boot = &ktrace_ring[0];
@@ -140,8 +145,8 @@ static int has_recorded(void)
 
 /*
  * Records the range. If there is no ring of rare events, the record goes into the boot ring, which keeps it
- * longer than a CPU's ring does. If the boot ring keeps the oldest records (KTRX_POLICY_STOP), it may be
- * full, so the record goes into the CPU's ring.
+ * longer than a CPU's ring does. Exception: a boot ring that keeps the oldest records (KTRX_POLICY_STOP) may
+ * be full. In that case the record goes into the CPU's ring.
  */
 static void switched_end(struct switched *noted)
 {

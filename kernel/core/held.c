@@ -43,7 +43,7 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 	uint32_t count = row->held_count;
 
 	if (count == KTRACE_COUNT_MOST) {
-		/* this lock is not recorded, and a later release may be the release of this lock */
+		/* this lock is not even counted, so a later release may be the release of an unknown lock */
 		row->whole = 0;
 		return;
 	}
@@ -167,7 +167,7 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	if (!row)
 		return;
 	if (row->wait == by &&
-	    /* a repeated call for one wait, which began with the first call */
+	    /* the hook is called again during one wait: the wait began with the first call */
 	    row->object == (uintptr_t)lock)
 		row->owner = owner_id(owner, by);
 	else

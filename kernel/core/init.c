@@ -14,7 +14,7 @@
 
 /*
  * The memory lent to ktrace_init(): physically contiguous pieces, each with a struct ktrx_block at its start.
- * Tables and rings are taken from them and never given back.
+ * The memory of tables and rings is taken from these pieces and never given back.
  */
 struct arena {
 	uint64_t boot; /* number of this boot, if the memory is persistent; 0: the memory is not persistent */

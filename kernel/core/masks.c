@@ -51,7 +51,8 @@ static int bit_is_numbered(struct ktrace_span group, uint32_t bit)
 }
 
 /*
- * Returns the event's bit. Events without a number get the bits that no event of the group was declared with.
+ * Returns the event's bit. An event that was declared without a bit number gets a bit with which no event of
+ * the group was declared.
  */
 static uint32_t bit_of(const struct ktrx_event *event)
 {
@@ -76,8 +77,8 @@ static uint32_t bit_of(const struct ktrx_event *event)
 }
 
 /*
- * Returns the number of events in a group. `digits`: the hexadecimal digits that its mask needs, up to the
- * highest bit that is set.
+ * Returns the number of events in a group. *digits receives the number of hexadecimal digits of the group's
+ * mask, up to the highest bit that is set.
  */
 static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
 {

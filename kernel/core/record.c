@@ -32,7 +32,9 @@ static void count_event(struct ktrx_event *event, uint32_t ring)
 	ktrace_arch_fetch_add(shared, 1);
 }
 
-/* Options of a record, from its event or from settings for all events, and its origin. */
+/*
+ * The place and the call site of a record, and the flags that its event or a setting for all events requests.
+ */
 struct ktrace_origin {
 	uint32_t wanted; /* KTRX_EVENT_* flags */
 	uint16_t id;	 /* id of the place; 0: records carry the event's id */
@@ -59,7 +61,8 @@ static int is_shared(uint32_t ring)
 }
 
 /*
- * Returns the first word of an extension block, before size and addresses are added; 0 for a ring of one CPU.
+ * Returns the first word of an extension block, without the block's size and without flags for addresses.
+ * Returns 0 for a ring of one CPU, whose records do not contain the number of the CPU.
  */
 static uint32_t extension_head(uint32_t ring, uint64_t word)
 {

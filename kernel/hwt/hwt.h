@@ -24,7 +24,10 @@
 #include "ktrace/hwt.h"
 #include "ktrace/port.h"
 
-/* Maximum size of a path and of a name in a record. Longer ones are cut, and the record has a flag. */
+/*
+ * Maximum size of a path or name in a record. Longer paths and names are cut, and a flag in the record shows
+ * this.
+ */
 #define KTRACE_HWT_PATH_MAX 1024u
 
 /*
@@ -35,8 +38,9 @@ struct ktrace_hwt_queue {
 	uint8_t *bytes;
 	uint64_t size; /* a multiple of 8 */
 	uint64_t produced, consumed;
-	uint32_t lost;	  /* records lost since the last record */
-	uint32_t gave_up; /* a thread has waited for room in vain, and no record has been read since */
+	uint32_t lost; /* number of records lost since the last record in the queue */
+	/* nonzero: a thread's wait for room has timed out, and no record has been read since */
+	uint32_t gave_up;
 };
 
 /* A thread that waits for its release. The structure is on the thread's stack. */
@@ -47,7 +51,7 @@ struct ktrace_hwt_waiter {
 };
 
 struct ktrace_hwt_context {
-	struct ktrace_hwt_context *next; /* list of all contexts that have not ended */
+	struct ktrace_hwt_context *next; /* next in the list of all contexts that have not ended */
 	struct ktrace_hwt_owner *owner;	 /* NULL: the context has ended, or is not complete yet */
 	struct ktrace_hwt_context *next_owned;
 	struct ktrace_hwt_backend *backend;
@@ -239,7 +243,7 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 
 /*
- * Records from a hook that may sleep. Waits for room in the queue. If the context pauses for `pause`
+ * Appends a record; for hooks that may sleep. Waits for room in the queue. If the context pauses for `pause`
  * (KTRACE_HWT_PAUSE_*; 0: none), waits until the owner releases the thread.
  * Requires: the caller has a reference, and holds no lock.
  */
@@ -260,7 +264,7 @@ KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
 }
 
 /*
- * Append a record. It is lost if there is no room.
+ * Append a record. If there is no room, the record is lost.
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);

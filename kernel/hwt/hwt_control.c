@@ -225,7 +225,10 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
 
 /* Positions of buffers, for the owner: how many bytes were written, and how many the owner has taken. */
 
-/* Maximum number of attempts to find a unit on the CPU on which it was enabled a moment ago. */
+/*
+ * Maximum number of attempts to reach a unit on its CPU: the unit may be disabled there, and enabled on
+ * another CPU, before each attempt.
+ */
 #define KTRACE_TRIES 16u
 
 /* An operation on a unit, on the CPU on which it is enabled. */

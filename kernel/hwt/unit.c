@@ -214,7 +214,8 @@ int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	if (!unit->context->running || unit->barred || unit->full)
 		return 0;
-	if (unit->enabled) { /* another CPU has not yet switched away from the thread */
+	/* the unit is still enabled on a CPU that has not yet switched away from the thread */
+	if (unit->enabled) {
 		unit->lost += unit->enabled != cpu + 1;
 		return 0;
 	}

@@ -289,7 +289,8 @@ struct sorter {
 	struct ktrace_coresight *all;
 	const struct ktrace_coresight_component *end;
 	struct ktrace_hwt_unit *unit; /* unit of the current trace id; NULL: no unit */
-	uint64_t at, left;	      /* offset of the next byte in the store; number of bytes left */
+	/* `at`: offset of the next byte in the store; `left`: number of bytes left */
+	uint64_t at, left;
 };
 
 /* Returns the unit with that trace id, if its trace ends in this memory. */

@@ -316,8 +316,9 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 }
 
 /*
- * Ends the lap with PAD packets after an early interrupt. If the hardware continued at the same place, the
- * next interrupt could come at once, or only after a whole lap.
+ * Ends the lap with PAD packets after an early interrupt. Without the padding, the hardware would continue
+ * just before the end of the region: it is unknown whether its next interrupt would come at once or only
+ * after a whole lap.
  */
 static void pad(struct ktrace_hwt_unit *unit)
 {

@@ -80,7 +80,7 @@ static int exceeds_features(const struct ktrace_hwt_pt *pt, const struct ktrace_
 
 /*
  * Sets the interrupts. Without interrupts it is unknown how often the hardware has wrapped, so the unit must
- * stop when full. The same is true if the end of a single region cannot be padded.
+ * stop when full. It must also stop when full if the table has a single region whose end cannot be padded.
  */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)

@@ -195,9 +195,9 @@ KTRACE_HIDDEN void ktrace_proc_record_ctor(struct ktrace_proc *process, uint32_t
 /* ---- The ring of a sink ----------------------------------------------------------------------- */
 
 /*
- * The ring of a sink: whole records, one after another, from tail to head. No record wraps around the end: if
- * one does not fit there, it begins at 0, and `wrap` is where the records before it end. While tail <= head
- * the ring has not wrapped.
+ * The ring of a sink: whole records, one after another, from tail to head. No record wraps around the end of
+ * the ring. If a record does not fit before the end, it begins at offset 0, and `wrap` is the offset at which
+ * the previous record ends. While tail <= head the ring has not wrapped.
  * Requires, in all functions: the spinlock is held.
  */
 

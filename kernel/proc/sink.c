@@ -57,8 +57,8 @@ static int is_valid(const struct ktrace_proc_sink_config *config)
 }
 
 /*
- * Returns the number of waiting bytes from which on the ring is written to the file, at most half of the
- * ring: the other half is needed for records that are made during the write.
+ * Returns the number of waiting bytes at which the ring is written to the file. It is at most half of the
+ * ring's size, because the other half is needed for records that are made during the write.
  */
 static uint32_t drain_at_of(const struct ktrace_proc_sink_config *config, uint32_t size)
 {

@@ -2,11 +2,11 @@
 /*
  * ivshmem-plain: BAR 2 is memory shared with the host.
  *
- * As a transport, it stores dumps alternately in the two halves of the memory, so that the host finds a
- * complete dump at any moment after the first. The first word of a dump (magic and version) is stored last.
- * Readers use the last complete dump in the memory, so a new dump in the first half then clears the magic of
- * the older one in the second half. A dump larger than a half uses the whole memory. Bytes without a dump are
- * stored one after another.
+ * As a transport, it stores dumps alternately in the two halves of the memory, so that the memory always
+ * contains a complete dump after the first one. The first word of a dump (magic and version) is stored last.
+ * Readers use the dump at the highest offset. So after a new dump is stored in the first half, the magic of
+ * the older dump in the second half is cleared. A dump larger than a half uses the whole memory. Bytes that
+ * are not part of a dump are stored one after another.
  */
 #include "../base/bytes.h"
 #include "drivers.h"

@@ -162,7 +162,10 @@ uintptr_t mmu_entry_address(uint64_t entry)
 	return entry << 2 & UINT64_C(0x00fffffffffff000);
 }
 
-/* A hart may have cached even invalid entries, and instructions that another hart has replaced. */
+/*
+ * Flushes the TLB and the instruction cache: a hart may have cached even invalid entries, and instructions
+ * that another hart has replaced.
+ */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uintptr_t root = space ? space->root : (uintptr_t)identity_map;
@@ -174,7 +177,7 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 	__asm__ volatile("sfence.vma zero, %0; fence.i" : : "r"(UINT64_C(0)) : "memory");
 }
 
-/* Other harts execute fence.i when they switch to the address space. */
+/* Executes fence.i only on this hart: other harts execute it when they switch to the address space. */
 void arch_code_written(uintptr_t page)
 {
 	(void)page;

@@ -69,7 +69,7 @@ void apic_timer_run(uint32_t initial, bool periodic);
 /* In acpi.c: reads the tables. Once, on the boot CPU. */
 void acpi_init(uintptr_t rsdp);
 unsigned acpi_cpu_count(void);
-uint32_t acpi_cpu_apic_id(unsigned n); /* the boot CPU is 0 */
+uint32_t acpi_cpu_apic_id(unsigned n); /* CPU 0 is the boot CPU */
 void acpi_power_off(void);	       /* returns if the machine has no power register */
 
 /* console.c */
@@ -77,7 +77,7 @@ void console_init(void);
 
 /* paging.c */
 void paging_init(void); /* once, on the boot CPU; unmaps page 0 */
-/* Enables what this CPU offers to separate code from data, and kernel from user memory. */
+/* Enables the features of this CPU that separate code from data, and kernel memory from user memory. */
 void paging_protect(void);
 
 /* pvh.c */

@@ -11,8 +11,9 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-#define SILENCE_TIMEOUT_NS (5 * NS_PER_S) /* timeout after which a silent peer is probed or given up */
-/* Duration of TIME_WAIT; frames that are still on their way arrive much earlier. */
+/* time after which a silent peer gets a probe, or its connection is aborted */
+#define SILENCE_TIMEOUT_NS (5 * NS_PER_S)
+/* Duration of TIME_WAIT; frames that are in transit arrive much earlier. */
 #define TIME_WAIT_NS (200 * NS_PER_MS)
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)

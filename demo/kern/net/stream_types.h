@@ -36,7 +36,10 @@ struct stream {
 	size_t first, count;
 	/* packet for the final FIN or RST, used if no other packet can be allocated */
 	struct packet *reserve;
-	/* Time when the peer gets a keep-alive probe or is given up, or when TIME_WAIT ends; 0: never. */
+	/*
+	 * Time when the timeout of the connection's state ends (keep-alive, abort, or end of TIME_WAIT); 0:
+	 * never.
+	 */
 	uint64_t deadline_ns;
 	bool keep_alive_sent;
 	struct socket *listener; /* listener of a connection that no program has accepted yet */

@@ -29,13 +29,16 @@ void network_unlock(void)
 
 /* ---- The table --------------------------------------------------------------------------------- */
 
-/* Returns true if the socket remains only so that its ports are not reused too soon. */
+/* Returns true if the socket exists only to prevent an early reuse of its ports (TIME_WAIT). */
 static bool only_lingers(const struct socket *socket)
 {
 	return socket->number != 0 && !socket->file && socket->stream.state == STREAM_TIME_WAIT;
 }
 
-/* Returns a free entry. If there is none, frees the connection in TIME_WAIT that ended first. */
+/*
+ * Returns a free entry. If there is none, frees the connection that has been in TIME_WAIT for the longest
+ * time.
+ */
 static struct socket *find_place(void)
 {
 	struct socket *oldest = NULL;

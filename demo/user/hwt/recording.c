@@ -262,7 +262,8 @@ static int take_traces(struct recording *recording)
 }
 
 /*
- * Takes the trace that exists at the time of the call. First takes the records that are needed to decode it.
+ * Takes the trace data that exists at the time of the call. Before that, takes the records that are needed to
+ * decode this data.
  */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
 {

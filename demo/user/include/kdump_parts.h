@@ -14,8 +14,8 @@ void names_keep(uint32_t pid, const char *name, size_t size);
 const char *names_of(uint32_t pid); /* "" if unknown */
 
 /*
- * Writes a struct in braces: field by field if the table describes the struct, otherwise as bytes. `spaced`:
- * with a blank after the opening brace.
+ * Writes a struct in braces: field by field if the table describes the struct, otherwise as bytes. If
+ * `spaced` is true, writes a blank after the opening brace.
  */
 void structure_put(struct line *line, const struct table *table, const char *name, const char *bytes,
 		   size_t size, bool spaced);

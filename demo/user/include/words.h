@@ -29,7 +29,10 @@ bool words_call(struct line *line, const struct table *table, uint32_t number, s
 /* Writes text in quotation marks, with special characters in the form of vis(3). */
 void words_quoted(struct line *line, const char *text, size_t length);
 
-/* Writes data on separate lines: as text, folded at the screen's width, or as bytes. */
+/*
+ * Writes data on separate lines. Text is folded at the screen's width; other data is written by
+ * words_bytes().
+ */
 void words_data(struct line *line, const char *bytes, size_t size);
 
 /* Writes bytes on separate lines, in hexadecimal and as text. */

@@ -5,7 +5,7 @@
 
 #define FIELDS_MAX  32u
 #define BYTES_SHOWN 32u	  /* maximum number of bytes printed of a struct that is not in the table */
-#define SMALL	    4096u /* values below this one are not addresses */
+#define SMALL	    4096u /* a number whose absolute value is smaller is not an address */
 
 struct field {
 	char type[TABLE_WORD], name[TABLE_WORD];

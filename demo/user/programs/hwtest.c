@@ -67,9 +67,9 @@ static unsigned twist(unsigned a, unsigned b)
 }
 
 /*
- * The program "hwtest child". Its standard input is the write end of the pipe whose read end is target.door:
- * it writes a byte to it as a report. Its calls are indirect, so the trace unit must record the target of
- * each call.
+ * The program "hwtest child". Its standard input is the write end of a pipe (`door`); the program writes a
+ * byte to this pipe to report that it runs. Its calls are indirect, so the trace unit must record the target
+ * of each call.
  */
 static int be_target(void)
 {

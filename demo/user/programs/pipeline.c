@@ -39,7 +39,7 @@ static void generate(void)
 	}
 }
 
-/* Calls `keep` for each number of the input. Returns at the end of the input. */
+/* Calls `keep` with each number that it reads from standard input. Returns at the end of the input. */
 static void for_each_number(void (*keep)(const char *text))
 {
 	char text[NUMBER_SIZE];

@@ -10,7 +10,7 @@
 #define STEP_MS	  10
 #define NS_PER_MS 1000000u
 
-static unsigned turn; /* number of steps that the next child to start sleeps */
+static unsigned turn; /* duration of the next child's sleep, in steps of STEP_MS */
 
 static void sleep_in_turn(void)
 {
