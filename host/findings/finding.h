@@ -33,7 +33,7 @@ struct finding {
 	enum finding_certainty certain;
 	bool partial;		 /* lost or unknown data could change the finding */
 	char what[FINDING_LINE]; /* one sentence */
-	/* CPU, thread, place or time of the finding; if there is advice: the place to change; "" unknown */
+	/* CPU, thread, place or time of the finding; if there is advice: the place to change; "": unknown */
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
 	uint32_t lines;		   /* lines of `evidence` */

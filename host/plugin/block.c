@@ -13,7 +13,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];
 
-/* A set of addresses, with open addressing; 0: a free place. */
+/* A set of addresses, with open addressing. An element that is 0 is free. */
 struct set {
 	uint64_t place[HANDLERS];
 	unsigned count;

@@ -152,7 +152,7 @@ static int contradict(const struct block *one, const struct block *other)
 				      until - from) != 0;
 }
 
-/* Removes blocks of a page that `by` contradicts from the set of blocks seen in these spaces. */
+/* Marks the blocks of a page that have other bytes than `by` as not seen in the spaces `in`. */
 static void replace_blocks(struct page *page, const struct block *by, uint64_t in)
 {
 	struct block **place = &page->first;
@@ -235,7 +235,7 @@ static void record(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* Done before any virtual CPU reports that the block ran. */
+	/* This must happen before a virtual CPU reports that the block ran. */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

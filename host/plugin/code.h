@@ -54,7 +54,7 @@ struct block {
 		uint64_t way[2];
 	};
 	uint8_t end;	  /* enum block_end */
-	uint8_t reported; /* the encoder writes a packet, or remembers something, for this kind of end */
+	uint8_t reported; /* for this kind of end, the encoder writes a packet or changes its state */
 	uint8_t faults;	  /* the last instruction may fault, and be run again */
 	/* processor modes in which these bytes can be this code; bits defined by the encoder */
 	uint8_t modes;

@@ -6,7 +6,8 @@
 #include "code.h"
 #include "flow.h"
 
-#define IDLE_BLOCKS (1u << 20) /* this number of blocks without an enabled trace makes points useless */
+/* after this number of blocks without an enabled trace, points are not worthwhile */
+#define IDLE_BLOCKS (1u << 20)
 
 struct vcpu {
 	const struct point *at; /* the last point reported, or &unknown */
@@ -226,9 +227,9 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 }
 
 /*
- * The hot path. Nearly always, there is one trace, it is on, wants all code, and has this code in the file:
- * this case is short. And since there is usually at most one outcome to add, the code for it avoids a
- * conditional jump that depends on the outcome.
+ * The hot path. Nearly always, one trace is enabled, it is on, all code is to be traced, and this code is in
+ * the file. The code for this case is short. There is usually at most one outcome to add, so the code avoids
+ * a conditional jump that depends on the outcome.
  */
 void flow_enter(unsigned cpu, void *data)
 {
@@ -251,7 +252,10 @@ void flow_enter(unsigned cpu, void *data)
 
 				output_set_reached(&trace->output, 0);
 				full = trace_gather(trace, from->outcomes, branches);
-				/* No byte has been written, so no position but 0 can be due. */
+				/*
+				 * No byte has been written, so something is due only if the position was set
+				 * to 0.
+				 */
 				if (UNLIKELY(full | (trace_attention(trace) == 0)))
 					write_outcomes(trace, full, from->outcomes != 0, to->start);
 				output_set_reached(&trace->output, trace->on ? point->address : 0);
@@ -347,7 +351,10 @@ void flow_renew_all_times(void)
 	}
 }
 
-/* If the virtual CPU overwrites the 0, nothing is lost: it has just looked at the clock. */
+/*
+ * The virtual CPU may overwrite the 0 at the same time. This does no harm, because it has just looked at the
+ * clock.
+ */
 void flow_look_at_clocks(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {

@@ -67,7 +67,7 @@ unsigned flow_enabled(void);
 
 /* Forgets all blocks. Requires: no virtual CPU is in one. */
 void flow_forget_blocks(void);
-/* Ends reports until the next one: what runs in between is unknown. */
+/* Breaks off all traces until the next report of a block, because it is unknown what runs until then. */
 void flow_pause(void);
 /* Writes everything that is known to the output. */
 void flow_flush(struct trace *trace);

@@ -20,7 +20,8 @@
 #define SPACE_BITS UINT64_C(0xfffffffffffe0) /* bits 51:5 */
 
 #define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
-#define MTC_MOST  200u /* periods; the 8 bits of an MTC can only distinguish fewer than 256 */
+/* in MTC periods; the 8 bits of an MTC packet can only distinguish fewer than 256 periods */
+#define MTC_MOST 200u
 
 static void put_branches_long(struct trace *trace)
 {

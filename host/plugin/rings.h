@@ -94,8 +94,8 @@ void rings_output(unsigned cpu, struct output *output);
 int rings_are_open(void);
 
 /*
- * Adds the bytes that a block has from now on, in this address space. If there is no room, they are counted
- * as lost. Requires: only one caller at a time.
+ * Adds the bytes of a block, which are valid in this address space from now on. If there is no room, they are
+ * counted as lost. Requires: only one caller at a time.
  */
 void rings_code(const struct block *block, uint64_t space);
 

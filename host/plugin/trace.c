@@ -68,9 +68,10 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 
 /* ---- The trace ---- */
 
-#define LOOK_LEAST 8u	 /* least bytes of packets between two readings of the clock */
-#define LOOK_MOST  64u	 /* most bytes of packets between two readings of the clock */
-#define SLOW_STEPS 8u	 /* if more steps of time than this have passed, the interval was too long */
+#define LOOK_LEAST 8u  /* least bytes of packets between two readings of the clock */
+#define LOOK_MOST  64u /* most bytes of packets between two readings of the clock */
+/* if the time has increased by more clock steps than this, the interval was too long */
+#define SLOW_STEPS 8u
 #define SYNC_BYTES 4096u /* bytes between two synchronization points */
 #define MARGIN	   (4 * ENCODER_MOST)
 
@@ -145,7 +146,7 @@ static void attend(struct trace *trace, uint64_t address, int reported)
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
 	trace->attention = output_position(&trace->output) + trace->look;
-	/* flow_renew_time() was called in between. */
+	/* In this case, flow_renew_time() was called in the meantime. */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);

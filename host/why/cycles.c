@@ -19,16 +19,17 @@ struct search {
 	/* by node: number of incoming edges that may be in a cycle; 0: the node is in no cycle */
 	uint32_t *degree;
 	/*
-	 * back: numbers of edges, sorted by target node; back_first: by node, the index of its first edge in
-	 * `back`
+	 * `back` holds the numbers of the edges, sorted by target node. `back_first` holds, for each node,
+	 * the index in `back` of the first edge to that node.
 	 */
 	uint32_t *back, *back_first;
-	uint32_t *far; /* by node: number of edges from it to the root; NOWHERE if none lead there */
+	/* by node: length of the shortest path from the node to the root; NOWHERE: there is no path */
+	uint32_t *far;
 	uint32_t *reached, reached_count; /* nodes from which the root can be reached */
 	const struct why_edge **way;	  /* edges of the current path from the root */
-	uint32_t *next;			  /* by node on that path: next edge to visit */
-	bool *passed;			  /* by node: it is on that path */
-	bool *taken;			  /* by edge: it is in a cycle that the caller has used */
+	uint32_t *next;			  /* by node on the current path: next edge to visit */
+	bool *passed;			  /* by node: the node is on the current path */
+	bool *taken;			  /* by edge: the edge is in a cycle that the caller has used */
 	uint32_t steps;
 };
 

@@ -12,8 +12,8 @@
 
 /*
  * Panic: the kernel reported a panic. The finding names the functions of addresses in the message. A stack
- * pointer outside the thread's stack shows a stack overflow. A last fault in the page at address 0 shows a
- * call of a null function pointer.
+ * pointer outside the thread's stack shows a stack overflow. If the last fault was in the page at address 0,
+ * a null function pointer was called.
  */
 
 #define FRAMES	  8u	/* shown */
@@ -71,7 +71,7 @@ static bool was_in_fault(const struct why_evidence *evidence, const struct why_t
 
 /*
  * Returns the address of the instruction whose fault led to the panic, from the fault's event or from the
- * registers; 0 unknown.
+ * registers; 0: unknown.
  */
 static uint64_t fault_pc(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread *thread)

@@ -21,7 +21,7 @@
 struct waiter {
 	const struct why_thread *thread;
 	uint64_t lock, since, pc; /* lock, stamp and place of the wait; since and pc may be 0: unknown */
-	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0 unknown */
+	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the thread's table row shows the wait; otherwise only events do */
 	/* the thread is running or runnable and tries again and again; any try may have set `owner` */
 	bool polls;
@@ -35,9 +35,13 @@ struct orphan {
 	uint32_t holder;
 	/* event that took the lock, without a later release; NULL: there is none */
 	const struct why_hold *hold;
-	uint32_t owner; /* thread + 1 that was the last owner; 0 unknown */
-	uint64_t ended; /* stamp of the owner's end; 0: unknown, only the missing table row shows the end */
-	bool is_orphan; /* the owner of the lock has ended */
+	uint32_t owner; /* last owner of the lock, as thread id + 1; 0: unknown */
+	/*
+	 * stamp of the owner's end; 0: unknown, because only the missing table row shows that the owner has
+	 * ended
+	 */
+	uint64_t ended;
+	bool is_orphan;			/* the owner of the lock has ended */
 	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
 
@@ -159,9 +163,9 @@ static const struct waiter *newest(const struct orphan *lock)
 }
 
 /*
- * Returns thread + 1 of the last owner: from events, otherwise from the newest wait. Returns 0 if the owner
- * is unknown: the wait names a CPU, or a thread that tries again and again names another owner, which may be
- * a later one.
+ * Returns the last owner as thread id + 1. The owner is taken from events, otherwise from the newest wait.
+ * Returns 0 if the owner is unknown. It is unknown if the wait names a CPU, or if a thread that tries again
+ * and again names another owner, because that may be a later owner.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {

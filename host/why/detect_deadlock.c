@@ -12,11 +12,13 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-/* ms: if the machine ran while its memory was read, a younger cycle is not certain */
+/*
+ * ms: a cycle that began less than this long ago is not certain if the machine ran while its memory was read
+ */
 #define LEAST_MS 10u
 /*
- * ms: a younger cycle is not certain if it contains a wait for an IPI answer, or for a CPU that the host may
- * have stopped
+ * ms: a cycle that began less than this long ago is not certain if it contains a wait for an IPI answer, or
+ * for a CPU that the host may have stopped
  */
 #define ANSWER_MS    250u
 #define MOST	     32u /* limit of findings, because listing the waiters of each cycle takes time */
@@ -24,8 +26,8 @@
 #define WAITERS_MOST 8u	 /* waiters outside of the cycle that are listed */
 
 /*
- * Marks of nodes: a node that waits for the cycle; the running thread of a marked CPU, or the CPU of a marked
- * thread.
+ * Marks of nodes. WAITS_FOR_CYCLE: the node waits for the cycle. SAME_PARTY: the node is the running thread
+ * of a marked CPU, or the CPU of a marked thread.
  */
 enum { WAITS_FOR_CYCLE = 1, SAME_PARTY };
 

@@ -19,8 +19,8 @@
 /* a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
 #define SCANT	10u   /* a ring that reaches back for less than 1/SCANT of the window shows too little */
-#define UNTIMED 12u   /* limit of threads that are listed because they wait without a timeout */
-#define USERS	3u    /* number of threads that are listed because they used the CPUs most */
+#define UNTIMED 12u   /* limit of listed threads that wait without a timeout */
+#define USERS	3u    /* number of listed threads; the threads that used the CPUs most are listed */
 #define CALM_MS 2000u /* a thread usually records an event within this time, unless it only computes */
 #define TURN_MS 100u  /* a thread that was woken within this time may not have run yet */
 
@@ -36,7 +36,7 @@ struct health {
 	/* sum over all CPUs of the part of the window (0 to 1) in which the CPU ran threads, from events */
 	double worked;
 	uint64_t reach; /* ticks that the shortest ring reaches back, at most the length of the window */
-	/* numbers of threads; `timed` of the `waiting` threads have a timeout */
+	/* numbers of threads in each state; `timed` is the number of waiting threads that have a timeout */
 	uint32_t runnable, running, waiting, timed;
 	uint64_t longest; /* longest time for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
@@ -281,7 +281,10 @@ static void list_untimed(const struct why_evidence *evidence, const struct why_u
 				 shown - UNTIMED);
 }
 
-/* Formats advice on how to learn whether the `open` waits are normal; "" if `open` is 0. */
+/*
+ * Formats advice on how to find out whether the waits are normal; "" if `open`, the number of these waits, is
+ * 0.
+ */
 static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			    char *buffer, size_t size)
 {

@@ -152,7 +152,10 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
  * priority. The CPU's heartbeat stops although interrupts are enabled.
  */
 
-/* Returns the counts of interrupts with the number of the newest one, without the newest one itself. */
+/*
+ * Returns the counts of interrupts that have the same number as the newest interrupt. Does not count the
+ * newest interrupt itself.
+ */
 static struct why_irq_kind counts_before_newest(const struct why_interrupts *interrupts)
 {
 	const struct why_irq_kind *newest = why_newest_kind(interrupts);
@@ -207,8 +210,8 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
 	/*
-	 * Earlier interrupts with this number had no EOI either. They need none, like a spurious interrupt,
-	 * or the kernel does not record each EOI.
+	 * Earlier interrupts with this number had no EOI either. Either they need no EOI, like a spurious
+	 * interrupt, or the kernel does not record each EOI.
 	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;

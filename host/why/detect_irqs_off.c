@@ -10,12 +10,13 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u   /* events must show that the CPU ran for this long */
+#define SEEN_MS 30u   /* ms: events must show that the CPU ran for at least this long */
 #define HALT_MS 1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
 #define LONG_MS 1500u /* ms without any event of the CPU while other CPUs tick */
-#define EVENTS	4u    /* at least this many events show that the CPU ran all the time */
-#define TICKS	8u    /* a regular timer has ticked at least 8 times, and at most one tick in 8 is late */
-/* if this many periods end at one place, they are no accident, even on a machine with one CPU */
+#define EVENTS	4u    /* number of events that is enough to show that the CPU ran all the time */
+/* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
+#define TICKS 8u
+/* if this many periods end at one place, this is not an accident, even on a machine with one CPU */
 #define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,

@@ -13,34 +13,51 @@
 #include "why/pulse.h"
 
 #define MOST 8u /* findings */
-/* this many ended waits show how long such a wait takes, if other threads wait for the thread */
+/*
+ * number of ended waits that is enough to show how long such a wait takes, if other threads wait for the
+ * thread
+ */
 #define KNOWN_WAITS 8u
-/* this many ended waits show how long such a wait takes, if no thread waits for the thread */
+/*
+ * number of ended waits that is enough to show how long such a wait takes, if no thread waits for the thread
+ */
 #define MANY_WAITS 16u
-/* a wait is overdue after this many times the longest wait, if other threads wait for the thread */
+/*
+ * if other threads wait for the thread: a wait is overdue if it takes this many times as long as the longest
+ * ended wait
+ */
 #define TIMES_LONGER 8u
-/* a wait is overdue after this many times the longest wait, if no thread waits for the thread */
+/*
+ * if no thread waits for the thread: a wait is overdue if it takes this many times as long as the longest
+ * ended wait
+ */
 #define TIMES_MORE 64u
 /*
- * a wait is overdue after this many times the longest interval of irregular wakeups, if their waker still
- * runs
+ * if wakeups are irregular and the thread that did them can still wake others: a wait is overdue if it takes
+ * this many times as long as the longest interval between wakeups
  */
 #define TIMES_UNEVEN 32u
-/* a wait is overdue after this many times the longest interval of periodic wakeups */
+/*
+ * if wakeups are periodic: a wait is overdue if it takes this many times as long as the longest interval
+ * between wakeups
+ */
 #define TIMES_QUIET  16u
-#define WAITERS_MS   1000u /* other threads must have waited for the thread for this long */
+#define WAITERS_MS   1000u /* ms for which other threads must have waited for the thread */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-#define UNKNOWN_MS   10000u /* a wait is overdue after this time if no such wait has ended */
+#define UNKNOWN_MS   10000u /* ms: if no wait of this kind has ended, a wait is overdue after this time */
 /*
- * if events show no earlier wait of the thread, a wait is overdue after this many times the mean interval of
- * all its wakeups
+ * if events show no earlier wait of the thread: a wait is overdue if it takes this many times as long as the
+ * mean interval between all wakeups of the thread
  */
 #define TIMES_BLOCKS 16u
-/* with TIMES_BLOCKS, other threads must have waited for the thread for this long */
+/* ms for which other threads must have waited for the thread, if TIMES_BLOCKS is the limit of the wait */
 #define STUCK_MS 5000u
 #define QUIET_MS 1000u
-/* if more frequent interrupts stop, a data stream has ended: that is not a fault */
+/*
+ * ms: if interrupts that came at shorter intervals than this stop, a data stream has ended, which is not a
+ * fault
+ */
 #define FLOW_MS 10u
 #define WAKERS	3u /* wakers that are listed */
 
@@ -94,15 +111,15 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* Returns the ticks for which the thread existed before it began to wait, at most. */
+/* Returns an upper limit of the ticks for which the thread existed before it began to wait. */
 static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
 }
 
 /*
- * Returns whether the thread was woken far more often in the past, by the count of wakeups in its table row.
- * Used if the rings are overwritten so soon that they show no wait that ended.
+ * Returns whether the count of wakeups in the thread's table row shows that the thread was woken far more
+ * often in the past. Used if the rings are overwritten so soon that they show no wait that ended.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {
@@ -160,7 +177,7 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Returns whether the thread exists and is not itself in a wait without a timeout. */
+/* Returns whether the thread exists and does not wait without a timeout. */
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
@@ -169,7 +186,10 @@ static bool still_runs(const struct why_evidence *evidence, const struct why_unt
 	       list->of[thread - evidence->thread] == 0;
 }
 
-/* Returns whether a thread that woke sleepers of the queue earlier still runs. */
+/*
+ * Returns whether a thread that has woken sleepers of the queue may do so again: the thread still exists and
+ * does not wait without a timeout.
+ */
 static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		      const struct why_queue *queue)
 {

@@ -30,8 +30,8 @@ static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 }
 
 /*
- * Returns the last thread of a chain in which each thread waits for a lock that the next thread holds. NULL
- * if it is a CPU.
+ * Returns the last thread of a chain in which each thread waits for a lock that the next thread holds.
+ * Returns NULL if a CPU is at the end of the chain.
  */
 static const struct why_thread *last_holder(const struct why_graph *graph,
 					    const struct why_evidence *evidence, uint32_t node)

@@ -8,7 +8,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* stamps in the tables may be too old by this much */
+#define STALE_MS 100u /* ms by which stamps in the tables may be too old */
 /* a CPU that still switched threads this long after the recorded switch is not stuck */
 #define LONG_MS 1000u
 
@@ -138,8 +138,9 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has switched threads for long since the recorded switch and, by its row, is still
- * in the same atomic state. Then the hook for the end of that state is probably missing.
+ * Returns whether the CPU has switched threads for long since the recorded switch although, according to its
+ * table row, it is still in the same atomic state. Then the hook for the end of that state is probably
+ * missing.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -10,8 +10,8 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define CALM_MS	    500u  /* ms in which the thread recorded no event of its own */
-#define LONG_MS	    2000u /* a computation ends, or moves to other code, within this time */
+#define CALM_MS	    500u  /* ms for which the thread must have recorded no event of its own */
+#define LONG_MS	    2000u /* ms: within this time, a computation usually ends or continues in other code */
 #define OFF_MS	    1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
 #define SMALL_REACH 32u	  /* bytes: size of a loop of a few instructions */
 #define PLACES	    8u	  /* at least this many interrupts must have interrupted the thread */
@@ -47,8 +47,8 @@ static uint64_t calm_since(const struct why_evidence *evidence, const struct why
 }
 
 /*
- * Returns whether the thread waits, by its own table row. The table row of its CPU shows only waits for
- * spinlocks.
+ * Returns whether the thread's own table row shows that the thread waits. The table row of its CPU shows only
+ * waits for spinlocks.
  */
 static bool waits_for_something(const struct why_thread *thread)
 {

@@ -45,7 +45,7 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 
 /*
  * Returns whether the CPU's timer still ticks and has ticked so often that each runnable thread should have
- * run. It has not ticked so often on a virtual CPU that the host did not run.
+ * run. If the host did not run a virtual CPU, the timer of that CPU has not ticked so often.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {

@@ -72,12 +72,13 @@ struct why_irq_kind {
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */
 struct why_quiet {
-	uint64_t from, to; /* stamps of its begin and end; 0, 0: there is none */
-	uint64_t unseen;   /* ticks of the period in which events do not show that the CPU ran */
-	uint64_t events;   /* events that the thread recorded in the period */
-	uint64_t others;   /* interrupts that other CPUs took in the period */
+	/* stamps of the beginning and end of the period; both 0: there is no such period */
+	uint64_t from, to;
+	uint64_t unseen; /* ticks of the period in which events do not show that the CPU ran */
+	uint64_t events; /* events that the thread recorded in the period */
+	uint64_t others; /* interrupts that other CPUs took in the period */
 	uint32_t thread;
-	uint64_t pc; /* instruction that the next interrupt interrupted; 0 unknown */
+	uint64_t pc; /* instruction that the next interrupt interrupted; 0: unknown */
 };
 
 /* A place where a CPU was interrupted, with the thread and context that ran there. */
@@ -103,7 +104,7 @@ struct why_interrupts {
 	uint64_t stamp;
 	bool over;   /* the newest interrupt has an EOI */
 	bool left;   /* the handler of the newest interrupt has returned */
-	uint64_t pc; /* instruction that the newest interrupt interrupted; 0 unknown */
+	uint64_t pc; /* instruction that the newest interrupt interrupted; 0: unknown */
 	/*
 	 * number of newest interrupts in a row that have one number, without another event of that CPU
 	 * between them
@@ -111,8 +112,8 @@ struct why_interrupts {
 	uint64_t run;
 	uint64_t run_first; /* stamp of the first interrupt that `run` counts */
 	/*
-	 * numbers of intervals between interrupts: near counts those up to WHY_TICK_MS, far counts longer
-	 * ones
+	 * numbers of intervals between interrupts: `near` counts intervals up to WHY_TICK_MS, `far` counts
+	 * longer intervals
 	 */
 	uint64_t near, far;
 	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at one place */
@@ -137,7 +138,7 @@ struct why_cpu {
 	bool has_registers;
 	uint64_t pc, sp;
 	enum privilege side; /* privilege level, from the captured registers */
-	uint64_t trap_pc;    /* instruction of the last exception, from the captured registers; 0 unknown */
+	uint64_t trap_pc;    /* instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */
 	uint32_t frames;
 	/* lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
@@ -148,7 +149,7 @@ struct why_cpu {
 	uint64_t last_stamp;  /* stamp of the newest event of the CPU; 0: there is none */
 	/* ticks of the window in which the CPU is seen to run threads that are not idle threads */
 	uint64_t worked;
-	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX unknown */
+	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
 	struct why_last last;
 	struct why_rate irqs; /* irq.enter */
 	struct why_interrupts interrupts;
@@ -160,8 +161,8 @@ struct why_tries {
 	uint64_t lock;
 	uint64_t count;
 	uint64_t first, last; /* stamps of the first and last try */
-	uint32_t owner;	      /* thread that held the lock at the last try; UINT32_MAX unknown */
-	uint64_t pc;	      /* place of the last try, 0 unknown */
+	uint32_t owner;	      /* thread that held the lock at the last try; UINT32_MAX: unknown */
+	uint64_t pc;	      /* place of the last try, 0: unknown */
 };
 
 /*
@@ -170,22 +171,22 @@ struct why_tries {
  */
 struct why_fault_nest {
 	uint64_t count;	      /* faults whose handlers have not returned */
-	uint64_t address, ip; /* address and instruction of the newest fault; ip: 0 unknown */
+	uint64_t address, ip; /* address and instruction of the newest fault; `ip` 0: unknown */
 };
 
 struct why_thread {
 	uint32_t id;
-	char name[28]; /* name from the kernel; "" unknown */
+	char name[28]; /* name from the kernel; "": unknown */
 	bool idle;     /* the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
 	uint64_t first;	  /* stamp of the oldest event about the thread; UINT64_MAX: there is none */
 	uint64_t created; /* stamp of sched.create; 0: not in the trace */
-	/* state of the thread by events; THREADS_UNKNOWN if they do not show it */
+	/* state of the thread according to events; THREADS_UNKNOWN: events do not show the state */
 	enum threads_state state;
 	uint64_t since;	 /* stamp of the change to `state` */
-	uint64_t object; /* object that the thread waits for in `state`, by events */
-	uint32_t cpu;	 /* KTRX_NO_CPU unknown */
+	uint64_t object; /* object that the thread waits for in `state`, according to events */
+	uint32_t cpu;	 /* KTRX_NO_CPU: unknown */
 	struct why_last last;
 	struct why_rate syscalls; /* syscall.enter */
 	uint64_t syscall;	  /* number of the newest system call */
@@ -197,9 +198,9 @@ struct why_thread {
 	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* address of the newest fault */
-	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0 unknown */
+	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0: unknown */
 	bool in_fault;		/* the handler of the newest fault has not returned */
-	char fault_how[24];	/* how the newest fault ended, "" unknown */
+	char fault_how[24];	/* how the newest fault ended, "": unknown */
 	/*
 	 * number of newest faults in a row at one address by one instruction, without progress between them
 	 */
@@ -215,8 +216,8 @@ struct why_thread {
 	uint64_t interrupts;
 	/* stamp of the thread's newest event that announces a sleep; 0: it was woken since then */
 	uint64_t blocked;
-	uint64_t blocked_on; /* object on which the thread sleeps by the event at `blocked` */
-	/* kind of wait (KTRX_WAIT_*) by the event at `blocked`; KTRX_WAIT_NONE: not recorded */
+	uint64_t blocked_on; /* object on which the thread sleeps, from the event at `blocked` */
+	/* kind of wait (KTRX_WAIT_*), from the event at `blocked`; KTRX_WAIT_NONE: not recorded */
 	uint8_t blocked_for;
 	/* number of waits for devices, of all threads, that had ended before `blocked` */
 	uint64_t blocked_after;
@@ -224,12 +225,12 @@ struct why_thread {
 	uint64_t usual_sleep;
 	/* stamp of the thread's last event that announces a sleep, except a sleep for a lock */
 	uint64_t last_sleep;
-	/* stamp of the thread's last wakeup in the events; it may have been awake already */
+	/* stamp of the thread's last wakeup in the events; the thread may have been awake already */
 	uint64_t woken;
 	/* stamp of the thread's newest event that is not about a lock, a switch or going to sleep */
 	uint64_t last_action;
 	uint32_t last_action_cpu; /* CPU of the event at `last_action` */
-	/* lock that the thread waits for, by events (lock.contend); 0: none */
+	/* lock that the thread waits for, according to events (lock.contend); 0: none */
 	uint64_t contends;
 	uint64_t contends_since;
 	struct why_tries tries;
@@ -237,11 +238,11 @@ struct why_thread {
 	uint64_t last_own_event;
 };
 
-/* A lock that, by events, was taken and not released. */
+/* A lock that was taken and, according to events, not released. */
 struct why_hold {
 	uint64_t lock;
 	uint64_t stamp; /* stamp when it was taken */
-	uint64_t pc;	/* place where it was taken; 0 unknown */
+	uint64_t pc;	/* place where it was taken; 0: unknown */
 	uint32_t thread, cpu;
 };
 
@@ -254,7 +255,7 @@ struct why_hold {
 struct why_order {
 	uint64_t first, then;
 	uint64_t stamp;		    /* stamp in the trace with the number `trace` */
-	uint64_t first_pc, then_pc; /* places where the locks were taken; 0 unknown */
+	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
 	uint64_t outer[WHY_OUTER];  /* further locks that were held each time; 0: none */
 	uint64_t count;
 	uint32_t thread, cpu;
@@ -284,7 +285,7 @@ struct why_rhythm {
 
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* wakes: number of wakeups; last: stamp of the last one */
+	uint64_t wakes, last; /* number of these wakeups, and stamp of the last wakeup */
 	bool known;	      /* `number` and `cpu` are valid */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
@@ -307,7 +308,7 @@ struct why_queue {
 	bool by_others;
 	uint64_t nobody;	/* wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp;	/* stamp of the newest wakeup that found no thread asleep */
-	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0 unknown */
+	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */
 	uint32_t nobody_thread; /* thread that did the newest wakeup that found no thread asleep */
 	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
 	struct why_rhythm rhythm;
@@ -337,7 +338,7 @@ struct why_waits {
 /* A lock, queue or other object that a hook or an event named. */
 struct why_object {
 	uint64_t address;
-	char name[64];	/* name from the kernel; "" unknown */
+	char name[64];	/* name from the kernel; "": unknown */
 	bool elsewhere; /* only an earlier trace has it: `address` is a unique number, not an address */
 };
 
@@ -346,12 +347,12 @@ struct why_panic {
 	uint64_t stamp; /* 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
 	char message[256];  /* text from the guest, not escaped */
-	uint64_t caller[2]; /* return addresses of the panic's callers, innermost first; 0 unknown */
+	uint64_t caller[2]; /* return addresses of the panic's callers, innermost first; 0: unknown */
 };
 
 struct why_evidence {
 	struct ktread *trace;
-	/* ticks: if events of different CPUs are closer than this, their order is uncertain; 0 unknown */
+	/* ticks: if events of different CPUs are closer than this, their order is uncertain; 0: unknown */
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
@@ -360,7 +361,7 @@ struct why_evidence {
 	uint64_t first; /* stamp of the oldest event */
 	uint64_t newest_event; /* stamp of the newest event */
 	uint64_t window; /* length in ticks of the window, the last part of the trace: at most a second */
-	char ended[256]; /* how the run ended, from `ktrace run`; "" unknown */
+	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */
 	/* the host captured it because heartbeats were missing or its time limit was reached */
 	bool stalled;
 	/* the machine was silent for the whole time that the host watched it, perhaps for longer */
@@ -372,7 +373,7 @@ struct why_evidence {
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
 	bool state_off;		/* debug.ktr.state is 0, so hooks kept no state */
 	bool no_holders;	/* hooks for threads or locks were called, but there is no table of holders */
-	bool blocks_recorded;	/* some thread waits by its table row */
+	bool blocks_recorded;	/* the table row of some thread shows that the thread waits */
 	bool exits_recorded;	/* the kernel calls ktrace_thread_end() */
 	bool idle_recorded;	/* some CPU has set the idle mode */
 	bool fault_exits;	/* the end of a fault was recorded at least once */
@@ -382,8 +383,8 @@ struct why_evidence {
 	/* which events were recorded at which time, and the meaning of states in sched.switch */
 	struct scheduling *scheduling;
 	/*
-	 * wakes: wakeups in the events; odd_wakes: wakeups of threads that were already runnable by the state
-	 * in sched.switch
+	 * `wakes`: wakeups in the events; `odd_wakes`: wakeups of threads that were already runnable
+	 * according to the state in sched.switch
 	 */
 	uint64_t wakes, odd_wakes;
 	bool high;    /* the kernel runs in the upper half of the address space */

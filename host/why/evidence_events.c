@@ -128,8 +128,8 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 }
 
 /*
- * Formats the event if it is among the newest. If the guest runs on, it may have recorded more events since
- * the first pass. Such events are left out.
+ * Formats the event if it is among the newest. If the guest still runs, it may have recorded more events
+ * since the first pass. Such events are left out.
  */
 static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks, from events: which threads hold them, which threads wait for them, and in which order threads take
- * them. A lost slot of any CPU may have contained the release of a lock. So all held locks are forgotten at a
- * gap.
+ * Evaluates events about locks: which threads hold them, which threads wait for them, and in which order
+ * threads take them. A lost slot of any CPU may have contained the release of a lock. So all held locks are
+ * forgotten at a gap.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@ struct why_progress {
 	uint64_t entered;		      /* stamp at which that system call was entered */
 	uint64_t last_number, last_arguments; /* number and arguments of the previous system call */
 	uint64_t last_result;
-	uint64_t held[WHY_NESTED]; /* locks that the thread holds, by events */
+	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
 	uint32_t held_count;
 	/* value of `why_reader.gaps` when this state was updated; a later gap makes the state invalid */
 	uint64_t gaps;
@@ -50,7 +50,7 @@ struct why_irqs_open {
 /* A period in which a CPU recorded nothing and that is longer than the time between two timer ticks. */
 struct why_unseen {
 	uint64_t from, to;
-	uint32_t cpu, thread; /* thread: the thread of the event that ended the period */
+	uint32_t cpu, thread; /* `thread` is the thread of the event that ended the period */
 };
 
 #define WHY_SLEPT 128u
@@ -170,7 +170,7 @@ void why_wakes_settle(struct why_evidence *evidence);
 int why_tables(struct why_reader *reader);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
 int why_registers(struct why_evidence *evidence);
-/* Returns the ticks before the capture in which the machine was silent, from the host's note; 0 unknown. */
+/* Returns the ticks before the capture in which the machine was silent, from the host's note; 0: unknown. */
 uint64_t why_silent_ticks(const struct why_evidence *evidence);
 /* Reads from the host's note how the run ended. */
 void why_note(struct why_evidence *evidence);

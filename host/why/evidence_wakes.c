@@ -12,8 +12,9 @@
 
 #define BATCH_US 200u /* wakeups that are at most this far apart count as one */
 /* if this many other waits for devices ended during a wait, devices did answer in that time */
-#define OVERTAKEN   8u
-#define TICKS	    8u	 /* a regular timer has ticked at least 8 times, and at most one tick in 8 is late */
+#define OVERTAKEN 8u
+/* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
+#define TICKS	    8u
 #define LATE_MS	    100u /* a late wait for a device takes at least this long */
 #define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times the median */
 /* a timed sleep is late if its delay is a quarter of the longest wait for a device */

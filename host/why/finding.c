@@ -239,8 +239,8 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 }
 
 /*
- * If another finding is about a possible problem that makes a machine look idle or busy, lowers the certainty
- * of the verdict "idle" or "busy" to "possible".
+ * If another finding reports a possible problem that makes a machine look idle or busy, the certainty of the
+ * verdict "idle" or "busy" becomes "possible".
  */
 static void doubt_health(struct why_findings *findings)
 {

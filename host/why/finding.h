@@ -11,8 +11,8 @@
 #include "why/evidence.h"
 
 /*
- * Bits: a machine with this problem may look idle, or may look busy. If there may be such a problem, the
- * certainty of the verdict "idle" or "busy" is only "possible".
+ * Bits for the ways in which a machine with a problem may look: idle or busy. If there may be such a problem,
+ * the certainty of the verdict "idle" or "busy" is only "possible".
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
@@ -72,7 +72,7 @@ struct why_actor {
 	uint64_t holds; /* lock that it holds; 0: none */
 	uint64_t waits; /* object that it waits for; 0: none */
 	uint64_t ticks; /* ticks for which it has waited */
-	uint64_t pc;	/* place where it is; 0 unknown */
+	uint64_t pc;	/* place where it is; 0: unknown */
 	bool exact;	/* `pc` is the address of an instruction; otherwise it is a return address */
 };
 
@@ -143,7 +143,8 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 /*
- * Format the pc of a CPU's registers, and a frame of its stack. In user mode, they format only the address.
+ * The first function formats the pc of a CPU's registers, the second a frame of the CPU's stack. In user
+ * mode, they format only the address.
  */
 const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			     size_t size);

@@ -19,7 +19,7 @@ struct builder {
 	struct why_graph *graph;
 	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
-	/* by_cpus, by_threads: the table rows of CPUs, or those of threads, name held locks */
+	/* some table row names a held lock: `by_cpus` the row of a CPU, `by_threads` the row of a thread */
 	bool by_cpus, by_threads;
 	uint32_t room; /* allocated edges */
 	int error;
@@ -232,7 +232,7 @@ static bool is_kept(const struct why_cpu *cpu)
 
 /*
  * Returns the earliest stamp at which the state in which the running thread cannot be preempted can have
- * begun; 0 unknown. It is not before the switch to that thread, because each switch disables interrupts or
+ * begun; 0: unknown. It is not before the switch to that thread, because each switch disables interrupts or
  * preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)

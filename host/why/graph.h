@@ -36,12 +36,15 @@ struct why_edge {
 	bool by_table;	 /* the edge is from the kernel's tables, not concluded from events */
 	bool ends;	 /* the wait has a timeout */
 	bool nested;	 /* an IPI: `to` runs a handler that may have enabled interrupts, so it may answer */
-	bool held;	 /* `to` holds the lock, by its table row or its events */
+	bool held;	 /* the table row or the events of `to` show that it holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
-	uint64_t since;	 /* stamp of the beginning of the wait; 0 unknown */
-	uint64_t firm;	 /* stamp from which on `to` cannot end the wait, if that is later than `since` */
-	uint64_t pc;	 /* place where `from` waits; 0 unknown */
-	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0 unknown */
+	uint64_t since;	 /* stamp of the beginning of the wait; 0: unknown */
+	/*
+	 * stamp of the beginning of the time in which `to` cannot end the wait, if that is later than `since`
+	 */
+	uint64_t firm;
+	uint64_t pc;		      /* place where `from` waits; 0: unknown */
+	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0: unknown */
 };
 
 struct why_graph {

@@ -34,8 +34,8 @@ bool why_records_wake_nobody(const struct why_evidence *evidence);
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
 /*
- * Returns the ticks since the CPU's last heartbeat. If it never had a heartbeat, returns the ticks since the
- * newest time that it read.
+ * Returns the ticks since the CPU's last heartbeat. If the CPU never had a heartbeat, returns the ticks since
+ * the newest time that the CPU read.
  */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

@@ -18,8 +18,8 @@ const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
 /*
- * Returns the word for the state of a thread: from its table row, otherwise from events. Returns "unknown" if
- * the kernel has table rows of threads, but none for this thread.
+ * Returns the word for the state of a thread, from its table row if it has one, otherwise from events.
+ * Returns "unknown" if the kernel has table rows of threads, but none for this thread.
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u

@@ -4,9 +4,9 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* this many wakeups are enough to show a habit */
+#define LEAST	   20u /* number of wakeups that is enough to show a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* tenths: this part of the wakeups must come near the usual time */
+#define ALIKE_PART 8u /* tenths of the wakeups that must come near the usual time */
 
 /*
  * Returns whether the counts in the table row fit together. They may not fit if the kernel changed the row
@@ -55,11 +55,12 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* stamps in the tables may be too old by this much */
+#define STALE_MS 100u /* ms by which stamps in the tables may be too old */
 #define LATE_MS	 1000u
 /* at least this many wakeups of runnable threads show that the states in sched.switch are wrong */
 #define ODD_WAKES 4u
-#define ODD_PART  8u /* states are wrong only if also more than one in 8 wakeups is of a runnable thread */
+/* states are wrong only if, in addition, more than one in 8 wakeups is of a runnable thread */
+#define ODD_PART 8u
 
 static uint64_t later(uint64_t a, uint64_t b)
 {

@@ -10,7 +10,7 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-#define REGULAR_PART  8u /* tenths: this part of the intervals must be between half and twice the median */
+#define REGULAR_PART  8u /* tenths of the intervals that must be between half and twice the median */
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
@@ -250,8 +250,8 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 #define PASSES 64
 
 /*
- * Returns whether the thread sleeps without a timeout, by its table row, otherwise by events. Sets *sleeper
- * if it does.
+ * Returns whether the thread sleeps without a timeout. The table row of the thread shows this, or events if
+ * there is no row. If the thread does, sets *sleeper.
  */
 static bool sleeps_without_timeout(const struct why_evidence *evidence, const struct why_thread *thread,
 				   struct why_sleeper *sleeper)

@@ -17,16 +17,16 @@
 
 struct why_untimed {
 	const struct why_thread *thread;
-	const struct why_queue *queue; /* wakeups of sleepers on the object; NULL unknown */
-	uint64_t object;	       /* 0 unknown */
-	uint64_t since, pc;	       /* stamp and place of the beginning of the wait; 0 unknown */
+	const struct why_queue *queue; /* wakeups of sleepers on the object; NULL: unknown */
+	uint64_t object;	       /* 0: unknown */
+	uint64_t since, pc;	       /* stamp and place of the beginning of the wait; 0: unknown */
 	uint8_t kind;		       /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
 	bool by_table;		       /* the thread's table row shows the wait, without a deadline */
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
 	/*
-	 * by its table row or events `owner` still holds the lock; otherwise it held the lock when the wait
-	 * began
+	 * the table row or events of `owner` show that it still holds the lock; otherwise it held the lock
+	 * when the wait began
 	 */
 	bool held;
 	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
@@ -145,7 +145,7 @@ struct why_sleeper {
 	const struct why_thread *thread;
 	const struct why_queue *queue; /* queue on which the thread sleeps, with the wakers of the queue */
 	uint64_t since;
-	uint64_t pc;	/* place where the thread went to sleep; 0 unknown */
+	uint64_t pc;	/* place where the thread went to sleep; 0: unknown */
 	uint32_t group; /* number, from 0, of the group of sleepers that need each other's wakeups */
 	bool by_table;	/* the thread's table row shows the wait, without a deadline */
 	bool needed;	/* another sleeper of the group was woken by this thread earlier */
