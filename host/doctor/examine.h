@@ -80,6 +80,7 @@ struct facts {
 	uint32_t threads, named;
 	uint32_t lit;	/* facts that are true, as bits of enum view_fact */
 	uint32_t hooks; /* hooks (KTRX_HOOK_*) that at least one CPU has called */
+	bool has_table; /* the kernel gave memory for a table of holders */
 	double seconds; /* seconds for which the guest ran; 0: unknown */
 	struct wellknown_table *known;
 	uint8_t fired[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of the ids of events that were recorded */

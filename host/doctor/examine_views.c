@@ -264,6 +264,14 @@ static bool may_be_called(const struct subject *subject, const struct view *view
 
 static bool examine_hook(struct findings *report, const struct subject *subject, const struct view *view)
 {
+	const bool needs_table = view->bits & (KTRX_HOOK_THREAD | KTRX_HOOK_LOCK);
+
+	if (subject->facts->hooks & view->bits && needs_table && !subject->facts->has_table) {
+		findings_add(
+			report, FINDING_DARK, view->name,
+			"the hooks are called, but without .holders in ktrace_init() they keep no state");
+		return false;
+	}
 	if (subject->facts->hooks & view->bits)
 		return true;
 	if (may_be_called(subject, view))

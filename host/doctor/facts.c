@@ -119,6 +119,7 @@ static int read_tables(struct facts *facts)
 	     number += (uint32_t)rows)
 		for (int n = 0; n < rows; n++)
 			note_holder(facts, &holder[n]);
+	facts->has_table = number > 0;
 	return rows;
 }
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "doctor/examine.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -487,6 +489,27 @@ static void switched_off_period_resets_state(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Hooks that the kernel calls keep no state if ktrace_init() was given no memory for the table of holders. */
+static void views_of_hooks_without_table_are_dark(void **state)
+{
+	struct findings report = { 0 };
+	struct facts facts = { 0 };
+	struct subject subject = { .facts = &facts };
+	unsigned dark = 0;
+
+	(void)state;
+	script_cpu(0)->hooks = KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ;
+	some_turns(2);
+	assert_int_equal(facts_read(&facts, script_trace()), 0);
+	examine_views(&report, &subject);
+	for (uint32_t n = 0; n < report.count; n++)
+		dark += report.finding[n].mark == FINDING_DARK &&
+			strstr(report.finding[n].what, "without .holders");
+	assert_int_equal(dark, 2); /* threads and lock-state; the hooks for interrupts need no such table */
+	findings_free(&report);
+	facts_free(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +542,7 @@ int main(void)
 		TEST(release_by_other_thread_is_found),
 		TEST(contend_without_acquire_is_found),
 		TEST(switched_off_period_resets_state),
+		TEST(views_of_hooks_without_table_are_dark),
 	};
 
 	return cmocka_run_group_tests_name("doctor mistakes", tests, NULL, NULL);
