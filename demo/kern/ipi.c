@@ -17,8 +17,8 @@ static struct {
 } call;
 
 /*
- * If another request is pending, an interrupt is already on its way, so this function sends none. Therefore a
- * sender must not be preempted between setting its bit and sending the interrupt.
+ * If another request to that CPU is pending, an interrupt was already sent for it, so this function sends
+ * none. Therefore a sender must not be preempted between setting its bit and sending the interrupt.
  */
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
@@ -33,9 +33,9 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 /*
  * Waits until no other call is in progress. Returns whether interrupts were on; they are off on return,
  * because the owner of the call must not be preempted.
- * Between two tries interrupts are on if they were on at the call, because the wait may be long. If they were
- * off, ipi_handle() handles the requests to this CPU: otherwise two callers would wait for each other for
- * ever.
+ * If interrupts were on at the call, they are on between two tries, because the wait may be long. If they
+ * were off, this function calls ipi_handle() for requests to this CPU: otherwise two callers would wait for
+ * each other for ever.
  */
 static bool claim_call(uintptr_t place)
 {

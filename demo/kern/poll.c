@@ -54,9 +54,9 @@ static int look_at_all(struct files *files, struct abi_pollfd *fds, size_t count
 }
 
 /*
- * Sleeps unless there has been a change since `seen` was read. After a change, wait_sleep_until() with
- * deadline 0 only checks for signals. Otherwise endless changes would prevent a poller from noticing a signal
- * or its timeout.
+ * Sleeps unless there has been a change since `seen` was read. If there has been a change, calls
+ * wait_sleep_until() with deadline 0, which only checks for signals. Without this check, a poller would
+ * notice neither a signal nor its timeout while files change all the time.
  */
 static enum wake_reason wait_for_change(unsigned seen, uint64_t deadline_ns)
 {

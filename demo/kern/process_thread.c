@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The threads of a process, from creation to end. The table's lock guards the list. A thread that ends first
- * decrements `staying`, then gives up the resources of the process, then leaves the list; after that it does
- * not access the process. The last staying thread does not leave the list: it ends the process, or runs the
- * next program.
+ * decrements `staying`, then gives up the resources of the process, then leaves the list. After that, the
+ * thread does not access the process. The last staying thread does not leave the list: it ends the process,
+ * or runs the next program.
  */
 #include <ktrace/ktrace.h>
 
@@ -149,9 +149,9 @@ static bool stop_staying(struct process *process)
 }
 
 /*
- * A thread that waits for the end of a process waits for its main thread. If the main thread leaves, another
- * one becomes the main thread, and the parent's waiting threads must be woken, so that they wait for the new
- * main thread.
+ * In traces, a thread that waits for the end of a process waits for the process's main thread. If the main
+ * thread leaves, another one becomes the main thread, and the parent's waiting threads must be woken, so that
+ * they wait for the new main thread.
  */
 static void leave_list(struct process *process, struct thread *self)
 {

@@ -109,7 +109,10 @@ static bool in_use(struct inode *inode)
 
 void ramfs_drop(struct inode *inode)
 {
-	/* A freed directory releases its parent, which may then have to be freed as well. */
+	/*
+	 * An inode that is freed releases its reference to its parent, which may then have to be freed as
+	 * well.
+	 */
 	while (inode && !in_use(inode)) {
 		struct inode *parent = inode->parent;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A thread may be in a run queue while its stack is still in use: this happens if the thread was woken
- * between the decision to block and the end of the switch, or was preempted. The thread's own CPU cannot take
- * it too early, because that CPU is still switching. Other CPUs do not take threads that have on_cpu set.
+ * between the decision to block and the end of the switch, or was preempted. The CPU that uses the stack
+ * cannot take the thread too early, because that CPU has not finished its switch yet. Other CPUs do not take
+ * threads that have on_cpu set.
  */
 #include <ktrace/ktrace.h>
 
@@ -181,8 +182,8 @@ static bool is_idle(const struct cpu *cpu)
 
 /*
  * Makes a CPU run a thread that was queued on `target`. If the target is busy and the thread may migrate, an
- * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: after a CPU has made
- * visible that it is idle, it checks its queue again.
+ * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: a CPU first makes
+ * visible that it is idle, and then checks its queue again.
  */
 static void nudge(struct cpu *target, bool pinned)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pages with several owners. If a process maps a page that another process also owns, it takes a reference;
- * each owner releases its reference. A page from page_alloc has one owner. Any context.
+ * Pages with several owners. A process that maps a page of another process takes a reference and so becomes
+ * an owner, too. Each owner releases its own reference. A page from page_alloc has one owner. Any context.
  */
 #ifndef DEMO_SHARE_H
 #define DEMO_SHARE_H

@@ -126,9 +126,10 @@ static void wake_taker(const struct process *process, uint32_t set)
 }
 
 /*
- * A wakeup cannot be lost: a thread that unblocks the signal checks afterwards whether it is pending; this
- * function makes the signal pending before it looks for a thread that does not block it. The event is
- * recorded before the signal is sent, so it contains the thread that will most likely handle the signal.
+ * No wakeup is lost: this function first makes the signal pending, and then looks for a thread that does not
+ * block it. A thread that unblocks the signal does so first, and then checks whether the signal is pending.
+ * The event is recorded before the signal is sent, so it contains the thread that will most likely handle the
+ * signal.
  */
 void signal_send(struct process *process, int signal, int code)
 {

@@ -75,7 +75,7 @@ bool signal_pending(const struct thread *thread);
 bool signal_wait_sleep(struct wait_queue *queue);
 
 /*
- * Handles signals before the return to user mode: default actions and handlers. May not return, if the thread
+ * Handles signals before the return to user mode: default actions and handlers. Does not return if the thread
  * or process ends. Requires: interrupts on.
  */
 void signal_deliver(struct user_frame *frame);

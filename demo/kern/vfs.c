@@ -346,7 +346,10 @@ static const struct file_operations *operations_of(const struct inode *inode)
 	return is_directory(inode) ? &directory_operations : &regular_operations;
 }
 
-/* Calls the device's open function. After an error the file has no operations, so it is not closed. */
+/*
+ * Calls the device's open function. After an error the file has no operations, so the device's close function
+ * is not called.
+ */
 static int open_inode(struct file *file)
 {
 	const struct file_operations *operations = operations_of(file->inode);

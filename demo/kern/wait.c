@@ -104,7 +104,7 @@ enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sle
 	sched_block(sleep);
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_start(&timer, deadline_ns);
-	/* A signal that came before sched_block did not find this thread asleep. */
+	/* A signal that was sent before sched_block() has not ended this sleep. */
 	if (signal_is_due(self))
 		sched_end_sleep(self, WOKEN_BY_SIGNAL);
 	spin_unlock(&queue->lock, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Threads that wait for words in user memory are in a few queues, selected by process and address. A waiter
- * enters its queue before it reads the word; a waker changes the word before it searches the queue. So at
- * least one of them sees the other.
+ * enters its queue before it reads the word; a waker changes the word before it searches the queue. So the
+ * waiter sees the new value, or the waker finds the waiter.
  */
 #include <ktrace/ktrace.h>
 
@@ -96,8 +96,8 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 }
 
 /*
- * Sleeps, unless `error` is set (the check of the word failed) or the waiter was woken in between.
- * Requires: the waiter is in the list.
+ * Sleeps. Does not sleep if `error` is set, because then the check of the word failed, or if another thread
+ * has already woken the waiter. Requires: the waiter is in the list.
  */
 static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
 {

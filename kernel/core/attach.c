@@ -3,20 +3,20 @@
  * The data of the core, and attaching. When the first event fires, event descriptors get their ids, the root
  * gets values that are known only at run time, and places are joined to their events.
  *
- * Any context may be the first, several CPUs may attach at once, and interrupts may attach in between. A CPU
- * may also be delayed until long after all others are done. Therefore no context waits: each context that
- * finds the work not done does all of it. Each value is either the same for all writers, or is written by a
- * compare-and-swap that succeeds only once. No value is written that ktrace_init() or ktrace_states_update()
- * may have changed since.
+ * Any context may be the first to attach. Several CPUs may attach at the same time, and interrupts may attach
+ * in between. A CPU may also be delayed until long after all other CPUs have attached. Therefore no context
+ * waits: each context that finds the data incomplete does all of the work. Each value is either the same for
+ * all writers, or is written by a compare-and-swap that succeeds only once. No value is written that
+ * ktrace_init() or ktrace_states_update() may have changed since.
  *
- * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
- * again after that.
+ * All addresses are formed relative to the code: this code may run before the kernel relocates itself, and
+ * runs again after that.
  */
 #include "core.h"
 
 /*
- * The data of the core. All that a writer of the boot ring needs is complete at link time and consists of
- * numbers only. Addresses are filled in at run time, so that a copy of the image that was moved or never ran
+ * The data of the core. The data that a writer of the boot ring needs is complete at link time, and contains
+ * no addresses. Addresses are filled in at run time, so that a copy of the image that was moved or never ran
  * does not mislead a reader.
  */
 
@@ -197,7 +197,10 @@ static void boot_identify(void)
 	ktrace_arch_compare_swap(&ktrace_ring[0].word, 0, first);
 }
 
-/* The low byte stays, because the first indices of the rings depend on it. */
+/*
+ * Leaves the low byte of the nonce unchanged, because the first indices of the rings are computed from this
+ * byte.
+ */
 void ktrace_nonce_change(void)
 {
 	ktrace_root_open();
@@ -235,11 +238,11 @@ void ktrace_attach(void)
  *
  * A place contains the address of its event descriptor. That address differs from the run-time address if the
  * kernel runs at another address than it was linked for, or has not relocated itself yet. The start of the
- * table is stored in the same way. The difference of the two is correct in all of these cases, unless both
- * are still 0.
+ * event table is stored in the same way, in linked_start. In all of these cases the difference of the two
+ * addresses is correct, unless both are still 0.
  *
- * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same
- * values. A word that other functions also change is changed by a compare-and-swap.
+ * Several contexts may join places at the same time, and one of them may be delayed. All of them store the
+ * same values. A word that other functions also change is changed by a compare-and-swap.
  */
 
 /* Volatile: otherwise compilers would form the address relative to the code. */
@@ -255,7 +258,7 @@ struct ktrx_place *ktrace_place_next(struct ktrx_place *place)
 	return ktrace_row_from((uint64_t *)(void *)place + place->size / 8, KTRX_PLACE_MAGIC);
 }
 
-/* Returns the event descriptor that the place refers to; NULL if it is not known yet. */
+/* Returns the event descriptor that the place refers to; NULL if its address is not known yet. */
 static struct ktrx_event *linked_event(const struct ktrx_place *place)
 {
 	const uintptr_t start = (uintptr_t)__start_ktrace_events, stop = (uintptr_t)__stop_ktrace_events;

@@ -12,11 +12,11 @@
 /*
  * The table of holders is a hash table with open addressing and linear probing, keyed by thread id. A single
  * compare-and-swap from 0 reserves an entry. Two CPUs may reserve different entries for the same thread if an
- * entry is freed at that time. Then the first of these entries is used, and a CPU that sees a later one frees
- * it.
+ * entry is freed at that time. In this case the entry that is probed first is used, and a CPU that sees the
+ * other entry frees it.
  *
- * Only the bits of a thread id that a record has room for are used. So no id that a kernel passes can equal
- * the id of a CPU's entry.
+ * The table uses only those bits of a thread id that fit into a record. So no id that a kernel passes can
+ * equal the id of a CPU's entry.
  */
 #define KTRACE_PROBES 8u
 #define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 divided by the golden ratio */
@@ -244,7 +244,10 @@ static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = row->habit_wakes + 1;
 }
 
-/* Returns nonzero if the deadline has passed or is near. The stamp may be one tick old. */
+/*
+ * Returns nonzero if the deadline of the wait has passed, or will pass soon: `stamp` may be from the last
+ * tick.
+ */
 static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
 {
 	uint64_t most = row->deadline > row->wait_stamp ? row->deadline - row->wait_stamp : 0;

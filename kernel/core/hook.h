@@ -53,8 +53,8 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 
 /*
  * Stores a value of this CPU's clock as the CPU's `now` and returns it. The value is the argument `now` if
- * the caller has already read the clock (0: it has not). If an interrupt has read the clock since, it is read
- * again, so that the CPU's `now` never decreases.
+ * the caller has already read the clock (0: it has not). If an interrupt has stored a later `now` since then,
+ * reads the clock again, so that the CPU's `now` never decreases.
  */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a boot that ends with a reset. The next boot loads the kernel's image anew. So what a reader
- * needs of the image is copied into persistent memory: the root, the ring table, the boot ring, the event
- * table and texts. Rings and other tables are in that memory anyway. Heartbeats update the copies. A ring may
- * have more records than the copy of its entry states; a reader finds the real end by the slots' generations.
- * So the code that records events does not update the copies.
+ * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image anew. So the
+ * parts of the image that a reader needs are copied into persistent memory: the root, the ring table, the
+ * boot ring, the event table and texts. Rings and other tables are in that memory anyway. Heartbeats update
+ * the copies. A ring may contain records that are newer than the copied entry of the ring; a reader finds
+ * these records by the generations in the slots. So the code that records events does not update the copies.
  *
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.

@@ -63,8 +63,8 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
  */
 
 /*
- * Indices of a descriptor's strings. The name of field n is string KTRACE_ROW_FIELDS + 2 * n, its unit is the
- * next string.
+ * Indices of a descriptor's strings. String KTRACE_ROW_FIELDS + 2 * n is the name of field n. The string
+ * after it is the unit of the field.
  */
 enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRACE_ROW_FIELDS };
 
@@ -77,7 +77,7 @@ const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t 
 /*
  * Returns the event descriptor for a record's id, which may be the id of an event or of a place; NULL as for
  * ktrace_row_find().
- * *place: the descriptor of the place that recorded; NULL if the id is the event's own.
+ * *place receives the descriptor of the place that made the record; NULL if the id is that of the event.
  */
 const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
 				       const struct ktrx_place **place);

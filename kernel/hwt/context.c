@@ -280,9 +280,9 @@ static void say_image(struct ktrace_hwt_context *context, uint32_t type, const s
 }
 
 /*
- * Records what was mapped before the context existed. The table stays locked throughout: otherwise an
- * unmapping in between could move another mapping to a number that was already passed. Later mappings are
- * recorded by the hooks, after these records.
+ * Records what was mapped before the context existed. The table stays locked for the whole loop. Otherwise an
+ * unmapping could change the number of a mapping to a smaller one, which the loop has already passed. Later
+ * mappings are recorded by the hooks, after these records.
  */
 static void say_images(struct ktrace_hwt_context *context)
 {
@@ -396,7 +396,10 @@ int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *
 
 /* ---- Ending a context -------------------------------------------------------------------------- */
 
-/* Clears the process's own link last: while it is set, hooks of ending threads wait for this context. */
+/*
+ * Clears the link from the process to the context last: while this link is set, hooks of ending threads wait
+ * for the context.
+ */
 void ktrace_hwt_detach(struct ktrace_hwt_context *context)
 {
 	unsigned long saved;

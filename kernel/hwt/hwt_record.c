@@ -103,13 +103,13 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 
 /*
  * The queue of records for the owner: a ring of whole records, which may wrap around its end. Records are
- * appended under the spinlock. One reader at a time copies them out without the spinlock, because records
- * that are not consumed are not overwritten.
+ * appended under the spinlock. One reader at a time copies records out. The reader does not need the
+ * spinlock, because a record is not overwritten before it is consumed.
  */
 
 /*
- * The longest time that an owner sleeps if the backend has no interrupt: a unit may have become full during a
- * switch.
+ * If the backend has no interrupt, nothing wakes the owner when a unit becomes full during a thread switch.
+ * So the owner sleeps at most for this time before it checks again.
  */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
@@ -344,7 +344,7 @@ static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 /* ---- Waiting for room -------------------------------------------------------------------------- */
 
 /*
- * Starts the pause, at the moment when the record can be read.
+ * Starts the pause of the running thread. Call it as soon as the owner can read the thread's record.
  * Requires: the spinlock is held.
  */
 static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_waiter *waiter)
@@ -358,8 +358,8 @@ static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_
 enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
 
 /*
- * Tries once to append the record. `last`: if there is no room, the record is lost. Stores in *seen the count
- * of changes from which a wait after NO_ROOM begins.
+ * Tries once to append the record. `last`: if there is no room, the record is lost. Stores the count of
+ * changes in *seen: after NO_ROOM, the caller waits until the count differs from it.
  */
 static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)

@@ -146,7 +146,7 @@ static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const
 	return best;
 }
 
-/* Stores the path, from the end back to the trace unit. */
+/* Stores the path of a trace unit, starting with the last component. */
 static void store_path(const struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		       uint16_t end, const uint16_t *by, uint32_t hops)
 {

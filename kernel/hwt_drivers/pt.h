@@ -112,7 +112,7 @@ struct ktrace_hwt_pt {
 	uint64_t psb_periods; /* bit n: a period of 2048 * 2^n bytes is possible */
 	uint64_t physical_bits;
 	uint64_t linear_bits;
-	/* The members from here on are for decoders. */
+	/* The members from here to the end are for decoders. */
 	uint64_t signature; /* CPUID 1, EAX */
 	uint64_t crystal_eax, crystal_ebx;
 	uint64_t nominal;   /* MSR_PLATFORM_INFO[15:8]; 0: unknown */

@@ -7,8 +7,8 @@
  * proc_control.c begins and ends tracing, and follows processes.
  *
  * The spinlock protects everything in sinks, and which process is traced into which sink. The sink's own lock
- * is held while its file is written or sink->copy is used, and is taken before the spinlock. A sink that is
- * being opened has no reference yet, so no other context can take one. A sink without references is in the
+ * is held while its file is written or sink->copy is used, and is taken before the spinlock. While a sink is
+ * being opened, it has no references, and no other context can take one. A sink without references is in the
  * list of idle sinks until a thread that may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
@@ -106,8 +106,8 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *pr
 							  const struct ktrace_proc_pending *pending);
 
 /*
- * Records the return from a system call, like ktrace_proc_record(). Also writes waiting records to the file
- * if there are enough (drain_at), even if this type of record is not traced.
+ * Records the return from a system call, like ktrace_proc_record(). Even if returns are not traced, writes
+ * waiting records to the file if they have at least drain_at bytes.
  * May sleep.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Sends on a virtio transmit queue. A buffer becomes one chain of descriptors, one for each physically
- * contiguous piece. The chain is given to the device, and its return is polled for. If a device stalls, it
- * still owns our descriptors. So `size` becomes 0 and nothing more is sent.
+ * contiguous piece. This code passes the chain to the device, and polls until the device returns it. A device
+ * that stalls still owns the descriptors. So this code then sets `size` to 0 and sends nothing more.
  */
 #include "../base/bytes.h"
 #include "drivers.h"
@@ -11,7 +11,7 @@
 
 #define KTRACE_DESCRIPTOR_NEXT 1u
 #define KTRACE_NO_INTERRUPT    1u /* flag of the available ring */
-/* maximum bytes of a chain; this limits the time to wait for the chain */
+/* maximum number of bytes in a chain; limits the time until the device returns the chain */
 #define KTRACE_CHAIN_BYTES	 (256u * 1024)
 #define KTRACE_CHAIN_DESCRIPTORS 128u
 #define KTRACE_QUEUE_PATIENCE	 (1u << 24)

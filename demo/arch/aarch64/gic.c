@@ -13,7 +13,7 @@
 #define PFR0_GIC_SHIFT 24    /* field of ID_AA64PFR0_EL1: GIC system registers exist (GICv3 and later) */
 
 static const struct gic_driver *gic;
-/* For each CPU: the acknowledged doorbell interrupt that must still be ended. */
+/* For each CPU: the doorbell interrupt that the CPU has acknowledged but not ended yet. */
 static uint32_t doorbells[CPU_MAX];
 
 void gic_init(void)
@@ -30,7 +30,7 @@ void gic_init_cpu(void)
 
 /*
  * Handles the pending interrupt. The interrupt is ended before the portable kernel runs, because the portable
- * kernel may switch threads. By then the timer and the profiling buffer must have deasserted their
+ * kernel may switch threads. Before that, the timer and the profiling buffer must stop asserting their
  * interrupts. The doorbell is ended by its handler.
  */
 void gic_interrupt(uintptr_t ip)

@@ -42,9 +42,12 @@ struct madt_local_apic {
 struct fadt {
 	struct table_header header;
 	uint8_t unused[28];
-	uint32_t pm1a_control; /* I/O port for power-off; 0 on hardware-reduced machines */
+	uint32_t pm1a_control; /* I/O port that switches the power off; 0 on hardware-reduced machines */
 	uint8_t unused2[180];
-	uint64_t sleep_control; /* address of the byte register for power-off; 0 on other machines */
+	/*
+	 * on hardware-reduced machines: address of the byte register that switches the power off; otherwise 0
+	 */
+	uint64_t sleep_control;
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct table_header) == 36, "ACPI");

@@ -79,8 +79,8 @@ static int exception_signal(uint64_t vector)
 
 /*
  * Some hypervisors that emulate kernel mode enter the kernel on SYSCALL without leaving user mode. The first
- * system call of the first program then faults at the kernel's entry; without this check, the program would
- * be blamed.
+ * system call of the first program then faults at the kernel's entry; without this check, the fault would
+ * look like a mistake of the program.
  */
 static void check_system_calls(const struct trap_frame *frame)
 {

@@ -134,8 +134,8 @@ static void give_back(struct hoard *hoard)
 }
 
 /*
- * Sends until no packet is left. A packet in transit is freed when it arrives, so the test allocates all free
- * packets again each time.
+ * Sends until no packet is left. Packets in transit are freed when they arrive, so this function allocates
+ * all free packets again before each send.
  */
 static void send_until_starved(struct hoard *hoard, struct file *file)
 {

@@ -36,8 +36,8 @@ void work_triple(uint64_t until_ns)
 }
 
 /*
- * Resets the machine once. The trace that keep= preserves shows that there was an earlier boot. Without
- * keep=, each boot would reset again.
+ * Resets the machine once. Requires the boot argument keep=: the trace that it preserves shows that there was
+ * an earlier boot. Without it, each boot would reset the machine again.
  */
 void work_reset(uint64_t until_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * As many threads as CPUs start on the last CPU and never sleep. Each CPU must eventually run one. The
- * threads become movable only after their wakeup, and no other wakeup makes an idle CPU look for them, so the
- * scheduler's tick must spread them.
+ * threads are pinned until they run for the first time, so their wakeup cannot move them to an idle CPU. Only
+ * the scheduler's tick can spread them.
  */
 #include "arch.h"
 #include "clock.h"

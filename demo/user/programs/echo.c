@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * echo: a server that sends back what it receives, and clients that check it, over stream sockets. The server
- * polls all its connections. Each client sends more than a window before it reads.
+ * polls all its connections. Each client sends more bytes than a receive window holds before it reads.
  */
 #include <program.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * faultwalk: accesses fresh memory, forks, and accesses it again, so that pages are allocated, shared and
- * copied. Counts each fault that must occur: the first access to a page, the first write after fork while it
- * is shared, and the first write when it is not shared any more.
+ * copied. Counts each fault that must occur: the first access to a page, the first write after fork while the
+ * page is shared, and the first write after the page is no longer shared.
  */
 #include <account.h>
 #include <program.h>

@@ -39,7 +39,9 @@ int main(int argc, char **argv)
 	int child;
 
 	(void)argc, (void)argv;
-	/* The child inherits this value, so it is correct there from the first instruction. */
+	/*
+	 * The child inherits `opponent`, so the value is correct in the child from its first instruction on.
+	 */
 	opponent = parent = getpid();
 	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");
 	child = start_child(play);
