@@ -153,6 +153,9 @@ void finding_put_text(struct base_output *out, const struct finding *finding,
 	finding_put_wrapped(out, style->width, 0, text);
 	if (style->brief)
 		return;
+	if (style->certain && finding->partial)
+		finding_put_wrapped(out, style->width, 2,
+				    "partial: the trace lacks records that could change this finding");
 	for (uint32_t n = 0; n < finding->lines; n++)
 		finding_put_wrapped(out, style->width, 2, finding->evidence[n]);
 	if (!finding->advice[0])

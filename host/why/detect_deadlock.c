@@ -84,7 +84,7 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 	char from[WHY_WORDS], to[WHY_WORDS], waits[FINDING_LINE], since[WHY_WORDS], at[WHY_WORDS];
 
 	finding_evidence(&finding->base, "%s %s%s", say_party(context, edge->from, from, sizeof(from)),
-			 edge->kind == WHY_EDGE_POLL ? "is runnable and " : "",
+			 edge->kind == WHY_EDGE_POLL ? "is runnable (retrying or just woken) and " : "",
 			 why_say_waiting(evidence,
 					 edge->kind == WHY_EDGE_SPIN ? KTRX_WAIT_SPIN : KTRX_WAIT_LOCK,
 					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));

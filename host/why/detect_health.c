@@ -328,8 +328,9 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 		    "nothing to do: %" PRIu32 " of %" PRIu32
 		    " CPUs idle, no thread has been runnable for long",
 		    health->idle, health->cpus);
-	finding_evidence(&finding->base, "the CPUs were busy for %u %% of %s, with %" PRIu64 " switch%s",
-			 busy, say_window(evidence, health, window, sizeof(window)), health->switches,
+	finding_evidence(&finding->base,
+			 "on average, the CPUs were busy for %u %% of %s, with %" PRIu64 " switch%s", busy,
+			 say_window(evidence, health, window, sizeof(window)), health->switches,
 			 health->switches == 1 ? "" : "es");
 	if (!sound)
 		finding_evidence(&finding->base,
@@ -433,7 +434,8 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
-	finding_say(finding->base.what, "all CPUs make progress: %" PRIu32 " CPU%s busy for %u %% of %s",
+	finding_say(finding->base.what,
+		    "all CPUs make progress: %" PRIu32 " CPU%s, on average busy for %u %% of %s",
 		    health->cpus, finding_plural(health->cpus), busy,
 		    say_window(evidence, health, window, sizeof(window)));
 	if (health->runnable)

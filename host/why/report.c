@@ -14,7 +14,7 @@
 
 #define WIDTH 116u /* columns */
 
-#define INSTANT	    1000000u /* a time in the last 1/INSTANT of a second is printed as "at the end" */
+#define INSTANT	    1000000u /* a time in the last 1/INSTANT of a second is printed as "at the trace's end" */
 #define THREADS	    32u	     /* threads that are printed without --all */
 #define EVENTS	    5u	     /* events that are printed for a CPU that does not idle */
 #define ANSWERS	    8u	     /* missing IPI answers that are printed for a waiting CPU */
@@ -77,7 +77,7 @@ static const char *say_last(const struct why_evidence *evidence, const char *wha
 	if (stamp == 0)
 		return why_say(buffer, size, "no %s", what);
 	if (stamp >= evidence->end || why_age(evidence, stamp) < evidence->info->frequency / INSTANT)
-		return why_say(buffer, size, "last %s at the end", what);
+		return why_say(buffer, size, "last %s at the trace's end", what);
 	return why_say(buffer, size, "last %s %s ago", what,
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }

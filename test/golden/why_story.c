@@ -22,7 +22,7 @@ KTRACE_EVENT(sched, switch, "%u -> %u", (uint32_t, prev), (uint32_t, next));
 KTRACE_EVENT(sched, block, "for %p", (const void *, queue));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
-KTRACE_EVENT(lock, acquire, "%p %s by %p", (const void *, lock), (const char *, name), (const void *, place));
+KTRACE_EVENT(lock, acquire, "%p %s at %p", (const void *, lock), (const char *, name), (const void *, place));
 KTRACE_EVENT(lock, contend, "%p %s", (const void *, lock), (const char *, name));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
