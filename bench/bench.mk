@@ -112,8 +112,8 @@ build/bench/cputime: bench/cputime.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
-# Bench of the record path on the host. The loops around it are built once for each way of recording. x86_64
-# only: the port accesses its words with one instruction relative to fs.
+# Bench of the record path on the host. The loops around an event are built once for each way of
+# recording. x86_64 only, because the port accesses its words with one instruction relative to fs.
 BENCH_RECORD_DIR := build/bench/record
 BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
 BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o

@@ -16,7 +16,7 @@ status=0
 short=${BENCH_SHORT:+yes} memory=512M
 [ -z "$short" ] || memory=64M # see short.h
 
-# boot OPTION…: starts a guest with this memory.
+# boot OPTION…: starts a guest with $memory of memory.
 boot() {
 	rm -f "$tmp/qmp"
 	# shellcheck disable=SC2046
@@ -48,7 +48,7 @@ cpu_ms() {
 	cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }')
 }
 
-# measure NAME COUNT AIM OPTION…
+# measure NAME COUNT AIM OPTION…: extracts COUNT times with these options, and prints the times and the AIM in ms.
 measure() {
 	name=$1 count=$2 aim=$3
 	[ -z "$short" ] || count=1

@@ -34,8 +34,8 @@ guest() {
 		$(sh scripts/qemu.sh "$guest_arch" "$guest_cpus") "$@" -append "$guest_arguments" </dev/null 2>"$tmp/err"
 }
 
-# Prints the programs of a boot. One more load follows the last one that counts: after QEMU has ended, its CPU
-# time cannot be read.
+# Prints the programs of a boot. The last load does not count, because QEMU's CPU time cannot be read after QEMU
+# has ended.
 programs() {
 	load=time:make:4:$files
 	for pair in $(seq "$pairs"); do
@@ -80,8 +80,8 @@ pairs_of() {
 		}' "$tmp/times" >>"$tmp/runs"
 }
 
-# Counts the guest's instructions: with one CPU and one nanosecond per instruction, the guest's clock is their
-# number.
+# Counts the guest's instructions: with one CPU and one nanosecond per instruction, the guest's clock equals the
+# number of instructions.
 instructions() {
 	guest "$1" 1 "$3 run=time:make:4:$files" -icount shift=0,sleep=off |
 		awk -v variant="$2" '/^time: make:/ { print variant, $3 }' >>"$tmp/runs"

@@ -63,7 +63,7 @@ key() {
 }
 
 automatic() { # ARCH
-	# riscv64: the demo kernel runs in machine mode, which KVM does not offer.
+	# The demo kernel for riscv64 runs in machine mode, which KVM does not offer.
 	case $1 in
 	x86_64 | aarch64) ;;
 	*) echo tcg; return ;;
@@ -72,7 +72,7 @@ automatic() { # ARCH
 		echo tcg
 		return
 	fi
-	# In a virtual machine KVM is nested. Some of those pass the probe and yet cannot leave to user mode.
+	# In a virtual machine, KVM is nested. Some nested KVMs pass the probe, but cannot enter user mode.
 	if grep -qw hypervisor "${CPU_INFO:-/proc/cpuinfo}"; then
 		echo tcg
 		return

@@ -13,10 +13,10 @@ figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 # sources FOLDER…: prints the C, C++, header and assembler files in the folders.
 sources() { git ls-files -- "$@" | grep -E '\.(c|h|S|cc)$'; }
 
-# lines FILES…: prints the number of lines of all tracked files there.
+# lines PATH…: prints the number of lines of all tracked files at these paths.
 lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 
-# All quoted includes, one a line: the including file, and the included name.
+# Writes all quoted includes, one per line: the including file, and the included name.
 sources host kernel include | xargs grep -H '^[ 	]*#[ 	]*include[ 	]*"' | sed 's/^\([^:]*\):.*"\(.*\)".*/\1 \2/' >"$tmp/includes"
 
 # Prints headers that at most one file includes, not counting the source of the same name.

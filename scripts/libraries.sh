@@ -87,7 +87,7 @@ case "${1-} $#" in
 	compiler=$2 static=$3
 	require
 	echo -Wl,--as-needed
-	# The C++ library's archive unwinds by libgcc, which would be shared otherwise.
+	# The C++ library's archive needs libgcc, which would be a shared library without this option.
 	[ "$static" = 0 ] || echo -static-libgcc
 	for package in $packages; do
 		joined=$(echo "$package" | tr , ' ')

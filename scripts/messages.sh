@@ -341,7 +341,7 @@ try sh -c 'ktrace show --help >/dev/full'
 try sh -c 'ktrace kdump -f linux.ktrace >/dev/full'
 try sh -c 'ktrace hwt --calls --elf x86_64.elf x86_64.branches >/dev/full'
 try sh -c 'ktrace show exit.ktrx | head -n 1'
-# Only by redirection: a command that replaces its output file would replace the device.
+# Uses redirection, because a command that replaces its output file would replace the device.
 try sh -c 'ktrace export --format json exit.ktrx -o - >/dev/full'
 try sh -c 'ktrace export --format perfetto exit.ktrx -o - >/dev/full'
 for out in folder absent/out exit.ktrx; do

@@ -5,9 +5,9 @@
  *
  * Nothing is inferred across lost slots of any ring: the slots may have held a close, and an open of
  * another file. If rings have lost their beginnings, nothing is inferred before each of them has had an
- * event. A gap is known only from the first event after it; paths inferred from other rings' events until
- * then remain. Events that a filter leaves out have the same effect as lost slots, so no path is inferred
- * with a filter by CPU, thread or type. A filter by time does no harm.
+ * event. A gap is known only when the first event after it has been read. Paths that were inferred from
+ * events of other rings until then stay valid. Events that a filter leaves out have the same effect as lost
+ * slots, so no path is inferred with a filter by CPU, thread or type. A filter by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H

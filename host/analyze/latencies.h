@@ -84,9 +84,9 @@ int pairs_measure(struct histogram *ticks, struct pairs_worst *worst, uint64_t b
 /* ---- Durations between the well-known events ---- */
 
 /*
- * Durations between the well-known events: system calls, interrupts, faults, waiting for locks and holding
- * them, and from a wakeup until the thread runs. Each system call and each interrupt has a row of its own;
- * every other kind has one row.
+ * Durations between the well-known events: system calls, interrupts, faults, waits for locks, the holding
+ * of locks, and the time from a wakeup until the thread runs. Each system call and each interrupt has a row
+ * of its own; every other kind has one row.
  */
 
 #define LATENCIES_ROWS 128u

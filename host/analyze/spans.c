@@ -410,8 +410,8 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 
 /*
  * Ends spans that must not be paired across this event, if it records that events were switched on or off. If
- * events are switched on while their spans are open, the record of switching them off is missing: these spans
- * end at the last event of their owner.
+ * events are switched on while their spans are open, no record shows when the events were switched
+ * off, so these spans end at the last event of their owner.
  */
 static void end_at_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {

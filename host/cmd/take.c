@@ -28,7 +28,7 @@ struct taking {
 	bool partial;
 	struct take_folder folder;
 	struct take_file file;	   /* the current file; file.stream NULL: no file is open */
-	char new_folder[PATH_MAX]; /* created when the first file begins; "": the folder exists */
+	char new_folder[PATH_MAX]; /* folder to create when the first file begins; "": none */
 	char called[TAKE_NAME_ROOM];
 	uint64_t line;	/* current line of the log */
 	uint64_t size;	/* number of bytes of the current file so far */

@@ -99,9 +99,9 @@ struct ktrace_config {
 	/* enum ktrace_clocks of ktrace/clock.h; any value but 0 costs 1224 bytes for each CPU */
 	uint32_t clocks;
 	/*
-	 * Sends an interrupt to a CPU, in which that CPU calls ktrace_clock_serve() soon. Must not wait.
-	 * Called with interrupts disabled. NULL: clocks are compared only when the CPU's tick calls
-	 * ktrace_heartbeat().
+	 * Sends an interrupt to a CPU. The handler on that CPU must call ktrace_clock_serve() soon. This
+	 * function must not wait. Called with interrupts disabled. NULL: clocks are compared only when the
+	 * CPU's tick calls ktrace_heartbeat().
 	 */
 	void (*interrupt)(uint32_t cpu);
 	/*

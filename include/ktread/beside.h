@@ -18,8 +18,8 @@ extern "C" {
 /* An event of another source. Its fields are packed like those of the trace's own events. */
 struct ktread_beside_event {
 	/*
-	 * in ticks of the trace's clock; a stamp below the previous stamp of the same ring is replaced by the
-	 * previous one
+	 * in ticks of the trace's clock; a stamp below the previous stamp of the same ring is replaced by
+	 * that previous stamp
 	 */
 	uint64_t stamp;
 	uint32_t cpu, thread;

@@ -101,7 +101,7 @@ struct ktrx_cpu {
 #define KTRX_HELD 6u
 struct ktrx_held {
 	uint64_t object; /* address of the lock; 0: an empty entry */
-	/* value of the CPU's `now` when the lock was taken; it was taken at that stamp or later */
+	/* value of the CPU's `now` when the lock was taken; the lock was taken at that stamp or later */
 	uint64_t stamp;
 	uint64_t pc; /* address of the code that took the lock */
 };
@@ -116,11 +116,12 @@ struct ktrx_holder {
 	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
 	uint64_t wait_stamp;  /* stamp of the start of the wait */
 	uint64_t wait_pc;     /* address of the code where the wait began */
-	uint32_t owner;	      /* the holder of the object when the wait began, as `id`; 0: unknown */
-	uint16_t cpu;	      /* of a thread: the CPU on which it runs or last ran */
-	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
-	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */
-	uint64_t deadline;    /* stamp at which the wait ends by itself; 0: none */
+	/* the holder of the object when the wait began, in the form of `id`; 0: unknown */
+	uint32_t owner;
+	uint16_t cpu;	   /* of a thread: the CPU on which it runs or last ran */
+	uint8_t whole;	   /* of a thread: 1 if all locks that it holds are known */
+	uint8_t cause;	   /* of a thread that is runnable: KTRX_CAUSE_* */
+	uint64_t deadline; /* stamp at which the wait ends by itself; 0: none */
 	/* number of the thread that last made this thread runnable, plus 1; 0: none, or an interrupt */
 	uint32_t waker;
 	uint32_t wakes;	    /* number of times that the thread was made runnable */

@@ -123,7 +123,7 @@ struct ktrx_root {
 
 /* One ring. A writer needs the first 64 bytes; the rest is for readers. */
 struct ktrx_ring {
-	uint64_t word;	       /* reserve word, unless head_where says that it is elsewhere */
+	uint64_t word;	       /* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
 	uint64_t base;	       /* writer's pointer to slot 0 */
 	uint32_t mask;	       /* slots - 1 */
 	uint32_t shift;	       /* log2 of slots; 9 to 30 */
@@ -181,7 +181,7 @@ struct ktrx_event {
 
 /*
  * A place descriptor: a place in the kernel's source that records an event which other places record as well.
- * These are among the event descriptors, each aligned to 8 bytes. The name of the file follows,
+ * Place descriptors are among the event descriptors, each aligned to 8 bytes. The name of the file follows,
  * NUL-terminated.
  *
  * A record with the id of a place is a record of the place's event, and has the fields of that event.

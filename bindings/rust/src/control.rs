@@ -57,11 +57,11 @@ pub struct Config {
     pub cpus: u32,
     /// Slots of each ring, a power of two; 0: as many as fit.
     pub slots: u32,
-    /// 0: a full ring overwrites its oldest records; 1: it stops recording.
+    /// 0: a full ring overwrites its oldest records; 1: a full ring rejects new records.
     pub policy: u32,
     /// Maximum number of thread names.
     pub threads: u32,
-    /// Maximum number of threads for which ktrace keeps what they hold and wait for.
+    /// Maximum number of threads for which ktrace keeps the locks that they hold and what they wait for.
     pub holders: u32,
     /// 1: a counter for each CPU and event; 0: one shared counter for each event.
     pub counters: u32,

@@ -34,7 +34,7 @@ impl Event {
     /// Returns whether the event is recorded or counted. Costs one load.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
-        // SAFETY: inside the descriptor; volatile, because C may change it at any time.
+        // SAFETY: the state is inside the descriptor; the read is volatile, because C may change it at any time.
         unsafe { ptr::read_volatile(ptr::addr_of!((*self.0.get()).state)) != v2::state::OFF }
     }
 
@@ -143,7 +143,7 @@ impl Packer {
         }
     }
 
-    /// Appends a string. It is cut to what the C library records, and so that `reserve` bytes are left for the fields
+    /// Appends a string. Cuts it to the length that the C library records, and to leave `reserve` bytes for the fields
     /// after it.
     fn put_string(&mut self, text: &str, reserve: usize) {
         let room = PAYLOAD_MAX.saturating_sub(self.at + 2 + reserve);

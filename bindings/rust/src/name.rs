@@ -19,7 +19,7 @@ impl Name {
     /// Returns the text as a [`Name`]. It must end with a zero byte.
     ///
     /// # Panics
-    /// If it does not; in a constant that is a compile-time error.
+    /// If the text does not end with a zero byte; in a constant, this is a compile-time error.
     pub const fn new(text: &'static str) -> Name {
         assert!(
             !text.is_empty() && text.as_bytes()[text.len() - 1] == 0,

@@ -216,7 +216,7 @@ pub fn set<D: Driver>(driver: &'static mut D) -> Result<(), Error> {
     result(unsafe { ktrace_transport_set(driver.transport()) })
 }
 
-/// The transport that a feature selects: set up when something is sent and no other transport was set.
+/// The transport that a feature selects. It is set up at the first output, unless another transport was set before.
 #[cfg(any(
     all(feature = "transport-x86-64", target_arch = "x86_64"),
     all(feature = "transport-arm64", target_arch = "aarch64")
@@ -279,7 +279,7 @@ fn sent(send: impl Fn() -> c_int) -> Result<(), Error> {
 
 /// Sends all bytes; output of other callers cannot get in between.
 pub fn write_bytes(data: &[u8]) -> Result<(), Error> {
-    // SAFETY: the bytes of the slice.
+    // SAFETY: pointer and length are those of the slice.
     sent(|| unsafe { ktrace_write_bytes(data.as_ptr().cast(), data.len()) })
 }
 
