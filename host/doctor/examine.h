@@ -76,7 +76,7 @@ struct facts {
 	uint32_t online;
 	struct facts_ring *ring; /* an entry for each ring of the trace */
 	uint64_t events, first, last;
-	/* number of thread ids other than 0, and number of those that have a name */
+	/* number of thread ids other than 0, and number of these ids with a known name */
 	uint32_t threads, named;
 	uint32_t lit;	/* facts that are true, as bits of enum view_fact */
 	uint32_t hooks; /* hooks (KTRX_HOOK_*) that at least one CPU has called */
@@ -125,7 +125,7 @@ enum mistake {
 	MISTAKE_SYSCALL_EXIT,	 /* system calls are entered, but hardly any of them returns */
 	MISTAKE_RELEASE,	 /* a thread releases a lock that it does not hold */
 	MISTAKE_CONTEND,	 /* a thread waits for a lock while it waits for another one */
-	/* threads alternate on a CPU without a switch: two CPUs use one number, or a hook is missing */
+	/* threads alternate on a CPU without a switch: two CPUs use the same number, or a hook is missing */
 	MISTAKE_CPU_SHARED,
 	/* the kernel's table shows that a thread waits for a lock, but it has made system calls since then */
 	MISTAKE_WAIT_LEFT,

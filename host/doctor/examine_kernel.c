@@ -320,10 +320,10 @@ static int sections_compare(struct sections_report *report, const char *elf,
 }
 
 /*
- * The linker collects the descriptors of events and settings in sections. A linker script may discard these
- * sections. It may also put them after the image's end or into memory that start code clears, and then they
- * are lost. The guest's memory shows whether the descriptors are intact. Without a trace, the addresses of
- * the sections are checked.
+ * The linker collects the descriptors of events and settings in sections. They are lost if a linker script
+ * discards these sections, or puts them after the image's end or into memory that start code clears. The
+ * guest's memory shows whether the descriptors are intact. Without a trace, the addresses of the sections are
+ * checked.
  */
 
 struct part {

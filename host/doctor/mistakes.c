@@ -148,7 +148,7 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 }
 
 /*
- * Handles the end of a thread's run on this CPU. Records a mistake if the thread also ran on another CPU
+ * Called when a thread stops running on this CPU. Records a mistake if the thread also ran on another CPU
  * until now.
  */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)

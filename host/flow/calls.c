@@ -23,7 +23,7 @@ enum way {
 	WAY_INTERRUPT,
 	WAY_ENTER,
 	WAY_LEAVE,
-	WAY_RESUME, /* something untraced came in between */
+	WAY_RESUME, /* untraced code ran before the next address */
 };
 
 static const uint8_t way_of[] = {

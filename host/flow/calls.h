@@ -2,10 +2,11 @@
 /*
  * Reconstructs calls: the steps of one stream become functions that are entered and left.
  *
- * A call pushes a frame. A return pops the frame whose return address matches or, if none does, the frames
- * above the function that is returned to. An interrupt or a system call also pushes a frame. A jump to the
- * beginning of another function replaces the frame (a tail call). longjmp() pops all frames above its target.
- * If nothing matches, the stack begins anew, with a frame whose beginning was not seen.
+ * A call pushes a frame. A return pops the frame whose return address matches. If no return address matches,
+ * it pops the frames above the function in which execution continues. An interrupt or a system call also
+ * pushes a frame. A jump to the beginning of another function replaces the frame (a tail call). longjmp()
+ * pops all frames above its target. If nothing matches, the stack begins anew, with a frame whose beginning
+ * was not seen.
  *
  * There is a stack for each thread, identified by its number or, if the unit does not report it, by its
  * address space. No duration is reported across a gap or an overflow, or for a frame whose beginning was not

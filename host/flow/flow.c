@@ -7,7 +7,10 @@
 
 #include "ktread/ktread.h"
 
-/* number of steps in which a stamp is looked for: units write the time wherever decoding can begin */
+/*
+ * number of steps at the beginning of a stream in which a stamp is searched for; units write the time
+ * wherever decoding can begin
+ */
 #define LOOK_FOR_STAMP 65536u
 
 struct flow_reader {

@@ -23,8 +23,8 @@
 
 /*
  * Functions of code, each with an id. Code at the same place in the same file is one function, no matter
- * where and how often it is mapped. Code of a file without symbols is one function without a name; so is
- * unknown code.
+ * where and how often it is mapped. All code of a file without symbols is one function without a name, and
+ * all unknown code is one such function.
  */
 
 struct flow_function {
@@ -56,7 +56,8 @@ uint32_t flow_functions_count(const struct flow_functions *functions);
 const struct flow_function *flow_functions_get(const struct flow_functions *functions, uint32_t id);
 
 /*
- * Returns true if both are parts of one function: a jump between the parts does not enter the function again.
+ * Returns true if both are parts of the same function. A jump between these parts does not enter the function
+ * again.
  */
 static inline int flow_same_function(const struct flow_function *a, const struct flow_function *b)
 {

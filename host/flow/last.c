@@ -12,7 +12,7 @@
 
 #include "ktread/ktread.h"
 
-#define WINDOW 65536u /* bytes; a branch takes about one byte */
+#define WINDOW 65536u /* bytes of the first window; a branch takes about one byte */
 #define WIDER  4u
 
 struct kept {

@@ -150,7 +150,7 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 {
 	struct flow_tree *tree = to;
 	uint64_t ticks;
-	/* If the unit wrote no timestamp in between, the duration is unknown. */
+	/* If the unit wrote no timestamp between the call and the return, the duration is unknown. */
 	const int known = flow_took(frame, moment->step, &ticks) && ticks > 0;
 	char *at = base_output_line(tree->out);
 

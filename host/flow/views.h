@@ -176,7 +176,7 @@ const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 
 struct flow_spread {
 	const struct flow_kernel *kernel;
-	const struct ktread *trace; /* the trace that has the types of those events */
+	const struct ktread *trace; /* the trace that contains the types of the events in `kernel` */
 	uint32_t cpu;		    /* KTRX_NO_CPU: unknown, and all steps are `about` */
 	uint64_t from, to;	    /* stamps that bound the piece; `to` UINT64_MAX: unknown */
 	uint64_t run_from, run_to;  /* instruction counts that bound the piece */

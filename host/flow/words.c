@@ -212,7 +212,7 @@ static void add_sample(struct text *text, const struct hwt_sample *sample)
 		add(text, " translation=%u", sample->latency_translation);
 }
 
-/* Appends "to 0x1000 (main)"; Leaves out the name if the address is unknown, for example 0. */
+/* Appends "to 0x1000 (main)". Leaves out the name if the address is unknown, for example 0. */
 static void add_target(struct text *text, const struct flow *flow, const struct hwt_step *step)
 {
 	char name[FLOW_PLACE_ROOM];

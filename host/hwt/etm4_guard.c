@@ -72,8 +72,9 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * Handles a mispredict, which takes back the newest atom's outcome and the addresses after it. Returns true
- * if that atom is still in the queue, and no other element follows an address.
+ * Handles a mispredict packet, which takes back the outcome of the newest atom and the addresses after that
+ * atom. Returns true if the atom is still in the queue, and no element other than an address follows one of
+ * these addresses.
  */
 static bool mispredict(struct etm4_guard *guard)
 {

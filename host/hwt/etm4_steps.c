@@ -182,7 +182,7 @@ static uint8_t bits_of(ocsd_isa isa)
 	return isa == ocsd_isa_thumb2 ? 16 : 32;
 }
 
-/* Reports that known code is not what ran: the runs since the last address packet are a guess. */
+/* Reports that other code ran than the known code: the runs since the last address packet are a guess. */
 static void put_mismatch(struct etm4_steps *steps, uint64_t address, const char *text)
 {
 	struct hwt_step step = {

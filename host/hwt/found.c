@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Programs and libraries that were found by their code: finds the one whose code is at an address. */
+/* Finds the program or library whose code is at an address, by comparing its file with the recorded code. */
 #include "images.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/search.h"
 
 #define WINDOW 64u /* bytes that are compared, from the address on */
-#define LEAST  8u  /* number of equal bytes that identify a file, unless fewer are known */
+#define LEAST  8u  /* number of equal bytes that is needed to identify a file, unless fewer bytes are known */
 
 /* Finds the range of addresses with the file's code. Returns false if it has none. */
 static bool find_bounds(const struct hwt_binary *binary, uint64_t *first, uint64_t *end)

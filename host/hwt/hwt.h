@@ -61,7 +61,7 @@ enum hwt_branch {
 	HWT_BRANCH_LEAVE_KERNEL, /* sysret, eret, iret */
 };
 
-/* Why it is unknown what ran. */
+/* Reasons why it is unknown which code ran. */
 enum hwt_gap {
 	HWT_GAP_MISSING, /* bytes of the stream are missing */
 	HWT_GAP_DAMAGED, /* bytes are not as the unit wrote them, or contradict the code */
@@ -118,7 +118,7 @@ struct hwt_step {
 	/*
 	 * Last timestamp of the unit before this step, converted to the clock of the file (that of the
 	 * rings). Up to eight consecutive runs of Intel PT within one function may all have the stamp of the
-	 * first: a stamp may be too early, but never too late.
+	 * first: so a stamp may be too early, but never too late.
 	 */
 	uint64_t stamp;
 	/*
@@ -192,8 +192,8 @@ void hwt_images_free(struct hwt_images *images);
  * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). It
  * ran `*base` bytes above the addresses in its headers. If `base` is NULL, and the recording's code does not
  * match the file at these addresses, the file is searched for in that code. The kernel is found at one base,
- * programs and libraries may be found at several. Fails if the file is not what ran, or is for another
- * machine.
+ * programs and libraries may be found at several. Fails if other code than the file's ran, or if the file is
+ * for another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*

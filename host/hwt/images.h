@@ -36,7 +36,7 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 
 /*
  * Returns how many bytes from an address on, at most `size`, are unknown in that space, so that the caller
- * may fill them from another source. If `any` is set, they are unknown in all spaces.
+ * may fill them from another source. If `any` is set, counts only bytes that are unknown in all spaces.
  */
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
@@ -76,9 +76,9 @@ struct hwt_code_runs {
 int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs);
 
 /*
- * Checks whether a file is what ran: compares the code of a recording with the file, block by block. A kernel
- * that patches itself differs in a few bytes of some blocks. In another build, code has moved: many blocks
- * have little in common with the file, and the file's names are wrong there.
+ * Checks whether the code of a file ran: compares the code of a recording with the file, block by block. A
+ * kernel that patches itself differs in a few bytes of some blocks. In another build, code has moved: many
+ * blocks have little in common with the file, and the file's names are wrong there.
  */
 
 struct hwt_likeness {
@@ -174,7 +174,7 @@ struct hwt_added {
 struct hwt_found {
 	struct hwt_binary *binary;
 	uint64_t base, first, end;
-	uint64_t reach; /* greatest `end` among this entry and those before it */
+	uint64_t reach; /* largest `end` of this entry and all earlier entries */
 };
 
 struct hwt_image_warning {

@@ -13,7 +13,7 @@ enum group {
 	MONT,	       /* CPUs with efficient cores only */
 };
 
-/* CPUs by the errata that they share with earlier ones, as in libipt 2.3. */
+/* CPU models, grouped by the errata that they share with earlier models, as in libipt 2.3. */
 static const struct {
 	uint16_t family;
 	uint8_t model, group;

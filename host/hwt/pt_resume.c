@@ -12,7 +12,7 @@
 
 #define HEAD_PGE     0xd1u /* TIP.PGE with a 64-bit address */
 #define HEAD_FUP     0xddu /* FUP with a 64-bit address */
-#define ADDRESS_MOST 9u	   /* bytes of such a packet */
+#define ADDRESS_MOST 9u	   /* size in bytes of a packet with a 64-bit address */
 
 /* Place of a packet in the piece. Size 0: no packet. */
 struct place {

@@ -126,7 +126,7 @@ static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt
 	stream->unit = stream->cpu = cpu;
 }
 
-/* Adds the part of a chunk that is in the file, which may have been cut short. */
+/* Adds the part of a chunk that is in the file. The file may have been cut short. */
 static int add_present(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
 	struct hwt_chunk present = *chunk;

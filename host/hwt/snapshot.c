@@ -113,7 +113,7 @@ void hwt_snapshot_close(struct hwt_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Moves an address space to the front of those that are tried. */
+/* Moves an address space to the front of the address spaces that are tried. */
 static void keep(struct hwt_snapshot *snapshot, uint64_t space)
 {
 	unsigned at;
@@ -226,9 +226,9 @@ static bool descend(struct ktread_memory *memory, uint16_t machine, uint64_t tab
 }
 
 /*
- * Tables for 39-bit addresses have one level less. Reading them as tables for 48 bits may lead to an address
- * as well, because of their device mappings. If only one of the two readings leads to memory, that one is
- * right.
+ * Tables for 39-bit addresses have one level less. If they are read as tables for 48 bits, the result may be
+ * an address, too, because they contain device mappings. If only one of the two ways of reading gives an
+ * address in memory, that way is right.
  */
 static bool descend_arm(struct ktread_memory *memory, uint64_t table, uint64_t address, uint64_t *physical)
 {

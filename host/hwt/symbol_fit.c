@@ -316,7 +316,9 @@ bool hwt_map_fit_is_known(const struct hwt_map_fit *fit)
 	return fit->calls >= LEAST;
 }
 
-/* Calls to addresses outside the list are those to modules, which System.map does not contain. */
+/*
+ * Calls to addresses outside the list are calls to functions of modules, which System.map does not contain.
+ */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit)
 {
 	return fit->entries > 0 && fit->entries * 16 >= fit->inside * 15 && fit->inside * 2 >= fit->calls;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The functions of a kernel, read from a list of its symbols as in System.map, /proc/kallsyms or the output
- * of nm. Also checks whether they are those of the code that ran.
+ * of nm. Also checks whether these functions are in the code that ran.
  */
 #ifndef HWT_SYMBOL_MAP_H
 #define HWT_SYMBOL_MAP_H
@@ -22,7 +22,7 @@ struct hwt_map_function {
 };
 
 struct hwt_map {
-	struct hwt_map_function *function; /* sorted by address, one for each address */
+	struct hwt_map_function *function; /* sorted by address; one function for each address */
 	size_t functions;
 	char *texts;
 };

@@ -52,7 +52,7 @@ static int insert(struct hwt_view *view, size_t at, const struct hwt_span *span)
 	return 0;
 }
 
-/* Removes everything from `address` to `last`. */
+/* Unmaps all addresses from `address` to `last`. */
 static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 {
 	size_t at = find(view, address), end;

@@ -21,8 +21,9 @@ int a64_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Returns nonzero for loads and stores; system instructions and those that generate exceptions; unallocated
- * encodings; and floating point, SIMD and SVE, which a kernel may have disabled. Decided by bits 28:25.
+ * Decides by bits 28:25. Returns nonzero for loads, stores, system instructions, instructions that generate
+ * exceptions, and unallocated encodings. Also returns nonzero for floating point, SIMD and SVE, which a
+ * kernel may have disabled.
  */
 int a64_faults(const unsigned char *bytes, size_t size)
 {
@@ -32,7 +33,7 @@ int a64_faults(const unsigned char *bytes, size_t size)
 		return 1;
 	word = word_of(bytes);
 	group = word >> 25 & 0xf;
-	/* branches and system; these values are not those of data processing (100x) */
+	/* branches and system instructions; data processing has other values (100x) */
 	if (group == 0xa || group == 0xb)
 		return word >> 24 == 0xd4 || word >> 22 == 0x354;
 	return group < 4 || (group & 5) == 4 || (group & 7) == 7;
@@ -48,7 +49,10 @@ int a64_between(uint64_t handler)
 	return a64_vector(handler) != 0;
 }
 
-/* The table has 2 KiB and is aligned to its size; each of its 16 entries has 0x80 bytes. */
+/*
+ * The table of handlers has a size of 2 KiB and is aligned to this size. Each of its 16 entries has 0x80
+ * bytes.
+ */
 uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
 	(void)bytes, (void)size;

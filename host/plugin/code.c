@@ -174,8 +174,8 @@ static void replace_blocks(struct page *page, const struct block *by, uint64_t i
 }
 
 /*
- * Makes `block` the one seen at its addresses. Returns nonzero if other bytes may have been recorded there
- * before.
+ * Puts `block` in place of other blocks at its addresses. Returns nonzero if other bytes may have been
+ * recorded there before.
  */
 static int take_place(struct page *page, struct block *block, uint64_t in)
 {

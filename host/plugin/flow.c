@@ -129,7 +129,10 @@ static int is_resumed(struct vcpu *vcpu, const struct point *at, const struct bl
 	return 0;
 }
 
-/* Handles a block `to` to which `at` does not lead by itself. */
+/*
+ * Handles the case that execution continues at the block `to`, although the end of the last block does not
+ * lead there.
+ */
 static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *to)
 {
 	uint64_t from;
@@ -156,7 +159,10 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
-		/* A system call leads to a handler by itself, which may also handle faults. */
+		/*
+		 * The end of a block leads to a handler only if it is a system call. The same handler may
+		 * also handle faults.
+		 */
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
 		return 1;
@@ -185,7 +191,7 @@ static void set_reached(struct vcpu *vcpu, uint64_t address)
 		output_set_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
-/* Writes a packet of outcomes, or looks at the clock. `has_outcome`: the previous block has an outcome. */
+/* Writes a packet of outcomes, or reads the clock. `has_outcome`: the previous block has added an outcome. */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,
 						     uint64_t address)
 {

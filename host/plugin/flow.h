@@ -26,8 +26,8 @@
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 
 /*
- * Callbacks for qemu_plugin_register_vcpu_insn_exec_cb(): flow_enter() for the first point of a block,
- * flow_pass() for the other ones. `point` is a struct point.
+ * Callbacks for qemu_plugin_register_vcpu_insn_exec_cb(): flow_enter() is for the first point of a block,
+ * flow_pass() for the other points. `point` is a struct point.
  */
 void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
@@ -40,8 +40,8 @@ struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);
 
 /*
- * Begins writing a trace that has been set up, from `address` on, which is about to run; 0: from the next
- * block on.
+ * Begins writing a trace that has been set up. The instruction at `address` is about to run and is the first
+ * in the trace. If `address` is 0, the trace begins with the next block.
  */
 void flow_begin(struct trace *trace, uint64_t address);
 /* Stops writing a trace. The instruction at `address` has not run. */

@@ -151,7 +151,11 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < count; i++)
 		rings += instruction[i].rings;
 	if (watched)
-		flow_look_at_clocks(); /* translation takes longer than the code that runs in between */
+		/*
+		 * because the translation of a block takes longer than the code that runs between two
+		 * translations
+		 */
+		flow_look_at_clocks();
 	if (count == 0 || (!watched && rings == 0))
 		return;
 	if (!may_be_cut(instruction, count)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The output of packets: mapped pieces of memory that are written one after another, then again from the
- * first piece, or up to a limit. output_put() writes bytes at once; output_publish() makes their end known.
+ * first piece, or up to a limit. output_put() writes bytes at once; output_publish() publishes the position
+ * after them.
  */
 #ifndef PLUGIN_RINGS_H
 #define PLUGIN_RINGS_H
@@ -66,8 +67,9 @@ static inline void output_publish(struct output *output)
 }
 
 /*
- * Publishes the address that the trace has reached, after all packets and branches have been published; 0
- * while they are added. If QEMU is killed in between, the trace ends earlier, but is consistent.
+ * Publishes the address that the trace has reached, after all packets and branches have been published. While
+ * packets and branches are added, publishes 0. If QEMU is killed in that time, the trace ends earlier, but is
+ * consistent.
  */
 static inline void output_set_reached(struct output *output, uint64_t address)
 {

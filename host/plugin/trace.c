@@ -127,8 +127,8 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * Where code has changed (`renew`), a decoder must know the time before it decodes the code at `address`. A
- * decoder of Intel PT applies a time packet only from the next branch on, so a synchronization point is
+ * If code has changed (`renew` is set), a decoder must know the time before it decodes the code at `address`.
+ * A decoder of Intel PT applies a time packet only from the next branch on, so a synchronization point is
  * written there.
  */
 static void attend(struct trace *trace, uint64_t address, int reported)

@@ -81,7 +81,7 @@ struct trace {
 	uint32_t thread;
 	uint64_t clock_base, clock_start,
 		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
-	uint8_t look;		 /* bytes of packets between two looks at the clock */
+	uint8_t look;		 /* bytes of packets between two readings of the clock */
 	uint64_t clock_step;	 /* a smaller increase of time is not written */
 	uint64_t time;		 /* the last time written */
 	/* code has been replaced: write the exact time before it runs; set by any thread */
@@ -158,7 +158,7 @@ struct encoder {
 	void (*sync)(struct trace *trace, uint64_t address);
 	/* Begins tracing before the instruction at this address. Requires: trace->mode is set. */
 	void (*on)(struct trace *trace, uint64_t address);
-	/* Ends tracing: all instructions before `address` have run, the one at `address` has not. */
+	/* Ends tracing: all instructions before `address` have run, the instruction at `address` has not. */
 	void (*off)(struct trace *trace, uint64_t address);
 	/* Ends tracing with the block's branch, whose target `to` is not known from the code. */
 	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
@@ -168,8 +168,8 @@ struct encoder {
 	 */
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
 	/*
-	 * Reports an interrupt or exception: all instructions before `from` have run, the one there has not;
-	 * continues at `to`.
+	 * Reports an interrupt or exception: all instructions before `from` have run, the instruction at
+	 * `from` has not. Execution continues at `to`.
 	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
 	/* Writes trace->time. `before` is the time written last; 0: write the full time. */

@@ -86,8 +86,8 @@ static int only_modrm_two(unsigned char byte)
 
 /*
  * Returns true for instructions without memory access, privilege or division: moves of immediates, arithmetic
- * with the accumulator and an immediate, direct jumps. Includes hlt: an interrupt comes after it; it faults
- * only in user mode.
+ * with the accumulator and an immediate, direct jumps. Includes hlt: an interrupt comes after hlt, and hlt
+ * faults only in user mode.
  */
 static int never_faults(const struct opcode *op)
 {

@@ -72,7 +72,10 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 	return true;
 }
 
-/* Without lock hooks, events show the waits. With lock hooks, tables show them and events do not count. */
+/*
+ * Takes waits from events if the kernel calls no lock hooks. If it calls lock hooks, waits are taken only
+ * from the tables.
+ */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)
 {

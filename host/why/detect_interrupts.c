@@ -50,9 +50,9 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * Returns whether the newest interrupts all have one number, without another event between them. On an idle
- * CPU that is not enough: all interrupts interrupt the idle loop at the same place, and the tick may be
- * stopped. There, the interrupts must also leave no time for other work.
+ * Returns whether all of the newest interrupts have the same number, without another event between them. On
+ * an idle CPU that is not enough: all interrupts interrupt the idle loop at the same place, and the tick may
+ * be stopped. There, the interrupts must also leave no time for other work.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -71,7 +71,10 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
 }
 
-/* Returns whether one interrupt causes nearly all events of the CPU. Timer ticks may come in between. */
+/*
+ * Returns whether one interrupt causes nearly all events of the CPU. Timer ticks may come between these
+ * events.
+ */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
@@ -280,7 +283,10 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
 }
 
-/* Returns whether a tick is overdue: the CPU ran on without a tick, or showed no activity for HOST_MS. */
+/*
+ * Returns whether a tick is overdue: the CPU continued to run without a tick, or showed no activity for
+ * HOST_MS.
+ */
 static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||

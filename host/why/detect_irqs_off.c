@@ -16,7 +16,7 @@
 #define EVENTS	4u    /* number of events that is enough to show that the CPU ran all the time */
 /* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
 #define TICKS 8u
-/* if this many periods end at one place, this is not an accident, even on a machine with one CPU */
+/* if this many periods end at the same place, this is not an accident, even on a machine with one CPU */
 #define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,

@@ -13,7 +13,7 @@
 #define CALLS_LEAST  64u
 #define CALLS_SOME   256u  /* after this many polls, a thread may still go to sleep */
 #define CALLS_MANY   2048u /* after this many polls, a thread hardly goes to sleep any more */
-#define LONG_MS	     250u  /* a thread that polls for longer is not about to sleep */
+#define LONG_MS	     250u  /* ms: a thread that polls for longer than this is not about to sleep */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u
 #define SILENT_MS    1500u

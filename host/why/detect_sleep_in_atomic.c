@@ -93,8 +93,8 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has taken the lock again since the recorded switch. Then the lock was released in
- * between, and the same code may have slept with it again.
+ * Returns whether the CPU has taken the lock again since the recorded switch. Then the lock was released
+ * after that switch, and the same code may have slept again while it held the lock.
  */
 static bool was_taken_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

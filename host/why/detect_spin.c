@@ -2,8 +2,8 @@
 /*
  * Spins: a thread that runs without progress. For half a second it has recorded no event of its own, and each
  * interrupt interrupted it in one small piece of code. That code is in a program outside of a system call, or
- * in the kernel. A computation looks alike, so a spin is likely only if it lasts long and stays within a few
- * instructions. If interrupts are disabled, the CPU's registers show where the thread is.
+ * in the kernel. A computation looks the same in a trace, so a spin is likely only if it lasts long and stays
+ * within a few instructions. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
 

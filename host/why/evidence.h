@@ -106,7 +106,7 @@ struct why_interrupts {
 	bool left;   /* the handler of the newest interrupt has returned */
 	uint64_t pc; /* instruction that the newest interrupt interrupted; 0: unknown */
 	/*
-	 * number of newest interrupts in a row that have one number, without another event of that CPU
+	 * number of newest interrupts in a row that have the same number, without another event of that CPU
 	 * between them
 	 */
 	uint64_t run;
@@ -116,7 +116,7 @@ struct why_interrupts {
 	 * longer intervals
 	 */
 	uint64_t near, far;
-	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at one place */
+	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at the same place */
 	/* counts by interrupt number, in order of first occurrence; more than WHY_IRQ_KINDS are left out */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
@@ -202,7 +202,8 @@ struct why_thread {
 	bool in_fault;		/* the handler of the newest fault has not returned */
 	char fault_how[24];	/* how the newest fault ended, "": unknown */
 	/*
-	 * number of newest faults in a row at one address by one instruction, without progress between them
+	 * number of newest faults in a row at the same address by the same instruction, without progress
+	 * between them
 	 */
 	uint64_t fault_repeats;
 	uint64_t fault_first;	/* stamp of the first fault that `fault_repeats` counts */
@@ -256,7 +257,8 @@ struct why_order {
 	uint64_t first, then;
 	uint64_t stamp;		    /* stamp in the trace with the number `trace` */
 	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
-	uint64_t outer[WHY_OUTER];  /* further locks that were held each time; 0: none */
+	/* other locks that were held each time this order was recorded; 0: none */
+	uint64_t outer[WHY_OUTER];
 	uint64_t count;
 	uint32_t thread, cpu;
 	bool several;	/* more than one thread has taken the locks in this order */
@@ -327,7 +329,10 @@ struct why_waits {
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
-	/* timed sleeps during the longest wait that ended late, by a large part of the length of that wait */
+	/*
+	 * timed sleeps during the longest wait that ended too late; the delay was a large part of the length
+	 * of that wait
+	 */
 	uint32_t worst_late;
 	uint32_t worst_punctual; /* timed sleeps during the longest wait that ended on time */
 	/* ticks of the longest wait in which CPU `worst_cpu` should have recorded something and did not */
@@ -360,7 +365,7 @@ struct why_evidence {
 	uint64_t alive; /* the newest stamp of events and tables, without the silence after it */
 	uint64_t first; /* stamp of the oldest event */
 	uint64_t newest_event; /* stamp of the newest event */
-	uint64_t window; /* length in ticks of the window, the last part of the trace: at most a second */
+	uint64_t window; /* length in ticks of the window, the last part of the trace; at most one second */
 	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */
 	/* the host captured it because heartbeats were missing or its time limit was reached */
 	bool stalled;
@@ -422,8 +427,8 @@ int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, stru
 void why_evidence_free(struct why_evidence *evidence);
 /*
  * Adds the lock orders of an earlier trace. `number` is the number of that trace, from 1. A lock of the
- * earlier trace is a lock of this trace if both have one name. If it has no name, its address decides, but
- * only if both traces are from one build. Returns 0 or a negative KTREAD_E_*.
+ * earlier trace is a lock of this trace if both have the same name. If the lock has no name, its address
+ * decides, but only if both traces are from the same build. Returns 0 or a negative KTREAD_E_*.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 

@@ -99,7 +99,10 @@ void why_survey_cut(struct why_evidence *evidence)
 
 #define STOP_MS 100u /* the tables of a stopped machine may be this much newer than its last event */
 
-/* If recording was stopped and the machine ran on, only the tables show what happened after the stop. */
+/*
+ * If recording was stopped and the machine continued to run, only the tables show what happened after the
+ * stop.
+ */
 void why_survey_stop(struct why_evidence *evidence)
 {
 	if (evidence->info->stopped && evidence->newest_event &&

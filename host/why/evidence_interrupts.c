@@ -117,7 +117,7 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-/* Counts interrupts in a row that have one number. */
+/* Counts interrupts in a row that have the same number. */
 static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
 		       uint64_t number, uint64_t pc)
 {

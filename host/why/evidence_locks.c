@@ -149,8 +149,8 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 
 /*
  * Returns the thread for which the lock order of the event counts. Returns NULL for an event of an interrupt
- * handler, because its locks are not held by the thread. Also returns NULL for thread 0, which may run on
- * several CPUs at once.
+ * handler, because the thread does not hold the locks of an interrupt handler. Also returns NULL for thread
+ * 0, which may run on several CPUs at once.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {

@@ -11,7 +11,7 @@
 #include "why/pulse.h"
 
 #define BATCH_US 200u /* wakeups that are at most this far apart count as one */
-/* if this many other waits for devices ended during a wait, devices did answer in that time */
+/* if at least this many other waits for devices ended during a wait, devices did answer during that wait */
 #define OVERTAKEN 8u
 /* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
 #define TICKS	    8u
@@ -76,8 +76,8 @@ const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence,
 }
 
 /*
- * Adds the interval since the previous wakeup. Leaves it out if a gap is in between, because the gap may hide
- * other wakeups.
+ * Adds the interval since the previous wakeup. Leaves the interval out if it contains a gap, because the gap
+ * may hide other wakeups.
  */
 static void add_interval(struct why_reader *reader, struct why_queue *queue, uint64_t stamp)
 {

@@ -77,7 +77,7 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	return evidence->state_off || evidence->no_holders;
 }
 
-/* Returns how many frames in a row, from frame `n` on, have one return address. */
+/* Returns how many frames in a row, from frame `n` on, have the same return address. */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {
 	uint32_t count = 1;

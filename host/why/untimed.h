@@ -59,7 +59,8 @@ uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why
 
 /*
  * Returns whether the wakeups of a queue are periodic. There must be enough of them in a long enough time,
- * and most intervals between them must have about one length. Sets `*usual` to the median interval, in ticks.
+ * and most intervals between them must have about the same length. Sets `*usual` to the median interval, in
+ * ticks.
  */
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 
@@ -74,7 +75,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 				 char *buffer, size_t size);
 
 /*
- * The newest waits of a thread for one object, by counts in the thread's table row. The kernel counts them
+ * The newest waits of a thread for one object, from counts in the thread's table row. The kernel counts them
  * when it wakes the thread, so they are known even if the rings have been overwritten.
  */
 
@@ -98,9 +99,9 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed 
 bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
- * Threads that do not run although they are runnable by tables or events. This does not prove that such a
- * thread waits for a CPU. It may have ended, may sleep at a place without a hook, or may be an idle thread
- * with an unusual name.
+ * Threads that do not run although tables or events show that they are runnable. This does not prove that
+ * such a thread waits for a CPU. It may have ended, may sleep at a place without a hook, or may be an idle
+ * thread with an unusual name.
  */
 
 struct why_turn {
@@ -124,8 +125,8 @@ bool why_turn_is_explained(const struct why_evidence *evidence, const struct why
 			   const struct why_thread **runs);
 
 /*
- * Returns whether the thread has been runnable for a second or more. The time in which the machine was silent
- * at the end does not count.
+ * Returns whether the thread has been runnable for one second or more. The time in which the machine was
+ * silent at the end does not count.
  */
 bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn);
 
