@@ -24,8 +24,8 @@
 #define VMIDCVR	  0x640u
 #define CIDCCTLR  0x680u
 #define VMIDCCTLR 0x688u
-#define FIFO	  24u /* bytes that stay in the unit until a flush */
-#define BUSY	  2u  /* reads of TRCSTATR until a change is complete */
+#define FIFO	  24u /* number of bytes that stay in the unit until a flush */
+#define BUSY	  2u  /* number of reads of TRCSTATR until a change is complete */
 
 static uint32_t field(uint32_t value, unsigned shift, unsigned width)
 {

@@ -14,7 +14,7 @@
 #include "proc/put.h"
 #include "unit/support/ktread_writer.h"
 
-#define EACH   3 /* sequences in each trace */
+#define EACH   3 /* number of sequences in each trace */
 #define TRACES ((DANGERS + EACH - 1) / EACH)
 
 static char evil[EACH * (DANGER_MOST + 2) +

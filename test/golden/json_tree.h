@@ -23,8 +23,8 @@ struct json {
 
 /*
  * Reads one value from `*text`, which ends with NUL, and moves `*text` past the value and the blanks after
- * it. Returns NULL, or a description of the error. Then `*text` is at the error. In both cases the caller
- * frees `json` with json_free().
+ * it. Returns NULL, or a description of the error; after an error, `*text` points to its place. In both cases
+ * the caller frees `json` with json_free().
  */
 const char *json_read(const char **text, struct json *json);
 void json_free(struct json *json);

@@ -24,7 +24,7 @@ struct thread {
 };
 
 static struct thread thread[THREADS];
-static uint32_t on[CPUS]; /* index of the running thread */
+static uint32_t on[CPUS]; /* for each CPU: index of the running thread */
 static struct ktrx1_record *ring[CPUS];
 static uint64_t head[CPUS], slots, clock_now = 5000000000u, seed;
 static unsigned lost;

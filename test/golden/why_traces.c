@@ -123,8 +123,8 @@ static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 }
 
 /*
- * A thread ends while it holds a mutex. Two threads wait for the mutex. One of them began before the first
- * thread's end, the other one after it.
+ * A thread ends while it holds a mutex. Two threads wait for the mutex. One began to wait before the first
+ * thread ended, the other one after that.
  */
 static void make_dead_owner(void)
 {

@@ -40,7 +40,7 @@ boot() {
 	measurements=$(build/test/clock_samples "$out")
 }
 
-# order OPTION…: prints the number of switches, of switches out of order by more than $doubt seconds, of
+# order OPTION…: prints four numbers: of switches, of switches out of order by more than $doubt seconds, of
 # interrupts, and of interrupts out of order.
 doubt=0
 order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/messages" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }

@@ -27,10 +27,10 @@ boot() {
 	sed 's/--More--\r *\r//g; s/^Booting from ROM\.*//' "$tmp/console" | tr -d '\r' >"$tmp/lines"
 }
 
-# occurs TEXT COUNT: the console contains the text at least so often.
+# occurs TEXT COUNT: succeeds if the console contains TEXT at least COUNT times.
 occurs() { [ "$(grep -aoF -e "$1" "$tmp/console" | wc -l)" -ge "$2" ]; }
 
-# records EVENT COUNT: each CPU of the running guest has recorded the event at least so often.
+# records EVENT COUNT: succeeds if each CPU of the running guest has recorded EVENT at least COUNT times.
 records() {
 	"$ktrace" extract -o "$tmp/live" "$tmp"/trace.*.ram && "$ktrace" show --event "$1" "$tmp/live" >"$tmp/recorded" &&
 		count_is_at_least "$2" "$tmp/recorded" ' CPU0 ' && count_is_at_least "$2" "$tmp/recorded" ' CPU1 '

@@ -59,7 +59,7 @@ check "keep= with more boots than possible: a message states the maximum" grep -
 
 has_both() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err"; }
 
-# While the second boot runs.
+# Extracts the trace of the previous boot while the second boot runs.
 for arch in x86_64 aarch64 riscv64; do
 	rm -f "$out"
 	boot_open "$arch" "keep=1 debug=ktrace run=reset,forever"

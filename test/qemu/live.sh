@@ -86,7 +86,7 @@ done
 # proves nothing.
 # memory: prints the resident memory of live in kB.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
-# shown COUNT: waits until live has printed so many lines.
+# shown COUNT: waits until live has printed COUNT lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
 start x86_64 run=stress seconds=40
 : >"$tmp/live"

@@ -49,7 +49,8 @@ equal "--on-stall report: the run ends at the timeout with status 12" 12 "$(cat 
 equal "--on-stall report: the stall is reported once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
 check "--on-stall report: the trace of the end replaces that of the stall" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
-# After a stall, the next command is why, also if the user ends the run, or has asked for the cause.
+# After a stall, `ktrace why` is suggested as the next command, even if the user ends the run or has asked for
+# the cause.
 : >"$tmp/err" # the earlier run's messages are not those of this run
 # shellcheck disable=SC2046
 "$ktrace" run --timeout $limit --stall 1 --on-stall report -o "$out" -- $(demo x86_64 2) -append "debug=ktrace run=hang" \

@@ -88,7 +88,7 @@ dumps_of_version_1() {
 	check "$1 $2: ktrace-decode reads dumps of version 1" build/bin/ktrace-decode --summary "$trace"
 }
 
-# without_the_device ARCH TRANSPORT: checks a kernel that shall use a transport whose device is absent.
+# without_the_device ARCH TRANSPORT: checks a kernel with a transport whose device is absent.
 without_the_device() {
 	boot "$1" none "transport=$2 run=ipi exit=3"
 	check "$1 without $2: enabling the transport returns an error" \

@@ -394,7 +394,7 @@ static int clones(void)
 
 /*
  * Creates a child with CLONE_PARENT: it becomes the caller's sibling. If the recorder has started the caller,
- * it is a child of the recorder.
+ * the new process is a child of the recorder.
  */
 static int sibling(void)
 {

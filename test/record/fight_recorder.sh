@@ -8,8 +8,8 @@ trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
 
-# begin CASE: starts a recorder with the program of the case. Their standard input stays open. Stores their
-# process ids in $recorder and $target.
+# begin CASE: starts a recorder, which starts the program of the case. The standard input of both stays open.
+# Stores the process id of the recorder in $recorder, and that of the program in $target.
 begin() {
 	mkfifo "$tmp/in.$1"
 	exec 8<>"$tmp/in.$1"
@@ -21,7 +21,7 @@ begin() {
 	kills="$kills $target"
 }
 has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$recorder/status"; }
-# ended NAME: checks, under this name, that the recorder ends without being killed.
+# ended NAME: checks that the recorder ends without being killed. NAME is the name of the check.
 ended() {
 	check "$1" eventually has_ended
 	kill -KILL "$recorder" 2>"$tmp/kill"

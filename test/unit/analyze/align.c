@@ -226,7 +226,7 @@ static void clocks_in_step_stay_as_they_are(void **state)
 	ktread_close(trace);
 }
 
-/* The same time between events repeats, but the clocks are not the cause. */
+/* The same time between two events occurs again and again, but not because of wrong clocks. */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
@@ -243,7 +243,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* The same, but other clocks are wrong. */
+/* The same time between two events occurs again and again, and other clocks are wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };

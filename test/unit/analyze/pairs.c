@@ -196,8 +196,8 @@ static void gap_of_the_cpu_drops_a_pair(void **state)
 }
 
 /*
- * A gap counts from the last event before it. The event that reports the gap may come long after a pair on
- * another CPU has ended.
+ * A gap begins at the last event before the lost slots. The event that reports the gap may come long after a
+ * pair on another CPU has ended.
  */
 static void gap_counts_from_the_last_event_before_it(void **state)
 {

@@ -15,7 +15,7 @@
 #include "export/calls.h"
 #include "ktrx/v2.h"
 
-/* System calls that the functions below return instead of the reader. */
+/* System calls. The functions below, which replace functions of the reader, return them. */
 static const struct call {
 	const char *name, *types;
 } table[] = {

@@ -328,7 +328,7 @@ static void *measure_in_pieces(void *result)
 {
 	online(1);
 	for (uint32_t i = 0; i < ATTEMPTS && !over; i++) {
-		answers_left = 4; /* the last answer is not given */
+		answers_left = 4; /* CPU 0 gives three answers and then stops */
 		if (ktrace_clock_measure() == KTRACE_OK)
 			over = true;
 		attempt++;

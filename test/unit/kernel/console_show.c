@@ -360,7 +360,7 @@ static void the_pager_waits_at_each_page(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 1, 9);
-	screen.keys = "?\r q"; /* an unknown key, a line, a page, quit */
+	screen.keys = "?\r q"; /* keys: an unknown one, next line, next page, quit */
 	snprintf(wanted, sizeof(wanted),
 		 "cpu0 9: test_number  9\ncpu0 8: test_number  8\ncpu0 7: test_number  7\n%s"
 		 "cpu0 6: test_number  6\n%s"

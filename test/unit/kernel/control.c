@@ -333,8 +333,8 @@ static void switching_a_recording_event_is_recorded(void **state)
 }
 
 /*
- * A stop of all recording is not recorded, because no record can follow. The record of a start is about all
- * events that were off until then.
+ * A stop of all recording is not recorded, because no record can follow. The record of a start covers all
+ * events that were off before it.
  */
 static void a_start_is_recorded(void **state)
 {

@@ -177,7 +177,7 @@ static void record_many_laps(void)
 	dump_trace_switches(256 * DUMP_RING_SLOTS);
 }
 
-/* After 256 laps the generation repeats; only the head distinguishes the laps. */
+/* The generation repeats after 256 laps. Then only the head shows to which lap a slot belongs. */
 static void a_repeated_generation_is_not_mistaken(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);

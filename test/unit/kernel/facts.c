@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests facts: one call records an event and updates the state. Each of the two also works alone. */
+/*
+ * Tests facts: one call records an event and updates the state. Recording without the update, and the update
+ * without recording, work as well.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -47,7 +47,7 @@ static const struct ktrx_fold *entry_of(const char *name)
 	return found;
 }
 
-/* Numbers of occurrences of an event in rings and entries. */
+/* Numbers of occurrences of an event: in records, in recorded counts, and in current counts. */
 struct tally {
 	uint64_t recorded, repeated, open;
 };

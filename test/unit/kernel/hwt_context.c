@@ -36,7 +36,7 @@ static void a_process_is_traced_thread_by_thread(void **state)
 	target = hwt_fork(7, 7);
 	other = hwt_fork(7, 7);
 	context = hwt_trace(&owner, target);
-	hwt_run(&target->thread[0]); /* not started yet: nothing is traced */
+	hwt_run(&target->thread[0]); /* tracing has not started yet, so nothing is traced */
 	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
 	assert_int_equal(place.position, 0);
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);

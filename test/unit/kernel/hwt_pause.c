@@ -124,7 +124,7 @@ static void a_trace_started_during_the_pause_has_the_first_instruction(void **st
 	hwt_switch_in(thread, 1);
 	hwt_kernel.cpu = 1;
 	hwt_kernel.in_sleep = look_set_and_start;
-	exec(); /* the thread is not switched: it is woken before it sleeps */
+	exec(); /* the thread is woken before it sleeps, so it is not switched */
 	assert_int_equal(hwt_kernel.sleeps, 1);
 	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
 	assert_int_equal(place.enabled, 1);

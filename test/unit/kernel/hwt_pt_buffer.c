@@ -266,8 +266,8 @@ static void service_rejects_bytes_not_written_yet(void **state)
 }
 
 /*
- * A reader that takes the available bytes at any time gets each byte once, in order, for any sequence of
- * switches and stops.
+ * A reader that takes the available bytes at any time gets each byte once and in order. This is true for any
+ * sequence of switches and stops.
  */
 static void any_mixture_of_runs_switches_and_services(uint32_t flags, const uint32_t *pages, uint32_t every,
 						      uint32_t open_points)

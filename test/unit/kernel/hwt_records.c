@@ -204,8 +204,8 @@ static void a_path_may_be_long(void **state)
 }
 
 /*
- * A thread that waits for room in the queue is not woken. After the timeout it does not wait again until
- * records have been read.
+ * A thread waits for room in the queue, and is not woken. After the timeout, the thread does not wait again
+ * until records have been read.
  */
 static void records_without_room_are_counted_exactly(void **state)
 {

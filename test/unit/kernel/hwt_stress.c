@@ -253,7 +253,10 @@ static void a_reader_that_follows_gets_every_record(void **state)
 	}
 }
 
-/* The queue is read only at the end: the records in it and the lost ones together are all records. */
+/*
+ * The queue is read only at the end. The number of records in it plus the number of lost records must be the
+ * number of records made.
+ */
 static void records_without_room_are_counted(void **state)
 {
 	struct reader reader = { .counted = { 0 } };
@@ -266,7 +269,7 @@ static void records_without_room_are_counted(void **state)
 	pthread_join(target, NULL);
 	read_all(&reader);
 	/*
-	 * There is one record when a thread is made, and one when it exits. The second thread is also
+	 * A record is made when the second thread is made, and another one when it exits. This thread is also
 	 * renamed.
 	 */
 	assert_int_equal(reader.counted.made + reader.counted.others + reader.counted.lost,

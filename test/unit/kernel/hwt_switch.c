@@ -339,7 +339,7 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	/* the record is made here, because the thread switch cannot make one */
+	/* this call makes the record, because the thread switch cannot */
 	assert_int_equal(count(KTRX_HWT_BUFFER), 1);
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);

@@ -242,7 +242,7 @@ static void rings_used_after_the_copy_are_read(void **state)
 	(void)state;
 	check_record(1000, 5000);
 	check_record(5000, 100000);
-	check_record(500000, 3000); /* before the heartbeat, more laps than there are generations */
+	check_record(500000, 3000); /* before the heartbeat, there are more laps than generations */
 	for (uint32_t n = 1270; n < 1300; n++)
 		check_record(500, n);
 }

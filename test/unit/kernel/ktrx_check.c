@@ -235,8 +235,8 @@ static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 }
 
 /*
- * One word of a continuation slot belongs to another writer. It is only missed if both the check of the
- * continuation and the check of the first slot miss it.
+ * One word of a continuation slot belongs to another writer. The mixture is only missed if neither the check
+ * of the continuation slot nor the check of the first slot detects it.
  */
 static void continuations_are_checked_twice(void **state)
 {

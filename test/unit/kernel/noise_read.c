@@ -267,7 +267,7 @@ static void a_table_with_a_wrong_size_ends(void **state)
 	ktread_close(trace);
 }
 
-/* The ring of rare events claims to belong to CPU 1: its records still have their own CPUs. */
+/* The ring of rare events claims to belong to CPU 1. The reader must still use the CPU in each record. */
 static void the_cpu_of_records_overrides_that_of_the_ring(void **state)
 {
 	const struct ktread_event *event;

@@ -300,7 +300,7 @@ static void repetitions_are_counted_per_place(void **state)
 	entry = fold_of("place.plain");
 	assert_int_equal(entry->count, 4);
 	assert_int_equal(entry->place, record_at(1, 0)->event);
-	/* the event fires at another place: first ktrace.repeat is recorded, then this event */
+	/* the event occurs at another place, so ktrace.repeat is recorded first, then this event */
 	KTR_LOG(place_plain, 7);
 	assert_int_equal(check_ring(1)->records, 3);
 	assert_int_equal(record_at(1, 1)->event, fake_event("ktrace.repeat")->id);

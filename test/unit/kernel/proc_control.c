@@ -231,7 +231,10 @@ static void invalid_requests_are_rejected(void **state)
 	assert_int_equal(proc_control(self, 8, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, UINT32_MAX, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 1, NULL), KTRACE_ERROR_ARGUMENT);
-	/* The facilities are invalid: none, one that must not be requested, one that does not exist. */
+	/*
+	 * Invalid sets of facilities: an empty one, one that must not be requested, and one that does not
+	 * exist.
+	 */
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 0, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_ROOT, 1, &sink),
 			 KTRACE_ERROR_ARGUMENT);
@@ -292,7 +295,7 @@ static void invalid_sinks_are_rejected(void **state)
 	bad[3].data_max = KTRACE_PROC_DATA_MAX + 1;
 	bad[4].operations = NULL;
 	bad[5].operations = &empty;
-	bad[6].limit = 1; /* no room for a head */
+	bad[6].limit = 1; /* the disk has no room for a head */
 	bad[7].buffer_size = KTRACE_PROC_BUFFER_MIN - 1;
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(proc_open(&sink, &bad[i]),

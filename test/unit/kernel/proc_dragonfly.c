@@ -146,8 +146,8 @@ static void dragonfly_names_are_cut(void **state)
 }
 
 /*
- * Without a callback for the time, times count from the given wall time, or from the clock's start if there
- * is none. Ticks of a clock of unknown frequency count as nanoseconds.
+ * Without a callback for the time, times count from the given wall time, or, if no wall time is given, from
+ * the clock's start. Ticks of a clock of unknown frequency count as nanoseconds.
  */
 static void dragonfly_times_come_from_the_clock(void **state)
 {

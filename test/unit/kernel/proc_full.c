@@ -306,7 +306,10 @@ static void write_all_that_waits(struct proc_file *written)
 	ktrace_proc_flush(NULL);
 }
 
-/* If the sink cannot be opened, its memory is freed. Until then a flush of all sinks must not use it. */
+/*
+ * If the sink cannot be opened, its memory is freed. Before that, a flush of all sinks must not use this
+ * sink.
+ */
 static void a_sink_being_opened_is_not_used(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();

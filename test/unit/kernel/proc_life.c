@@ -385,7 +385,10 @@ static void the_new_sink_may_be_full(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2000),
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;
-	/* the filler's last record, the NAME of the new trace, and the record of this hook */
+	/*
+	 * these records are lost: the filler's last one, the NAME of the new trace, and the record of this
+	 * hook
+	 */
 	assert_int_equal(lost, 3);
 	proc_release(&other);
 	proc_exit(self);

@@ -270,9 +270,9 @@ static void run(void *(*body)(void *), void (*concurrently)(void))
 /* ---- Contents of a file ------------------------------------------------------------------------ */
 
 struct counted {
-	uint64_t process_of[64]; /* number of records by type */
+	uint64_t process_of[64]; /* number of records of each type */
 	uint64_t all;
-	uint64_t lost; /* sum of `lost` in the records */
+	uint64_t lost; /* sum of the member `lost` of all records */
 };
 
 /* Checks that the calls of each process are in order, and that their records are as they were made. */

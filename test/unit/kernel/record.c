@@ -92,7 +92,7 @@ static void a_coarse_clock_keeps_order(void **state)
 	}
 }
 
-/* Only one anchor is written, although the clock stays at 0. */
+/* only one anchor is written, although the clock stays at 0 */
 static void a_clock_at_zero_takes_one_anchor(void **state)
 {
 	const struct checked_ring *checked;
@@ -518,7 +518,7 @@ static void a_delayed_attach_undoes_nothing(void **state)
 	}
 }
 
-/* The kernel has relocated itself: root and boot ring are where the code is. */
+/* The kernel has relocated itself: the root and the boot ring moved together with the code. */
 static void a_relocated_image_is_found(void **state)
 {
 	(void)state;

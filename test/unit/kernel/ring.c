@@ -34,7 +34,7 @@ static void record_long(void)
 	KTRACE(test, long, n, n * 3, n * 5, ~n);
 }
 
-/* Returns the number of a record if one of the two writers wrote it, 0 if not. */
+/* Returns the number of a record that one of the two writers wrote, or 0 for any other record. */
 static uint32_t number_of(const struct checked_record *record)
 {
 	uint32_t at = record->extended ? 4 : 0;
@@ -49,7 +49,10 @@ static uint32_t number_of(const struct checked_record *record)
 		       : 0;
 }
 
-/* Checks that every slot is accounted for and every record shown was written; returns the ring's contents. */
+/*
+ * Checks that every slot is accounted for, and that every record shown was written. Returns the contents of
+ * the ring.
+ */
 static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
@@ -301,7 +304,7 @@ static void stamps_stay_full_after_a_long_pause(void **state)
 	assert_int_equal(checked->invalid, 0); /* nothing was lost, and nothing is counted as lost */
 }
 
-/* From the ring's newest anchor, the chain leads back to the first one. */
+/* Each anchor refers to the previous anchor, so the newest anchor of a ring leads back to the first one. */
 static void anchors_refer_to_the_previous_anchor(void **state)
 {
 	uint64_t index, stamp;

@@ -8,12 +8,12 @@
  *
  *	P1  No slot is accepted unless all of its words are those of the record that belongs there, neither
  *	    during recording nor afterwards.
- *	P2  The same without the check, as long as no writer is delayed by a lap: the check is only for that
- *	    case.
+ *	P2  As long as no writer is delayed by a lap, P1 holds even if the reader ignores the check. Only a
+ *	    delay by a lap requires the check.
  *	P3  The head counts all records. Afterwards each record of the window can be read, except in slots into
  *	    which a writer delayed by a lap has stored since they were reserved.
- *	P4 `lapped` only counts writers that a lap has passed. If stores become visible in order, it counts
- * all of them.
+ *	P4  `lapped` only counts writers that a lap has passed. If stores become visible in order, `lapped`
+ *	    counts all of these writers.
  *
  * Then each step is left out or weakened, and a property must fail.
  */

@@ -15,7 +15,10 @@ KTRACE_EVENT(test, event, "%u", (uint32_t, a));
 
 static _Alignas(64) unsigned char copy[256 * 1024];
 
-/* Returns the payload word of the newest record in the dump's ring 1, found through its table of sections. */
+/*
+ * Returns the payload word of the newest record in the dump's ring 1, which it finds through the dump's table
+ * of sections.
+ */
 static uint32_t newest_in_copy(void)
 {
 	const struct ktrx_root *root = (const void *)copy;

@@ -2,9 +2,9 @@
 /*
  * Tests the record path itself, one instruction at a time. Before an instruction of a record, a nested
  * context records a whole lap; after each later instruction the ring is read as a reader would. Then two
- * writers of the boot ring are stopped before each instruction that stores, the second a lap after the first,
- * and both continue to their ends. Only records that were made may be shown. The check misses one mixed slot
- * in 4096. This test makes about 900 mixed slots.
+ * writers of the boot ring store into the same slot, the second writer a lap after the first. Each is stopped
+ * before each of its stores, and then both run to their ends. Only records that were made may be shown. The
+ * check misses one mixed slot in 4096. This test makes about 900 mixed slots.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -294,7 +294,9 @@ static void a_dump_is_visible_only_when_complete(void **state)
 	assert_int_equal(memory[HALF], 9);
 }
 
-/* The dump that is being written when the kernel panics is abandoned; the panic's dump replaces it. */
+/*
+ * The dump that is being written when the kernel panics is abandoned, and the dump of the panic replaces it.
+ */
 static void an_abandoned_dump_leaves_the_last_one(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();

@@ -123,8 +123,8 @@ static void regular_slots_shrink(void **state)
 		memcpy(slot, word, sizeof(word));
 	}
 	/*
-	 * For each slot, the columns have the group's number, one or two bytes of timestamp, a generation,
-	 * and a word of the payload.
+	 * For each slot, the columns contain the number of the group, one or two bytes of timestamp, a
+	 * generation, and a word of the payload.
 	 */
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }

@@ -215,7 +215,7 @@ static void version_2_is_restored(void **state)
 	bytes_free(&dump);
 }
 
-/* The stream has the same raw slots. */
+/* The stream has the same raw slots as the dump. */
 static void slots_are_restored(void **state)
 {
 	unsigned char x[KTRX_SLOT_SIZE], y[KTRX_SLOT_SIZE];

@@ -29,7 +29,7 @@ static struct trace trace;
 static uint64_t published;
 static struct output_piece piece = { packets, sizeof(packets) };
 
-/* Replace the functions of images.c and decoder.c. */
+/* These functions replace those of images.c and decoder.c. */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)
 {

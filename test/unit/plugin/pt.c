@@ -279,7 +279,8 @@ static void block_resumed_in_the_middle_is_traced(void **state)
 	struct block *one = machine_block(0x1011, LOAD), *rest = machine_block(0x1014, NOP JMP_RAX);
 
 	(void)state;
-	(void)whole; /* block that is translated, begun, and left at its second instruction */
+	/* QEMU has translated this block; execution begins it and leaves it at its second instruction */
+	(void)whole;
 	RUN(a, one, rest, a);
 	assert_string_equal(machine_decoded(), "on:1000 1000 1010 1011 1014 1015");
 }

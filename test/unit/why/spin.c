@@ -19,9 +19,9 @@
 #define CLIENT	6u
 #define KERNEL	UINT64_C(0x100000)
 #define PROGRAM UINT64_C(0x10000001000)
-#define LAST	(3945 * MS) /* at that time the worker runs on CPU 1 */
+#define LAST	(3945 * MS) /* end of the trace, when the worker runs on CPU 1 */
 #define TURN	(10 * MS)
-/* number of turns that repeat: the worker runs on CPU 0, then on CPU 1, then not at all */
+/* number of turns after which the order repeats: the worker runs on CPU 0, then on CPU 1, then on no CPU */
 #define TURNS 3u
 
 enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK };

@@ -194,7 +194,7 @@ static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 /* ---- Unknown ------------------------------------------------------------------------------------- */
 
 /*
- * The boot CPU runs the thread that later becomes its idle thread. `modes`: the other CPU, which idles,
+ * The boot CPU runs the thread that later becomes its idle thread. If `modes`, the other CPU, which idles,
  * records its mode.
  */
 static void boots(uint8_t modes)
