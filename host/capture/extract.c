@@ -496,7 +496,8 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 	sigset_t before;
 	int error;
 
-	capture_hold_signals(&before); /* held until the file is removed or belongs to the caller */
+	/* signals are held until the file is removed or belongs to the caller */
+	capture_hold_signals(&before);
 	error = make_temporary(path);
 	own.out = path;
 	if (!error)

@@ -49,7 +49,7 @@ struct capture_kernel {
 	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS]; /* `loaded`: the file has its bytes */
 	struct capture_kernel_bss bss;
 	int has_symbols;
-	uint32_t hooks;	  /* KTRX_HOOK_* whose functions are linked in */
+	uint32_t hooks;	  /* bits KTRX_HOOK_* of the hooks whose functions are in the file */
 	uint16_t machine; /* ELF e_machine */
 };
 

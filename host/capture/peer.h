@@ -16,10 +16,7 @@
 struct capture_peer;
 
 struct capture_peer_ops {
-	/*
-	 * Returns 0 or an error. Succeeds if the machine to halt is halted already, or the machine to resume
-	 * is running.
-	 */
+	/* Return 0 or an error. Halting a halted machine succeeds, and so does resuming a running one. */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
 	/*

@@ -194,7 +194,8 @@ static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 	for (uint32_t i = 1; i < qmp->map.ranges; i++)
 		if (qmp->map.range[i].length > qmp->map.range[largest].length)
 			largest = i;
-	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) { /* the guest may write there in between */
+	/* the guest may write to this memory between the two reads */
+	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) {
 		uint64_t physical = qmp->map.range[largest].physical;
 
 		if (save_piece(qmp, physical, saved, SAMPLE) != 0 ||

@@ -168,8 +168,8 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 		add_file(words, quoted);
 		capture_words_add(words, "-semihosting-config");
 		/*
-		 * The kernel reads this argument by a semihosting call and opens the file. Without it, it
-		 * uses the console.
+		 * The kernel reads this argument by a semihosting call and opens the file. Without this
+		 * argument, the kernel uses the console.
 		 */
 		capture_words_format(words, "enable=on,target=native,chardev=ktrace-out,arg=ktrace-file=%s",
 				     quoted);

@@ -27,8 +27,8 @@ struct capture_trace_unit {
 
 /*
  * Looks for the plugin, relative to `self`, the absolute path of this program. Makes `out` absolute and
- * removes an older file there; NULL: no file.
- * Returns 0, CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
+ * removes an older file of that name; NULL: no file. Returns 0, CAPTURE_E_USAGE if there is no plugin, or
+ * CAPTURE_E_SYSTEM.
  */
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 

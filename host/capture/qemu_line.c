@@ -343,8 +343,8 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
 		line->stays_on_reset = false;
 	/*
-	 * ktrace must not add -no-shutdown then: with it, QEMU would not exit with the status that reports a
-	 * panic.
+	 * With these options, ktrace must not add -no-shutdown: QEMU would not exit with the status that
+	 * reports a panic.
 	 */
 	if (capture_qemu_option_is(option, "action") &&
 	    (strstr(option->value, "shutdown=") || strstr(option->value, "panic=exit-failure")))

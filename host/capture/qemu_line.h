@@ -41,8 +41,8 @@ bool capture_qemu_property(const char *list, const char *implied, const char *ke
 int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
 
 /*
- * A growing list of words that ends in NULL, as execv() needs it. Running out of memory is not returned: it
- * sets `failed`.
+ * A growing list of words that ends in NULL, as execv() needs it. If memory is short, the functions set
+ * `failed`; they return no error.
  */
 
 struct capture_words {

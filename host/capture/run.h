@@ -22,7 +22,7 @@ struct capture_terminal {
 	struct termios state;
 };
 
-/* in seconds; applies only to kernels with heartbeats, and if stdin is not a terminal */
+/* default of --stall in seconds; applies only if the kernel has heartbeats and stdin is not a terminal */
 #define CAPTURE_STALL_DEFAULT 30.0
 
 /* Called during a run, in the thread of capture_run(). */

@@ -183,7 +183,7 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 		return error;
 	if (!error)
 		facts = gather(run, true, run->view.watch.last.outcome, run->view.watch.last.status);
-	else /* a trace that was found before and erased by a reset differs from one that was never found */
+	else /* `found` stays true for a trace that a reset has erased after it was found */
 		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (error) {
@@ -218,7 +218,7 @@ static double age_of_dump(const struct capture_run *run, const struct stat *stat
 }
 
 /*
- * Adds the host's note to a dump that the guest sent. It has no line such as "reset: yes", because that
+ * Adds the host's note to a dump that the guest sent. The note has no line such as "reset: yes": such a line
  * describes the end of the run, and the dump was made earlier.
  */
 static int write_dump_note(const struct capture_run *run, const struct capture_result *result)

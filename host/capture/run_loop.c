@@ -242,8 +242,8 @@ static void look_at_guest(struct capture_run *run)
 }
 
 /*
- * Returns whether the guest has recorded exit or panic and then stopped recording. Not if a person at the
- * terminal or with a debugger may still use the guest.
+ * Returns whether the guest has recorded exit or panic and then stopped recording. Returns false if a person
+ * at the terminal or with a debugger may still use the guest.
  */
 static bool is_silent_after_end(const struct capture_run *run, double silence)
 {

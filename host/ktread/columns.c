@@ -145,7 +145,7 @@ void ktread_columns_order(struct ktread_columns *columns, uint32_t slots)
 		columns->order[columns->group[columns->member[n]].end++] = n;
 }
 
-/* Decodes columns into slots. Every length is checked against the bytes that are there. */
+/* Decodes columns into slots. Checks every length against the number of bytes that are left. */
 
 static inline uint64_t unzigzag_wide(uint64_t value)
 {

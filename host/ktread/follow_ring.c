@@ -74,7 +74,7 @@ static int advance_head(struct ktread_follow_ring *follow)
 	if (status < 0)
 		return status;
 	if (head < follow->head) {
-		/* A head never goes back: the memory holds something else now, so start again. */
+		/* A head never goes back. So the memory holds another trace now: start again. */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;
@@ -131,8 +131,8 @@ static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
 }
 
 /*
- * Remembers a slot that was passed over. If there is no room, the oldest one is forgotten and counts as
- * invalid.
+ * Remembers a slot that the reader passes over. If there is no room, forgets the oldest of these slots, which
+ * then counts as invalid.
  */
 static void remember(struct ktread_follow_ring *follow, uint64_t index)
 {
@@ -326,7 +326,7 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 	return status < 0 ? status : (int)slots;
 }
 
-/* Looks again at all slots that were passed over. */
+/* Looks again at all slots that the reader has passed over. */
 static int revisit(struct ktread_follow_ring *follow)
 {
 	uint32_t kept = 0, n = 0;
@@ -358,7 +358,7 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
-/* Skips all but the newest `most` slots; skips nothing if `most` is 0. */
+/* Skips slots so that at most the newest `most` slots remain. If `most` is 0, skips nothing. */
 static int skip(struct ktread_follow_ring *follow, uint32_t most)
 {
 	struct ktread_v2_ring *ring = &follow->ring;

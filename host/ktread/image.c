@@ -231,7 +231,7 @@ static int compare_boots(const void *left, const void *right)
 				    : (a->position > b->position) - (a->position < b->position);
 }
 
-/* Drops all but the first root of each boot. Returns how many are left. */
+/* Keeps only the first root of each boot. Returns how many are left. */
 static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 {
 	uint32_t kept = 0;

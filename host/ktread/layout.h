@@ -16,8 +16,8 @@
 #define KTREAD_SECTION_MAX 256u	  /* sections that are read; further ones count as unknown */
 
 /*
- * Returns true for a root in persistent memory that a boot left there, and that is not a dump. The heads of
- * its rings in the ring table are those of the last heartbeat.
+ * Returns true for a root that a boot left in persistent memory, but not for the root of a dump. The ring
+ * table of such a root has the heads that the rings had at the last heartbeat.
  */
 static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
 {
@@ -38,8 +38,8 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 
 /*
  * The bytes of a section or a ring: one or more pieces of a memory. The place of a piece may be unknown, or
- * the piece may be longer than the memory there. It then keeps its length and reads as zeros, so that the
- * offsets of later pieces stay right.
+ * the piece may be longer than the memory at its place. In both cases the piece keeps its length, and the
+ * missing bytes read as zeros, so that the offsets of later pieces stay right.
  */
 
 #define KTREAD_MAX_EXTENTS 65536u

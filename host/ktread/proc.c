@@ -226,7 +226,10 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 	return 1;
 }
 
-/* Handles the case that no record was found: at the end, for now or for good, or because of an error. */
+/*
+ * Handles the case that no record was found. `status` is an error, or 0 if the input has ended, perhaps only
+ * for now.
+ */
 static int handle_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)

@@ -124,8 +124,8 @@ static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t st
 }
 
 /*
- * Steps over damage to the next place that can be read. Returns the error that reports the damage, or 0 if
- * that place may still come.
+ * Steps over damage to the next place that can be read. Returns the error that reports the damage. Returns 0
+ * if more bytes may come, which may contain that place.
  */
 static int step_over(struct ktread_proc *trace)
 {
@@ -292,7 +292,7 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 
 	if (!trace->options.torn || trace->input.failed || !payload)
 		return ktread_proc_cut_short(trace, size);
-	/* All of the payload may be there, if only padding is missing. */
+	/* The payload may be complete, if only padding is missing. */
 	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
 	trace->torn = size;
 	return 1;

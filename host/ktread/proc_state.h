@@ -14,9 +14,8 @@
 #include "message.h"
 
 /*
- * What earlier records recorded of processes: their names, and their ABI in FreeBSD's files. The table has a
- * constant size and a few possible places for each process; if there are very many processes, older rows are
- * overwritten.
+ * Names of processes, and in FreeBSD's files their ABIs, from earlier records. The table has a constant size
+ * and a few possible places for each process; if there are very many processes, older rows are overwritten.
  */
 
 struct ktread_proc_process {
@@ -203,8 +202,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Handles a record that is not all there. Returns 0 if the rest may still come; otherwise an error, after
- * which nothing more is read. Requires: the input has fewer bytes than the record's `bytes`.
+ * Handles a record of which bytes are missing. Returns 0 if these bytes may still come. Otherwise returns an
+ * error, and nothing more is read. Requires: the input has fewer bytes than the record's `bytes`.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 
@@ -245,7 +244,7 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 
 /*
  * Returns true if the record at the input's current position has a size that no kernel gives to its type.
- * Then it may have swallowed the records after it. Looks only at the bytes that are there.
+ * Then it may have swallowed the records after it. Looks only at the bytes that are at hand.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
 
@@ -254,7 +253,7 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
 /* Forgets the text of the TABLE records. */
 void ktread_proc_table_clear(struct ktread_proc *trace);
-/* Adds the TABLE records at the input's current position, as far as they are there. */
+/* Adds the TABLE records at the input's current position, as far as their bytes are at hand. */
 void ktread_proc_table_gather(struct ktread_proc *trace);
 /* Adds the TABLE record at `offset`, unless ktread_proc_table_gather() has added it. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
@@ -339,7 +338,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 			       struct ktread_proc_bsd_head *head);
 /* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
 bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
-/* Returns true if a kernel writes such a payload. `left` bytes of it are there. */
+/* Returns true if a kernel writes such a payload, of which `left` bytes are at hand. */
 bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
 			  const uint8_t *payload, size_t left);
 

@@ -85,7 +85,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 	}
 	if (machine != EM_X86_64 || memory->size <= below_hole[1])
 		return try_flat(memory, 0, n);
-	/* The address of a root above the hole gives the split. */
+	/* If the root is above the hole, its address shows how much memory is below the hole. */
 	if (self_phys >= FOUR_GIB && self_phys > offset && self_phys - offset < FOUR_GIB) {
 		status = n ? 0 : map_split(memory, FOUR_GIB - (self_phys - offset));
 		return status < 0 || n ? status : 1;

@@ -76,8 +76,8 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
  */
 
 /*
- * Makes an open file the RAM of a guest. `machine`: NULL if unknown. `base`: address of its first byte; 0: by
- * machine.
+ * Makes an open file the RAM of a guest. `machine`: NULL if unknown. `base`: physical address of its first
+ * byte; 0: the usual one of the machine.
  */
 int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t base);
 /*
@@ -98,8 +98,8 @@ bool ktread_core_is(struct ktread_memory *memory);
 
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
- * Replaces the trace's file by a temporary file with the unpacked content. Zeros become holes there. Only the
- * free space of the disk limits its size.
+ * Replaces the trace's file by a temporary file with the unpacked content. Zeros become holes in the
+ * temporary file. Only the free space of the disk limits its size.
  */
 int ktread_unpack(struct ktread *trace);
 

@@ -37,9 +37,10 @@ struct ktread_clocks {
 };
 
 /*
- * Replaces a clock's pieces by pieces through `count` points, in order of their timestamps. A point that
- * contradicts earlier points is left out: it is not later, or drifts by more than half. `slopes` is the drift
- * before the first and after the last point, in 2^-32. Returns 0 or KTREAD_E_MEMORY.
+ * Replaces a clock's pieces by pieces through `count` points, in order of their timestamps. A point is left
+ * out if it contradicts the previous point: it is not later, or the offset has changed by half of the time
+ * between the two points, or more. `slopes` is the drift before the first and after the last point, in 2^-32.
+ * Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
 		     const int64_t slopes[2]);

@@ -49,8 +49,8 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Reads the next part of an extension block, `size` bytes at *at. Returns 1 and sets *value if the part is
- * there. Returns 0 if it is not, or if the block is too short for it.
+ * Reads the next part of an extension block, `size` bytes at *at. Returns 1 and sets *value if the block has
+ * this part. Returns 0 if the block does not have it, or is too short for it.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)

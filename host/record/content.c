@@ -304,7 +304,9 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 
 /* ---- Signals, switches, words ------------------------------------------------------------------ */
 
-/* Records a page fault that the kernel could not resolve: the program accessed memory that is not there. */
+/*
+ * Records a page fault that the kernel could not resolve: the program accessed memory that it does not have.
+ */
 static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 {
 	const struct ktrx_proc_fault fault = { .address = (uintptr_t)info->si_addr, .user = 1 };

@@ -494,7 +494,7 @@ static void refresh(struct report *report)
 
 /*
  * Returns whether a process has stopped before its creation was reported. The report of its creation names
- * its parent, and follows soon; but not if the parent is killed at that moment.
+ * its parent. This report follows soon, unless the parent is killed at that moment.
  */
 static bool is_early_stop(const struct report *report)
 {

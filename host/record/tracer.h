@@ -274,7 +274,7 @@ struct record_plan {
 struct record_outcome {
 	const char *what; /* name of what failed: a path, "fork", …; NULL: nothing failed */
 	int error;	  /* why it failed: an errno */
-	int status;	  /* wait() status of the command; -1 if it still runs */
+	int status;	  /* wait() status of the command; -1 if the command has not ended */
 };
 
 /*
