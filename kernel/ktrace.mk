@@ -21,7 +21,7 @@ endif
 
 # Transports. KTRACE_TRANSPORT_SOURCES: sources for every kernel that dumps. KTRACE_TRANSPORT_SOURCES_<arch>
 # and KTRACE_TRANSPORT_ASM_<arch>: the drivers, in C and assembler. KTRACE_TRANSPORTS lists the drivers to
-# compile; an architecture compiles those that it has.
+# compile; an architecture compiles only the drivers that exist for it.
 KTRACE_TRANSPORTS ?= debugcon uart16550 pl011 semihosting virtio-mmio virtio-pci ivshmem
 
 KTRACE_TRANSPORT_SOURCES := $(addprefix kernel/transport/,transport.c transport_dump.c) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The identity of a process. Its rights depend on its effective ids and its groups. The real ids are those of
- * the user that started it. The saved ids are those that a set-id program can switch back to.
+ * the user that started it. A set-id program can switch back to its saved ids.
  */
 #ifndef DEMO_CREDENTIALS_H
 #define DEMO_CREDENTIALS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * All pollers wait in one queue and check all their files whenever any file changes. This is simple, and fast
- * enough for few pollers. A counter of changes shows a poller that it missed a change while it was checking.
+ * enough for few pollers. `changes` counts the changes: if the count grows while a poller checks its files,
+ * the poller checks them again.
  */
 #include <ktrace/ktrace.h>
 

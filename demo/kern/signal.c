@@ -57,8 +57,8 @@ bool signal_pending(const struct thread *thread)
 }
 
 /*
- * Interrupts the CPU that the thread runs on, so that it handles the signal soon even if it makes no system
- * calls.
+ * Interrupts the CPU on which the thread runs, so that the thread handles the signal soon even if it makes no
+ * system calls.
  */
 static void interrupt_user_mode(const struct thread *thread)
 {

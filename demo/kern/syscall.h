@@ -20,7 +20,10 @@ struct call {
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 
-/* Copies the path at argument n to path[PATH_MAX] and records that it is looked up. Returns 0 or -errno. */
+/*
+ * Copies the path to which argument n points to path[PATH_MAX], and records the path in process traces.
+ * Returns 0 or -errno.
+ */
 int call_path(const struct call *call, unsigned n, char *path);
 
 /*

@@ -60,7 +60,10 @@ static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint
 	return memory;
 }
 
-/* Returns the number given by the boot argument keep=, or 0 if the library does not support so many boots. */
+/*
+ * Returns the number given by the boot argument keep=, or 0 if that number of boots is more than the library
+ * supports.
+ */
 static uint32_t boots_to_keep(void)
 {
 	uint64_t keep = arg_number("keep", 0);

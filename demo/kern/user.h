@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * User mode: what an architecture implements in addition to arch.h, and what it calls. User memory is between
- * USER_BASE and USER_END, in separate page tables for each address space. Kernel memory is mapped in all of
- * them, not accessible from user mode.
+ * User mode: the functions that an architecture implements in addition to those of arch.h, and the functions
+ * that it calls. User memory is between USER_BASE and USER_END, in separate page tables for each address
+ * space. All of these page tables also map kernel memory, but user mode cannot access it.
  */
 #ifndef DEMO_USER_H
 #define DEMO_USER_H
@@ -35,7 +35,7 @@ uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 t
 void user_frame_set_result(struct user_frame *frame, int64_t result);
 /* Sets the register that contains the first argument of a function. */
 void user_frame_set_argument(struct user_frame *frame, uint64_t value);
-/* Sets the thread-local storage register. The frame may be that of the running thread. */
+/* Sets the thread-local storage register. The frame may belong to the running thread. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address);
 
 /* Sets the initial registers of a program: all are zero except these. */

@@ -60,8 +60,8 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 }
 
 /*
- * Checks whether the user may make a change that is reserved for the superuser and, if `owner` is set, the
- * file's owner. Returns 0 or -EPERM.
+ * Checks whether the user may make a change that only the superuser may make, or also the file's owner if
+ * `owner` is true. Returns 0 or -EPERM.
  */
 static int may_change(const struct place *place, const struct credentials *who, bool owner)
 {

@@ -27,8 +27,8 @@ static inline uint64_t ktrace_arch_clock(void)
 }
 
 /*
- * Turns interrupts off. Otherwise a record with the timestamp of one CPU could get into the ring of
- * another CPU, out of order.
+ * Turns interrupts off, so that the thread cannot migrate. Otherwise a record with a timestamp of one CPU's
+ * clock could get into the ring of another CPU.
  */
 #define ktrace_arch_pin ktrace_arch_pin
 static inline unsigned long ktrace_arch_pin(void)

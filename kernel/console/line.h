@@ -14,8 +14,8 @@
 /* ---- line.c ----------------------------------------------------------------------------------- */
 
 /*
- * A line of text for the console. It is buffered, so that it is written by one call unless it is very long.
- * Members are private to line.c.
+ * A line of text for the console. The text is buffered and written to the console by one call, or by several
+ * calls if it is very long. Members are private to line.c.
  */
 
 #define KTRACE_LINE_BYTES 192u /* size of the buffer in bytes */

@@ -71,8 +71,8 @@ static int patterns_check(struct ktrace_span patterns)
 }
 
 /*
- * Returns true if there is no CPU with that number. Before ktrace_init() the number of CPUs is not known: all
- * numbers below KTRACE_MAX_CPUS are valid.
+ * Returns true if no CPU has that number. Before ktrace_init() the number of CPUs is not known: all numbers
+ * below KTRACE_MAX_CPUS are valid.
  */
 static bool is_no_cpu(uint32_t cpu)
 {
@@ -269,7 +269,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 #define KTRACE_MOST 20u /* maximum number of callers, small enough for a small stack */
 #define KTRACE_OWN  2u	/* number of addresses to skip: those in this function and in its caller */
 
-/* Not inlined, so that it has a frame that can be skipped. */
+/* Not inlined: this function must have a frame of its own, which is skipped in the list. */
 __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
 {
 	uintptr_t address[KTRACE_OWN + KTRACE_MOST];

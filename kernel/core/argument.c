@@ -105,7 +105,7 @@ int ktrace_control(const char *text)
 /* Requests found so far on the kernel command line. */
 struct debug {
 	int all;    /* nonzero: a debug= argument requested all events */
-	int groups; /* nonzero: groups were named and are on, all others are off */
+	int groups; /* nonzero: the command line names groups; these are on, and all other groups are off */
 	int error;  /* the first one */
 	struct ktrace_span refused;
 };

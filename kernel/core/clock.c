@@ -27,9 +27,10 @@
 #define KTRACE_BEATS_APART 10u /* heartbeats between measurements, for an unknown frequency */
 #define KTRACE_A_SECOND	   10u /* measurements per second */
 #define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/10 of the interval */
-#define KTRACE_ONCE_MOST   64u /* maximum number of measurements if no round trip ever succeeds */
-#define KTRACE_ROUNDING	   2u  /* ticks */
-#define KTRACE_LOOKS	   16u /* number of CPUs whose timestamps CPU 0 reads per tick */
+/* maximum number of measurements of a CPU's clock while no round trip has succeeded */
+#define KTRACE_ONCE_MOST 64u
+#define KTRACE_ROUNDING	 2u  /* ticks */
+#define KTRACE_LOOKS	 16u /* number of CPUs whose timestamps CPU 0 reads per tick */
 /* number of ticks in which two clocks drift apart by at most one tick: 500 ppm */
 #define KTRACE_DRIFT 2000u
 
@@ -129,8 +130,8 @@ static uint64_t newest(const struct ktrace_clock_line *line, const volatile stru
 }
 
 /*
- * Reads the newest timestamp of CPU 0, and stores the bound that it gives in `line`. `first` and `row` belong
- * to CPU 0. Requires: the caller is the CPU that owns `line`.
+ * Reads the newest timestamp of CPU 0, and stores the bound that it gives in `line`. `first` and `row` are
+ * the entries of CPU 0 in the two tables. Requires: the caller is the CPU that owns `line`.
  */
 static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
 		       const volatile struct ktrx_cpu *row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Interfaces between the sources of the core.
- * Further headers of the core: state.h (data that all sources share), hook.h (what the hooks share), reader.h
+ * Further headers of the core: state.h (data that all sources share), hook.h (functions for hooks), reader.h
  * (readers inside the kernel).
  */
 #ifndef KTRACE_CORE_CORE_H
@@ -92,8 +92,8 @@ KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins each place whose address leads to an event descriptor. The places get the ids after those of the
- * events, as long as there are free ids.
+ * Joins each place whose address leads to an event descriptor. The ids of the places follow the ids of the
+ * events; a place gets no id if there is no free one.
  * Call it again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);
@@ -317,12 +317,12 @@ KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 
 /*
- * Updates the parts of the copies that describe this CPU or the tables that all CPUs share. Called when the
- * CPU comes online and at each heartbeat.
+ * Updates those parts of the copies that describe this CPU, and those that describe tables shared by all
+ * CPUs. Called when the CPU comes online and at each heartbeat.
  */
 KTRACE_HIDDEN void ktrace_keep_beat(uint32_t cpu);
 
-/* Updates the parts of the copies that describe any CPU or the tables that all CPUs share. */
+/* Updates all parts of the copies: those that describe a CPU, and those that describe shared tables. */
 KTRACE_HIDDEN void ktrace_keep_all(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * State of each CPU: whether it records and makes progress, and, while state tables are maintained, its
- * interrupts, its requests to other CPUs, and what it has disabled. Also the names of threads and the rules
- * that were broken.
+ * State of each CPU: whether it records, and whether it makes progress. While state tables are maintained,
+ * also its interrupts, its requests to other CPUs, and what it has disabled. This file also handles the names
+ * of threads, and the rules that CPUs have broken.
  */
 #include "core.h"
 #include "hook.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Facts: one call of ktrace/facts.h records an event and updates the state tables. The event descriptor is in
- * the file that contains the call, so that a kernel has only the events that it uses. The code that records
- * is compiled once, here.
+ * the source file that contains the call, so that a kernel contains only the events that it uses. The code
+ * that records is compiled once, here.
  */
 #include "hook.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace_init(): takes tables and rings from lent memory. A trial run over the arena finds the largest rings
- * that fit, a second run takes the memory. Call sites can use the new rings only after all of this is done.
+ * that fit, a second run takes the memory. Call sites can use the new rings only after all tables and rings
+ * are complete.
  */
 #include "core.h"
 

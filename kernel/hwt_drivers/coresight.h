@@ -164,7 +164,8 @@ struct ktrace_coresight_found {
 	uint32_t collected;
 	uint32_t scatters; /* nonzero: all ETRs support scatter lists */
 	uint32_t pairs, context_comparators, vmid_comparators;
-	uint32_t contexts, vmids, timestamps, cycles, returns; /* nonzero: the trace can contain these */
+	/* each is nonzero if the trace can contain this kind of data */
+	uint32_t contexts, vmids, timestamps, cycles, returns;
 	uint32_t cycle_least;
 };
 
@@ -174,7 +175,7 @@ struct ktrace_coresight_request {
 	uint32_t levels; /* exception levels to be traced, as in IDR3_LEVELS */
 	uint32_t ranges; /* pairs of comparators in use */
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
-	uint64_t context; /* value to compare; acatr selects what it is compared with */
+	uint64_t context; /* value for the comparison; `acatr` selects with what the value is compared */
 	uint32_t stops;	  /* KTRACE_HWT_STOP */
 	uint32_t scatter; /* nonzero: buffer.table is a scatter list */
 	uint64_t offset;  /* offset in the buffer of the ETR's write pointer when the pointer was last read */

@@ -185,8 +185,8 @@ static const char *find_path(const struct ktrace_coresight *all, uint32_t start)
 }
 
 /*
- * Checks that all traces end in the same way: the backend describes them either all as formatted, or all as
- * not formatted.
+ * Checks that either all paths end at memory that CPUs share, or none does: the backend describes all traces
+ * as formatted, or all as not formatted.
  */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {

@@ -24,8 +24,8 @@ static uint32_t most_latency(const struct ktrace_hwt_spe *spe)
 }
 
 /*
- * Returns the events that this version can filter by: those of the architecture, and those that are
- * implementation defined.
+ * Returns the events by which this version of SPE can filter: the events of the architecture and the
+ * implementation-defined events.
  */
 static uint64_t known_events(const struct ktrace_hwt_spe *spe)
 {

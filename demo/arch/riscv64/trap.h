@@ -20,7 +20,7 @@ _Static_assert(offsetof(struct trap_frame, sstatus) == 264, "vectors.S saves sst
 /* Handles a trap. Called by vectors.S with interrupts off. */
 void trap(struct trap_frame *frame);
 
-/* Handles an interrupt of the kernel or a user program; `number` is that of scause. */
+/* Handles an interrupt of the kernel or a user program; `number` is the interrupt's number from scause. */
 void trap_interrupt(const struct trap_frame *frame, uint64_t number);
 
 #endif

@@ -13,7 +13,8 @@
 #define PAUSE_MOST_NS 65536u
 
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards `full` */
-static bool full = true;				  /* true: a first letter is there from the start */
+/* true: the mailbox contains a letter; the first letter is there from the start */
+static bool full = true;
 
 static void read_letter(void)
 {

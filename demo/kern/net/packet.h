@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Packets: buffers for one frame each. A packet has one owner, which frees it or passes it on. A reply is
- * written into the packet that it replies to, so receiving needs no memory.
+ * Packets: buffers for one frame each. A packet has one owner, which frees the packet or passes it to a new
+ * owner. A reply reuses the buffer of the packet that it answers, so receiving a packet needs no additional
+ * memory.
  */
 #ifndef DEMO_NET_PACKET_H
 #define DEMO_NET_PACKET_H

@@ -107,8 +107,9 @@ static void send_keep_alive(struct socket *socket, struct packet *packet)
 }
 
 /*
- * Handles a passed deadline. Data that was not acknowledged is lost: the connection is aborted. If everything
- * is acknowledged, the peer may only be silent, or its last segment was lost: it gets one keep-alive probe.
+ * Handles a passed deadline. Data that was not acknowledged is lost: the connection is aborted. If all data
+ * is acknowledged, the peer may just be silent, or its last segment may be lost: the peer gets one keep-alive
+ * probe.
  */
 static void expire(struct socket *socket)
 {

@@ -70,7 +70,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define CALL_VALUES_5(r, a, b, c, d, e)	   VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e)
 #define CALL_VALUES_6(r, a, b, c, d, e, f) VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e), VALUE(f)
 
-/* Extracts the name from "type name": all types expand to nothing here. */
+/* Extracts the name from "type name": each type is a macro that expands to nothing here. */
 #define VALUE(a) (uint64_t) NAME_OF_##a
 #define NAME_OF_int
 #define NAME_OF_fd

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The heap: blocks with a header, contiguous between the first brk and the last one. First fit. Adjacent free
- * blocks are merged while searching for memory.
+ * blocks are merged when malloc() searches for memory.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -147,8 +147,8 @@ static bool exchange(uint32_t *word, uint32_t from, uint32_t to)
 }
 
 /*
- * A thread that has waited cannot find out whether other threads still wait, so it sets MUTEX_AWAITED. In the
- * worst case, the unlock wakes no thread.
+ * A thread that has waited cannot find out whether other threads still wait, so it sets MUTEX_AWAITED. If no
+ * thread waits, the wakeup at the unlock has no effect.
  */
 void mutex_lock(struct mutex *mutex)
 {

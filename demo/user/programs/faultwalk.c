@@ -37,7 +37,7 @@ static void declare_area(void)
 	account.to = (uintptr_t)area + PAGES * PAGE;
 }
 
-/* The child writes to every second page that it shares with its parent. */
+/* The child shares all pages with its parent, and writes to every second page. */
 static void child(void)
 {
 	declare_area();

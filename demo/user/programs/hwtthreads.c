@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwtthreads: when a context of hardware trace is created for a process with several threads, each thread
- * gets a trace unit, and each thread that starts later as well (abi/hwt.h). Without a trace unit in the
- * machine it checks nothing.
+ * hwtthreads: checks that each thread gets a trace unit when a context of hardware trace is created for a
+ * process with several threads, and that threads that start later get one, too (abi/hwt.h). Without a trace
+ * unit in the machine it checks nothing.
  */
 #include <hwt.h>
 #include <ktrx/hwt.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * lock: four processes increment a number in a file, protected by two kinds of user-level mutexes: first a
- * byte in a pipe, which the process that has read it holds; then a file that only one process can create.
+ * pipe with one byte: the process that has read the byte holds the lock; then a file that only one process
+ * can create.
  */
 #include <program.h>
 #include <unistd.h>

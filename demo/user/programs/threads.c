@@ -315,8 +315,8 @@ static void fork_with_threads(void)
 }
 
 /*
- * When the parent writes to a page that it shares with a child, it gets a copy. All its threads must see the
- * copy.
+ * When the parent writes to a page that it shares with a child, the parent gets a copy of the page. All
+ * threads of the parent must see the copy.
  */
 static volatile unsigned shown __attribute__((aligned(4096)));
 

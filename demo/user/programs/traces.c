@@ -12,7 +12,7 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
-#define HIDDEN	 SET_ID /* the same file after it has lost its set-id bits */
+#define HIDDEN	 SET_ID /* path of the file SET_ID, used after the file has lost its set-id bits */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000
@@ -116,7 +116,7 @@ static void become_target(void)
 	run_itself(target_path, (char[]){ "wait" });
 }
 
-/* Starts a process of that user and group that only waits, as a program of its own. */
+/* Starts a program that only waits, in a process with that user and group. */
 static int start_target(const char *path, int uid, int gid)
 {
 	int pid;

@@ -75,7 +75,7 @@ static void unmap_copy(const struct elf_segment *text, function *copy)
 
 /* ---- Traced later ------------------------------------------------------------------------------ */
 
-/* Reports that it is ready, and runs until the pipe is closed. */
+/* Reports by the pipe that the child is ready. Then calls the copied function until the pipe is closed. */
 static void run_until(int ready, int end)
 {
 	struct abi_pollfd fds = { .fd = end, .events = POLLIN };

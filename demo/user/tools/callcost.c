@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * callcost: measures a system call on this machine, in picoseconds: with all events of the kernel's trace
- * off, with the events of system calls on, and traced into a file with all facilities except the data of
- * input and output. Prints the minimum of several rounds; the three cases alternate.
+ * callcost: measures the duration of a system call on this machine, in picoseconds: with all events of the
+ * kernel's trace off, with the events of system calls on, and traced into a file with all facilities except
+ * the data of input and output. Prints the minimum of several rounds; the three cases alternate.
  */
 #include <error.h>
 #include <program.h>

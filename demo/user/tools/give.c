@@ -6,8 +6,8 @@
  *   ~BASE64               lines of up to 90 bytes of the file
  *   ktrace-file-end SIZE CHECK
  *
- * CHECK is the 32-bit FNV-1a hash of the whole file in hexadecimal. Each line is one write, so other output
- * appears only between lines.
+ * CHECK is the 32-bit FNV-1a hash of the whole file in hexadecimal. Each line is written by one system call,
+ * so other output appears only between lines.
  */
 #include <error.h>
 #include <program.h>

@@ -14,7 +14,9 @@ _start:
 thread_entry:
 	bl	thread_main
 
-/* A signal handler returns here, with the stack pointer that it had at its start. */
+/*
+ * A signal handler returns to this code. The stack pointer then has the value from the start of the handler.
+ */
 	.globl	signal_restorer
 signal_restorer:
 	mov	x8, #SYS_sigreturn

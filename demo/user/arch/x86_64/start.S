@@ -17,8 +17,8 @@ thread_entry:
 	call	thread_main
 
 /*
- * A signal handler returns here, with the stack pointer that it had at its start, after its return address
- * was popped.
+ * A signal handler returns to this code. The return has popped the return address, so the stack pointer is
+ * above it.
  */
 	.globl	signal_restorer
 signal_restorer:
