@@ -225,10 +225,21 @@ static int examine(struct doctor *doctor, const char *path)
 	return status < 0 ? EXIT_BAD_INPUT : 0;
 }
 
+/* explains the mark; does not begin with the mark itself, because scripts search for "^dark" */
+#define DARK_EXPLAINED \
+	"(dark: this view is missing or limited; the same line or the line below it says what to add)\n"
+
 static void write_text(struct base_output *out, const struct findings *report)
 {
-	for (uint32_t n = 0; n < report->count; n++)
+	bool explained = false;
+
+	for (uint32_t n = 0; n < report->count; n++) {
+		if (report->finding[n].mark == FINDING_DARK && !explained) {
+			base_output_text(out, DARK_EXPLAINED);
+			explained = true;
+		}
 		finding_put_row(out, &report->finding[n], isatty(STDOUT_FILENO));
+	}
 	base_output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[FINDING_OK],
 			   report->marks[FINDING_DARK], report->marks[FINDING_WRONG]);
 }
