@@ -43,8 +43,8 @@ static inline uint64_t base_hash(uint64_t hash, uint64_t word)
 
 /*
  * Returns a hash of a number of 32 bits in fewer steps, for tables that are searched at each event. The
- * probability of collisions is the same as above. Hashes of different numbers differ in their upper halves,
- * so a row that base_index_next() finds is always the row of that number.
+ * probability of collisions is the same as for base_hash(). Hashes of different numbers differ in their upper
+ * halves, so a row that base_index_next() finds is always the row of that number.
  */
 static inline uint64_t base_hash_id(uint32_t id)
 {

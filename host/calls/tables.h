@@ -220,7 +220,7 @@ struct calls_arguments {
 	unsigned words, next_word, next;
 	unsigned most; /* number of arguments that the call has with these values */
 	bool narrow;   /* words have 32 bits, so that a file offset takes two */
-	bool typed;    /* the table describes the arguments; false: show the words as recorded */
+	bool typed;    /* true: the table describes the arguments; false: the words are shown as recorded */
 	struct calls_table *table;
 	/* type and value of the argument that calls_arguments_next() returned last */
 	const struct calls_type *before;
@@ -246,7 +246,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 
 struct calls_table_call {
 	struct calls_call public;
-	bool named; /* the call's number is found by its name */
+	bool named; /* the table has only the name of the call, not its number */
 	char own_name[CALLS_NAME + 1];
 };
 

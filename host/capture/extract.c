@@ -86,7 +86,8 @@ struct session {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
-	struct capture_snapshot *snapshot; /* NULL if the machine stays halted while it is read */
+	/* NULL if the machine stays halted as long as its memory is read */
+	struct capture_snapshot *snapshot;
 	struct ktread_memory *memory;
 	struct ktread_image *image;
 	double begin;
@@ -138,7 +139,7 @@ static int locate(struct session *session)
 
 	if (session->options->elf && session->options->boot == 0) {
 		error = open_peer_by_symbol(session);
-		/* Only a search may find rings in memory that the kernel lent to ktrace. */
+		/* Then search: this may also find rings in memory that the kernel lent to ktrace. */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
 	}

@@ -49,7 +49,8 @@ void capture_output_abandon(struct capture_output *output);
 
 /*
  * A small file of keys and values, through which `ktrace run` and the QEMU shim that it planted exchange
- * data. A make or a script may run between them. Written completely or not at all (rename).
+ * data. ktrace run may start a make or a script, which then starts the shim. The file is written completely
+ * or not at all (rename).
  */
 
 struct capture_record {

@@ -262,8 +262,8 @@ int gdb_run_for(struct gdb *gdb, int ms)
 	if (error == 0)
 		return 0;
 	/*
-	 * Halt it after an error, too: while it runs, the server accepts no packet, not even the one that
-	 * resumes it.
+	 * Halt the machine after an error, too: while it runs, the server accepts no packet, not even the one
+	 * that resumes it.
 	 */
 	halted = put(gdb, "\003", 1);
 	if (halted == 0)
@@ -398,7 +398,7 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* fails for an empty list, because the caller would ask for more lists without end */
+	do { /* Fail if a list is empty, because the caller would ask for more lists without end. */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 

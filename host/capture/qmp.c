@@ -148,7 +148,7 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 
 /*
  * Records when the guest was halted and resumed, by QEMU's clock. Our own clock would add the delay of the
- * socket, twice.
+ * socket to both times.
  */
 static void take_event(struct capture_monitor *monitor, const json_t *message)
 {

@@ -108,7 +108,7 @@ void capture_monitor_close(struct capture_monitor *monitor);
 json_t *capture_json_parse(const char *text, size_t length);
 /* Returns the member of an object by a path of names such as "data.reason", or NULL. Borrowed from `json`. */
 const json_t *capture_json_at(const json_t *json, const char *path);
-/* Returns whether that member is that string. */
+/* Returns true if the member at `path` is a string and equals `string`. */
 bool capture_json_is(const json_t *json, const char *path, const char *string);
 
 #endif

@@ -18,7 +18,7 @@
 
 struct capture_terminal {
 	bool present; /* stdin is a terminal */
-	int flags;    /* status flags of stdin; -1: unknown */
+	int flags;    /* status flags of the file on stdin; -1: unknown */
 	struct termios state;
 };
 
@@ -79,7 +79,7 @@ struct capture_result {
 	 * still there
 	 */
 	uint64_t lost;
-	bool stalled; /* the guest had stalled, or a CPU was stuck, when it was last seen running */
+	bool stalled; /* when the guest was last seen running, it had stalled or one of its CPUs was stuck */
 	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest sent the trace, so the trace has no events after the guest's dump */
 	/*

@@ -9,8 +9,9 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define PATH_MOST  8000u /* most bytes of text for a path or a name */
-#define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and this kdump for KTRX */
+#define PATH_MOST 8000u /* most bytes of text for a path or a name */
+/* most bytes of data that are shown by DragonFly's kdump, and by this kdump for KTRX */
+#define USUAL_DATA 64u
 
 struct lines {
 	bool loss_printed; /* lost records were reported after the last line */
@@ -244,8 +245,8 @@ static char *put_end(char *at, const struct kdump_context *context, const struct
 }
 
 /*
- * Reports lost records, at most once between two lines. KTRX has their number; FreeBSD only records that some
- * were lost.
+ * Reports lost records, unless the last line was such a report. KTRX has their number; FreeBSD only records
+ * that some were lost.
  */
 static void print_loss(struct lines *lines, struct kdump_context *context,
 		       const struct ktread_proc_record *record)

@@ -249,8 +249,8 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 }
 
 /*
- * Returns how many bytes of a field the record has; 0 if the field is incomplete and useless without the
- * rest.
+ * Returns how many bytes of a field the record has; 0 if it does not have the whole field and a part of it is
+ * useless.
  */
 static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {

@@ -406,7 +406,7 @@ uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64
 					  offsetof(struct ktread_v2_item, stamp), stamp);
 }
 
-/* Moves the records that still wait to the front of the buffer, if they use little of it. */
+/* If the waiting records use little of the buffer, moves them to the front of it. */
 static void pack(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;

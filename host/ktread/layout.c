@@ -128,7 +128,10 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 	for (uint64_t n = 0; n < count && status == 0; n++)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
-	/* Ignore the lap before the known one: its slots have not been overwritten yet. */
+	/*
+	 * Ignore the lap before the known lap: its slots may still be in the ring, because the known lap has
+	 * not overwritten them yet.
+	 */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
 			most = slots[later];
@@ -400,7 +403,7 @@ uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot
 	return 0;
 }
 
-/* Reads single slots as they are in a ring, for users that look at raw bytes. */
+/* Reads single slots, and returns their bytes unchanged. */
 
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot)
 {

@@ -134,7 +134,7 @@ struct ktread_ring_place {
 	struct ktread_slot_form form;
 	/* address of the reserve word; UINT64_MAX if the word is row.word, or unknown */
 	uint64_t word_physical;
-	uint64_t head;	       /* index of the next free slot when last read */
+	uint64_t head;	       /* index of the next free slot, as last read */
 	uint64_t row_physical; /* address of `row`; UINT64_MAX if unknown */
 	bool guessed; /* the reserve word was not found: the head was found by looking at the slots */
 	bool usable;  /* the ring's sizes are sound, and it overlaps no other ring */

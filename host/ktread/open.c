@@ -17,7 +17,7 @@
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Returns true if the caller asked for the other version. */
+/* Returns true if `form` asks for a version other than `version`. */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||

@@ -12,7 +12,7 @@
 #include "proc_state.h"
 
 #define ALIGNMENT 8u
-/* largest head of a session or record; a later version may have longer ones than this one */
+/* largest head of a session or a record; in a later version, heads may be longer than in this one */
 #define HEAD_MOST 4096u
 #define EM_386	  3u
 #define EM_ARM	  40u
@@ -245,8 +245,8 @@ static void present(struct ktread_proc *trace, uint32_t payload)
 /*
  * Follows the chain of records that begins at *at, within another record that ends at `until`. Returns true
  * if the chain reaches `until`, passes it, or reaches the end of the file. A program can have written a trace
- * as its data, but such a trace ends within the payload, or is torn together with it. Otherwise returns
- * false, and *at is the last record of the chain.
+ * as its data, but such a trace ends within the payload, or the end of the file cuts both short. Otherwise
+ * returns false, and *at is the last record of the chain.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {

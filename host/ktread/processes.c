@@ -213,7 +213,7 @@ static int survey(struct ktread *trace, struct processes *processes, uint32_t *c
 	return ktread_names_load_threads(&trace->threads, (char *)row, NAMES * sizeof(*row), sizeof(*row));
 }
 
-/* Loads the trace's own table of system calls, unless there is one already. */
+/* Loads the trace's own table of system calls, unless it has been loaded already. */
 static int load_calls(struct ktread *trace, const struct processes *processes)
 {
 	char *table;
@@ -269,7 +269,10 @@ static const struct ktread_proc_info *info_of(const struct ktread_cursor *cursor
 	return ktread_proc_info(processes->records);
 }
 
-/* Returns the kernel whose system calls these are; "" if the trace itself has their names. */
+/*
+ * Returns the name of the kernel whose system calls the trace contains; "" if the trace itself has the names
+ * of the calls.
+ */
 static const char *kernel_of(const struct processes *processes)
 {
 	if (*ktread_proc_table(processes->records))

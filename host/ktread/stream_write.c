@@ -24,7 +24,7 @@ struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* number of the block that is written first: it holds the oldest slot */
 	uint32_t coding;
-	struct ktread_columns_ring ring; /* set only for slots of version 2 */
+	struct ktread_columns_ring ring; /* set only if the stretch has slots of version 2 */
 };
 
 /* The bytes to write: a dump, or bare records. */
@@ -165,7 +165,8 @@ static void tidy_stretches(struct dump *dump)
 }
 
 /*
- * Returns a block size for which a reader can cache a block of each ring, unless there are very many rings.
+ * Returns the size of blocks. It is small enough that a reader can cache a block of each ring, unless there
+ * are very many rings.
  */
 static uint32_t block_bytes(uint32_t rings)
 {

@@ -230,7 +230,7 @@ static inline uint64_t ktread_item_stamp(const unsigned char *item)
 	return stamp;
 }
 
-/* Returns true if the filter accepts an event. It is tested before the event is built. */
+/* Returns true if the filter accepts an event. The filter is applied before the event is built. */
 static inline bool ktread_selected(const struct ktread_selection *want, uint64_t stamp, uint32_t cpu,
 				   uint32_t thread, uint32_t id)
 {

@@ -11,8 +11,7 @@
 #include "types.h"
 
 /*
- * Text of event types that were made up for unknown ids. Such a type is recognised by the address of this
- * text.
+ * Text of the event types that ktread makes up for unknown ids. The address of this text marks such a type.
  */
 static const char no_text[] = "";
 
@@ -74,7 +73,9 @@ const struct ktread_type *ktread_types_known(const struct ktread_types *types, u
 	return row && row->name && !ktread_types_is_unknown(row) ? row : NULL;
 }
 
-/* Values of an event's fields: packed in order, little-endian; strings begin with their length. */
+/*
+ * Values of an event's fields. They are packed in order and little-endian. A string begins with its length.
+ */
 
 /* Returns the size of an integer type in bytes; 0 for strings and unknown types. */
 static uint32_t width_of(uint8_t type)

@@ -18,7 +18,8 @@
 #include "record/registers.h"
 #include "user/sys/ktrace.h"
 
-#define GENERATIONS 1024u /* most ancestors that are followed: reused process ids could form a ring */
+/* most ancestors that are followed; a limit is needed because reused process ids could form a ring */
+#define GENERATIONS 1024u
 
 /* Returns whether `pid` names the process. A negative `pid` names a process group, as for kill(2). */
 static bool is_named(const struct record_process *process, pid_t pid)
@@ -28,7 +29,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 
 /*
  * Returns whether `pid` names the process or, with `descend`, one of its ancestors, by the parents that
- * processes had when they were created. A process whose parent has ended keeps that parent's id here.
+ * processes had when they were created. Here, a process keeps the id of its parent even after the parent has
+ * ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {

@@ -17,7 +17,7 @@
 #define TICK_US		 100000 /* µs between two checks for requests */
 #define TICKS_TO_FLUSH	 10
 #define TICKS_TO_GIVE_UP 10
-/* most ancestors that are followed, because processes change during the search */
+/* most ancestors that are followed; a limit is needed because processes change during the search */
 #define GENERATIONS 1000u
 
 static int fail(struct record_outcome *outcome, const char *what, int error)
@@ -110,8 +110,8 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 /* ---- A command --------------------------------------------------------------------------------- */
 
 /*
- * Returns the path of a command without a slash, by PATH; the name itself if it is not found. Searching here
- * keeps the search out of the trace.
+ * Finds a command whose name has no slash in the folders of PATH. Returns its path, or the name itself if it
+ * is not found. The search is made here, and not in the new process, so that it is not recorded.
  */
 static const char *find_program(const char *name, char *path, size_t room)
 {
@@ -172,7 +172,8 @@ static int start(struct start *start, char *const *command)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	start->pid = fork();
 	if (start->pid == 0) {
-		close(start->go[1]); /* otherwise read() would never see the end of the pipe */
+		/* close our copy: while it is open, read() would not return the end of the pipe */
+		close(start->go[1]);
 		become(command, start->go[0], start->failure[1], &before);
 	}
 	error = errno;

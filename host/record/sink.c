@@ -306,8 +306,8 @@ static void add_trouble(const struct record_sink *sink)
 }
 
 /*
- * Adds the END record, even after a failed write, for which give_up() has left room. It is not counted as a
- * record.
+ * Adds the END record. This is possible after a failed write, too, because give_up() has left room for it.
+ * The END record does not count as a record.
  */
 static void put_end(struct record_sink *sink)
 {

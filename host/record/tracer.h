@@ -26,7 +26,10 @@ struct calls_call;
 
 struct record_sink;
 
-/* How to open the file. No mode follows a link, and all need a regular file. */
+/*
+ * How to open the file. In each mode, an existing file must be a regular one, and a symbolic link is not
+ * followed.
+ */
 enum record_sink_mode {
 	RECORD_SINK_NEW,    /* create it with mode 0600; replaces a file of that name */
 	RECORD_SINK_APPEND, /* append to a trace that belongs to this user, or create it */
@@ -144,8 +147,8 @@ void record_process_remove(struct record_process *process);
 void record_thread_renumber(struct record_thread *thread, pid_t tid);
 
 /*
- * Return the first thread or process for NULL, then the next one; NULL after the last. An element may be
- * removed only after the next one was fetched.
+ * Return the element after `last`; the first one if `last` is NULL; NULL after the last one. Before an
+ * element is removed, the next one must be fetched.
  */
 struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
