@@ -45,7 +45,7 @@ fails "transport of another architecture" 2 "no semihosting" --transport semihos
 out=$tmp/nowhere/x
 fails "folder is missing" 1 "No such file" -- $no_ktrace
 out=$tmp
-fails "output is a folder" 1 "Is a directory" -- $no_ktrace
+fails "output is a folder" 1 "not a regular file" -- $no_ktrace
 out=$tmp/out.ktrx
 
 run_until 'grep -q "booted again" "$tmp/err"' --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
