@@ -20,7 +20,7 @@
 #define SLACK_US	2000u /* after the estimates: most time by which an effect may precede its cause */
 #define NEAR_SLACK_US	160u  /* SLACK_US if pairs are made by CAUSES_NEAREST */
 #define ROOM_US		5u    /* wanted time between cause and effect */
-#define LOOKS_MOST	64u   /* most estimates in one reading of the trace */
+#define LOOKS_MOST	64u   /* maximum number of estimates in one reading of the trace */
 #define STRAIGHT_PASSES 2u    /* number of first passes; these fit a straight line */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
@@ -55,7 +55,7 @@ struct align {
 	 */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
-	/* counts in the last reading and in the first one, indexed by way of pairing */
+	/* counts of the last reading, and of the first reading; both are indexed by way of pairing */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
 
@@ -209,10 +209,10 @@ static uint32_t nearest_node(const struct align *align, uint64_t stamp)
 }
 
 /*
- * Returns the most ticks by which a node may move a clock in either direction: the clock's stated error, or
- * BOUNDS_NONE if the clock has none. Offsets are linear between nodes, so the limit is the smallest error
- * between the previous node and the next one. The error grows with the distance from the middle of the
- * measurements.
+ * Returns the maximum number of ticks by which a node may move a clock in either direction: the clock's
+ * stated error, or BOUNDS_NONE if the clock has none. Offsets are linear between nodes, so the limit is the
+ * smallest error between the previous node and the next one. The error grows with the distance from the
+ * middle of the measurements.
  */
 static int64_t limit_at(const struct align *align, uint32_t node, uint32_t cpu)
 {

@@ -61,7 +61,7 @@ struct causes_pair {
 	uint32_t from, to;	/* two different CPUs */
 	uint64_t cause, effect; /* stamps of cause and effect; if effect < cause, the clocks are wrong */
 };
-#define CAUSES_PAIRS 12u /* most pairs that one event can complete */
+#define CAUSES_PAIRS 12u /* maximum number of pairs that one event can complete */
 
 struct causes;
 
@@ -110,8 +110,8 @@ bool causes_nearer(const struct causes_count *count, const struct causes_count *
 struct coarse;
 
 /*
- * `reach`: most ticks by which clocks may differ. `grain`: precision of the result in ticks. Returns NULL if
- * out of memory.
+ * `reach`: maximum number of ticks by which clocks may differ. `grain`: precision of the result in ticks.
+ * Returns NULL if out of memory.
  */
 #define COARSE_CPUS 64u
 

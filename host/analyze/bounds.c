@@ -89,7 +89,10 @@ static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
 	return bounds->least[(size_t)from * bounds->cpus + to];
 }
 
-/* Returns the most ticks by which `from` may be ahead of `to` according to pairs, without limits. */
+/*
+ * Returns the maximum number of ticks by which `from` may be ahead of `to` according to pairs, without
+ * limits.
+ */
 static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to, int64_t room)
 {
 	int64_t least = *edge(bounds, from, to);
@@ -97,7 +100,10 @@ static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to,
 	return least == BOUNDS_NONE ? BOUNDS_NONE : least - room;
 }
 
-/* Returns the most ticks by which `from` may be ahead of `to` according to limits, without pairs. */
+/*
+ * Returns the maximum number of ticks by which `from` may be ahead of `to` according to limits, without
+ * pairs.
+ */
 static int64_t by_limits(const struct bounds *bounds, uint32_t from, uint32_t to)
 {
 	return to == 0 ? bounds->ahead[from] : from == 0 ? bounds->behind[to] : BOUNDS_NONE;

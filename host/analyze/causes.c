@@ -159,8 +159,8 @@ static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 }
 
 /*
- * Decides whether the open cause belongs to the open effect or to the next one, `here`. Returns 0 if it
- * belongs to the open effect; otherwise 1: `here` has that cause, or may have it.
+ * Decides whether the open cause belongs to the open effect or to `here`, the next effect. Returns 0 if it
+ * belongs to the open effect; 1 if it belongs, or may belong, to `here`.
  */
 static int close_open(struct causes *causes, struct open *open, struct place here)
 {

@@ -8,7 +8,7 @@
 
 #include "ktrx/v2.h"
 
-#define MARKS	   16384u /* most marks of causes in one look, and most marks of effects */
+#define MARKS	   16384u /* maximum number of marks of causes, and of marks of effects */
 #define CANDIDATES 512u	  /* marks kept for each hash of a key in one look */
 #define KEYS	   1024u
 #define BIT_KEY	   (UINT64_C(1) << 40)
@@ -16,7 +16,7 @@
 #define PROMINENCE	1.5f
 #define EVEN_PROMINENCE 1.2f  /* the same factor against the distances one period above and below */
 #define IN_TURN		16.0f /* number of pairs that give one vote, for two CPUs that take turns */
-#define VOTES		1.0f  /* least votes for a result */
+#define VOTES		1.0f  /* minimum number of votes for a result */
 #define UNKNOWN		HUGE_VAL
 
 struct mark {
@@ -57,7 +57,7 @@ struct sum {
 struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
-	uint32_t bins;	 /* number of bins of each pair of CPUs; the middle one begins at distance 0 */
+	uint32_t bins;	 /* number of bins of each pair of CPUs; the middle bin begins at distance 0 */
 	struct bin *bin; /* votes: [from * cpus + to][bin], from < to */
 	struct sum *sum; /* [bin]: scratch memory for the votes of all CPUs */
 	struct marks causes, effects;
@@ -270,7 +270,10 @@ static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const 
 	vote_for(coarse, &usual, effect, (float)alike / IN_TURN);
 }
 
-/* Adds votes of frequent keys, for which vote() lacks causes. */
+/*
+ * Adds the votes of frequent keys, because vote() skips effects if some of their possible causes were left
+ * out.
+ */
 static void vote_by_turns(struct coarse *coarse)
 {
 	const struct mark *effects_end = coarse->effects.mark + coarse->effects.count;

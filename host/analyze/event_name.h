@@ -36,7 +36,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type);
  */
 
 #define SUGGESTIONS_MOST 3u
-#define SUGGESTIONS_NAME 64u /* most bytes of a name that are compared, NUL included */
+#define SUGGESTIONS_NAME 64u /* maximum number of bytes of a name that are compared, NUL included */
 
 struct suggestions {
 	char wanted[SUGGESTIONS_NAME];

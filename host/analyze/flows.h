@@ -12,7 +12,8 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-#define FLOWS_OPEN 1024u /* most flows that are open at one time; fewer if their hashes collide */
+/* maximum number of flows that are open at one time; fewer if their hashes collide */
+#define FLOWS_OPEN 1024u
 
 /* A zero-initialised structure is ready for use. */
 struct flows {

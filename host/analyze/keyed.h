@@ -14,7 +14,7 @@
 #include "ktread/ktread.h"
 
 #define KEYED_WORDS 4u
-#define KEYED_MAX   65536u /* most entries at one time */
+#define KEYED_MAX   65536u /* maximum number of entries at one time */
 
 struct keyed_entry {
 	uint64_t key[KEYED_WORDS];

@@ -190,8 +190,8 @@ static void take(struct reading *r, const struct ktread_event *event)
 }
 
 /*
- * Marks, for each kind of duration, the events that must be recorded all the time. Otherwise the duration
- * is not reliable.
+ * Marks, for each kind of duration, the events that must be recorded all the time. If one of them was off,
+ * the duration is not reliable.
  */
 static void mark_needed(struct reading *r, const struct ktread *trace)
 {

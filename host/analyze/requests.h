@@ -59,7 +59,7 @@ struct requests {
 	struct ktrx_request *request; /* the sender fills in sequence and check */
 	uint32_t count;
 	uint32_t room;
-	char message[384]; /* the last error, one sentence */
+	char message[384]; /* text of the last error, one sentence */
 };
 
 int requests_open(struct requests *requests, const struct ktread *trace);

@@ -20,9 +20,9 @@
 
 #define RULES_MAX	 128u
 #define RULES_TEXT_MAX	 ((size_t)1 << 20)
-#define RULES_WORD	 64u /* most bytes of a word, NUL included */
-#define RULES_EVENTS	 8u  /* most events of one rule */
-#define RULES_CONDITIONS 4u  /* most conditions of one event */
+#define RULES_WORD	 64u /* maximum number of bytes of a word, NUL included */
+#define RULES_EVENTS	 8u  /* maximum number of events of one rule */
+#define RULES_CONDITIONS 4u  /* maximum number of conditions of one event */
 
 enum rule_form {
 	/*
@@ -184,11 +184,11 @@ struct check_result {
 typedef void check_found(void *context, const struct check_violation *violation);
 
 /*
- * Reads the trace twice, to its end. `result` has an entry for each rule. `doubt`: most ticks by which clocks
- * that the guest did not measure are assumed to differ; 0 if unknown. A violation that depends on events of
- * different CPUs at most `doubt` apart is counted as unordered; if `doubt` is 0, as violated and as
- * uncertain. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next(); what was found until then stays
- * valid.
+ * Reads the trace twice, to its end. `result` has an entry for each rule. `doubt`: maximum number of ticks
+ * by which clocks that the guest did not measure are assumed to differ; 0 if unknown. A violation that
+ * depends on events of different CPUs at most `doubt` apart is counted as unordered; if `doubt` is 0, as
+ * violated and as uncertain. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next(); what was found
+ * until then stays valid.
  */
 int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
 	       check_found *found, void *context);

@@ -23,7 +23,7 @@
  */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
-/* most periods of all events; an event whose period has no room counts as always off */
+/* maximum number of periods of all events; an event whose period has no room counts as always off */
 #define SWITCHED_MAX 65536u
 
 struct switched;
@@ -135,7 +135,8 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
  * - A ring that was cleared lacks its beginning.
  */
 
-#define GAPS_MAX      4096u /* most gaps; beyond this number, a ring's next gap is merged with its last one */
+/* maximum number of gaps; beyond this number, a ring's next gap is merged with its last one */
+#define GAPS_MAX      4096u
 #define GAPS_CPUS_MAX 4096u
 #define GAPS_ANYWHERE UINT32_MAX
 

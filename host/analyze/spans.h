@@ -23,7 +23,8 @@
  * owner.
  */
 
-#define SPANS_NEST  6u /* most spans that are open at one time on lane 0; deeper ones are ignored */
+/* maximum number of spans that are open at one time on lane 0; deeper ones are ignored */
+#define SPANS_NEST  6u
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
@@ -65,7 +66,7 @@ void spans_destroy(struct spans *spans);
  */
 int spans_track_switches(struct spans *spans, const struct ktread *trace);
 
-/* Returns the owner of an event. `threads`: the ones given to spans_create(). */
+/* Returns the owner of an event. `threads`: as given to spans_create(). */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,
 						const struct ktread_event *event)
 {

@@ -100,7 +100,7 @@ int symbols_doubtful(const struct symbols *symbols);
 #define DEMANGLE_LENGTH 1024u  /* longest name that is demangled, in bytes */
 #define DEMANGLE_RESULT 4096u  /* longest result, in bytes */
 #define DEMANGLE_SHOWN	64u    /* in bytes; in a longer result, template arguments are left out: "pay<...>" */
-#define DEMANGLE_NAMES	32768u /* most demangled names; further names stay unchanged */
+#define DEMANGLE_NAMES	32768u /* maximum number of demangled names; further names stay unchanged */
 
 /*
  * Returns the demangled name without parameters, or `name` itself if it is not mangled, cannot be demangled

@@ -9,7 +9,7 @@
 
 /* The addresses of a kernel's ELF file, and which of them are code. All addresses are as linked. */
 
-#define SYMBOLS_SEGMENTS 32u /* most segments of a file; further ones are ignored */
+#define SYMBOLS_SEGMENTS 32u /* maximum number of segments of a file; further ones are ignored */
 
 struct symbols_segment {
 	uint64_t begin, end;
@@ -48,7 +48,8 @@ int symbols_image_has_code(const struct symbols_image *image, uint64_t address);
 uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address);
 
 /*
- * An ELF file and its debug information, read by libdw. No other file is opened, even if this one names some.
+ * An ELF file and its debug information, read by libdw. No other file is opened, even if this file names
+ * other files.
  */
 
 struct symbols_file {

@@ -90,8 +90,8 @@ struct scheduling;
 void threads_learn(struct threads *threads, const struct scheduling *scheduling);
 
 /*
- * As threads_learn(), if the rest of the trace is not known yet: states have a meaning from the first one
- * that is not 0.
+ * As threads_learn(), if the rest of the trace is not known yet: states have a meaning from the first state
+ * on that is not 0.
  */
 void threads_learn_on(struct threads *threads);
 

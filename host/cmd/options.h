@@ -19,9 +19,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define OPTIONS_MOST  64u /* most rows of a command: `given` has a bit for each row */
-#define OPTIONS_LISTS 8u  /* most arrays of rows of a command */
-#define OPTIONS_WORDS 32u /* most values of one option */
+#define OPTIONS_MOST  64u /* maximum number of rows of a command: `given` has a bit for each row */
+#define OPTIONS_LISTS 8u  /* maximum number of arrays of rows of a command */
+#define OPTIONS_WORDS 32u /* maximum number of values of one option */
 
 struct option_row;
 

@@ -7,8 +7,8 @@
 
 #define WIDTH 92u /* width of a line of --help, in columns */
 /*
- * most bytes of "-o, --out FILE" before help on the same line; after longer text, help begins on the next
- * line
+ * maximum number of bytes of "-o, --out FILE" before help on the same line; after longer text, help begins
+ * on the next line
  */
 #define LEFT_MOST 20u
 #define FORM_MOST 1024u

@@ -19,7 +19,7 @@
 #include "cmd/take_file.h"
 
 #define FILES_MOST 1000u	       /* in one log */
-#define BYTES_MOST (UINT64_C(1) << 32) /* most bytes of all files of a log */
+#define BYTES_MOST (UINT64_C(1) << 32) /* maximum number of bytes of all files of a log */
 
 struct taking {
 	const char *name; /* begins messages */

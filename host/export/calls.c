@@ -9,7 +9,7 @@
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST   160u /* most bytes of the escaped text of a name that is not cached */
+#define NAME_MOST   160u /* maximum number of bytes of the escaped text of a name that is not cached */
 #define ERRORS_MOST 4095 /* results from -1 down to this value may be errors */
 
 enum state {

@@ -34,7 +34,7 @@ struct calls_shape {
 	uint8_t count;
 	uint8_t type[CALLS_ARGUMENTS]; /* KTRX_TYPE_* */
 	uint16_t offset[CALLS_ARGUMENTS];
-	uint16_t end; /* least size of the payload in bytes */
+	uint16_t end; /* minimum size of the payload in bytes */
 };
 
 struct calls {

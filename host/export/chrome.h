@@ -227,7 +227,7 @@ struct chrome {
 	uint64_t base;
 	/* converts ticks to time; if the frequency is unknown, ticks are written as nanoseconds */
 	struct base_ticks_scale scale;
-	int begun;		       /* an object was written: the next one needs a comma */
+	int begun;		       /* an object was written, so the next one needs a comma */
 	uint64_t microsecond;	       /* start, in nanoseconds, of the microsecond that `digits` holds */
 	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
 	uint32_t digits_length;	       /* length of `digits`; 0: no text yet */

@@ -16,7 +16,7 @@
 
 #define NAME_MOST                                             \
 	(BASE_ESCAPE_JSON_GROWTH * (2 * BASE_JSON_NAME + 1) + \
-	 32) /* most bytes of a rendered name and the text around it */
+	 32) /* maximum number of bytes of a rendered name and the text around it */
 
 static uint8_t form_of(uint8_t type)
 {

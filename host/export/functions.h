@@ -9,7 +9,8 @@
 
 #include "ktread/ktread.h"
 
-#define FUNCTIONS_TRACKS_MOST 1024u /* most tracks; functions of further tracks are not shown */
+/* maximum number of tracks; functions of further tracks are not shown */
+#define FUNCTIONS_TRACKS_MOST 1024u
 
 enum functions_mark { FUNCTIONS_BEGIN, FUNCTIONS_END, FUNCTIONS_INSTANT };
 

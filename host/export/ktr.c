@@ -13,7 +13,7 @@
 #define HEX_WIDTH    18 /* width of an address, in columns */
 #define FILE_WIDTH   34
 #define ID_WIDTH     20
-/* most bytes of a payload's text; chosen so that a row fits into an output line */
+/* maximum number of bytes of a payload's text; chosen so that a row fits into an output line */
 #define TEXT_LIMIT ((size_t)4096)
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)

@@ -128,7 +128,8 @@ struct perfetto_ring {
 	bool begun;    /* an event of the ring was seen */
 };
 
-#define PERFETTO_LOCKS 512u /* most names of locks that are cached; these are the locks used last */
+/* maximum number of names of locks that are cached; these are the locks used last */
+#define PERFETTO_LOCKS 512u
 
 struct perfetto_lock {
 	uint64_t key;

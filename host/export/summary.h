@@ -44,7 +44,7 @@ struct tally {
 
 /*
  * Reads the trace to its end and counts. Returns 0 or a negative KTREAD_E_*.
- * After an error the counts up to it are valid.
+ * After an error, the counts up to the error are valid.
  */
 int tally_trace(struct tally **tally, struct ktread *trace);
 void tally_free(struct tally *tally);

@@ -31,7 +31,9 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 
 /* ---- The drawing half of a window (window_write()): timestamps to pixels, rows of CPUs, thinning ---- */
 
-/* most nested spans of a thread that are drawn, one below another; deeper spans are not drawn */
+/*
+ * maximum number of nested spans of a thread that are drawn, one below another; deeper spans are not drawn
+ */
 #define WINDOW_NEST 3u
 
 enum window_row {

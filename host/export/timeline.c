@@ -73,7 +73,7 @@ void timeline_begin(struct timeline *timeline)
 #define THREADS		  256u /* cached names, by the low bits of the thread id */
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-/* most bytes that are printed of the escaped name of a thread or system call */
+/* maximum number of bytes that are printed of the escaped name of a thread or system call */
 #define NAME_MAX_BYTES 160u
 #define EVENTS	       (KTRX_EVENT_MAX + 1u)
 

@@ -107,7 +107,7 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
  * Callers use ktread_format() for texts with flags, widths or precisions, and for truncated payloads.
  */
 
-#define PHRASE_BYTES 4096u /* most bytes that phrase_put() writes */
+#define PHRASE_BYTES 4096u /* maximum number of bytes that phrase_put() writes */
 
 struct phrase;
 
@@ -131,7 +131,7 @@ struct repeat {
 
 /* Returns the event descriptor of ktrace.repeat, or NULL if the trace's kernel has none. */
 const struct ktread_type *repeat_type(const struct ktread *trace);
-/* Reads a ktrace.repeat event. Returns false if the event is another one or damaged. */
+/* Reads a ktrace.repeat event. Returns false if the event is not ktrace.repeat or is damaged. */
 bool repeat_of(const struct ktread_event *event, struct repeat *repeat);
 
 /* ---- Repetitions as text: those that have a record, and those still in progress at the end ---- */

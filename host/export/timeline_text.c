@@ -174,7 +174,7 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 
 /* ---- Places ---- */
 
-#define FUNCTION_MAX 200u /* most bytes of a name that are printed */
+#define FUNCTION_MAX 200u /* maximum number of bytes of a name that are printed */
 #define FILE_MAX     200u
 
 /* Returns the last FILE_MAX bytes of a path: the end is more useful than the beginning. */

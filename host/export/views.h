@@ -129,7 +129,7 @@ const struct check_violation *violations_first(const struct violations *found);
  * The size of the picture is bounded: elements too close together for its width are drawn once and counted.
  */
 
-#define WINDOW_CPUS 64u /* most CPUs that are drawn; events of other CPUs are counted */
+#define WINDOW_CPUS 64u /* maximum number of CPUs that are drawn; events of other CPUs are counted */
 
 struct window {
 	struct ktread *trace;

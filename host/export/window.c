@@ -239,8 +239,8 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Reads past the end of the window until each CPU had an event: only that event reports slots lost before it,
- * which may belong to the window. Returns the result of the last ktread_next().
+ * Reads past the end of the window until each CPU had an event: only that event reports the slots that were
+ * lost before it, and these slots may belong to the window. Returns the result of the last ktread_next().
  */
 static int read_after(struct picture *p, const struct ktread_event *event)
 {

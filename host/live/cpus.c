@@ -63,7 +63,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
-/* Adds the time from the last event to this one to the counts of the interval. */
+/* Adds the time from the last event to this event to the counts of the interval. */
 static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
@@ -147,7 +147,7 @@ const char *live_share_name(enum live_share share)
 }
 
 #define AT_ONCE	  32u
-#define ROWS_MOST 65536u /* most entries that are read; more would delay the display */
+#define ROWS_MOST 65536u /* maximum number of entries that are read; more would delay the display */
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
 {

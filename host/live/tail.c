@@ -137,7 +137,7 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* most events whose weight is not computed yet */
+#define UNWEIGHED 8192u /* maximum number of events whose weight is not computed yet */
 
 struct ring {
 	uint64_t produced, decoded; /* values when weights were last computed */

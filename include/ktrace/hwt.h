@@ -265,7 +265,10 @@ struct ktrace_hwt_place {
 	uint32_t enabled; /* the unit is enabled */
 	uint32_t full;
 };
-/* Returns in *place where a unit writes now. Returns KTRACE_OK, or ARGUMENT (no such unit). May sleep. */
+/*
+ * Sets *place to the position at which a unit writes now. Returns KTRACE_OK, or ARGUMENT (no such unit).
+ * May sleep.
+ */
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
  * Releases the threads that pause in exec or mmap, if their records have been taken. A thread whose record
@@ -338,7 +341,9 @@ KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_thread_create(process, thread);
 }
-/* Reports that the running thread, or one that does not run yet, has this name from now on. May sleep. */
+/*
+ * Reports that the running thread, or a thread that does not run yet, has this name from now on. May sleep.
+ */
 KTRACE_INLINE void ktrace_hwt_thread_name(struct ktrace_hwt_process *process,
 					  struct ktrace_hwt_thread *thread, const char *name)
 {

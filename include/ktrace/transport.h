@@ -41,7 +41,7 @@ struct ktrace_transport {
 	 * error. Any context, including NMI and panic; calls are neither nested nor concurrent.
 	 */
 	int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes);
-	/* Announces a dump of that many bytes. Context as for send. May be NULL. */
+	/* Announces a dump, with its size in bytes. Context as for send. May be NULL. */
 	int (*begin)(struct ktrace_transport *transport, uint64_t bytes);
 	uint32_t patience; /* number of polls after which a device that is not ready has failed; not 0 */
 	bool ready;	   /* probe succeeded */

@@ -32,7 +32,7 @@ struct ktread_follow_options {
 	const char *machine; /* as in struct ktread_options */
 	uint64_t ram_base;   /* as in struct ktread_options */
 	uint64_t frequency;  /* as in struct ktread_options */
-	/* 1: events are not merged: the new events of one ring are returned after those of another */
+	/* 1: events of different rings are not merged; the new events of each ring are returned together */
 	int by_ring;
 	uint32_t patience_ms; /* how long to wait for an unfinished record; 0: 100 */
 	uint32_t appear_ms;   /* how long to wait for ktrace to appear while no guest is running; 0: 10000 */

@@ -427,7 +427,10 @@ int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsig
  */
 int ktread_write_stream(struct ktread *trace, int fd, int *output_error);
 
-/* Returns the warnings so far, one per call, then NULL: about damage, truncation, and important losses. */
+/*
+ * Returns the next warning, about damage, truncation or an important loss; NULL if there is no further
+ * warning so far.
+ */
 const char *ktread_warning(struct ktread *trace);
 /*
  * Returns the text of the last error, with file and offset. `trace` may be NULL after ktread_open() failed.

@@ -132,11 +132,12 @@ int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t
 
 /* Current state of a guest, for a program that watches it. */
 struct ktread_pulse {
-	uint64_t nonce;		     /* identifies the boot: it has changed if the guest has booted again */
-	uint64_t slots;		     /* slots produced in all rings since boot */
-	uint64_t heartbeats;	     /* number of heartbeats of all CPUs */
-	uint32_t cpus, online, idle; /* numbers of CPUs; idle: those with KTRX_MODE_IDLE */
-	uint32_t outcome;	     /* KTRX_OUTCOME_* */
+	uint64_t nonce;	     /* identifies the boot: it has changed if the guest has booted again */
+	uint64_t slots;	     /* slots produced in all rings since boot */
+	uint64_t heartbeats; /* number of heartbeats of all CPUs */
+	/* number of CPUs, of CPUs that are online, and of CPUs in KTRX_MODE_IDLE */
+	uint32_t cpus, online, idle;
+	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	/*

@@ -157,8 +157,8 @@ struct ktrx_hwt_code {
 };
 
 /*
- * The unit's time and the stamp of this file at one moment. Between two of these records, interpolate
- * linearly.
+ * The unit's time and the stamp of this file at one moment. A reader interpolates linearly between two of
+ * these records.
  */
 struct ktrx_hwt_clock {
 	uint64_t unit_time;

@@ -90,7 +90,7 @@ struct ktrx_hwt_unit {
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 	uint8_t reserved1[3480];
 
-	uint8_t doorbell[256]; /* at 3840: a store of one byte to doorbell[n] gives command n */
+	uint8_t doorbell[256]; /* at offset 3840: a store of one byte to doorbell[n] gives command n */
 };
 
 #define KTRX_HWT_UNIT_CONTROL_USER   1u

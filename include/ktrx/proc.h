@@ -31,7 +31,7 @@ struct ktrx_proc_head {
 	uint32_t check; /* ktrx_proc_check() of the members before it */
 };
 
-/* Types of records. Below 32 the numbers are those of the BSDs, but the payloads differ. */
+/* Types of records. Numbers below 32 are those of the BSDs, but the payloads differ. */
 #define KTRX_PROC_SYSCALL 1u
 #define KTRX_PROC_SYSRET  2u
 #define KTRX_PROC_NAMEI	  3u /* the path that is looked up, without NUL */

@@ -51,7 +51,8 @@ struct ktrx_cpu {
 	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
 	 */
 	uint32_t ipi_cpu;
-	uint32_t ipi_what;     /* the request that this CPU sent to the other one */
+	/* the request for whose answer this CPU waits, as the kernel numbers requests */
+	uint32_t ipi_what;
 	uint64_t ipi_answered; /* stamp when this CPU last answered a request of another CPU */
 	uint64_t user_enters;  /* number of entries from user mode */
 	uint64_t user_exits;   /* number of returns to user mode */

@@ -41,7 +41,7 @@ struct ktrx_section {
 	 * ktrx_extent
 	 */
 	uint32_t extents;
-	uint32_t index; /* number of the section among those of the same type */
+	uint32_t index; /* number of the section among the sections of the same type */
 	uint64_t address;
 	uint64_t length; /* total bytes of data */
 };
@@ -58,7 +58,7 @@ struct ktrx_section {
 /* text: one line for each system call or error (spec/ktrx.md, section 3) */
 #define KTRX_SECTION_SYSCALLS 8u
 #define KTRX_SECTION_MAILBOX  9u /* struct ktrx_mailbox */
-/* struct ktrx_holder: one entry for each CPU, CPU 0 first, then those of threads */
+/* struct ktrx_holder: the entries of CPUs, CPU 0 first, then the entries of threads */
 #define KTRX_SECTION_HOLDERS   10u
 #define KTRX_SECTION_REGISTERS 11u /* text: registers of the CPUs, added by a host that halted them */
 #define KTRX_SECTION_NOTE      12u /* text: description of the capture, added by a host */
@@ -107,7 +107,7 @@ struct ktrx_root {
 	int32_t status;	     /* exit status for KTRX_OUTCOME_EXITED */
 	uint32_t sequence;   /* odd while section[] changes */
 	uint32_t v1_omitted; /* number of records that a v1 dump of this trace could not hold */
-	/* number of events not recorded because their descriptor has no id (those beyond 4095) */
+	/* number of times that an event fired whose descriptor has no id, because only 4095 have one */
 	uint64_t lost_events;
 	char kernel[64]; /* name and version, NUL-terminated */
 	struct ktrx_section section[KTRX_SECTIONS];
