@@ -5,7 +5,7 @@
 #include "ktrx/v2.h"
 
 #define ROWS  32u /* table rows that are read at once */
-#define WAITS 64u /* limit of waits with holder CPU 0 or thread 0 that are compared with table rows */
+#define WAITS 64u /* limit of waits that are compared with table rows; their holder is CPU 0 or thread 0 */
 
 struct waits {
 	struct mistakes *mistakes;

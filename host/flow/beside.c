@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Merges hardware trace into a kernel's trace. A step may become several events. They wait in the queue of
- * their ring until their times can be estimated (see flow_spread in views.h).
+ * Merges hardware trace into a kernel's trace. A step may become several events. These events wait in the
+ * queue of their ring until their times can be estimated (see flow_spread in views.h).
  */
 #include "flow/views.h"
 
@@ -108,8 +108,8 @@ static const struct ktread_type types[TYPES] = {
 /* ---- From steps to waiting events ---- */
 
 /*
- * Adds a waiting event. Returns 1; 0 if the unit has not written a timestamp yet, so that there is no time
- * for it; or KTREAD_E_MEMORY.
+ * Adds a waiting event. Returns 1; 0 if the unit has not written a timestamp yet, so the time of the event is
+ * unknown; or KTREAD_E_MEMORY.
  */
 static int add_waiting(struct ring *ring, enum type type, struct waiting **added)
 {
@@ -176,7 +176,10 @@ static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t st
 	return 0;
 }
 
-/* Returns true for a step after which all stacks are unknown. It is reported once, as an event of its own. */
+/*
+ * Returns true for a step after which all stacks are unknown. Such a step is reported once, as a separate
+ * event.
+ */
 static int is_loss(const struct hwt_step *step)
 {
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
@@ -393,7 +396,10 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 	put(event, &step->address, sizeof(step->address));
 }
 
-/* Sets the event's CPU and thread. If the unit does not report one of them, the kernel's trace may. */
+/*
+ * Sets the event's CPU and thread. If the unit does not report one of them, takes it from the kernel's trace,
+ * if it is known there.
+ */
 static void set_source(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		       struct ktread_beside_event *event)
 {

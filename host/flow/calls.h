@@ -36,8 +36,8 @@ struct flow_frame {
 	const struct flow_function *function;
 	uint64_t begin, end; /* addresses of its code in memory: [begin, end) */
 	uint64_t back;	     /* return address; 0: unknown */
-	uint64_t since;	     /* stamp when it was entered; only if timed */
-	uint64_t inside;     /* ticks in functions that it called */
+	uint64_t since;	     /* stamp when the function was entered; valid only if `timed` is set */
+	uint64_t inside;     /* ticks in functions that this function called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
 	uint8_t timed;	     /* the frame's beginning was seen, and nothing has been missing since */

@@ -45,8 +45,8 @@ static int grow(struct flow_folded *folded)
 }
 
 /*
- * Finds or adds the child of a node. Beyond the limit of nodes, the child is the parent itself. Returns 0 or
- * KTREAD_E_MEMORY.
+ * Finds or adds the child of a node. If the limit of nodes is reached, uses the parent instead of a new
+ * child. Returns 0 or KTREAD_E_MEMORY.
  */
 static int child_of(struct flow_folded *folded, uint32_t parent, uint32_t function, uint32_t *child)
 {

@@ -170,7 +170,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	spot->at_start = place.symbol && place.into == 0;
 	if (place.symbol)
 		spot->begin = place.symbol_address;
-	/* Where a function without a size ends is unknown. */
+	/* The end of a function without a size is unknown. */
 	if (place.symbol && place.into < place.symbol_size)
 		spot->end = place.symbol_address + place.symbol_size;
 	return 0;
@@ -258,7 +258,10 @@ struct entries {
 	bool failed; /* out of memory */
 };
 
-/* Sets the entry address of a function, which may consist of several parts: it is entered at the first. */
+/*
+ * Sets the entry address of a function, which may consist of several parts. A function is entered at its
+ * first part.
+ */
 static int entry_of(Dwarf_Die *function, Dwarf_Addr *address)
 {
 	Dwarf_Addr base, end;

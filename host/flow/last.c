@@ -79,8 +79,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Drops the oldest steps: keeps `most` branches, and other steps only if they come after the first of these.
- * The number of steps is limited, too.
+ * Drops the oldest steps: keeps `most` branches, and other steps only if they come after the first of these
+ * branches. The number of steps is limited, too.
  */
 static void drop_old(struct ring *ring)
 {

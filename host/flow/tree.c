@@ -46,7 +46,7 @@ static char *put_time(const struct flow_tree *tree, char *at, int has_stamp, uin
 	return base_put_literal(at, "] ");
 }
 
-/* Writes " 12.345 us ", or as many spaces. */
+/* Writes a duration such as " 12.345 us ", or the same number of spaces. */
 static char *put_span(const struct flow_tree *tree, char *at, int known, uint64_t ticks)
 {
 	char text[32];

@@ -35,11 +35,12 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
  * Read once, before other sources are added to the trace, and kept in memory: 16 bytes for each event.
  */
 
-#define FLOW_KERNEL_EVENTS_MOST (UINT64_C(1) << 25) /* events that are kept; later ones are ignored */
+/* limit of events that are kept; later events are ignored */
+#define FLOW_KERNEL_EVENTS_MOST (UINT64_C(1) << 25)
 
 struct flow_kernel_event {
 	uint64_t stamp;
-	uint32_t thread; /* the thread that runs after it; KTREAD_NO_THREAD: unknown */
+	uint32_t thread; /* the thread that runs after the event; KTREAD_NO_THREAD: unknown */
 	uint16_t type;	 /* id of the event's type */
 };
 
@@ -191,7 +192,7 @@ struct flow_piece {
 
 enum flow_anchor {
 	FLOW_NO_RECORDER,    /* the function does not record an event */
-	FLOW_RECORDER_ALONE, /* the function records an event, but none was found near enough */
+	FLOW_RECORDER_ALONE, /* the function records an event, but that event was not found */
 	FLOW_ANCHOR,	     /* the event was found */
 };
 
@@ -205,8 +206,8 @@ enum flow_anchor {
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
 /*
- * Returns the last stamp that the event of a FLOW_RECORDER_ALONE in the piece may have, because recording
- * takes time.
+ * Returns the latest stamp that the event of a FLOW_RECORDER_ALONE in the piece may have. Recording takes
+ * time, so this stamp may be later than the call.
  */
 uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
 /* Returns the stamp of the instruction with number `run`. */

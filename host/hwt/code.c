@@ -100,7 +100,10 @@ static int take_part(struct hwt_codes *codes, const struct part *part)
 		overlay(line, part);
 		return 0;
 	}
-	/* A new version starts with the bytes of the previous one, but only if that was in the same space. */
+	/*
+	 * A new version of a line starts with the bytes of the previous version, but only if both are of the
+	 * same space.
+	 */
 	if (line) {
 		memcpy(made.bytes, line->bytes, sizeof(made.bytes));
 		made.known = line->known;
@@ -275,8 +278,8 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 			best = line;
 			nearest = far;
 			/*
-			 * Of this rank, lines that follow in the list are better: forget the lines seen so
-			 * far.
+			 * In this rank, each line in the list is better than the lines before it: forget the
+			 * lines seen so far.
 			 */
 			if (far % 2)
 				known[far] = 0;

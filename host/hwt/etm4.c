@@ -357,7 +357,7 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 			 const uint8_t *data)
 {
 	struct etm4 *etm4 = self(context);
-	/* OpenCSD's own packet, which it decodes after this returns. */
+	/* The packet belongs to OpenCSD, which decodes it after this function has returned. */
 	ocsd_etmv4_i_pkt *packet = (ocsd_etmv4_i_pkt *)(uintptr_t)bytes;
 
 	(void)size;

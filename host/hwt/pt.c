@@ -208,8 +208,8 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 }
 
 /*
- * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are left
- * as the last run has set them.
+ * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs keep the
+ * values that the last run has set.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t after)
@@ -244,7 +244,7 @@ static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 	}
 }
 
-/* Returns the held run. `next` is where execution continued, NULL if that is unknown. */
+/* Returns the held run. `next`: address at which execution continued; NULL: unknown. */
 static int release_run(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
 {
 	decoder->holds = false;

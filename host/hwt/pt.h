@@ -52,7 +52,10 @@ bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
  * software.
  */
 struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
-/* Describes the packet at `bytes`. Returns its size, or 0 if it is none of these, or is cut short. */
+/*
+ * Describes the packet at `bytes`. Returns its size, or 0 if the packet is not of these kinds, or is cut
+ * short.
+ */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
  * libipt's callback for packets that it cannot read. libipt then skips them; the packets around them keep
@@ -89,8 +92,9 @@ struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, ui
 				     void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
- * Returns the image that is valid at a stamp (0: unknown): the last one returned, or a new one that replaces
- * it. Sets *until to the first stamp at which it is not valid any more. Returns NULL if out of memory.
+ * Returns the image that is valid at a stamp (0: unknown): the image that was returned last, or a new image
+ * that replaces it. Sets *until to the first stamp at which it is not valid any more. Returns NULL if out of
+ * memory.
  */
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until);
 

@@ -53,7 +53,7 @@ static size_t unused_psb(const struct pt_decoder *decoder)
 	return psb;
 }
 
-/* Synchronizes at the next PSB at which libipt can. Returns libipt's result. */
+/* Synchronizes at the next PSB at which libipt can synchronize. Returns libipt's result. */
 static int find_psb(struct pt_decoder *decoder)
 {
 	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
@@ -122,8 +122,8 @@ static int resume(struct pt_decoder *decoder, bool lacks)
 }
 
 /*
- * Returns true if libipt stopped because code is missing. It also reports a bad instruction if it has read
- * the filler bytes of a section.
+ * Returns true if libipt stopped because code is missing. In that case, libipt reports a bad instruction if
+ * it has read the filler bytes of a section.
  */
 static bool lacks_code(const struct pt_decoder *decoder)
 {

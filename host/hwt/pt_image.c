@@ -44,9 +44,10 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 	set_ranges(&config->addr_filter, &stream->context);
 }
 
-#define MAPPED	(UINT64_C(4) << 30) /* bytes of sections, and their block caches, that libipt keeps mapped */
-#define GAP	65536u		    /* unknown bytes between runs of code in one section, at most */
-#define UNKNOWN 0x66		    /* filler; a sequence of this prefix is not an instruction */
+/* limit in bytes of the sections, with their block caches, that libipt keeps mapped */
+#define MAPPED	(UINT64_C(4) << 30)
+#define GAP	65536u /* unknown bytes between runs of code in one section, at most */
+#define UNKNOWN 0x66   /* filler; a sequence of this prefix is not an instruction */
 
 /* Code that does not change, stored in a memory file. */
 struct section {

@@ -16,7 +16,7 @@
 /* Blocks that begin in a page and are seen in at least one space. */
 struct page {
 	uint64_t number;
-	uint64_t replaced; /* spaces in which other bytes were recorded there before */
+	uint64_t replaced; /* spaces in which other bytes were recorded in this page before */
 	struct block *first;
 	struct page *chain;
 };
@@ -37,7 +37,7 @@ static uint64_t user_from, user_until;
 
 static struct {
 	uint64_t space;
-	unsigned users; /* number of virtual CPUs in it */
+	unsigned users; /* number of virtual CPUs in the space */
 	uint8_t recent; /* the space was entered since numbers last ran out */
 } spaces[NUMBERS];
 
@@ -102,7 +102,7 @@ static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 	return dropped;
 }
 
-/* Return the number of the virtual CPU's space, and the space. */
+/* The first function returns the number of the virtual CPU's space, the second returns the space itself. */
 static unsigned spaces_number(unsigned cpu)
 {
 	return number_of[cpu];

@@ -58,14 +58,17 @@ struct block {
 	uint8_t faults;	  /* the last instruction may fault, and be run again */
 	/* processor modes in which these bytes can be this code; bits defined by the encoder */
 	uint8_t modes;
-	_Atomic uint8_t
-		handler; /* an interrupt or exception has led here, or to another entry of the same table */
-	uint8_t listed;	 /* owned by code.c: it is in the list of its page */
+	/* an interrupt or exception has led to this block, or to another entry of the same vector table */
+	_Atomic uint8_t handler;
+	uint8_t listed; /* owned by code.c: the block is in the list of its page */
 	/*
 	 * number of branch outcomes that its end adds, if it has no other effect; otherwise OUTCOMES_AND_MORE
 	 */
 	uint8_t outcomes;
-	/* owned by code.c: address spaces in which its bytes were the last recorded */
+	/*
+	 * owned by code.c: address spaces in which the bytes of this block are the last bytes that were
+	 * recorded for its addresses
+	 */
 	_Atomic uint64_t seen;
 	struct point end_point; /* the point at the last instruction */
 	uint64_t next;		/* address after the last instruction */
@@ -74,7 +77,7 @@ struct block {
 	struct block *page_chain;
 	const unsigned char *bytes; /* bytes of the code from start to next */
 	uint64_t hash;		    /* hash of its bytes and points */
-	uint64_t vectors;	    /* table of handlers in which it may be an entry; 0: none */
+	uint64_t vectors;	    /* table of handlers in which this block may be an entry; 0: none */
 	struct point passed[];	    /* the points before the last, in order; followed by the bytes */
 };
 
@@ -111,7 +114,10 @@ void blocks_forget(void);
 
 struct block;
 
-/* The only mode that is traced. Instructions of 2 bytes show T32; A32 has the same size as A64. */
+/*
+ * The only mode that is traced. An instruction of 2 bytes shows T32. The instructions of A32 have the same
+ * size as those of A64.
+ */
 #define A64_MODE 1u
 
 int a64_marker(const unsigned char *bytes, size_t size);

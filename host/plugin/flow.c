@@ -11,7 +11,7 @@
 
 struct vcpu {
 	const struct point *at; /* the last point reported, or &unknown */
-	struct trace *only;	/* the enabled trace; &no_trace: none, or more than one */
+	struct trace *only;	/* the enabled trace; &no_trace if no trace or more than one is enabled */
 	struct trace *trace[2]; /* the enabled traces */
 	uint64_t bit;		/* bit of its address space in block->seen */
 	unsigned traces;
@@ -170,8 +170,8 @@ static inline int leads(const struct block *from, const struct block *to)
 }
 
 /*
- * Returns true if execution went from user code to kernel code, for a trace of user code only: no branch but
- * a system call does this.
+ * Returns true if the trace contains only user code, and execution went from user code to kernel code. A
+ * system call is the only branch that does this.
  */
 static int enters_kernel(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {

@@ -60,12 +60,12 @@ struct encoder;
 struct trace {
 	const struct encoder *encoder;
 	struct output output;
-	uint8_t enabled;  /* enabled by the guest, or by out= */
+	uint8_t enabled;  /* the guest or the argument out= has enabled the trace */
 	uint8_t on;	  /* between on() and off() of the encoder: code that runs now is traced */
 	uint8_t full;	  /* the output has no room left */
 	uint8_t timed;	  /* time packets are written */
 	uint8_t compress; /* returns are compressed */
-	uint8_t simple;	  /* `mode` if tracing is on and all code is wanted, otherwise 0 */
+	uint8_t simple;	  /* `mode` if tracing is on and all code is to be traced, otherwise 0 */
 	uint8_t mode;	  /* processor mode as of the encoder's last on() */
 	/*
 	 * What is traced: the `span` addresses from `low` on or, if `others` is set, all other addresses;
@@ -139,8 +139,9 @@ struct encoder {
 	/* Sets end, target and reported from the last instruction. Requires: start, last and next are set. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
-	 * Returns a value common to all entries of a table of handlers, if this block, with that first
-	 * instruction, looks like one of them; otherwise 0. Called after classify.
+	 * If this block, with the given first instruction, looks like an entry of a table of handlers:
+	 * returns a value that all entries of that table have in common. Otherwise returns 0. Called after
+	 * classify.
 	 */
 	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
 	/* Returns the processor modes in which an instruction with these bytes has this size. */

@@ -7,11 +7,14 @@
 
 /* An instruction without its prefixes. */
 struct opcode {
-	unsigned char byte, second; /* second: the byte after 0f; otherwise the byte after the opcode, or 0 */
-	unsigned char modrm;	    /* 0 if there is none */
-	uint8_t two;		    /* the opcode is 0f and `second` */
-	uint8_t repeat;		    /* f2 or f3 */
-	size_t operands;	    /* bytes after the opcode */
+	/*
+	 * `second` is the byte after 0f; without 0f, it is the byte after the opcode, or 0 if there is none
+	 */
+	unsigned char byte, second;
+	unsigned char modrm; /* 0 if there is none */
+	uint8_t two;	     /* the opcode is 0f and `second` */
+	uint8_t repeat;	     /* f2 or f3 */
+	size_t operands;     /* bytes after the opcode */
 	const unsigned char *operand;
 };
 

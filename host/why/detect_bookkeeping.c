@@ -55,7 +55,9 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 											     : NO_DOUBT;
 }
 
-/* Sorts the strongest doubt first. Sorts equal doubts by the length of the wait, the longest first. */
+/*
+ * Sorts by the strength of the doubt, the strongest first, then by the length of the wait, the longest first.
+ */
 static int by_doubt(const void *a, const void *b)
 {
 	const struct doubtful *left = a, *right = b;

@@ -73,8 +73,8 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 }
 
 /*
- * Takes waits from events if the kernel calls no lock hooks. If it calls lock hooks, waits are taken only
- * from the tables.
+ * Returns whether events show that the thread waits for a lock, and sets *waiter. Uses events only if the
+ * kernel calls no lock hooks. If it calls lock hooks, the tables show all waits.
  */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)

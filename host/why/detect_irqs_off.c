@@ -168,10 +168,10 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 }
 
 /*
- * Returns how certain it is that the CPU had interrupts disabled. Otherwise the host did not run the CPU, or
- * no tick was due. Events must show that the CPU ran, and other CPUs must have taken interrupts in the
- * period. In addition, the CPU's timer must tick all the time, or several such periods must have ended at the
- * same place. If the next interrupt came in user mode, interrupts were enabled.
+ * Returns how certain it is that the CPU had interrupts disabled. If interrupts were not disabled, the host
+ * did not run the CPU, or no tick was due. Events must show that the CPU ran, and other CPUs must have taken
+ * interrupts in the period. In addition, the CPU's timer must tick all the time, or several such periods must
+ * have ended at the same place. If the next interrupt came in user mode, interrupts were enabled.
  */
 static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -174,8 +174,8 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 }
 
 /*
- * Returns the number of interrupts so far on the thread's CPU. If the thread has a table row, that is its CPU
- * at the end of the trace.
+ * Returns the number of interrupts so far on the thread's CPU. If the thread has a table row, this is the CPU
+ * on which it was at the end of the trace.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {

@@ -68,7 +68,7 @@ struct why_reader {
 	uint64_t *events;	       /* by CPU: number of events so far */
 	struct why_irqs_open *open;    /* by CPU: state of its interrupts */
 	uint64_t irqs;		       /* number of interrupts of all CPUs so far */
-	/* time of the current event for threads.h, which must always increase */
+	/* time of the current event for the model in threads.h; this time must always increase */
 	uint64_t time;
 	uint64_t stamp;	    /* stamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */

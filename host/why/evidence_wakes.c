@@ -231,9 +231,9 @@ static bool ticks_always(const struct why_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU should have recorded something in the period. An idle CPU with a stopped tick need
- * not. If devices answered many other waits during the longest wait, the silence of an idle CPU is not the
- * cause of that wait.
+ * Returns whether the CPU should have recorded something in the period. An idle CPU with a stopped tick
+ * records nothing. If devices answered many other waits during the longest wait, the silence of an idle CPU
+ * is not the cause of that wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {

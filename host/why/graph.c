@@ -98,10 +98,7 @@ static int gather_held(struct builder *builder)
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder)
 			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
-	/*
-	 * Without lock hooks, events show the holders. With lock hooks, tables show them and events do not
-	 * count.
-	 */
+	/* If the kernel calls lock hooks, the tables show all holders of locks, so events are not used. */
 	for (uint32_t n = 0; n < evidence->holds && evidence->missing_hooks & KTRX_HOOK_LOCK; n++) {
 		const struct why_hold *hold = &evidence->hold[n];
 		uint32_t node = node_of_hold(builder, hold);
@@ -261,10 +258,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		waits = waits_for_lock(&thread->holder);
 		wait_by_holder(builder, &thread->holder, node);
 	}
-	/*
-	 * Without lock hooks, events show the waits. With lock hooks, tables show them and events do not
-	 * count.
-	 */
+	/* If the kernel calls lock hooks, the tables show all waits for locks, so events are not used. */
 	if (!waits && thread->contends && (builder->evidence->missing_hooks & KTRX_HOOK_LOCK)) {
 		waits = true;
 		wait_for_lock(builder,
