@@ -100,7 +100,8 @@ int capture_core_registers(const char *path, char **text);
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text);
 /*
- * Does the same for a core dump that is not open yet. *text is also NULL if the core dump contains no ktrace.
+ * Opens a core dump and reads the registers and stacks of its CPUs, as capture_core_cpus() does. *text is
+ * also NULL if the core dump contains no ktrace.
  */
 int capture_core_cpus_read(const char *path, char **text);
 

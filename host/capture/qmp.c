@@ -174,7 +174,7 @@ static bool find_id(const struct capture_monitor *monitor, const json_t *message
 	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
 }
 
-/* Stores the messages that are waited for: first the greeting, then answers to commands under way. */
+/* Stores the messages that callers wait for: first the greeting, then answers to commands under way. */
 static void take(void *context, json_t *message)
 {
 	struct capture_monitor *monitor = context;

@@ -83,7 +83,7 @@ void capture_expect_started(struct capture_expect *expect)
 	expect->into = -1;
 }
 
-/* Returns whether our standard output has not yet taken all bytes. */
+/* Returns true if some bytes still have to be written to our standard output. */
 static bool expect_has_pending(const struct capture_expect *expect)
 {
 	return expect->begin < expect->end;
@@ -433,8 +433,8 @@ static int turn(struct capture_run *run)
 }
 
 /*
- * Returns whether QEMU's status is known, or has been waited for long enough. QEMU closes the connection
- * before it ends, and the shim that is its parent records the status a moment later.
+ * Returns true if QEMU's status is known, or if ktrace has waited long enough for it. QEMU closes the
+ * connection before it ends, and the shim that is its parent records the status a moment later.
  */
 static bool guest_is_gone(const struct capture_run *run)
 {

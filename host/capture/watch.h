@@ -59,9 +59,9 @@ typedef int capture_pass_time(void *context, int ms);
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Does the same for the RAM file of a running machine. `machine` as for ktread_memory_open_ram().
- * *seconds is also negative if the guest has ended, so that nothing can write to the file, or if the file
- * contains no ktrace.
+ * Does the same as capture_stillness() for the RAM file of a running machine. `machine` as for
+ * ktread_memory_open_ram(). *seconds is also negative if the guest has ended, so that nothing can write to
+ * the file, or if the file contains no ktrace.
  */
 void capture_stillness_of_file(const char *path, const char *machine, double *seconds);
 

@@ -97,7 +97,10 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-/* Reads once, so that `bytes` bytes may be at hand afterwards. Returns how many bytes were read. */
+/*
+ * Reads once, if possible so much that `bytes` bytes are at hand afterwards. Returns how many bytes were
+ * read.
+ */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input), room;

@@ -244,7 +244,7 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 
 /*
  * Returns true if the record at the input's current position has a size that no kernel gives to its type.
- * Then it may have swallowed the records after it. Looks only at the bytes that are at hand.
+ * Then the records after it may be part of its payload by mistake. Looks only at the bytes that are at hand.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
 

@@ -201,7 +201,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 	return trace->status;
 }
 
-/* Decodes the items at hand that pass the filter. */
+/* Decodes those items from cursor->item on that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)
 {

@@ -163,8 +163,8 @@ struct ktread_version {
 	/* Takes cursor->item and fills cursor->event. Returns false if the filter rejects the event. */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Takes at most `room` of the items at hand in brief, without a filter. Returns how many. NULL:
-	 * `decode` is used.
+	 * Decodes at most `room` of the items from cursor->item on into `brief`, without a filter. Returns
+	 * how many. If this function is NULL, `decode` is used.
 	 */
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);

@@ -189,7 +189,7 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 	free(unpacker);
 }
 
-/* Unpacks the packed bytes at hand. Returns how many bytes came out, or an error. */
+/* Unpacks the packed bytes at hand. Returns the number of unpacked bytes, or an error. */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
 {
 	ZSTD_outBuffer unpacked = { to, room, 0 };

@@ -148,11 +148,11 @@ struct ktread_v2_ring {
 	struct ktread_stamp_start start;
 	uint64_t lost;		/* slots lost since the last record */
 	uint64_t rejected_lost; /* slots lost before events that the filter rejected */
-	uint64_t last_stamp;	/* last timestamp handed out */
+	uint64_t last_stamp;	/* timestamp of the last item that was handed out */
 	uint64_t decoded, invalid;
 	uint64_t disordered;   /* records out of order by more than the window can correct */
 	uint32_t window;       /* slots */
-	uint32_t reorder;      /* most records held back */
+	uint32_t reorder;      /* most records that are held back */
 	uint64_t (*buffer)[4]; /* carried slots, then the window */
 	struct ktread_v2_item *item;
 	/* `items`: number of all items; `ready`: number of items that can be handed out now */

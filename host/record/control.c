@@ -45,8 +45,8 @@ static bool is_chosen(const struct record_process *process, pid_t pid, bool desc
 }
 
 /*
- * Returns whether the request's process ids are of our PID namespace: in another one, the same ids are other
- * processes. Without /proc, namespaces are unknown and taken as equal.
+ * Returns whether the request's process ids are of our PID namespace: in another namespace, the same ids
+ * belong to other processes. Without /proc, namespaces are unknown, and are assumed to be equal.
  */
 static bool has_our_numbers(const struct record_request *request)
 {

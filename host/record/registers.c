@@ -191,8 +191,8 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 #define INTERPRETERS 5 /* number of interpreters that the kernel follows */
 
 /*
- * Makes a path by which we can open a file that the thread names. Without /proc, its root and its current
- * folder are taken to be ours.
+ * Makes a path by which we can open a file that the thread names. Without /proc, assumes that the thread has
+ * our root and our current folder.
  */
 static bool make_path(const struct record_thread *thread, const char *name, char *path, size_t room)
 {

@@ -418,7 +418,10 @@ static struct report turn[TURN_MOST];
 /* number of entries in `turn`; the first entries may be left from the previous turn */
 static size_t turn_reports;
 
-/* Discards the report of a stop, after another thread has called exec and taken over this id. */
+/*
+ * Discards the report of a thread's stop. Called after another thread has called exec and has got this
+ * thread's id.
+ */
 static void discard_stop(pid_t tid)
 {
 	for (size_t n = 0; n < turn_reports; n++)
