@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Physical pages. Memory is mapped at its physical address, so a page's address is also its pointer. Any
- * context in which the lock of page.c is not held. Never sleeps.
+ * Physical pages. Memory is mapped at its physical address, so a pointer to a page contains the page's
+ * physical address. Any context in which the lock of page.c is not held. Never sleeps.
  */
 #ifndef DEMO_PAGE_H
 #define DEMO_PAGE_H

@@ -137,7 +137,10 @@ int64_t process_thread_create(const struct thread_start *start)
 
 /* ---- End ----------------------------------------------------------------------------------------- */
 
-/* Returns false if all other threads have left or are leaving. */
+/*
+ * If other threads stay, the running thread no longer counts as staying, and the function returns true. If it
+ * is the last staying thread, returns false.
+ */
 static bool stop_staying(struct process *process)
 {
 	bool irq_on = process_lock(), others = process->staying > 1;

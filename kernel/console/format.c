@@ -105,7 +105,7 @@ static const char *parse_flags(const char *at, struct conversion *how)
 	}
 }
 
-/* Parses digits, or * for the value of the next field. */
+/* Parses a width or precision: digits, or *, which stands for the value of the next field. */
 static const char *parse_size(const char *at, struct fields *fields, uint32_t *size)
 {
 	struct value value;
@@ -251,7 +251,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 		put_string(line, how, &byte, 1);
 	else if (is_one_of(how->letter, "uxXop"))
 		put_converted(line, how, prefix_of(how, number), number);
-	else /* d and i; also s if the field is not a string */
+	else /* for the conversions d and i, and for s if the field is not a string */
 		put_signed(line, how, value);
 }
 

@@ -82,7 +82,7 @@ static uint32_t page_room(const struct ktrace_console *console)
 {
 	uint32_t lines = console->lines ? console->lines : KTRACE_PAGE_LINES;
 
-	return lines > 1 ? lines - 1 : 1; /* one line is needed for the pager's prompt */
+	return lines > 1 ? lines - 1 : 1; /* the pager's prompt needs one line of the page */
 }
 
 void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once)

@@ -59,7 +59,7 @@ bool ktrace_pager_may_go_on(struct ktrace_pager *pager);
 
 /* ---- format.c --------------------------------------------------------------------------------- */
 
-/* In all functions, `row` may be NULL: no event descriptor was found. */
+/* In all functions, `row` is NULL if no event descriptor was found. */
 
 /* Appends an event's full name as DragonFly's ktr writes it: group_name. */
 void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, uint32_t id);

@@ -7,7 +7,7 @@
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
-/* Adds to a change what a word such as "on" requests. Returns 0 if the word is unknown. */
+/* Adds the request of a word, such as "on", to a change. Returns 0 if the word is unknown. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {

@@ -82,8 +82,8 @@ struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 }
 
 /*
- * Stores the id in the header, if the header still has its value from link time. If another context has
- * stored the id, the header may have changed since then.
+ * Stores the id in the header, but only if the header still has its value from link time. Otherwise another
+ * context has stored the id, and later changes of the header must not be lost.
  */
 static void header_number(struct ktrx_event *event, uint32_t id)
 {

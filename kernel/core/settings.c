@@ -95,7 +95,9 @@ int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value)
 	return KTRACE_OK;
 }
 
-/* Returns the value that -1 means: all bits of the word, or 1 for a single bit. */
+/*
+ * Returns the value that is set if the text is -1: all bits of the word, or 1 for a setting of a single bit.
+ */
 static uint64_t ones(const struct ktrx_setting *row)
 {
 	if (is_bit(row))

@@ -350,7 +350,7 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
 	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
-	/* before the target is reserved, because its hooks may append records immediately afterwards */
+	/* appended before the target is reserved: after that, hooks of the target may append records */
 	ktrace_hwt_append_head(context);
 	return context;
 }

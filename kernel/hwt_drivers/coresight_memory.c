@@ -344,7 +344,7 @@ static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 	}
 }
 
-/* Returns nonzero if there are no more words. */
+/* Reads the next word of the memory. Returns nonzero if there is none. */
 static int next_word(struct sorter *sorter, uint8_t bytes[4])
 {
 	const struct ktrace_hwt_buffer *store = sorter->end->store;

@@ -289,9 +289,9 @@ static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktr
 
 /*
  * Advances the position to the hardware's place. A unit that stops when full never writes a byte twice: if it
- * stopped at the same place at which it started, it has written a whole buffer. Any other unit has written a
- * whole buffer more if there was an interrupt although the two places show no passed end of a region with
- * INT.
+ * stopped at the same place at which it started, it has written a whole buffer. Any other unit can wrap
+ * around. An interrupt shows that it has passed the end of a region with INT. If the two places show no such
+ * end between them, the unit has written one whole buffer more.
  */
 static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupted, int stopped)
 {

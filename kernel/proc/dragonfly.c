@@ -79,7 +79,10 @@ static uint64_t ticks_ns(uint64_t ticks, uint64_t frequency)
 	return ticks / frequency * KTRACE_NS_PER_S + ticks % frequency * KTRACE_NS_PER_S / frequency;
 }
 
-/* If the frequency is unknown, ticks are taken for nanoseconds: the order of records stays right. */
+/*
+ * If the frequency is unknown, a tick counts as one nanosecond, so that at least the order of records is
+ * right.
+ */
 static uint64_t stamp_ns(uint64_t stamp)
 {
 	uint64_t frequency = ktrace_root.frequency;

@@ -147,7 +147,8 @@ static void write_end(struct ktrace_proc_sink *sink)
 	last.end.bytes = sink->bytes;
 	ktrace_proc_write(sink, &last, sizeof(last));
 	if (error)
-		sink->error = error; /* restored, because the first error is the reason why the sink ended */
+		/* restores the first error, which ended the sink: the write may have set another one */
+		sink->error = error;
 }
 
 /* Reports the end of a sink, once. */

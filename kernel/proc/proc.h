@@ -98,8 +98,8 @@ KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
 
 /*
  * Puts the record into the process's sink, like ktrace_proc_put(), but takes the spinlock itself. If there is
- * no room, writes to the file first, unless the pending record is KTRX_PROC_QUEUED. Returns FULL if the
- * record is lost.
+ * no room, writes to the file first, unless the pending record has the flag KTRX_PROC_QUEUED. Returns FULL if
+ * the record is lost.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
 							  struct ktrace_proc_thread *thread,
@@ -151,12 +151,15 @@ KTRACE_HIDDEN void ktrace_proc_hold(struct ktrace_proc_sink *sink);
 KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
 
 /*
- * Ends the sink: it accepts no more records. If it has already ended, the first reason stays.
+ * Ends the sink: it accepts no more records. If the sink has already ended, keeps the earlier reason.
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
 
-/* Sets the state. OPEN also takes the opener's reference. CLOSED also removes the sink from the list. */
+/*
+ * Sets the state. For OPEN, also takes a reference for the opener. For CLOSED, also removes the sink from the
+ * list.
+ */
 KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state);
 
 /*

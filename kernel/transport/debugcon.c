@@ -7,7 +7,7 @@
 
 #include "ktrace_io.h"
 
-#define KTRACE_PRESENT 0xe9u /* value that is read from the port, whatever the port's number is */
+#define KTRACE_PRESENT 0xe9u /* value that a read of the port returns, for every port number */
 
 static int debugcon_probe(struct ktrace_transport *transport)
 {

@@ -37,7 +37,10 @@ void ktrace_output_init(struct ktrace_transport *transport, const char *name,
  */
 int ktrace_output_resolve(struct ktrace_transport **transport);
 
-/* Maps and translates addresses by the kernel's callbacks; without a callback, addresses are identical. */
+/*
+ * Functions that map and translate addresses by the kernel's callbacks. Without a callback, virtual and
+ * physical addresses are the same.
+ */
 
 static inline void *ktrace_bus_map(const struct ktrace_bus *bus, uint64_t physical, size_t bytes)
 {

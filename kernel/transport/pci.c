@@ -42,7 +42,9 @@ bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *addres
 
 void ktrace_pci_enable(const struct ktrace_pci *pci, uint32_t address, uint32_t command_bits)
 {
-	/* Writing 1 clears bits in the upper half, the status register: write zeros there. */
+	/*
+	 * The upper half is the status register, in which writing 1 clears a bit. So zeros are written there.
+	 */
 	uint32_t command = pci->read(pci, address + KTRACE_PCI_COMMAND) & 0xffffu;
 
 	pci->write(pci, address + KTRACE_PCI_COMMAND, command | command_bits);

@@ -11,7 +11,10 @@
 #define KTRACE_PORT_DATA    0xcfc
 #define KTRACE_ENABLE	    0x80000000u
 
-/* Our addresses have 12 bits for the register offset, the port has 8. */
+/*
+ * Converts an address, which has 12 bits for the register offset, to the format of the port, which has 8
+ * bits.
+ */
 static uint32_t port_address(uint32_t address)
 {
 	return KTRACE_ENABLE | (address >> 12 & 0xffu) << 8 | (address & 0xfcu);

@@ -142,14 +142,15 @@ uintptr_t mmu_entry_address(uint64_t entry)
 }
 
 /*
- * The kernel's own tables contain no user pages, so a flush is needed only when the CPU leaves a user space.
+ * Flushes the TLB only if the previous tables were those of an address space: the kernel's own tables contain
+ * no user pages.
  */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uint64_t old = arch_sysreg_read(ttbr0_el1);
 	uint64_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* SP_EL1 already points to the top of that thread's stack */
+	(void)next; /* not needed: SP_EL1 already points to the top of the stack of `next` */
 	if (root == old)
 		return;
 	__asm__ volatile("dsb ish; msr ttbr0_el1, %0; isb" : : "r"(root) : "memory");

@@ -49,8 +49,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 }
 
 /*
- * This hart may have cached that the page is not mapped, and then another hart has mapped it. In that case
- * only this hart's TLB must be flushed.
+ * The TLB of this hart may be out of date: it may show a page as not mapped that another hart has mapped in
+ * the meantime. In that case this hart only flushes its TLB.
  */
 static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {

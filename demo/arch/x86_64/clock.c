@@ -17,7 +17,7 @@
 #define READINGS     8
 #define TIMER_START  0xffffffffu
 
-static uint64_t tsc_hz = 1000000000; /* a guess until it has been measured */
+static uint64_t tsc_hz = 1000000000; /* an estimate, until clock_init() has measured the frequency */
 static uint64_t apic_hz;
 
 struct reading {

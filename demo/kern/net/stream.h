@@ -72,8 +72,8 @@ void stream_transmit_fin(struct socket *socket);
 void stream_refuse(struct packet *packet);
 
 /*
- * End a connection. stream_fail does not notify the peer; stream_abort does, with RST. `error` is reported to
- * the socket's owner. The socket may be freed.
+ * End a connection. stream_abort() notifies the peer by RST; stream_fail() does not notify it. `error` is
+ * reported to the program that owns the socket. The socket may be freed.
  */
 void stream_fail(struct socket *socket, int error);
 void stream_abort(struct socket *socket, int error);
@@ -85,8 +85,8 @@ void stream_abort(struct socket *socket, int error);
 void stream_renew_deadline(struct socket *socket);
 
 /*
- * Returns the earliest of all deadlines, or an earlier time; WAIT_FOR_EVER if there is no deadline. Any
- * context.
+ * Returns the earliest deadline of all connections, or a time before it; WAIT_FOR_EVER if there is no
+ * deadline. Any context.
  */
 uint64_t stream_next_deadline(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sockets, used by kernel threads. First the operations that must fail. Then pairs of clients and servers
+ * Sockets, used by kernel threads. First checks operations that must fail. Then pairs of clients and servers
  * send data back and forth over streams; the first pair sends names and answers over UDP. With lose=
  * (net/loopback.h) a connection may end with an error, but it must end.
  */
@@ -206,7 +206,8 @@ void work_net(uint64_t until_ns)
 	lossy = arg_number("lose", 0) != 0;
 	if (!lossy)
 		net_check_failures();
-	until_ns += clock_ns() - started_ns; /* the duration of the checks does not count */
+	/* the workload gets its full time, because `until_ns` moves by the duration of the checks */
+	until_ns += clock_ns() - started_ns;
 	work_crew("net", 2 * pairs, member, until_ns);
 	kprintf("net: %u connections, %u broken, %lu bytes echoed, %u names resolved\n", connections, broken,
 		bytes_echoed, queries);

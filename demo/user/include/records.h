@@ -13,7 +13,7 @@ struct records {
 	uint64_t payload;		/* file offset of the payload */
 	struct ktrx_proc_head head;	/* head of the session that contains the record */
 	uint64_t heads;			/* number of heads read so far */
-	/* Buffer for a part of the file, so that not each record needs system calls. */
+	/* Buffer for a part of the file, so that most records can be read without a system call. */
 	uint64_t from;
 	size_t size;
 	char part[4096];

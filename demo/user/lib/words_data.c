@@ -55,7 +55,7 @@ static bool is_binary(const char *bytes, size_t size)
 	return false;
 }
 
-/* Returns the number of columns that a byte of text needs. */
+/* Returns the number of columns that a byte occupies when it is written as text. */
 static unsigned width_of(char byte, char next, unsigned column)
 {
 	if (byte == '\t')

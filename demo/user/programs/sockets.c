@@ -81,7 +81,7 @@ static void bad_buffers(void)
 	close(client);
 }
 
-/* Passes the destination to each call, because the account counts packets only by sendto. */
+/* Passes the destination to each call, because the account counts only the packets that sendto() sends. */
 static int64_t send_datagram(int fd, size_t size, struct abi_sockaddr *to)
 {
 	static char block[DATAGRAM_MAX];
