@@ -35,7 +35,7 @@ uint32_t *fake_coresight_idr(uint32_t component);
 uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
-/* Operations that a component never completes. */
+/* Faults of a component: it never completes an operation, or does what is stated here. */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
 	FAKE_STUCK_IDLE,    /* a trace unit does not become idle */

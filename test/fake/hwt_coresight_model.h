@@ -25,7 +25,7 @@ struct fake_queue {
 
 struct fake_formatter {
 	uint8_t frame[FAKE_FRAME];
-	unsigned filled; /* used bytes of the first 15 */
+	unsigned filled; /* number of used bytes among the first 15 bytes of the frame */
 	unsigned frames; /* frames completed so far */
 	uint8_t id;
 	int has_pending; /* `pending` will be at an even place, and waits for the id of the byte after it */

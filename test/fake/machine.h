@@ -14,9 +14,10 @@ struct fake_machine {
 	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
-	uintptr_t stack_end;		/* 0: unknown */
-	uint32_t folds, rare_slots;	/* passed to ktrace_init() by fake_boot() */
-	uint64_t word[KTRACE_MAX_CPUS]; /* reserve words, outside of the rings */
+	uintptr_t stack_end;	    /* 0: unknown */
+	uint32_t folds, rare_slots; /* passed to ktrace_init() by fake_boot() */
+	/* reserve words of the rings, which are stored outside of the rings */
+	uint64_t word[KTRACE_MAX_CPUS];
 };
 extern struct fake_machine fake;
 

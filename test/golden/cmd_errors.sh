@@ -179,7 +179,7 @@ ktrace qemu-args x86_64 >/dev/full 2>stderr
 equal "qemu-args: a full disk gives exit status 1" 1 $?
 equal "qemu-args: a full disk is reported" "ktrace qemu-args: standard output: No space left on device" "$(cat stderr)"
 
-# A dump without its end: the number of lost slots is unknown.
+# If a dump lacks its end, the number of lost slots is unknown.
 head -c 3000 v2.ktrx >cut.ktrx
 check "the loss of a truncated dump is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
 check "the loss of a truncated dump is not reported as none" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'

@@ -13,7 +13,8 @@ printf '#!/bin/sh\nexec ktrace "$@" >output 2>&1 </dev/null\n' >"$bin/quiet"
 chmod +x "$bin/quiet"
 : >"$tmp/covered"
 
-# run COMMAND WORD…: runs a command. Leaves output, status and output file in `output`, and the status in $status.
+# run COMMAND WORD…: runs a command. Writes its output, its exit status and the contents of the file `out` to
+# the file `output`. Stores the exit status in $status.
 run() {
 	rm -f out
 	status=0

@@ -11,7 +11,8 @@ struct field {
 	uint32_t number;
 	const char *name;
 	enum form form;
-	const struct field *message; /* ends with number 0 */
+	/* fields of the embedded message; an element with number 0 ends the array */
+	const struct field *message;
 };
 
 #define END                           \

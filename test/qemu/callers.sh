@@ -85,7 +85,7 @@ for arch in x86_64 aarch64 riscv64; do
 	esac
 done
 
-# Without the kernel's file, with a file of another build, with a file for another architecture, with a
+# The following commands have no kernel file, the file of another build, a file for another architecture, or a
 # missing file.
 boot x86_64 'run=calls ktrace=calls=callers1+site'
 elf=build/demo/x86_64/kernel.elf

@@ -29,7 +29,7 @@ finish() {
 	wait "$guest" || status=$?
 }
 
-# prompted: waits until the shell has printed one prompt more than lines were typed.
+# prompted: waits until the shell has printed the prompt for the next line.
 prompted() { await count_is_at_least $((prompts + 1)) "$tmp/console" '^\$ '; }
 
 type_line() {

@@ -52,12 +52,12 @@ produced() { grep -o '"produced":[0-9]*' | awk -F: '{ n += $2 } END { print n }'
 for arch in x86_64 aarch64 riscv64; do
 	follow "$arch" seconds=2
 	compare "$arch"
-	# Rings so small that slots may be overwritten between two reads.
+	# The rings are so small that slots may be overwritten between two reads.
 	follow "$arch" "seconds=1 slots=512"
 	compare "$arch, small rings"
 done
 
-# Callers of events, places where events were recorded, and the cost of recording.
+# Tests the callers of events, the places where events were recorded, and the cost of recording.
 for arch in x86_64 aarch64 riscv64; do
 	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.stacktrace=2 debug.ktr.sites=1 seconds=0"
 	"$ktrdump" -sfi -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/places"

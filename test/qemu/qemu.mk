@@ -19,7 +19,8 @@ CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 SCRIPT_TESTS += test/qemu/hwt_absent.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# The trace unit in software against QEMU's own log; its packets decoded by libipt and OpenCSD.
+# Tests that compare the trace unit in software with QEMU's own log, and decode its packets with libipt and
+# OpenCSD.
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
 CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
 

@@ -24,7 +24,7 @@ for arch in x86_64 aarch64 riscv64; do
 	sent "$arch" ivshmem
 done
 
-# A dump at the start of a long run.
+# The kernel sends a dump at the start of a long run.
 rm -f "$out"
 # shellcheck disable=SC2046
 run_until 'grep -q "nothing lost in a dump" "$tmp/err"' --transport debugcon --stall 0 -- $(demo x86_64 2) \

@@ -39,7 +39,7 @@ equal "no record of a few faults is lost" 0 "$(build/bin/kdump -f "$tmp/trace" |
 record -f "$tmp/usual" "$programs/pages"
 equal "without -t f no faults are recorded" 0 "$(lines "$tmp/usual" PFLT)"
 
-# The program makes more faults than the ring holds. Each fault has two samples, which are in the file or
+# The program causes more faults than the ring holds. Each fault has two samples, which are in the file or
 # counted as lost.
 many=30000
 record -t f -f "$tmp/many" "$programs/pages" $many

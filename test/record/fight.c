@@ -371,7 +371,7 @@ static int clones(void)
 	if (child == 0)
 		_exit(2);
 	await(child);
-	child = raw_clone(0); /* the end of this child sends no signal */
+	child = raw_clone(0); /* this child sends no signal when it ends */
 	if (child == 0)
 		_exit(3);
 	await(child);

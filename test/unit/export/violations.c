@@ -24,7 +24,9 @@ static void ignore(void *context, const struct check_violation *violation)
 	(void)violation;
 }
 
-/* Checks the script against rules. If `unread`, acts as if the trace could not be read to its end. */
+/*
+ * Checks the script against rules. If `unread`, the check acts as if the trace could not be read to its end.
+ */
 static void check(const char *words, bool unread)
 {
 	struct check_result results[RULES_MAX];

@@ -253,7 +253,9 @@ static void an_online_cpu_is_measured_once_by_itself(void **state)
 	assert_in_range(clock_of(1)->measured + clock_of(1)->failed, 1, 64);
 }
 
-/* The bounds from before the clock was set contradict those from after it. */
+/*
+ * The bounds that were measured before the clock was set contradict the bounds that were measured after it.
+ */
 static void a_clock_that_was_set_is_measured_again(void **state)
 {
 	(void)state;

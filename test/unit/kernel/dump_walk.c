@@ -252,7 +252,10 @@ static unsigned walk_back(struct ktrace_walk *walk, uint64_t *stamps)
 	return count;
 }
 
-/* Each anchor has the stamp of the previous one, from which the stamps before it are computed. */
+/*
+ * Each anchor contains the stamp of the previous anchor. Stamps before the anchor are computed from that
+ * stamp.
+ */
 static void going_back_stamps_are_full_across_anchors(void **state)
 {
 	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;

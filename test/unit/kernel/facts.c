@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests facts: one call records an event and updates the state. Recording without the update, and the update
- * without recording, work as well.
+ * Tests facts: one call records an event and updates the state. Recording alone and updating alone also work.
  */
 #include <setjmp.h>
 #include <stdarg.h>

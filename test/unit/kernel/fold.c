@@ -257,7 +257,10 @@ static void a_full_ring_does_not_lose_the_count(void **state)
 		spin(i, 3);
 	assert_true(ktrace_ring[1].dropped > 0);
 	assert_true(tally("noise.spin").open > 1);
-	/* Each rejected record of ktrace.repeat was counted as dropped, and its count was kept. */
+	/*
+	 * Each rejected record of ktrace.repeat was counted as dropped, and the count that it should contain
+	 * was not lost.
+	 */
 	assert_true(total("noise.spin") + ktrace_ring[1].dropped >= 3 * SLOTS);
 	assert_true(total("noise.spin") <= 3 * SLOTS);
 }

@@ -387,8 +387,8 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 }
 
 /*
- * If a memory block is split at a page, a piece can be too small for the data of two boots. It must not be
- * used.
+ * If a memory block is split at a page, a piece can be too small for the data of two boots. Such a piece must
+ * not be used.
  */
 static void memory_too_small_for_two_boots_is_not_used(void **state)
 {

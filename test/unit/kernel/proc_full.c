@@ -67,7 +67,7 @@ static void record_all_types(struct proc_process *self)
 	ktrace_proc_sysret(&self->trace, &self->thread, 2, 5, -1);
 }
 
-/* A variant of the test. */
+/* Parameters with which a test is run. */
 struct way {
 	uint32_t format;
 	const struct ktrace_proc_sink_operations *operations;

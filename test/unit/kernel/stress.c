@@ -105,8 +105,8 @@ static void *work(void *argument)
 }
 
 /*
- * Copies a slot as a reader of a running kernel does: copies it, then reads the head again. Returns false if
- * it was overwritten.
+ * Copies a slot as a reader of a running kernel does: copies the slot, then reads the head again. Returns
+ * false if the slot was overwritten.
  */
 static bool slot_copied(const struct ktrx_ring *ring, uint64_t index, uint64_t words[4])
 {

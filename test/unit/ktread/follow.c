@@ -71,7 +71,10 @@ static void all_events_come_once_and_in_order(void **state)
 	guest_finish(guest);
 }
 
-/* A look reads only the newest slots. Each other slot is counted, and reported by the next event. */
+/*
+ * At each look, the reader reads only the newest slots. Each slot that it skips is counted, and reported by
+ * the next event.
+ */
 static void slots_skipped_by_a_sample_are_counted(void **state)
 {
 	const struct ktread_follow_options options = { .size = sizeof(options),

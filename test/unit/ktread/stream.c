@@ -208,7 +208,7 @@ static void version_2_is_restored(void **state)
 	stream_fill_v2(&writer);
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
-	/* Two dumps: the stream has only the last one. */
+	/* If the file has two dumps, the stream has only the last one. */
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
 	writer_close(&writer);

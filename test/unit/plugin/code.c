@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests recording code in the file of rings: the bytes, the address space, the time, and the number of times.
+ * Tests recording code in the file of rings: the bytes, the address space, the time, and how often code is
+ * recorded.
  */
 #include <pthread.h>
 #include <setjmp.h>

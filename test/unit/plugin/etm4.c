@@ -346,8 +346,8 @@ static void forgotten_returns_are_written_in_full(void **state)
 	trace.compress = 1;
 	begin_trace(BASE);
 	/*
-	 * Calls at BASE, BASE + 8, and so on; the last one calls a return, after which all return to the
-	 * instruction after the call.
+	 * There are calls at BASE, BASE + 8, and so on. The last call leads to a return. Then each called
+	 * function returns to the instruction after its call.
 	 */
 	for (unsigned i = 0; i < depth; i++) {
 		struct block block = { .end = END_CALL, .reported = 1, .start = BASE + 8 * i };

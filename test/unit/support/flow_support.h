@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views of scripts of steps (fake/hwt_script.h), and checks of the output of views. */
+/* For tests of views: runs views on scripts of steps (fake/hwt_script.h), and checks their output. */
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Machines with CoreSight, and units on them, for the tests of that backend. */
+/*
+ * For tests of the CoreSight backend: machines with CoreSight components, and trace units on these machines.
+ */
 #ifndef TEST_HWT_CORESIGHT_SUPPORT_H
 #define TEST_HWT_CORESIGHT_SUPPORT_H
 
@@ -26,7 +28,7 @@ extern const struct cs_machine cs_restore;  /* ETMs → funnel → ETR that cont
 extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
 extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
 extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with 8 KiB of its own memory */
-extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU, → ETR */
+extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU and ETR */
 
 struct cs {
 	struct ktrace_coresight_component component[KTRACE_CORESIGHT_MAX];
