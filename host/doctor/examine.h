@@ -20,9 +20,9 @@
 /* ---- Views of the other commands ---- */
 
 /*
- * The table of views. A kernel makes a view available ("lit") with a line of C, which is in the table. A view
- * that is not available yet is "dark"; `ktrace doctor` lists the dark views. views_write() prints the table
- * for doc/porting.md.
+ * The table of views. The table contains, for each view, the line of C that a kernel must execute to make the
+ * view available ("lit"). A view that is not available yet is "dark"; `ktrace doctor` lists the dark views.
+ * views_write() prints the table for doc/porting.md.
  */
 
 /* Bits for facts that make a view available. A view that needs only an event has no bit. */

@@ -184,8 +184,8 @@ int examine_mistakes(struct findings *report, struct subject *subject, struct kt
 /* ---- Rules ---- */
 
 /*
- * Returns the line of code to change if the kernel obeys the rule but a hook is wrong. Returns NULL if none
- * is known.
+ * Returns the line of code to change if the kernel obeys the rule but a hook is wrong. Returns NULL if no
+ * such line is known.
  */
 static const char *hook_of(const char *rule)
 {

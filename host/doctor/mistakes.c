@@ -148,8 +148,8 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 }
 
 /*
- * Called when a thread stops running on this CPU. Records a mistake if the thread also ran on another CPU
- * until now.
+ * Called when a thread stops running on this CPU. Records a mistake if the thread has also run on another CPU
+ * at the same time, for too long.
  */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {

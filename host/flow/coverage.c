@@ -134,7 +134,7 @@ struct counted {
 	const char *source;
 	unsigned line;
 	uint64_t count;
-	const char *name; /* name of a function; NULL: it is a line */
+	const char *name; /* name of the function; NULL: the element counts a line */
 };
 
 /* Lines or functions, sorted by source file. */

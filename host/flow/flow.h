@@ -85,7 +85,7 @@ struct flow_entry {
 struct flow_lines {
 	struct flow_line *line; /* sorted by address */
 	size_t count;
-	/* sorted by address; a function may have several, one for each copy of it */
+	/* sorted by address; a function may have several entries, one for each copy of its code */
 	struct flow_entry *entry;
 	size_t entries;
 	struct symbols_file *file; /* owns the strings */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Keeps the events of a kernel's trace for hardware trace that is merged into it. */
+/* Keeps the events of a kernel's trace in memory while hardware trace is merged into that trace. */
 #include "flow/views.h"
 
 #include <stdlib.h>

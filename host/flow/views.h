@@ -134,7 +134,7 @@ struct flow_last {
 
 /*
  * Walks as flow_walk() does, but only through the last branches. The stream in which the function was entered
- * comes last, so that the output ends with what led to it.
+ * comes last, so that the output ends with the branches before that entry.
  */
 int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
 

@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "base/search.h"
 
-#define PAGE	     4096u /* files are loaded at multiples of it */
+#define PAGE	     4096u /* files are loaded at multiples of this number */
 #define SAMPLE	     16u   /* size in bytes of a sample: the first bytes of an executed block */
 #define LEAST	     4u	   /* fewer matching samples prove nothing */
 #define MANY	     64u   /* this number of matches is enough if at least 1/SHARE of the blocks match */
@@ -169,7 +169,7 @@ static int add_base(struct search *search, uint64_t base, size_t blocks)
 
 /*
  * Returns true if `same` of the `inside` blocks in the file's range are enough to prove a base. Two programs
- * that share a library's code may agree in a few blocks, but not in the others.
+ * that share a library's code may have the same bytes in a few blocks, but not in other blocks.
  */
 static bool is_proven(size_t same, size_t inside)
 {

@@ -87,7 +87,7 @@ struct etm4_queue {
 
 /* Returns true if there is no room for the steps of one more element: OpenCSD must wait. */
 bool etm4_queue_full(const struct etm4_queue *queue);
-/* Completes all steps: nothing will be added to them. */
+/* Marks all steps as complete: later elements do not change them. */
 void etm4_queue_settle(struct etm4_queue *queue);
 /* Takes the oldest step. Returns false if none is complete. */
 bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step);

@@ -67,8 +67,8 @@ static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 }
 
 /*
- * Returns how many bytes of a block differ from the file. Sets the index of the first of them, and how many
- * bytes were compared.
+ * Returns how many bytes of a block differ from the file. Sets the index of the first different byte, and the
+ * number of compared bytes.
  */
 static size_t count_others(const struct tallies *tallies, const struct hwt_code *code, size_t *first,
 			   size_t *compared)

@@ -42,7 +42,7 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 struct pt_newer {
 	const char *name;
 	char text[96];
-	bool has_address; /* a FUP that belongs to it follows, without a TIP */
+	bool has_address; /* a FUP of this packet follows it, without a TIP */
 };
 
 /* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
@@ -58,9 +58,9 @@ struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
  */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
- * libipt's callback for packets that it cannot read. libipt then skips them; the packets around them keep
- * their meaning. If `flow` is not NULL, packets with an address are refused, because libipt would take their
- * FUP for an interrupt's.
+ * libipt's callback for packets that it cannot read. libipt then skips these packets; the packets around them
+ * keep their meaning. If `flow` is not NULL, packets with an address are refused, because libipt would take
+ * the FUP of such a packet for the FUP of an interrupt.
  */
 int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
 		  void *flow);
@@ -181,8 +181,8 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
  */
 int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
 /*
- * Synchronizes at the first PSB. Returns 1 and a step if bytes before it are skipped, 0 if none are, or an
- * error.
+ * Synchronizes at the first PSB. Returns 1 and a step if bytes before the PSB are skipped, 0 if no bytes are
+ * skipped, or an error.
  */
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 

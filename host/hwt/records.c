@@ -449,8 +449,8 @@ static void conclude(struct reading *reading)
 }
 
 /*
- * Reports why the file cannot be opened. If it does not look like a KTR file, ktread's message would only say
- * that it is not a process trace.
+ * Reports why the file cannot be opened. If the file is not a KTR file, the message of ktread would only
+ * state that the file is not a process trace.
  */
 static int cannot_open(struct hwt_file *file, int status)
 {

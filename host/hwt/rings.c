@@ -66,8 +66,8 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 }
 
 /*
- * Writes the packets for what the unit had not written yet. Returns their size, or 0 if its state cannot be
- * valid.
+ * Writes the packets that the unit had not written yet. Returns their size, or 0 if the state of the unit is
+ * not valid.
  */
 static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring,
 			     unsigned char to[HWT_TAIL_MOST])
@@ -322,8 +322,8 @@ static size_t find(const struct hwt_clock *clock, uint64_t unit_time)
 }
 
 /*
- * Completes a time of which packets contain only the lower bits: chooses the upper bits so that it is nearest
- * to the first moment.
+ * Completes a time whose lower bits are in the packets. Chooses the upper bits so that the time is nearest to
+ * the first moment.
  */
 static uint64_t widen(const struct hwt_clock *clock, uint64_t unit_time)
 {

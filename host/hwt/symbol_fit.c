@@ -60,8 +60,8 @@ static bool begins_block(const struct calls *calls, uint64_t address)
 }
 
 /*
- * Finds calls, opcode e8. That byte may be part of another instruction: it is taken for a call if the block
- * ends after it (blocks end at branches), or if a block that ran begins at its target.
+ * Finds calls, opcode e8. That byte may also be part of another instruction. So it counts as a call only if
+ * the block ends after it (blocks end at branches), or if a block that ran begins at its target.
  */
 static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size,
 			     bool ends)

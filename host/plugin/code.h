@@ -47,7 +47,10 @@ struct block {
 	uint64_t start;
 	union {
 		struct {
-			/* where execution continues if it does not branch; otherwise the same as `target` */
+			/*
+			 * for a conditional branch: where execution continues if the branch is not taken;
+			 * otherwise the same as `target`
+			 */
 			uint64_t untaken;
 			uint64_t target; /* where execution continues if the last instruction branches */
 		};
@@ -62,7 +65,8 @@ struct block {
 	_Atomic uint8_t handler;
 	uint8_t listed; /* owned by code.c: the block is in the list of its page */
 	/*
-	 * number of branch outcomes that its end adds, if it has no other effect; otherwise OUTCOMES_AND_MORE
+	 * number of branch outcomes that the end of the block adds, if the end has no other effect; otherwise
+	 * OUTCOMES_AND_MORE
 	 */
 	uint8_t outcomes;
 	/*

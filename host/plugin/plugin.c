@@ -112,8 +112,8 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 
 /*
  * If an instruction crosses the end of a page, QEMU shows the part that it has read as the last instruction
- * of the block, but does not run it there. So an instruction that may be cut becomes a block of its own. If
- * the instruction was cut, this block is never reported; otherwise it is reported next.
+ * of the block, but does not run the instruction in that block. So an instruction that may be cut becomes a
+ * block of its own. If the instruction was cut, this block is never reported; otherwise it is reported next.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {

@@ -93,7 +93,10 @@ struct trace {
 	_Atomic uint64_t attention;
 	uint64_t nowhere; /* dummy target for values that are not published */
 	uint64_t sync_at; /* position from which on a synchronization point is due */
-	/* branch outcomes that are not in a packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
+	/*
+	 * branch outcomes that are not in a packet yet; 1: taken. The latest outcome is in bit 0. A bit that
+	 * is 1 precedes the oldest outcome.
+	 */
 	uint64_t outcomes;
 	union {
 		struct pt pt;

@@ -331,7 +331,7 @@ static void add_actors(const struct context *context, struct why_finding *findin
 
 /*
  * Marks each node that waits for a marked node, the running thread of each marked CPU, and the CPU of each
- * marked running thread. Returns the number of nodes that it marked.
+ * marked running thread. Returns the number of nodes that were marked by this call.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {

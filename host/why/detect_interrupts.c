@@ -269,8 +269,8 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns the ticks from the CPU's last heartbeat to its newest event, interrupt or switch; 0 if none is
- * newer.
+ * Returns the ticks from the CPU's last heartbeat to its newest event, interrupt or switch. Returns 0 if none
+ * of them is newer than the heartbeat.
  */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {

@@ -268,7 +268,8 @@ struct why_order {
 /* A thread that woke sleepers of a queue, or tried to. */
 struct why_waker {
 	uint32_t thread;
-	uint64_t wakes; /* number of wakeups; 0: each time that it tried, no thread slept */
+	/* number of wakeups; 0: each time that the thread tried to wake a sleeper, no thread slept */
+	uint64_t wakes;
 	uint64_t last;
 };
 

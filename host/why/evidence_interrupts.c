@@ -208,8 +208,9 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * Assigns an EOI to an interrupt with its number: to the innermost interrupt in progress; otherwise to the
- * newest interrupt; otherwise to an interrupt that has not been entered yet.
+ * Assigns an EOI to an interrupt that has the number of the EOI: to the innermost such interrupt in progress.
+ * If there is none, assigns it to the newest interrupt, if that has this number. Otherwise, the EOI is for an
+ * interrupt that has not been entered yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {

@@ -333,7 +333,7 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 
 /*
  * Replaces the locks of a lock order, with its outer locks, by the locks of this trace. Sets *known to
- * whether this was possible for all of them.
+ * whether this was possible for all locks.
  */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {
