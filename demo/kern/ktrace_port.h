@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * This kernel's configuration of ktrace, which ktrace finds on the include path. The words that each record
- * needs are in struct cpu. An arch_cpu.h that can access them with one instruction defines KTRACE_PORT_*.
+ * This kernel's configuration of ktrace, which ktrace finds on the include path. The two words that ktrace
+ * needs for each record are in struct cpu. If the CPU can access such a word with one instruction, arch_cpu.h
+ * defines KTRACE_PORT_*.
  */
 #ifndef DEMO_KTRACE_PORT_H
 #define DEMO_KTRACE_PORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleeping locks. A thread that finds the lock taken sleeps until it is released. Use it for critical
- * sections that are long or that sleep. Not recursive. Requires: thread context, no spinlock held.
+ * Sleeping locks. A thread that finds a mutex taken sleeps until the mutex is released. Use a mutex for
+ * critical sections that are long or that sleep. Not recursive. Requires: thread context, no spinlock held.
  */
 #ifndef DEMO_MUTEX_H
 #define DEMO_MUTEX_H

@@ -13,8 +13,9 @@
 #include "cpu.h"
 
 /*
- * Gives each CPU a ring of slots= slots, keeps the traces of keep= earlier boots, applies debug= and ktrace=,
- * and starts the boot CPU's ring. Requires: boot CPU, after page_init, before any thread.
+ * Initializes ktrace as the boot arguments demand: slots= is the number of slots of each CPU's ring, keep= is
+ * the number of earlier boots whose traces are preserved; debug= and ktrace= select events. Then starts the
+ * boot CPU's ring. Requires: boot CPU, after page_init, before any thread.
  */
 void trace_init(void);
 

@@ -164,7 +164,7 @@ static uint32_t base_of(char letter)
 	return is_one_of(letter, "xXp") ? 16 : 10;
 }
 
-/* Writes the digits of a number like ktrace_digits(), but no digit for 0. */
+/* Writes the digits of a number like ktrace_digits(). Writes no digit if the number is 0. */
 static uint32_t make_digits(char *digits, uint64_t number, const struct conversion *how)
 {
 	uint32_t count = number ? ktrace_digits(digits, number, base_of(how->letter)) : 0;

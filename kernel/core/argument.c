@@ -286,7 +286,10 @@ static int offer_setting(void *cookie, const char *name)
 	return 0;
 }
 
-/* Offers "group.*" for a pattern, "group.event" for a word with a dot, otherwise both "group" and "event". */
+/*
+ * Compares the word with names of this event: a pattern with "group.*", a word with a dot with "group.event",
+ * any other word with "group" and with "event".
+ */
 static void offer_event(struct search *search, const struct ktrx_event *event)
 {
 	const char *group = ktrace_event_group(event), *own = ktrace_event_name(event);

@@ -285,7 +285,8 @@ void ktrace_clock_serve(void)
 }
 
 /*
- * Looks at timestamps of other CPUs. Called from CPU 0's heartbeat, which has already left CPU 0's timestamp.
+ * Reads timestamps of other CPUs. Called from CPU 0's heartbeat, after the heartbeat has stored CPU 0's
+ * timestamp.
  */
 static void look_around(void)
 {
@@ -339,8 +340,8 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 }
 
 /*
- * Makes round trips and returns how many were answered. A hypervisor may stop CPU 0 after any of them; the
- * earlier ones stay valid.
+ * Makes round trips and returns how many were answered. A hypervisor may stop CPU 0 after any round trip; the
+ * results of earlier round trips stay valid.
  * Requires: this CPU owns the cell.
  */
 static uint32_t measure_in_cell(uint32_t cpu)

@@ -6,8 +6,9 @@
  *   2. one pass over the section table and the rings computes the offset of each piece
  *   3. the root with the new section table is written, then the pieces in the same order, then the slots
  *
- * Writers continue during a dump. A slot that was reserved again after its ring's head was stored is written
- * as empty. Readers would detect it by its generation, unless it was overwritten exactly 256 times.
+ * Other CPUs may continue to write records during a dump. A slot that was reserved again after its ring's
+ * head was stored is written as empty. Readers would detect it by its generation, unless it was overwritten
+ * exactly 256 times.
  *
  * The output stream comes first in this file (version 1 dumps use it, too), dumps into memory come last.
  */
@@ -234,7 +235,10 @@ static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 	return !(sequence & 1) && __atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == sequence;
 }
 
-/* Writes entries that CPUs may be changing. An entry that keeps changing is marked as being changed. */
+/*
+ * Writes entries that CPUs may be changing. If an entry changes during each attempt to copy it, the copy is
+ * marked as being changed (bit 0 of `sequence`).
+ */
 static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *section)
 {
 	const struct ktrx_fold *row = (const struct ktrx_fold *)(uintptr_t)section->address;

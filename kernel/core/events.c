@@ -233,7 +233,7 @@ static void set_places(void)
 	}
 }
 
-/* Sets all states, and then records the events that are recorded from now on. */
+/* Sets the states of all events, and then records which events start to be recorded. */
 static void set_all(void)
 {
 	struct switched noted = { 0, 0, 0 };

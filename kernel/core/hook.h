@@ -86,7 +86,7 @@ KTRACE_HIDDEN void ktrace_hooks_update(void);
 
 /*
  * Clears this CPU's state if hooks are off. A hook that was already running when hooks were turned off may
- * have stored something later. Called from this CPU's heartbeat.
+ * have changed the state after it was cleared. Called from this CPU's heartbeat.
  */
 KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 

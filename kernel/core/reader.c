@@ -86,8 +86,8 @@ static void look(struct item *item, const unsigned char *at, uint64_t left)
 }
 
 /*
- * Calls `is_it` for each item of the table until it returns true. Returns that descriptor; NULL if there is
- * none.
+ * Calls `is_it` for each item of the table until a call returns true. Returns the descriptor in that item;
+ * NULL if no call returns true.
  */
 static const void *search(const struct ktrx_root *root, bool (*is_it)(const struct item *, uint32_t *),
 			  uint32_t id)
@@ -279,8 +279,8 @@ static bool is_anchor(const union slot *slot)
 }
 
 /*
- * Returns the anchor stamp that the oldest records are relative to. That anchor may be overwritten: the first
- * anchor still in the ring contains its stamp. If the ring has no anchor any more, all its records are
+ * Returns the stamp of the anchor to which the oldest records are relative. That anchor may be overwritten,
+ * but the next anchor in the ring contains its stamp. If the ring has no anchor any more, all its records are
  * relative to the newest anchor, whose stamp is in ring->anchor_stamp.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes slots. A reservation is never given back: every slot before a ring's head is written, or readers
- * find it invalid.
+ * Writes slots. A reservation is never given back. So every slot before a ring's head is either written or
+ * found invalid by readers.
  */
 #include "core.h"
 

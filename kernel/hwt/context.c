@@ -446,8 +446,8 @@ static void unlink_context(struct ktrace_hwt_context *context)
 }
 
 /*
- * Marks the context as ended first, so that no thread waits for it. The control lock is not released any
- * more: a thread that waits for it returns with an error. The context keeps its CPUs until all units are off,
+ * Marks the context as ended first, so that no thread waits for it. The control lock is never released again:
+ * threads that wait for the lock return with an error. The context keeps its CPUs until all units are off,
  * because the hardware cannot serve two contexts.
  */
 void ktrace_hwt_end(struct ktrace_hwt_context *context)

@@ -237,7 +237,7 @@ KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
 KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 					     const struct ktrace_proc_pending *pending);
 /*
- * Appends the head of a file.
+ * Appends the structure with which a trace file begins.
  * Requires: the queue is empty, and no other thread can access it.
  */
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);

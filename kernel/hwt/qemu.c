@@ -190,8 +190,8 @@ static void qemu_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt
 }
 
 /*
- * Returns nonzero if the configuration needs a feature that the unit does not have. It cannot count cycles,
- * sample, interrupt, or restrict a CPU-mode trace to one address space.
+ * Returns nonzero if the configuration needs a feature that the unit does not have. The unit cannot count
+ * cycles, sample, raise interrupts, or restrict a CPU-mode trace to one address space.
  */
 static int is_beyond_it(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_unit *unit,
 			const struct ktrace_hwt_config *config)
@@ -285,8 +285,8 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 }
 
 /*
- * Sets the unit's clock again. If the clock was late, later packets nevertheless have no time before this
- * moment.
+ * Sets the unit's clock again. Even if the clock was late before, all packets from now on have a time that is
+ * not before this moment.
  */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
@@ -296,7 +296,7 @@ static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 }
 
 /*
- * Copies position and status from the page. A buffer that is full to its end starts again at its beginning.
+ * Copies position and status from the page. A position at the end of the buffer counts as a wrap.
  */
 static void take_over(struct ktrace_hwt_unit *unit, const struct ktrx_hwt_unit *page)
 {

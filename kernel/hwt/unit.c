@@ -317,7 +317,10 @@ static void end_here(void *argument)
 		ktrace_hwt_unit_end(unit, cpu);
 }
 
-/* Gives up a unit on a CPU that is gone. Trace data that its trace unit had not stored is lost. */
+/*
+ * Marks a unit as disabled because its CPU no longer runs. Trace data that the hardware had not yet stored is
+ * lost.
+ */
 static void give_up(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	struct ktrace_hwt_backend *backend = unit->context->backend;

@@ -246,8 +246,8 @@ KTRACE_HIDDEN int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etm);
 
 /*
- * Open and close the components between the trace unit and the end of its trace. They are opened starting at
- * the end, and closed starting at the trace unit.
+ * Open and close the components between the trace unit and the end of its trace. The component at the end is
+ * opened first; the component after the trace unit is closed first.
  */
 KTRACE_HIDDEN int ktrace_coresight_links_open(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);

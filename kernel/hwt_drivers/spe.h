@@ -64,8 +64,8 @@
 #define KTRACE_SPE_PMBSR_CODE_FULL  1u /* of class 0 */
 
 /*
- * Shared by the sources of SPE: their data in the `state` of the backend and of each unit. spe.c drives the
- * registers, spe_config.c computes register values from a configuration.
+ * Shared by the sources of SPE: the data that they keep in the `state` of the backend and of each unit. spe.c
+ * drives the registers, spe_config.c computes register values from a configuration.
  */
 
 #define KTRACE_SPE_PAGE UINT64_C(4096)

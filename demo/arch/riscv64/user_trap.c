@@ -8,8 +8,8 @@
 #include "user.h"
 
 /*
- * Handles a page fault. The hart may have cached an older entry than the current one, so the address is
- * flushed from the TLB at the end.
+ * Handles a page fault. The hart may have cached an older entry than the current one, so this function
+ * flushes the address from the TLB at its end.
  */
 static void fault(uintptr_t address, uintptr_t ip, unsigned flags)
 {

@@ -23,8 +23,8 @@ static uint64_t *table_of(uint64_t entry)
 }
 
 /*
- * Returns the entry for a page of user memory. Returns NULL for other addresses, and if a table is missing
- * and is not created.
+ * Returns the entry for a page of user memory. Returns NULL if the address is outside user memory, or if a
+ * table is missing and is not created.
  */
 static uint64_t *find(const struct arch_space *space, uintptr_t address, bool create)
 {
@@ -40,7 +40,10 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 
 			if (!fresh)
 				return NULL;
-			/* Another CPU that sees the entry of the new table must see an empty table. */
+			/*
+			 * The stores that clear the new table must be visible before its entry: another CPU
+			 * must see an empty table.
+			 */
 			__atomic_store_n(entry, mmu_table_entry((uintptr_t)fresh), __ATOMIC_RELEASE);
 		}
 		table = table_of(*entry);

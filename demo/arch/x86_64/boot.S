@@ -80,8 +80,8 @@ enter_long_mode:
 	or $EFER_LME, %eax
 	wrmsr
 	/*
-	 * Caches are on: CD and NW are clear. Floating-point instructions trap, because threads do not save
-	 * those registers.
+	 * CD and NW are clear, so caches are on. Floating-point instructions trap, because the floating-point
+	 * registers of threads are not saved.
 	 */
 	mov $CR0_PE + CR0_EM + CR0_WP + CR0_PG, %eax
 	mov %eax, %cr0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The only network device. Frames that are sent come back, in order, and are received by the network thread.
+ * The only network device. The network thread receives all frames that are sent, in the same order.
  */
 #ifndef DEMO_NET_LOOPBACK_H
 #define DEMO_NET_LOOPBACK_H

@@ -43,7 +43,10 @@ struct socket {
 	struct stream stream;
 };
 
-/* Operations of a kind of sockets. A NULL operation means -EOPNOTSUPP. Requires: network lock held. */
+/*
+ * Operations of one type of sockets: datagram or stream. A NULL operation means -EOPNOTSUPP. Requires:
+ * network lock held.
+ */
 struct socket_type {
 	int (*connect)(struct socket *socket, const struct abi_sockaddr *address);
 	int (*listen)(struct socket *socket, unsigned backlog);
@@ -89,8 +92,8 @@ void socket_changed(struct socket *socket);
 int socket_take_error(struct socket *socket);
 
 /*
- * Copy from or to the caller's memory. This is user memory, or kernel memory if the caller is a kernel
- * thread. Return 0 or -EFAULT.
+ * Copy from or to the caller's memory. The caller's memory is user memory, or kernel memory if the caller is
+ * a kernel thread. Return 0 or -EFAULT.
  */
 int socket_copy_in(void *to, uintptr_t from, size_t size);
 int socket_copy_out(uintptr_t to, const void *from, size_t size);

@@ -28,7 +28,7 @@
 
 enum stream_flag { STREAM_FIN = 1, STREAM_SYN = 2, STREAM_RST = 4, STREAM_ACK = 16 };
 
-/* Returns the flags of a frame, for the trace; 0 if it does not belong to this protocol. */
+/* Returns the flags of a frame, for the trace; 0 if the frame does not belong to this protocol. */
 static inline uint8_t stream_flags(const struct packet *packet)
 {
 	return ip_protocol(packet) == IP_STREAM ? packet->frame[IP_HEADER_BYTES + 13] : 0;

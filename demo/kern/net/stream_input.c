@@ -158,7 +158,10 @@ static void acknowledge(struct socket *socket, const struct segment *segment)
 		all_acknowledged(socket);
 }
 
-/* Stores data in the ring. It fits, because the peer may not send more bytes than we offered to accept. */
+/*
+ * Stores data in the ring. There is room for the data, because the peer may not send more bytes than we
+ * offered to accept.
+ */
 static void store(struct stream *stream, const uint8_t *data, size_t bytes)
 {
 	size_t at = (stream->first + stream->count) % STREAM_BUFFER_BYTES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Workloads for the kernel while it is traced, one file each. The boot argument run=NAME[,NAME…] selects
- * some, which run one after another. Each checks its results and panics if they are wrong. Workloads with
- * intentional bugs are in bug/.
+ * some, which run one after another. Each workload checks its results and panics if they are wrong. Workloads
+ * with intentional bugs are in bug/.
  */
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H

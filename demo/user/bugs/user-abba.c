@@ -2,7 +2,8 @@
 /*
  * user-abba: two threads move goods between a shelf and a store, each of which has a lock.
  * The mistake: each thread first locks the place from which it takes goods, so the threads take the two locks
- * in opposite orders. With an argument, both move goods in one direction, which is no mistake.
+ * in opposite orders. With an argument, both threads move goods in the same direction, so there is no
+ * mistake.
  */
 #include <program.h>
 #include <thread.h>

@@ -8,14 +8,17 @@
 
 struct options {
 	char **words; /* argv */
-	/* Index in argv of the next word: 1 at first; at the end, the first word after the options. */
+	/*
+	 * Index of the next word in argv. At first it is 1. After the last option it is the index of the
+	 * first word after the options.
+	 */
 	int next;
 	const char *at;	     /* remaining letters of the current word; NULL at first */
 	const char *value;   /* value of the letter that next_option() returned last */
 	const char *letters; /* known letters; a ':' follows those that have a value */
 };
 
-/* Returns the next letter, 0 after the last one, or '?' if it is unknown or its value is missing. */
+/* Returns the next letter, 0 after the last one, or '?' if the letter is unknown or its value is missing. */
 int next_option(struct options *options);
 
 #endif

@@ -44,7 +44,10 @@ struct recording {
 	char bytes[65536];
 };
 
-/* Creates a context and maps its files; `file` is -1. Returns 0 or -errno; after an error nothing remains. */
+/*
+ * Creates a context and maps its files; recording->file becomes -1. Returns 0 or -errno; after an error
+ * nothing remains.
+ */
 int recording_open(struct recording *recording, const struct abi_hwt_alloc *wanted);
 void recording_close(struct recording *recording);
 

@@ -10,7 +10,10 @@
 
 #define PAGE  4096u
 #define PAGES 64u
-/* Number of one-page frames: far beyond the stack's first page, but within the stack's limit. */
+/*
+ * Number of stack frames of one page each: far more than the stack's first page, but less than the stack's
+ * maximum size.
+ */
 #define DEPTH 100u
 
 static volatile unsigned char *area;
@@ -47,7 +50,10 @@ static void child(void)
 	check(holds(1, 2, 1), "what it left alone is the parent's");
 }
 
-/* Uses this function's frame after the call, so that the compiler does not turn the recursion into a loop. */
+/*
+ * The function uses its frame after the recursive call, so that the compiler does not turn the recursion into
+ * a loop.
+ */
 static unsigned __attribute__((noinline)) descend(unsigned depth)
 {
 	volatile unsigned char frame[PAGE];

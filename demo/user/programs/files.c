@@ -126,7 +126,10 @@ static void write_shared(void)
 	check_equal(5, write(shared_fd, "child", 5), "the child writes");
 }
 
-/* Descriptors from one open share one offset; a write with O_APPEND does not use this offset. */
+/*
+ * Descriptors that refer to the same open file share one offset; a write with O_APPEND does not use this
+ * offset.
+ */
 static void offsets(void)
 {
 	char text[32];

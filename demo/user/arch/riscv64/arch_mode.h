@@ -40,7 +40,9 @@ static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;
 
-	/* The compiler does not use x3 and x4 here, so they need not be in the list of clobbers. */
+	/*
+	 * The compiler does not use x3 and x4 in this program, so the list of clobbers does not contain them.
+	 */
 	__asm__ volatile(EACH_REGISTER(SET)
 			 "1: addi %[rounds], %[rounds], -1\n"
 			 "bnez %[rounds], 1b\n" EACH_REGISTER(COMPARE)
