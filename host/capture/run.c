@@ -174,8 +174,11 @@ static void capture_terminal_save(struct capture_terminal *terminal)
 
 static void capture_terminal_restore(const struct capture_terminal *terminal)
 {
+	static const char wrap[] = "\033[?7h"; /* a PC's firmware turns line wrapping off */
 	sigset_t blocked, before;
 
+	if (isatty(STDOUT_FILENO) && write(STDOUT_FILENO, wrap, sizeof(wrap) - 1) < 0)
+		return; /* the terminal is gone */
 	if (terminal->flags >= 0)
 		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
 	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())

@@ -84,10 +84,12 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	equal "Ctrl-A X, a script between: status" 0 "$status"
 	message_has "QEMU was asked to quit"
 	check "Ctrl-A X, a script between: there is a trace" test -s "$out"
+	equal "SeaBIOS turns line wrapping off; after the run it is on" "[?7h" \
+		"$(LC_ALL=C grep -ao '\[?7[hl]' "$tmp/err" | tail -n 1)"
 	script -qec "stty cols 20; '$ktrace' run --timeout 2 --out '$out' -- $(demo x86_64 2 | sed 's/-nographic/-display none/') \
 		-append run=hang" /dev/null </dev/null >"$tmp/err"
 	message_has "ktrace run: "
-	tr '\r' '\n' <"$tmp/err" | sed 's/\x1b\[K//' | grep ' s, ' | grep -v guest >"$tmp/painted"
+	tr '\r' '\n' <"$tmp/err" | sed 's/\x1b\[K//; s/\x1b\[?7h//' | grep ' s, ' | grep -v guest >"$tmp/painted"
 	check "lines of progress are cut to the terminal's width" sh -c "test -s '$tmp/painted' && ! grep '.\{20\}' '$tmp/painted'"
 else
 	skip "keys in a terminal" "script cannot make a terminal here"
@@ -95,6 +97,7 @@ fi
 
 # A signal right after the RAM file was created, and before QEMU runs.
 left=0
+line="$(demo x86_64 2) -append"
 for _ in 1 2 3 4 5; do
 	rm -f "$out" "$tmp"/*.ram
 	"$ktrace" run --timeout $limit --out "$out" -- $line "debug=ktrace" </dev/null >"$tmp/console" 2>"$tmp/err" &
