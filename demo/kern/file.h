@@ -97,7 +97,10 @@ int64_t poll_wait(struct files *files, struct abi_pollfd *fds, size_t count, int
 /* Creates a pipe, as two files. Returns 0 or -errno. */
 int pipe_open(struct file **read_end, struct file **write_end);
 
-/* The console as a file. A line can be edited until it ends; then it can be read. Ctrl-C sends SIGINT. */
+/*
+ * The console as a file. The user can edit a line until Enter is typed; then a program can read the line.
+ * Ctrl-C sends SIGINT.
+ */
 extern const struct file_operations console_operations;
 /* Polls for typed characters. Called in the timer interrupt of one CPU. */
 void console_tick(void);

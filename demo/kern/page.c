@@ -259,7 +259,10 @@ static void put_locked(void *pages, size_t count)
 	spin_unlock(&lock, irq_on);
 }
 
-/* The count is increased first: otherwise an immediate allocation of the pages could bring it below 0. */
+/*
+ * Increases the count before the pages become available. Otherwise another CPU could allocate them first, and
+ * the count could drop below 0.
+ */
 void page_free(void *pages, size_t count)
 {
 	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);

@@ -24,7 +24,8 @@
 #define KTRACE_PATIENCE_NEXT  16000u
 #define KTRACE_SHOW_POLLS     256u /* number of polls between two timestamps left for the other CPU */
 
-#define KTRACE_BEATS_APART 10u /* heartbeats between measurements, for an unknown frequency */
+/* number of heartbeats between two measurements if the clock's frequency is unknown */
+#define KTRACE_BEATS_APART 10u
 #define KTRACE_A_SECOND	   10u /* measurements per second */
 #define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/10 of the interval */
 /* maximum number of measurements of a CPU's clock while no round trip has succeeded */
@@ -58,13 +59,13 @@ KTRACE_INLINE uint64_t clock_between(void)
 	return stamp;
 }
 
-/* Leaves a timestamp of this CPU in its cache line, for other CPUs. */
+/* Stores a timestamp of this CPU's clock in the CPU's cache line, where other CPUs read it. */
 KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
 {
 	ktrace_arch_publish(&line->stamp, clock_between());
 }
 
-/* Returns the greatest drift between two clocks from one time to another. */
+/* Returns by how much two clocks can drift apart between the two times. */
 static int64_t clock_drift(uint64_t from, uint64_t to)
 {
 	return to > from ? (int64_t)((to - from) / KTRACE_DRIFT + 1) : 0;

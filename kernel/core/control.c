@@ -21,7 +21,7 @@ int ktrace_is_started(void)
 	return !ktrace_state.stopped;
 }
 
-/* Forgets all slots, also those that are reserved but not written yet. */
+/* Makes all slots of the ring invalid, including slots that are reserved but not written yet. */
 static void ring_clear(struct ktrx_ring *ring)
 {
 	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
@@ -50,7 +50,10 @@ void ktrace_clear(void)
 
 /* ---- how the kernel ended --------------------------------------------------------------------- */
 
-/* How the kernel ended: stored in the root, where a reader finds it even without events. */
+/*
+ * The way in which the kernel ended is stored in the root, where a reader finds it even if no event was
+ * recorded.
+ */
 
 /*
  * Always declared, whatever the build leaves out: the section of event descriptors must exist in a kernel

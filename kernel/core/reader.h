@@ -167,7 +167,7 @@ struct ktrace_stream {
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit);
 
-/* Passes the number of bytes of the dump to the sink. An error of the sink stops all output. */
+/* Informs the sink how many bytes the dump has. An error of the sink stops all output. */
 void ktrace_stream_begin(struct ktrace_stream *stream, uint64_t bytes);
 
 /*

@@ -290,7 +290,7 @@ void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu)
 	ktrace_hwt_unlock(saved);
 }
 
-/* Holding the spinlock throughout keeps the thread on this CPU. */
+/* Holds the spinlock until the end, so that the thread stays on this CPU. */
 void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread)
 {
 	unsigned long saved = ktrace_hwt_lock();

@@ -174,7 +174,7 @@ int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 {
 	ktrace_coresight_unlock(all, tmc);
 	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
-	    KTRACE_CTL_CAPTURE) /* the controller is used by other software, or was left enabled */
+	    KTRACE_CTL_CAPTURE) /* other software uses the controller, or has left it enabled */
 		return KTRACE_ERROR_DEVICE;
 	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }

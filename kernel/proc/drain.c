@@ -94,7 +94,7 @@ static int write_waiting(struct ktrace_proc_sink *sink)
 	}
 }
 
-/* Counts waiting records as lost, and removes the part of a record from the file if possible. */
+/* Counts waiting records as lost, and, if possible, removes an incomplete record from the end of the file. */
 static void discard(struct ktrace_proc_sink *sink)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -120,7 +120,7 @@ static const char *reason_text(uint32_t reason)
 	return reason == KTRX_PROC_ENDED_ERROR ? "error" : "closed";
 }
 
-/* Writes the END record, unless the file ends with a part of a record. */
+/* Writes the END record, unless the file ends with an incomplete record. */
 static void write_end(struct ktrace_proc_sink *sink)
 {
 	struct {

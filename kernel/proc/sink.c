@@ -97,7 +97,7 @@ static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_si
 	sink->operations = config->operations;
 }
 
-/* Adds the sink to the list, unless its file has another sink. Returns 0 in that case. */
+/* Adds the sink to the list. If its file already has another sink, does nothing and returns 0. */
 static int sink_link(struct ktrace_proc_sink *sink)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -292,7 +292,10 @@ void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_
 	ktrace_proc_close_idle(thread);
 }
 
-/* Takes a reference to the first sink from here on that has references. Returns it, or NULL. */
+/*
+ * Searches the list from `sink` on for a sink that has references. Takes a reference to it and returns it;
+ * NULL if there is none.
+ */
 static struct ktrace_proc_sink *hold_first(struct ktrace_proc_sink *sink)
 {
 	while (sink && sink->references == 0)

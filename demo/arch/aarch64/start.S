@@ -63,7 +63,7 @@ secondary_start:
 	mov	x30, xzr
 	b	secondary_main
 
-/* Returns at EL1 with interrupts masked, whether it is called at EL1 or EL2. */
+/* May be called at EL1 or EL2. Returns at EL1 with interrupts masked. */
 enter_el1:
 	mrs	x0, CurrentEL
 	cmp	x0, #(2 << 2)

@@ -14,7 +14,7 @@ enum { FDT_MAX_CPUS = 8 };
 struct fdt_facts {
 	const char *boot_args;		   /* "" if the tree contains no boot arguments */
 	uint64_t cpu_ids[FDT_MAX_CPUS];	   /* hardware numbers (mpidr, hart id) in order of the tree */
-	unsigned cpu_count;		   /* CPUs beyond FDT_MAX_CPUS are ignored */
+	unsigned cpu_count;		   /* number of CPUs; more than FDT_MAX_CPUS are ignored */
 	uint64_t memory_base, memory_size; /* the first bank of RAM, in bytes; 0 if unknown */
 	uint32_t timebase_hz;		   /* 0 if unknown */
 	bool psci_uses_smc;		   /* true: SMC, false: HVC */

@@ -62,7 +62,7 @@ void bug_no_eoi(uint64_t until_ns)
 	deliver_to(hasty_handler);
 }
 
-/* The mistake: the handler rings again while there are letters, but takes none. */
+/* The mistake: the handler takes no letters, but rings the doorbell again as long as there are letters. */
 static void restless_handler(void)
 {
 	const struct cpu *self = arch_this_cpu();

@@ -18,7 +18,7 @@ typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, c
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
 	call_wait_flags, call_wait_on_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
-	*call_sigaction; /* used for read-only data as well */
+	*call_sigaction; /* also the type of pointers to read-only data */
 typedef const char *call_path, *call_str;
 typedef const void *call_data;
 typedef size_t call_size;

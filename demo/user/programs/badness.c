@@ -97,7 +97,7 @@ static void handle_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* The registers that sigreturn restores are saved above the handler's frame. */
+/* The registers that sigreturn restores are in memory above the handler's stack frame. */
 static void spoil_registers(int signal)
 {
 	volatile uint64_t *frame = __builtin_frame_address(0);
