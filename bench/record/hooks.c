@@ -48,7 +48,7 @@ KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u", (uint32_t, prev), (
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(sched, block, "for %p by %u, kind %u", (const void *, queue), (uint32_t, thread),
 	     (uint8_t, kind));
-KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
+KTRACE_EVENT(lock, acquire, "%p at %p", (const void *, lock), (const void *, place));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 KTRACE_EVENT(irq, enter, "%u", (uint32_t, irq));
 KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));

@@ -15,7 +15,7 @@
 #include "spinlock.h"
 #include "thread.h"
 
-KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
+KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried at %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
 
 /* A lock is one word: the number of its holder, or 0 if the lock is free. */

@@ -75,7 +75,7 @@
 	"%p %s held by %s %u" KTRACE_CONTEND_TEXT, (const volatile void *, lock), (const char *, name), \
 		(const char *, kind), (uint32_t, holder) KTRACE_CONTEND_FIELDS
 #define KTRACE_FACT_ACQUIRE                                            \
-	"%p by %p" KTRACE_ACQUIRE_TEXT, (const volatile void *, lock), \
+	"%p at %p" KTRACE_ACQUIRE_TEXT, (const volatile void *, lock), \
 		(const void *, place) KTRACE_ACQUIRE_FIELDS
 #define KTRACE_FACT_RELEASE   "%p", (const volatile void *, lock)
 #define KTRACE_FACT_INTERRUPT "%u" KTRACE_INTERRUPT_TEXT, (uint32_t, irq) KTRACE_INTERRUPT_FIELDS

@@ -239,9 +239,9 @@ macro_rules! fact {
         lock.contend = $crate::EventType::NONE,
         "%p %s held by %s %u", lock: *const u8, name: &str, kind: &str, holder: u32); };
     (acquire) => { $crate::fact!(acquire(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
-        lock.acquire = $crate::EventType::NONE, "%p by %p", lock: *const u8, place: *const u8); };
+        lock.acquire = $crate::EventType::NONE, "%p at %p", lock: *const u8, place: *const u8); };
     (try_acquire) => { $crate::fact!(try_acquire(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
-        lock.try = $crate::EventType::NONE, "%p by %p", lock: *const u8, place: *const u8); };
+        lock.try = $crate::EventType::NONE, "%p at %p", lock: *const u8, place: *const u8); };
     (release) => { $crate::fact!(release(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
         lock.release = $crate::EventType::NONE, "%p", lock: *const u8); };
     (interrupt_enter) => { $crate::fact!(interrupt_enter(irq: u32), irq.enter = $crate::EventType::NONE, "%u", irq: u32); };
