@@ -307,7 +307,7 @@ static int find_depth(struct parser *parser, const struct rule_word *name, uint3
 	}
 	suggestions_text(&similar, text, sizeof(text));
 	parser->words.word = *name;
-	return fail(parser, "there is no depth '%s' above%s", name->text, text);
+	return fail(parser, "no depth '%s' is defined above%s", name->text, text);
 }
 
 /* Parses FIELD "is" STATES or DEPTH ">" NUMBER after "while". */

@@ -96,7 +96,7 @@ int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes)
 	if (ktread_proc_may_grow(&trace->input))
 		return 0;
 	return ktread_proc_stop(trace, trace->input.offset,
-				"cut short: %zu of at least %" PRIu64 " bytes are there",
+				"cut short: only %zu of at least %" PRIu64 " bytes are present",
 				ktread_proc_at_hand(&trace->input), bytes);
 }
 

@@ -106,7 +106,7 @@ static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader 
 
 static int undecided(struct ktread_proc *trace, const char *names)
 {
-	return ktread_fail(KTREAD_E_FORMAT, "%s: its first records fit %s alike: name the format",
+	return ktread_fail(KTREAD_E_FORMAT, "%s: its first records fit several formats, %s: name the format",
 			   trace->input.name, names);
 }
 

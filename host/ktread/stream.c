@@ -220,7 +220,7 @@ static void report_loss(const struct stream *stream)
 	if (stream->ending == UINT64_MAX)
 		ktread_warn(stream->trace,
 			    "%s: the stream is cut short: %" PRIu64 " of the %" PRIu64
-			    " bytes of its dump are there, the others count as never written",
+			    " bytes of its dump are present; the others count as never written",
 			    name, there, stream->head.length);
 	else if (stream->ending != stream->places)
 		ktread_warn(stream->trace,

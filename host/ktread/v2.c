@@ -167,7 +167,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 		if (trace->info.unusable++ < UNUSABLE_WARNINGS)
 			ktread_warn(
 				trace,
-				"%s: ring %u is skipped: wrong mask 0x%x or shift %u, or it overlaps others",
+				"%s: ring %u is skipped: wrong mask 0x%x or shift %u, or it overlaps another",
 				trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}

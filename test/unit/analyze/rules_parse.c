@@ -35,7 +35,7 @@ static void invalid_rules_are_refused(void **state)
 		  "expected what can be broken instead of 'switch-lockd'; did you mean switch-locked?", 1,
 		  17 },
 		{ "depth irqs: up b, down c\na: never b while irq > 0",
-		  "there is no depth 'irq' above; did you mean irqs?", 2, 18 },
+		  "no depth 'irq' is defined above; did you mean irqs?", 2, 18 },
 		{ "a: never b while next is sleping",
 		  "expected a state of a thread instead of 'sleping'; did you mean sleeping?", 1, 26 },
 		{ "a: every b then c", "expected 'within', but the rule ends", 1, 18 },
