@@ -78,7 +78,7 @@ void fake_coresight_rule(const struct fake_component *component, int holds, cons
 /* Returns the name of a register, valid until the next call. */
 const char *fake_coresight_name(const struct fake_component *component, uint32_t offset);
 
-/* Write an unlocked register, or read one. */
+/* These functions write an unlocked register, or read a register. */
 void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value);
 uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset);
 void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value);

@@ -59,7 +59,7 @@ static const char *fixed(uint32_t type, uint32_t offset)
 	}
 }
 
-/* Names a register of an array, such as comparators, of 32 or 64 bits. */
+/* Stores the name of a register that is an element of an array, such as TRCIDR3. */
 static void numbered(char *to, size_t room, uint32_t offset)
 {
 	if (offset >= 0x180 && offset < 0x198)

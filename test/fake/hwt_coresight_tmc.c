@@ -160,7 +160,7 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 			place_odd(tmc, byte.value);
 			return;
 		}
-		/* the byte in the odd place still has the old id */
+		/* the byte in the odd place still belongs to the old id */
 		place(tmc, (uint8_t)(byte.id << 1 | 1), 1);
 		place_odd(tmc, first.value);
 		formatter->id = byte.id;

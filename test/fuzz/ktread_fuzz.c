@@ -14,7 +14,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Corrects the checksum of a root: an attacker can compute it, so inputs are also tried with a valid one. */
+/*
+ * Corrects the checksum of a root. An attacker can compute this checksum, so each input is also tried with a
+ * valid checksum.
+ */
 static void correct_root_checksums(uint8_t *bytes, size_t size)
 {
 	struct ktrx_root root;

@@ -96,8 +96,8 @@ static void read_as(int file, size_t size, enum ktread_proc_format format, int f
 }
 
 /*
- * Corrects the checksum of a session's head: an attacker can compute it, so inputs are also tried with a
- * valid one.
+ * Corrects the checksum of a session's head. An attacker can compute this checksum, so each input is also
+ * tried with a valid checksum.
  */
 static int correct_checksum(uint8_t *bytes, size_t size)
 {

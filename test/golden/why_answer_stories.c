@@ -46,7 +46,10 @@ static void make_off(uint32_t whom, const char *file)
 	save(file);
 }
 
-/* The same, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0 and waits, too. */
+/*
+ * Like the previous story, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0, so it
+ * waits, too.
+ */
 static void make_starves(void)
 {
 	boot();

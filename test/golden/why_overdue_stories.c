@@ -71,8 +71,8 @@ static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 }
 
 /*
- * The same as "unwoken", but the events are overwritten. The entry of thread 5 in the tables of state still
- * has its wait.
+ * Like the story "unwoken", but the events are overwritten. The entry of thread 5 in the tables of state
+ * still shows the wait.
  */
 static void make_unwoken_busy(void)
 {
@@ -85,7 +85,7 @@ static void make_unwoken_busy(void)
 	save("unwoken-busy.ktrx");
 }
 
-/* The same as "stuck-device", but the events are overwritten. */
+/* Like the story "stuck-device", but the events are overwritten. */
 static void make_stuck_device_busy(void)
 {
 	uint64_t ms;

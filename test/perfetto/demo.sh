@@ -29,8 +29,8 @@ kernel_threads() {
 	seen_by_perfetto "$1"
 }
 
-# flows EVENT FILE PATTERN: checks that the exported file has as many ends of arrows that match as the trace
-# has such events.
+# flows EVENT FILE PATTERN: checks that FILE, the exported trace, has as many ends of arrows that match
+# PATTERN as the trace has events of this name.
 flows() {
 	build/bin/ktrace show --event "$1" "$trace" >"$tmp/events" 2>>"$tmp/err"
 	flows_kind=$1 flows_file=$2 flows_form=$3

@@ -57,7 +57,8 @@ settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debu
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever "ktrace=-*"
-	# The kernel may still be booting. This clears what it recorded before it read its boot arguments.
+	# The kernel may still be booting. The command clears what the kernel recorded before it read its boot
+	# arguments.
 	await clears
 	check "$arch: the guest answers without an error: $(head -n 1 "$tmp/messages")" test ! -s "$tmp/messages"
 	check "$arch: control clear reports that everything recorded was cleared" grep -q '^everything recorded so far: cleared' "$tmp/changed"

@@ -13,7 +13,7 @@ doctor() {
 	timeout -k 5 $kill_limit "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: checks that the report has such a line.
+# reported MARK ABOUT TEXT: checks that the report has a line with these three parts.
 reported() {
 	check "the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }

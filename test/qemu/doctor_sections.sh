@@ -32,7 +32,7 @@ doctor() {
 	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 20 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: checks that the report has such a line.
+# reported MARK ABOUT TEXT: checks that the report has a line with these three parts.
 reported() {
 	check "$name: the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }

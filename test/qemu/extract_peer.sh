@@ -69,8 +69,8 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$tmp/ram"
 done
 
-# Under KVM, if it can be used. Some machines emulate a guest's kernel so slowly that it does not boot in
-# time.
+# The guest runs under KVM if possible, because some machines emulate a guest's kernel so slowly that it does
+# not boot in time.
 if [ -w /dev/kvm ]; then
 	rm -f "$out"
 	boot_open x86_64 "debug=ktrace run=sh" -accel kvm -smp 1

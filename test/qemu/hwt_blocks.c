@@ -56,7 +56,7 @@ static size_t slot_of(uint64_t address)
 	return (size_t)((address + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 42);
 }
 
-/* Returns whether a block of x86 code is only a string instruction with a repeat prefix. */
+/* Returns true if a block of x86 code is only a string instruction with a repeat prefix. */
 static bool is_repeated(uint32_t encoding, const unsigned char *bytes, uint32_t size)
 {
 	bool repeats = false;
@@ -243,7 +243,7 @@ static uint64_t find_block_end(struct comparison *comparison, uint64_t address, 
 	return best;
 }
 
-/* Returns whether the address is inside the log's next block, but not at its start. */
+/* Returns true if the address is inside the log's next block, but not at its start. */
 static bool is_within_next(const struct log *log, uint64_t address)
 {
 	const uint64_t start = log->at < log->count ? log->start[log->at] : UINT64_MAX;
@@ -299,8 +299,8 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	}
 	for (; at < run->end; at = comparison->block_end) {
 		/*
-		 * An instruction that may reach into the next page is a separate block for the unit; for QEMU
-		 * only if it does reach.
+		 * If an instruction may reach into the next page, the unit makes it a separate block. QEMU
+		 * does so only if it does reach into that page.
 		 */
 		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 

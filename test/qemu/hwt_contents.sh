@@ -18,7 +18,7 @@ boot_any() {
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
 }
 
-# boot ARCH WORDS…: the same for a program under hwt.
+# boot ARCH WORDS…: runs the program under hwt in the guest, and copies /tmp/trace to $tmp/trace.
 boot() {
 	arch=$1
 	shift

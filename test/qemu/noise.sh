@@ -16,8 +16,8 @@ boot() {
 # of EVENT KEY: prints a number from the event's line in the summary.
 of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
 
-# early EVENT: prints how many such events are in the boot ring: these were recorded before the kernel read
-# its arguments and began to count.
+# early EVENT: prints how many events of this name are in the boot ring. These were recorded before the kernel
+# read its arguments and began to count.
 early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 0 '; }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -51,8 +51,8 @@ calls_in_trace() {
 	"$kdump" -f "$tmp/given/calls" -t c | awk '$3 == "CALL" { n[$1]++ } END { for (p in n) print p, n[p] }'
 }
 
-# guest_kdump_matches FILE…: checks that kdump in the guest and on the host print the same of these files. The
-# files are in the order in which the guest traced and printed them.
+# guest_kdump_matches FILE…: checks that kdump prints the same text for these files in the guest and on the
+# host. The guest traced and printed the files in this order.
 guest_kdump_matches() {
 	shown=0
 	for file; do

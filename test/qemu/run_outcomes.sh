@@ -49,7 +49,7 @@ for arch in x86_64 aarch64 riscv64; do
 	captured "$arch" stalled kmain
 done
 
-# The trace covers the hang up to its end: CPU 1 has no more events, and CPU 0 continued to tick.
+# The trace covers the time to the end of the hang: CPU 1 has no more events, and CPU 0 continued to tick.
 # shellcheck disable=SC2046
 run --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 for cpu in 0 1; do

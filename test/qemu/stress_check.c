@@ -89,7 +89,7 @@ static void check_event(struct counts *counts, const struct ktread_event *event)
 		check_sequence(counts, event, cpu, context, sequence.number);
 }
 
-/* Returns whether the numbers of slots of every ring add up. Requires: all events were read. */
+/* Returns true if the numbers of slots of every ring add up. Requires: all events were read. */
 static int rings_add_up(const struct ktread *trace, uint64_t *produced, uint64_t *invalid)
 {
 	int right = 1;

@@ -21,7 +21,7 @@ moments() {
 		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
 }
 
-# recorded EVENT: prints how many such events the guest has recorded.
+# recorded EVENT: prints how many events of this name the guest has recorded.
 recorded() {
 	"$ktrace" summary --json "$ram" 2>>"$tmp/messages" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
 }
@@ -29,7 +29,7 @@ recorded() {
 # has_more EVENT COUNT: succeeds if the guest has recorded a hundred events more than COUNT.
 has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
 
-# await_more EVENT: waits until the guest has recorded a hundred more such events.
+# await_more EVENT: waits until the guest has recorded a hundred more events of this name.
 await_more() {
 	before=$(recorded "$1")
 	eventually has_more "$1" "${before:-0}"

@@ -41,8 +41,8 @@ equal "without /proc -p is refused" 1 "$status"
 message_has "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
 check "a refused -p creates no file" test ! -e "$tmp/none"
 
-# The recorder runs in a new PID namespace, but /proc shows the process ids of the outer one, in which 1 and 2
-# are other processes.
+# The recorder runs in a new PID namespace, but /proc shows the process ids of the outer namespace, in which 1
+# and 2 are other processes.
 if unshare -p -f true 2>"$tmp/err"; then
 	status=0
 	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?

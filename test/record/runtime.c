@@ -195,7 +195,7 @@ static void passing(void)
 	close(passed[0]);
 }
 
-/* Sends two messages with one call, and receives them with one. */
+/* Sends two messages with one call, and receives both with one call. */
 static void many_messages(void)
 {
 	static const struct timespec second = { .tv_sec = 1 };

@@ -93,8 +93,8 @@ check "recorder ended by SIGTERM: the target is not stopped" eventually grep -q 
 # While it is recorded, the target is stopped by a signal and continued by SIGCONT.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
-# Waits until the signal is recorded, because a stop by the tracer looks the same, and a SIGCONT cancels a
-# SIGSTOP that was not delivered yet.
+# Waits until the signal is recorded. A stop by the tracer looks like a stop by the signal, and a SIGCONT
+# cancels a SIGSTOP that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops the target" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"

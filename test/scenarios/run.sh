@@ -64,7 +64,7 @@ runs() {
 	done <$list
 }
 
-# known NAME[/ARCHITECTURE]: succeeds if the list has such a scenario.
+# known NAME[/ARCHITECTURE]: succeeds if the list has a scenario with this name for this architecture.
 known() {
 	names=$1
 	[ -n "$(runs)" ]
@@ -112,8 +112,8 @@ is_running() { kill -0 $run 2>/dev/null; }
 # ready: waits for the first line of a healthy guest, from which the time is counted.
 ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! is_running; do sleep 0.1; done; }
 
-# is_seen: succeeds if why finds the bug in the running guest. On a busy host that takes longer. For a healthy
-# guest it always succeeds: such a guest is examined only once, after it ended.
+# is_seen: succeeds if why finds the bug in the running guest, which takes longer on a busy host. For a
+# healthy guest it always succeeds, because such a guest is examined only once, after it ended.
 is_seen() {
 	case $expected in
 	idle | busy) return 0 ;;

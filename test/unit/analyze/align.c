@@ -117,7 +117,10 @@ static struct ktread *open_measured(const struct skew *skew, uint32_t measured, 
 	return open_measured_from(0, skew, measured, error, once);
 }
 
-/* From a time on, CPUs 0 and 1 wake each other's thread in turn, thousands of times a second. */
+/*
+ * From a certain time on, CPU 0 wakes the thread of CPU 1, then CPU 1 wakes the thread of CPU 0, and so on,
+ * thousands of times per second.
+ */
 static struct ktread *open_turns(const struct skew *skew)
 {
 	struct writer writer;

@@ -45,7 +45,7 @@ static void cycles_of_three_are_found(void **state)
 	bounds_free(&bounds);
 }
 
-/* Limits still hold. Bounds that contradict them are ignored. */
+/* If bounds contradict limits, the limits still hold and these bounds are ignored. */
 static void limits_are_kept(void **state)
 {
 	struct bounds bounds;

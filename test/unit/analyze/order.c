@@ -132,8 +132,8 @@ static void measured_clocks_have_their_error(void **state)
 }
 
 /*
- * If there is only one measurement, the error grows by 500 ppm of the time since then. After several
- * measurements, the drift is known up to their error.
+ * If there is only one measurement, the error grows by 500 ppm of the time since that measurement. After
+ * several measurements, the drift is known, except for the errors of the measurements.
  */
 static void error_grows_after_the_last_measurement(void **state)
 {

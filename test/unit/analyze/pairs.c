@@ -244,7 +244,10 @@ static void overwritten_beginnings_are_unmatched(void **state)
 	expect(1, 0, 0, 1);
 }
 
-/* The cost is subtracted for each event that the CPU recorded in between, including the end. */
+/*
+ * The cost of recording is subtracted for each event that the CPU recorded between begin and end, and for the
+ * end.
+ */
 static void cost_is_subtracted(void **state)
 {
 	(void)state;

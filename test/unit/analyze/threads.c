@@ -399,7 +399,9 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	       "70 cpu0 7 runnable by 9\n");
 }
 
-/* After a thread was woken by its number, the next wakeup of the queue wakes a thread that still sleeps. */
+/*
+ * After a thread was woken by its thread id, the next wakeup of the queue wakes a thread that still sleeps.
+ */
 static void version_1_wakes_sleeping_threads(void **state)
 {
 	(void)state;

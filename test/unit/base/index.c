@@ -238,7 +238,7 @@ static uint64_t key_for_guess(uint32_t n)
 	return (mixed ^ mixed >> 32) * inverse(guessed[0]);
 }
 
-/* The same for base_hash_id(): the upper 16 bits of the hash are 0. */
+/* Returns such a key for base_hash_id(): the upper 16 bits of the hash are 0. */
 static uint64_t id_for_guess(uint32_t n)
 {
 	const uint32_t mixed = n * (uint32_t)inverse(guessed[1]);

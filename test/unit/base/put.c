@@ -16,7 +16,10 @@
 
 #define GUARD 0x55
 
-/* Checks that `want` was written at `text`, and nothing after BASE_PUT_SCRATCH bytes. */
+/*
+ * Checks that `want` was written at `text`, and that no byte after the first BASE_PUT_SCRATCH bytes was
+ * changed.
+ */
 static void expect(const char *text, const char *end, const char *want)
 {
 	char is[BASE_PUT_SCRATCH + 1];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests binary search in arrays sorted by a number: it counts numbers below a key, and numbers up to it. */
+/*
+ * Tests binary search in arrays that are sorted by a number. It counts the elements below a key, and the
+ * elements up to and including the key.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -33,7 +33,7 @@ static void lines_of_calls_are_parsed(void **state)
 
 	(void)state;
 	assert_string_equal(call->name, "write");
-	assert_int_equal(call->arguments, 1); /* of two such lines, the last one is used */
+	assert_int_equal(call->arguments, 1); /* if two lines define the same call, the last line is used */
 	assert_int_equal(call->argument[0].type->base, CALLS_FD);
 	assert_string_equal(call->argument[0].name, "fd");
 	assert_int_equal(calls_table_call(table, 1)->result->base, CALLS_VOID);
@@ -244,7 +244,9 @@ static void too_many_lines_are_cut(void **state)
 	free(text);
 }
 
-/* Tests arguments that are addresses, with all forms in which the number of values is given. */
+/*
+ * Tests arguments that are addresses of values. The number of values is given in each of the possible forms.
+ */
 static void addresses_of_values_are_parsed(void **state)
 {
 	struct calls_table *table =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Compares a kernel's file with a trace: it is recognized as the traced kernel, as another one, or the
- * result is unknown.
+ * Compares a kernel's file with a trace. The result is that it is the traced kernel, that it is another
+ * kernel, or that this is unknown.
  */
 #include <elf.h>
 #include <stdlib.h>

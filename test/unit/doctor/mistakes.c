@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Mistakes in the calls of hooks, each in a trace that is correct otherwise. Also correct traces. */
+/*
+ * Tests mistakes in the calls of hooks. Each mistake is in a trace that has no other mistake. Also tests
+ * correct traces.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -286,8 +289,8 @@ static void two_cpus_with_one_number_are_found(void **state)
 }
 
 /*
- * The switch is recorded a moment after current() has changed. So each thread records right after the
- * previous one, once per switch.
+ * The switch is recorded a moment after current() has changed. So at each switch, the new thread makes one
+ * record directly after a record of the old thread.
  */
 static void late_switch_event_is_correct(void **state)
 {

@@ -195,7 +195,7 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }
 
-/* An event's payload ends early. The previous event of the same type has a complete payload. */
+/* An event's payload ends early, but that of the previous event of the same type was complete. */
 static void short_payloads_are_left_to_the_kernel_text(void **state)
 {
 	const struct ktread_field field[] = { { "nr", "", KTRX_TYPE_U16 }, { "a", "", KTRX_TYPE_U32 } };

@@ -218,7 +218,10 @@ static void coverage_counts_lines_and_functions(void **state)
 
 /* ---- The last branches ------------------------------------------------------------------------- */
 
-/* 100 branches on CPU 0, with a gap among the last ones, and a few on CPU 1; d is entered twice. */
+/*
+ * There are 100 branches on CPU 0, with a gap among the last of them, and a few branches on CPU 1. Function d
+ * is entered twice.
+ */
 static char *long_script(void)
 {
 	char *script = malloc(1 << 16), *at = script;

@@ -111,7 +111,8 @@ static const struct {
 	  "gap 401044: this branch instruction is newer than the version of OpenCSD\n"
 	  "run 401010-401014 (2) conditional not\n" },
 	/*
-	 * A call was not taken, so other code ran than is known. Nothing is reported up to the next address.
+	 * A call was not taken, so the code that ran is not the known code. Nothing is reported up to the
+	 * next address.
 	 */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"

@@ -8,7 +8,7 @@
 static struct hwt_packets_writer packets;
 static struct hwt_file_writer writer;
 
-/* Begins a file. `model` 0: a unit in software; otherwise a CPU of family 6 with that model. */
+/* Begins a file. `model`: 0 for a unit in software, otherwise the model of a CPU of family 6. */
 static void begin(uint8_t model)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,

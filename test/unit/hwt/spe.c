@@ -146,8 +146,8 @@ static void invalid_headers_are_rejected(void **state)
 }
 
 /*
- * The packet extends up to the next multiple, counted from the aligned start of the buffer. If the header
- * does not fit, it extends by one more multiple.
+ * The packet extends up to the next multiple of the alignment, counted from the aligned start of the buffer.
+ * If the header does not fit before that, the packet extends up to the multiple after that.
  */
 static void alignment_packet_extends_to_the_next_multiple(void **state)
 {

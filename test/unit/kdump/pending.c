@@ -65,7 +65,7 @@ static void calls_are_found_again(void **state)
 	assert_null(kdump_pending_find(table, 1, 2));
 }
 
-/* If there are too many calls, those that began last are kept. */
+/* If there are too many calls, the calls that began last are kept. */
 static void newest_calls_are_kept_in_a_crowd(void **state)
 {
 	uint32_t known = 0, most = 40 * KDUMP_PENDINGS;

@@ -430,7 +430,9 @@ static void a_walk_never_goes_down_the_stack(void **state)
 	assert_in_range(seen.count, 2, 4);
 }
 
-/* If the stack's end is known, nothing at or above the end is read, even if the last frame points there. */
+/*
+ * If the end of the stack is known, nothing at or above the end is read, even if the last frame points to it.
+ */
 static void a_walk_ends_at_the_end_of_the_stack(void **state)
 {
 	uintptr_t frames[6];

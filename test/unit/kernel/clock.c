@@ -283,7 +283,7 @@ static void expect_measured_offsets(int64_t ahead, int64_t ppm)
 	if (ahead > (int64_t)(4 * APART_NS))
 		/*
 		 * Without correction, nearly all turns are out of order if the threads run at the same time.
-		 * If the host runs the threads alternately, only a few turns are.
+		 * If the host runs the threads alternately, only a few turns are out of order.
 		 */
 		assert_true(count_disorder(1) > 0);
 }

@@ -320,7 +320,7 @@ static void switching_a_recording_event_is_recorded(void **state)
 	/* no event starts or stops recording, so the change is not recorded */
 	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	/* sched.wake recorded before and still does */
+	/* sched.wake was recorded before, and still is */
 	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK);
 	assert_int_equal(check_ring(0)->records, 2);
 	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));

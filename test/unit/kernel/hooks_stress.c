@@ -103,7 +103,7 @@ static void check_entry(const struct work *work)
 	assert_int_equal(ktrace_state.cpu[threads_cpu].broken, KTRX_BROKEN_NOTHING);
 }
 
-/* Both workers start and end the same threads, of which there are more than entries. */
+/* Both workers start and end the same threads. There are more threads than entries. */
 static void come_and_go(struct work *work)
 {
 	uint32_t thread = random_below(work, THREADS);

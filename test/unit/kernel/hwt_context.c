@@ -326,8 +326,8 @@ static void configure_accepts_what_the_backend_supports(void **state)
 }
 
 /*
- * A range is accepted even if no code is mapped there, because code may be mapped there later. Ranges for
- * which the hardware has no registers are left out.
+ * A range without code is accepted, because code may be mapped there later. Ranges for which the hardware has
+ * no registers are left out.
  */
 static void ranges_beyond_the_hardware_are_left_out(void **state)
 {

@@ -16,7 +16,7 @@ static uint64_t region(uint64_t word)
 	return UINT64_C(4096) << (word >> 6 & 15);
 }
 
-/* Returns the number of entries up to the END entry, which must refer to the table itself. */
+/* Returns the number of entries before the END entry, which must refer to the table itself. */
 static unsigned entries(const struct ktrace_hwt_unit *unit)
 {
 	unsigned n = 0;

@@ -109,7 +109,7 @@ static void absent_without_the_plugin(void **state)
 	assert_int_equal(test.page[0].unit, 0);
 }
 
-/* An answer of an earlier boot in the page is not taken for a new one. */
+/* If the page contains an answer from an earlier boot, this is not taken for a new answer. */
 static void absent_although_the_page_has_an_old_answer(void **state)
 {
 	(void)state;

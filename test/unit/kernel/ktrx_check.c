@@ -203,8 +203,8 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 }
 
 /*
- * As the specification states, fewer than twice as many mixtures are missed if the payloads are those of real
- * records.
+ * If the payloads are those of real records, fewer than twice as many mixtures are missed, as the
+ * specification states.
  */
 static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 {

@@ -240,7 +240,7 @@ static void sequence_numbers_wrap(void **state)
 	expect_result(0, KTRX_RESULT_DONE);
 }
 
-/* With random bytes in the mailbox at every tick, nothing changes except what requests can change. */
+/* If there are random bytes in the mailbox at every tick, nothing changes except what requests can change. */
 static void random_requests_are_harmless(void **state)
 {
 	uint32_t version = ktrace_root.version;

@@ -144,7 +144,7 @@ static struct ktrx_place *place_in_dump(uint32_t n)
 	return NULL;
 }
 
-/* Reads a dump with a damaged descriptor: all records are there, and none has a wrong place. */
+/* Reads a dump with a damaged descriptor. All records must be there, and none may have a wrong place. */
 static void expect_damaged(int has_warning)
 {
 	struct ktread *trace = open_dump();

@@ -275,7 +275,7 @@ static void a_sink_replaces_another(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 50);
 }
 
-/* Replaces the sink in the middle of a write to the old one, or of a copy for it. */
+/* Replaces the sink in the middle of a write to the old sink, or in the middle of a copy for the old sink. */
 static void replace_sink(void)
 {
 	struct proc_process *self = proc_first();

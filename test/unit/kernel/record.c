@@ -231,8 +231,8 @@ static void a_long_string_is_cut_and_marked(void **state)
 }
 
 /*
- * Five strings are longer than a record can be. The last ones are cut, and the number after them is still
- * correct.
+ * Five strings are longer than a record can be. The last strings are cut, and the number after the strings is
+ * still correct.
  */
 static void strings_share_the_room_of_a_record(void **state)
 {
@@ -466,7 +466,7 @@ static void interrupt_none(void)
 	KTRACE(test, none);
 }
 
-/* During the first event, an interrupt or another CPU records another one. */
+/* While the first event is recorded, an interrupt or another CPU records another event. */
 static void interrupts_may_come_while_attaching(void **state)
 {
 	for (int64_t n = 0;; n++) {

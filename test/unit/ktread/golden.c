@@ -141,8 +141,8 @@ static void make_core_of_nothing(struct bytes *bytes)
 }
 
 /*
- * Makes bad streams from a stored good one, because compressed bytes may differ between versions of the
- * compressor.
+ * Makes bad streams from a stored valid stream. A newly made stream could differ, because compressed bytes
+ * depend on the version of the compressor.
  */
 static struct ktrx_stream *make_stream(struct bytes *bytes)
 {

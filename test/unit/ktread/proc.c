@@ -208,8 +208,8 @@ static void heads_are_decoded(void **state)
 }
 
 /*
- * The format of each golden trace is detected from its content. Reading a trace twice gives all records, and
- * the same ones.
+ * The format of each golden trace is detected from its content. All records are read twice, with the same
+ * results.
  */
 static void golden_traces_are_detected_and_read_twice(void **state)
 {

@@ -75,7 +75,7 @@ static void last_complete_dump_is_used(void **state)
 	assert_int_equal(ktread_first_stamp(trace), 9000);
 	ktread_close(trace);
 
-	/* A third dump that is cut off: the second one is still used. */
+	/* If a third dump is cut off, the second dump is still used. */
 	two_rings(&dump, 20000);
 	trace = open_ok(temporary(dump.data, dump.size - 100), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 2);

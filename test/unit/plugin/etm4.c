@@ -381,7 +381,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 	check_trace();
 }
 
-/* Each sequence of up to 14 atoms is written in few packets: about one for three atoms. */
+/* Each sequence of up to 14 atoms is written in few packets: about one packet for three atoms. */
 static void three_atoms_take_about_one_packet(void **state)
 {
 	(void)state;

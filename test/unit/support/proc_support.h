@@ -67,7 +67,7 @@ struct proc_kernel {
 };
 extern struct proc_kernel proc_kernel;
 
-/* Operations of sinks: all of them, or only the required ones. */
+/* Two tables of operations of a sink: the first has all operations, the second only the required ones. */
 extern const struct ktrace_proc_sink_operations proc_operations, proc_operations_bare;
 
 /* Call before each test. Resets the fake machine and the library. The only process has pid 1. */

@@ -57,8 +57,8 @@ static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
 }
 
 /*
- * CPU 0 idles from the beginning of the trace, so its ring reaches back to there. On CPU 1 the worker spins
- * from `stamp` on.
+ * CPU 0 idles from the beginning of the trace, so its ring contains events of the whole trace. On CPU 1 the
+ * worker spins from `stamp` on.
  */
 static void spin_since(uint64_t stamp)
 {

@@ -127,9 +127,7 @@ static void more_running_threads_than_cpus_is_not_certain(void **state)
 	why_says("by the hooks 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
 }
 
-/*
- * If memory was overwritten, nothing in it proves anything. Here a CPU row waits for an answer of CPU 12345.
- */
+/* Overwritten memory proves nothing. Here a CPU row shows that the CPU waits for an answer of CPU 12345. */
 static void overwritten_trace_memory_has_no_verdict(void **state)
 {
 	(void)state;

@@ -47,7 +47,7 @@ static void interrupt_that_still_comes_is_named(void **state)
 	why_says("interrupt 33 on CPU 1, which still comes");
 }
 
-/* This is the first wait for the device. Perhaps such a wait takes this long. */
+/* This is the first wait for the device, so it may be normal that the wait takes this long. */
 static void device_without_earlier_waits_is_possibly_overdue(void **state)
 {
 	(void)state;

@@ -210,7 +210,7 @@ static void privilege_level_decides(void **state)
 	}
 }
 
-/* If the registers are those of a handler that interrupted the loop, they show nothing about the loop. */
+/* If the registers belong to a handler that interrupted the loop, they show nothing about the loop. */
 static void registers_of_other_place_do_not_decide(void **state)
 {
 	(void)state;
