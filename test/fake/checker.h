@@ -22,7 +22,8 @@ struct checked_ring {
 	uint64_t produced;    /* slots */
 	uint64_t overwritten; /* slots */
 	uint64_t decoded;     /* slots */
-	uint64_t invalid;     /* slots that are incomplete, of another lap, or mixed from several writers */
+	/* number of slots that are incomplete, of another lap, or mixed from several writers */
+	uint64_t invalid;
 	uint64_t anchors;
 	uint32_t records; /* number of entries in record[]; anchors are not among them */
 	struct checked_record record[4096];

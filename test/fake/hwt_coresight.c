@@ -40,8 +40,9 @@ void fake_coresight_rule(const struct fake_component *component, int holds, cons
 /* ---- Setting up -------------------------------------------------------------------------------- */
 
 /*
- * Four pairs of address comparators, one context id and one VMID comparator; timestamps, cycle counts, return
- * stack; EL0, EL1 and EL3 secure, EL0 to EL2 non-secure.
+ * The unit has four pairs of address comparators, one context id comparator and one VMID comparator. It
+ * supports timestamps, cycle counts and a return stack. It has EL0, EL1 and EL3 in secure state, and EL0 to
+ * EL2 in non-secure state.
  */
 static const uint32_t idr_after_reset[14] = {
 	0x28000ea1, 0x41000422, 0x40001088, 0x0d7b0004, 0x11170004, 0xc7070f7c,

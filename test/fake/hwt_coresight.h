@@ -13,7 +13,7 @@
 #include "ktrace/hwt_coresight.h"
 
 #define FAKE_CORESIGHT_RAM (4u << 20)
-/* address of the first byte; more than 32 bits, less than 40 */
+/* address of the first byte; it needs more than 32 bits and fewer than 40 */
 #define FAKE_CORESIGHT_PHYSICAL UINT64_C(0x1280000000)
 
 /* Memory to which ETRs write, and from which they read lists of pages. Aligned to 4096 bytes. */

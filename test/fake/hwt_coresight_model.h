@@ -28,7 +28,8 @@ struct fake_formatter {
 	unsigned filled; /* number of used bytes among the first 15 bytes of the frame */
 	unsigned frames; /* frames completed so far */
 	uint8_t id;
-	int has_pending; /* `pending` will be at an even place, and waits for the id of the byte after it */
+	/* `pending` will be at an even place of the frame, and waits for the id of the next byte */
+	int has_pending;
 	struct fake_byte pending;
 };
 

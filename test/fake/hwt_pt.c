@@ -430,7 +430,7 @@ static void write_ctl(uint64_t value)
 		entry = FIELD(place, 31, 7);
 		offset = FIELD(place, 63, 32);
 		ctl = value;
-		current(); /* reports an offset beyond the region immediately */
+		current(); /* an offset beyond the region is reported immediately */
 	} else if (ctl & TRACE_EN) {
 		place = offset << 32 | entry << 7 | 0x7f;
 		fenced = 0;

@@ -63,7 +63,7 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset);
 /* Makes the write of the next record fail after `bytes` bytes. */
 void fake_spe_fault(uint32_t bytes);
 
-/* Reports a collision: a sample was due while the previous sample was still being taken. */
+/* Reports a collision, which means that a sample was due while the previous sample was still being taken. */
 void fake_spe_collide(void);
 
 /* Returns true if the buffer's interrupt is asserted. */

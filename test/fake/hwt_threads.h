@@ -18,7 +18,7 @@
 
 struct hwt_threads_process {
 	struct ktrace_hwt_process trace;
-	struct ktrace_hwt_thread thread[2]; /* the second one is made and exits repeatedly */
+	struct ktrace_hwt_thread thread[2]; /* the second thread is made and exits repeatedly */
 	bool second;
 	bool alive;
 	uint32_t pid;

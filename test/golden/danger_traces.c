@@ -18,7 +18,7 @@
 #define TRACES ((DANGERS + EACH - 1) / EACH)
 
 static char evil[EACH * (DANGER_MOST + 2) +
-		 1]; /* the sequences of the current trace, each between two letters, with a NUL */
+		 1]; /* the sequences of the current trace, each between two letters, followed by a NUL */
 
 static void choose(size_t n)
 {

@@ -59,7 +59,7 @@ static void make_deadlock(void)
 	save("deadlock.ktrx");
 }
 
-/* An interrupt handler spins on a lock that its CPU already holds, from the interrupted thread. */
+/* An interrupt handler spins on a lock that the interrupted thread took on the same CPU. */
 static void make_self_deadlock(void)
 {
 	boot();

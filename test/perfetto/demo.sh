@@ -7,7 +7,7 @@
 . test/qemu/loss_support.sh
 . test/perfetto/engine.sh
 
-# packets PATTERN: succeeds if the exported trace has packets that match.
+# packets PATTERN: succeeds if the exported trace has packets that match PATTERN.
 packets() {
 	grep -q -e "$1" "$tmp/text"
 }

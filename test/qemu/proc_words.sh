@@ -42,7 +42,7 @@ sysctl   EXIT  status 0
          END   closed: 10 records, SOME bytes, 0 lost
 END
 
-# calls_in_rings, calls_in_trace: print each pid and its number of calls.
+# calls_in_rings, calls_in_trace: print the pid and the number of calls of each process.
 calls_in_rings() {
 	"$ktrace" show --json --event syscall.enter "$tmp/rings" | sed -n 's/.*"thread":\([0-9]*\).*/\1/p' | sort | uniq -c |
 		awk '{ print $2, $1 }'

@@ -47,7 +47,7 @@ boot() {
 	status=$?
 }
 
-# summary PATTERN: succeeds if a line of the trace's summary matches.
+# summary PATTERN: succeeds if a line of the trace's summary matches PATTERN.
 summary() {
 	$ktrace summary "$trace" 2>"$tmp/warnings" | grep -q -e "$1"
 }

@@ -264,7 +264,9 @@ static int stops(void)
 	return print_result("went on", 0);
 }
 
-/* The parent waits in vfork(), where only SIGKILL ends it, until standard input ends or has data. */
+/*
+ * The parent waits in vfork() until standard input ends or has data. During this wait, only SIGKILL ends it.
+ */
 static int waits_in_vfork(void)
 {
 	pid_t child = vfork();

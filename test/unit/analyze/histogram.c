@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares ranks with a sorted list, and with the promised error if there are more values than are stored. */
+/*
+ * Compares ranks with a sorted list. If there are more values than can be stored, ranks may differ by the
+ * promised error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

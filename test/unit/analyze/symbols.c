@@ -173,7 +173,7 @@ static void addresses_elsewhere_have_no_symbol(void **state)
 	symbols_close(NULL);
 }
 
-/* Returns the build id of this program: the only note of its kind in its memory. */
+/* Returns the build id of this program, which is the only note of this kind in the program's memory. */
 static const unsigned char *own_build_id(uint32_t *size)
 {
 	const Elf64_Phdr *segment = (const Elf64_Phdr *)(const void *)(__ehdr_start + own_header()->e_phoff);

@@ -14,7 +14,7 @@
 
 static struct ktread_pulse now;
 static double clock_seconds;
-static int ticks_at; /* ms until the next heartbeat; 0: never */
+static int ticks_at; /* ms until the next heartbeat; 0: no further heartbeat */
 static int error_at; /* ms after which pass() returns an error; 0: never */
 static int passed;
 static int pulse_reads;

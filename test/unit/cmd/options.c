@@ -325,7 +325,7 @@ static void one_option_is_read_at_a_time(void **state)
 	assert_int_equal(options_next(&line, count, words), EXIT_USAGE);
 }
 
-/* A command may have 64 options; with one more, it does not start. */
+/* A command may have 64 options. A command with 65 options does not start. */
 static void too_many_options_abort(void **state)
 {
 	static struct option_row many[OPTIONS_MOST + 2];

@@ -32,7 +32,7 @@ static void values_of_both_signs_are_binned(void **state)
 	uint64_t count = 0;
 
 	(void)state;
-	/* the values -30, -11, 0 and 5 */
+	/* adds the values -30, -11, 0 and 5 */
 	histogram_add(&negative, 30);
 	histogram_add(&values, 5);
 	histogram_add(&negative, 11);
@@ -69,7 +69,8 @@ static void ticks_become_nanoseconds(void **state)
 	distribution_bins(&d, &bins);
 	assert_true(bins.bin[0].from == 10 && bins.bin[0].to == 20);
 	assert_int_equal(bins.bin[0].count, 1);
-	assert_int_equal(bins.bin[1].count, 2); /* the values 32 and 48, in the bin from 20 to 50 */
+	/* adds the values 32 and 48, which are in the bin from 20 to 50 */
+	assert_int_equal(bins.bin[1].count, 2);
 	for (uint32_t n = 0; n < bins.count; n++)
 		count += bins.bin[n].count;
 	assert_int_equal(count, 2000);

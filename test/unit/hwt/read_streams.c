@@ -342,7 +342,7 @@ static void cut_ring_is_read_up_to_its_end(void **state)
 	unlink(path);
 }
 
-/* A ring with impossible numbers is ignored; other rings are read. */
+/* A ring with impossible values is ignored; other rings are read. */
 static void invalid_ring_is_ignored(void **state)
 {
 	struct hwt_file_writer writer;

@@ -390,10 +390,7 @@ static void a_backtrace_lists_the_callers(void **state)
 	}
 }
 
-/*
- * With an invalid frame pointer, the callers found before that pointer are returned, and no other memory is
- * read.
- */
+/* If a frame pointer is invalid, the callers found before it are returned, and no other memory is read. */
 static void a_walk_ends_at_the_end_of_the_chain(void **state)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);

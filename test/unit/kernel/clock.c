@@ -361,8 +361,8 @@ static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 }
 
 /*
- * Acts as CPU 0: holds a spinlock with interrupts disabled, so it answers no request, until CPU 1 has
- * measured.
+ * Acts as CPU 0: holds a spinlock with interrupts disabled until CPU 1 has measured, so it answers no
+ * request.
  */
 static void *hold(void *unused)
 {

@@ -427,7 +427,7 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	record_on(0, 1, 2);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
-	slot_back(2)->word[3] ^= 1;			  /* the last slot of the wide record */
+	slot_back(2)->word[3] ^= 1;			  /* last slot of the wide record */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* record number 2 is of another lap */
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */
 	assert_string_equal(show("/a"),

@@ -23,7 +23,7 @@
 #define SLOTS	8192u
 #define ROWS	2u
 #define SAME	100000u /* number of successive rounds with the same value */
-/* signals of each kind to each worker; a ring can hold all records of so few signals */
+/* number of signals of each kind to each worker; a ring can hold the records of all these signals */
 #define SIGNALS	  150u
 #define RUN_MS	  1000
 #define SIGNALLED UINT32_MAX

@@ -371,7 +371,7 @@ static void the_superusers_mark_stays(void **state)
 
 /*
  *	first ─ a ─┬─ b ── d
- *	           └─ c        e: a's grandchild's, orphaned
+ *	           └─ c        e: child of an ended grandchild of a
  */
 static struct proc_process *a, *b, *c, *d, *e;
 

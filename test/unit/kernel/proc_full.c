@@ -74,7 +74,7 @@ struct way {
 	size_t drain_at;
 	size_t most; /* maximum bytes per write */
 	bool silent;
-	bool reader; /* also read the file with the host's reader, which takes time */
+	bool reader; /* the test also reads the file with the host's reader, which takes long */
 };
 
 /* Returns the first process, alive and not traced, even if it has ended before. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the contents of records: fields of every type, strings, many slots, the origin; ids and the root. */
+/*
+ * Tests the contents of records: fields of every type, strings, records of many slots, and the origin of a
+ * record. Also tests ids and the root.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

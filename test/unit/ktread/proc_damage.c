@@ -314,8 +314,8 @@ static void programs_cannot_make_up_records(void **state)
 }
 
 /*
- * A session is torn within a trace that a program wrote, and another session follows, which looks like more
- * of that data.
+ * A session is torn within a trace that a program wrote. Another session follows, which looks like more of
+ * the data that the program wrote.
  */
 static void session_after_torn_data_is_found(void **state)
 {

@@ -9,7 +9,7 @@
 #include "ktread/memory.h"
 #include "unit/support/ktread_sample.h"
 
-#define WORDS 0x1a000u /* offset in the image of the settings' variables */
+#define WORDS 0x1a000u /* offset of the settings' variables in the image */
 
 static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8_t bit, uint64_t value)
 {
