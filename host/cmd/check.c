@@ -47,7 +47,7 @@ static char *rules_read(const char *name, const char *path, size_t *length)
 		free(text);
 		text = NULL;
 	} else if (*length > RULES_TEXT_MAX) {
-		command_message(name, "%s: larger than 1 MiB, which is no rule file", path);
+		command_message(name, "%s: larger than 1 MiB: not a file of rules", path);
 		free(text);
 		text = NULL;
 	}

@@ -112,7 +112,7 @@ static int check_streams(const struct hwt_args *args, const struct flow *flow)
 		if (flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
 			return 0;
 	if (streams == 0)
-		command_message(args->name, "%s: holds no hardware trace", args->path);
+		command_message(args->name, "%s: contains no hardware trace", args->path);
 	else
 		command_message(args->name, "%s: has %zu stream%s, none of them selected", args->path,
 				streams, streams == 1 ? "" : "s");

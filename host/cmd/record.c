@@ -207,7 +207,11 @@ static int print_outcome(const struct record_command *command, const struct reco
 	if (record_faults_missed(&missed_error) > 0)
 		command_message(command->name, "page faults of %u threads were not recorded: %s",
 				record_faults_missed(&missed_error), strerror(missed_error));
-	if (error)
+	if (error == ESRCH && (command->plan.pid || command->plan.group))
+		command_message(command->name, "process%s %d does not exist",
+				command->plan.group ? " group" : "",
+				(int)(command->plan.group ? command->plan.group : command->plan.pid));
+	else if (error)
 		command_message(command->name, "%s: %s", outcome->what,
 				reason(error, outcome->what == command->plan.path));
 	return error || *record_sink_troubles() || record_without_memory() ||
