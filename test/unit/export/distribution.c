@@ -69,7 +69,7 @@ static void ticks_become_nanoseconds(void **state)
 	distribution_bins(&d, &bins);
 	assert_true(bins.bin[0].from == 10 && bins.bin[0].to == 20);
 	assert_int_equal(bins.bin[0].count, 1);
-	/* adds the values 32 and 48, which are in the bin from 20 to 50 */
+	/* the values 32 and 48 are in the bin from 20 to 50 */
 	assert_int_equal(bins.bin[1].count, 2);
 	for (uint32_t n = 0; n < bins.count; n++)
 		count += bins.bin[n].count;
