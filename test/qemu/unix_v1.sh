@@ -44,7 +44,7 @@ v1_counts() {
 }
 
 # omitted_fits: checks the number of events that the version 1 dump omits. The root of the version 2 trace has
-# the number. The omitted events were recorded before the end of the dump.
+# this number. The omitted events were recorded before the end of the dump.
 omitted_fits() {
 	omitted=$(od -An -tu4 -j116 -N4 "$v2" | tr -d ' ')
 	last=$(sort -n -k 2,2 "$tmp/v2.facts" | awk 'END { print $2 }')

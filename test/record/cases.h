@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A program with several cases, for the tests of `ktrace record`. `PROGRAM CASE` runs a case and prints the
- * results of its system calls. The output has no process ids, so that of a plain run and of a recorded run
- * can be compared. `PROGRAM` alone lists the cases.
+ * results of its system calls. The output contains no process ids, so the outputs of a plain run and of a
+ * recorded run can be compared. `PROGRAM` alone lists the cases.
  */
 #ifndef RECORD_CASES_H
 #define RECORD_CASES_H

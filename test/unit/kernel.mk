@@ -25,8 +25,8 @@ UNIT_TESTS_X86_64 += console_stress
 UNIT_SRCS_console_stress := test/unit/kernel/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# Tests of the parts of the demo kernel that can run on the host. Some of its headers have names of C library
-# headers, hence -iquote.
+# Tests of the parts of the demo kernel that can run on the host. Some headers of the demo kernel have names
+# of C library headers, hence -iquote.
 DEMO_TEST_CFLAGS := -DKTRACE_STATE=0 -Ikernel/arch/generic -iquote test/fake/demo -iquote demo/kern -iquote demo/abi
 DEMO_TEST_SRCS := test/fake/demo/memory.c test/fake/demo/process.c demo/kern/vm.c demo/kern/vm_fault.c demo/kern/share.c
 

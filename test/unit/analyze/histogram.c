@@ -108,7 +108,7 @@ static void extreme_values_are_counted(void **state)
 	histogram_free(&histogram);
 }
 
-/* Memory is bounded: a page of counters for each power of two, no list of values. */
+/* Memory is bounded: the counters need a page for each power of two, and values are not stored in a list. */
 static void memory_is_bounded(void **state)
 {
 	struct histogram histogram = { 0 };

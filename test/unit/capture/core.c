@@ -16,7 +16,10 @@
 #define DATA	 (112 + 34 * 8) /* size of a note's data in bytes */
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))
 
-/* A core dump with notes of two CPUs. Word n of the first note is n, and of the second note n + 0x100. */
+/*
+ * A core dump with notes of two CPUs. Word n of the first note is n, and word n of the second note is n +
+ * 0x100.
+ */
 struct core {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;

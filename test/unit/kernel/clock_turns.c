@@ -216,7 +216,7 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 
 /*
  * In a fixed order, stamps pass between two CPUs directly in one direction. In the other direction, the third
- * CPU has its turn in between. The error is half of that turn.
+ * CPU has its turn in between. The error is half the length of that turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {

@@ -315,7 +315,7 @@ static void a_thread_that_ended_before_its_last_switch_has_no_entry(void **state
 }
 
 /*
- * Numbers of more than 22 bits are cut to the bits that records have, and never equal the id of an empty
+ * Ids of more than 22 bits are cut to the bits that records have. The result never equals the id of an empty
  * entry or of a CPU.
  */
 static void thread_numbers_have_the_bits_of_records(void **state)

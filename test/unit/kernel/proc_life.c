@@ -359,7 +359,7 @@ static void the_new_sink_may_take_less_data(void **state)
 	assert_int_equal(seen.flags, KTRX_PROC_CUT);
 }
 
-/* Fills the new sink until a record is lost, then replaces the old one by it. */
+/* Fills the new sink until a record is lost, then replaces the old sink by the new one. */
 static void fill_and_replace_sink(void)
 {
 	struct proc_process *filler = proc_fork(proc_first());

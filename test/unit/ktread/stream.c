@@ -135,8 +135,8 @@ static uint64_t same_trace(const char *path, const struct ktread_options *option
 }
 
 /*
- * The trace has rings that have wrapped around, a ring that is not full, and a ring that is out of order. It
- * has more slots than a block.
+ * The trace has rings that have wrapped around, a ring that is not full, and a ring that is out of order. All
+ * slots together do not fit into one block.
  */
 static void make_v1(struct bytes *dump)
 {

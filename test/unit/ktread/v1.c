@@ -303,7 +303,7 @@ static void bare_records_need_a_frequency(void **state)
 	bytes_free(&stream);
 }
 
-/* Uses the search for the oldest slot, which is meant for large dumps, on a small dump. */
+/* Applies the search for the oldest slot, which is meant for large dumps, to a small dump. */
 static void probes_find_the_start_of_a_ring(void **state)
 {
 	const unsigned slots = 256;
