@@ -297,7 +297,7 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 	if (status == 0 && !open && checked)
 		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
 			     "none of the %" PRIu32
-			     " that every kernel keeps is violated%s (see ktrace check)",
+			     " rules that hold for every kernel is violated%s (see ktrace check)",
 			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "");
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);

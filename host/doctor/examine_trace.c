@@ -118,11 +118,11 @@ static void examine_clock(struct findings *report, const struct facts *facts)
 		ring = facts->ring[n].back > facts->ring[ring].back ? n : ring;
 	if (facts->events && (double)facts->ring[ring].back > BACK_SECONDS * hz)
 		findings_add(report, FINDING_WRONG, "clock",
-			     "on ring %" PRIu32 " it goes back by %" PRIu64
+			     "on ring %" PRIu32 " timestamps go back by %" PRIu64
 			     " ticks: two CPUs record under one number, or the counter is written",
 			     ring, facts->ring[ring].back);
 	else if (facts->events)
-		findings_add(report, FINDING_OK, "clock", "never goes back on any ring");
+		findings_add(report, FINDING_OK, "clock", "timestamps never go back within a ring");
 }
 
 static void examine_heartbeats(struct findings *report, const struct facts *facts)

@@ -334,7 +334,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 			 health->switches == 1 ? "" : "es");
 	if (!sound)
 		finding_evidence(&finding->base,
-				 "by the hooks %" PRIu32 " threads run on %" PRIu32
+				 "according to the hooks, %" PRIu32 " threads run on %" PRIu32
 				 " CPU%s: ktrace doctor shows which hook is wrong",
 				 health->running, health->cpus, health->cpus == 1 ? "" : "s");
 	if (health->waiting == 1)

@@ -124,7 +124,7 @@ static void more_running_threads_than_cpus_is_not_certain(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	why_thread_row(RESTS, "rests", KTRX_THREAD_RUNNING, 0);
 	is_idle(FINDING_LIKELY, false);
-	why_says("by the hooks 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
+	why_says("according to the hooks, 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
 }
 
 /* Overwritten memory proves nothing. Here a CPU row shows that the CPU waits for an answer of CPU 12345. */
