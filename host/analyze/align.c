@@ -388,10 +388,7 @@ static int read_once(struct align *align, uint64_t slack)
 	return status;
 }
 
-/*
- * Clocks usually drift evenly. If the solved nodes of a CPU are near a straight line, sets all of its nodes
- * to that line.
- */
+/* Clocks usually drift evenly. If a CPU's solved nodes are near a straight line, sets all nodes to it. */
 static void straighten(struct align *align, uint32_t cpu)
 {
 	struct drift drift = { .count = 0 };

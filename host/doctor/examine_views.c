@@ -97,7 +97,7 @@ static const struct view views[] = {
 	  "ktrace_contend(lock, name, by, owner); … ktrace_acquire(lock, by); … ktrace_release(lock, by);",
 	  "how long locks are waited for and held", EVENT("lock.acquire") },
 	{ "lock-state",
-	  "around a lock that is taken, in place of KTRACE(lock, …); KTRACE_BY_THREAD if the holder may sleep",
+	  "around a lock, in place of KTRACE(lock, …); KTRACE_BY_THREAD if the holder may sleep",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, owner); … ktrace_acquire(lock, KTRACE_BY_CPU); "
 	  "… ktrace_release(lock, KTRACE_BY_CPU);",
 	  "deadlocks: which thread or CPU holds a lock, and which ones wait for it", HOOK(KTRX_HOOK_LOCK) },

@@ -40,10 +40,7 @@ struct ids {
 	uint32_t real, effective, saved;
 };
 
-/*
- * Everything that decides a permission: the ids of the caller and the target, jails, set-id programs, and
- * root's mark.
- */
+/* Everything that decides a permission: ids of caller and target, jails, set-id programs, root's mark. */
 static const struct permission {
 	const char *what;
 	struct ids caller_uid, caller_gid;
@@ -430,10 +427,7 @@ static void control_applies_to_process_groups(void **state)
 	proc_release(&sink);
 }
 
-/*
- * A request for several processes traces those that are permitted. If no process is permitted, the request is
- * rejected.
- */
+/* Of several processes, the permitted ones are traced. If none is permitted, the request is rejected. */
 static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;
