@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Loops over hooks, like the loops over events: back to back, and next to work for the ALUs. */
+/* Loops over hooks, like the loops over events: back to back, and with arithmetic work between the hooks. */
 #ifndef BENCH_HOOKS_H
 #define BENCH_HOOKS_H
 

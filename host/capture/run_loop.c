@@ -148,13 +148,15 @@ void capture_expect_close(struct capture_expect *expect)
 	expect->from = -1;
 }
 
-#define TICK_MS		20
-#define PROGRESS_EVERY	0.25 /* s between two reports of progress */
-#define QUIT_PATIENCE	3.0  /* s after which a QEMU that was asked to quit is killed */
-#define ORPHAN_PATIENCE 10.0 /* s within which a process that the command left running must become QEMU */
-#define END_PATIENCE	2.0  /* s for QEMU to exit by itself after its SHUTDOWN event */
-#define END_SILENCE	2.0  /* s of silence after an exit or panic was recorded */
-#define READER_PATIENCE 2.0  /* s to wait for the reader of our standard output, if ktrace ended the run */
+#define TICK_MS	       20
+#define PROGRESS_EVERY 0.25 /* seconds between two reports of progress */
+#define QUIT_PATIENCE  3.0  /* seconds after which a QEMU that was asked to quit is killed */
+#define ORPHAN_PATIENCE \
+	10.0		 /* seconds within which a process that the command left running must become QEMU */
+#define END_PATIENCE 2.0 /* seconds for QEMU to exit by itself after its SHUTDOWN event */
+#define END_SILENCE  2.0 /* seconds of silence after an exit or panic was recorded */
+#define READER_PATIENCE \
+	2.0 /* seconds to wait for the reader of our standard output, if ktrace ended the run */
 
 /* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills it if it does not. */
 static void stop_guest(struct capture_run *run)

@@ -23,12 +23,10 @@ struct view {
 static void print_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
-		command_message(
-			view->args->name,
-			"%s: %llu change%s to a stack with unknown callers, for example by a thread switch "
-			"(no damage)",
-			view->args->path, (unsigned long long)doubts->resyncs,
-			doubts->resyncs == 1 ? "" : "s");
+		command_message(view->args->name,
+				"%s: %llu switch%s to a stack with unknown callers, as by a thread switch",
+				view->args->path, (unsigned long long)doubts->resyncs,
+				doubts->resyncs == 1 ? "" : "es");
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);

@@ -297,7 +297,7 @@ int examine_order(struct findings *report, struct subject *subject, struct ktrea
 		if (!info->clock_samples)
 			findings_add(report, FINDING_NOTE, "skew",
 				     "no event relates the CPUs' clocks to each other: "
-				     "sched.wake and ipi.send do");
+				     "record sched.wake or ipi.send");
 		return 0;
 	}
 	if (status < 0)

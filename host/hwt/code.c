@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code from a recording. It is kept in lines of code, and a line may have several versions. */
+/* Code from a recording, in blocks of fixed size ("lines", as in a cache), each in one or more versions. */
 #include "base/grow.h"
 #include "base/index.h"
 #include "code.h"

@@ -143,12 +143,9 @@ struct pt_decoder {
 	 */
 	struct pt_conf_addr_filter ranges;
 	uint64_t continued_at;
-	/*
-	 * address of the last instruction that ran; address of the instruction that libipt could not decode,
-	 * or 0
-	 */
-	uint64_t last, wanted;
-	bool holds; /* `held` is a run whose end is not known yet */
+	uint64_t last;	 /* address of the last instruction that ran */
+	uint64_t wanted; /* address of the instruction that libipt could not decode; 0: none */
+	bool holds;	 /* `held` is a run whose end is not known yet */
 	struct hwt_step held;
 	struct pt_event event;
 	unsigned event_parts; /* number of steps that are still to be made from the event */

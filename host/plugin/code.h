@@ -107,7 +107,7 @@ struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
  * Marks a block as the target of an interrupt or exception. The mark also applies if the block is translated
- * again, and to the other entries of its table that are translated from now on.
+ * again, and to blocks at other entries of the same vector table if they are translated later.
  */
 void block_is_handler(struct block *block);
 

@@ -178,7 +178,7 @@ struct encoder {
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
 	/* Writes trace->time. `before` is the time written last; 0: write the full time. */
 	void (*time)(struct trace *trace, uint64_t before);
-	/* Writes everything that is known to the output. */
+	/* Writes all packets that are still pending to the output. */
 	void (*flush)(struct trace *trace);
 	/*
 	 * Flushes, and marks packets as lost, because the output is full or a part is unknown. trace->on is 0

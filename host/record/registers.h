@@ -65,7 +65,7 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
  */
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size);
 
-/* A struct msghdr, from words of 4 or 8 bytes. */
+/* A struct msghdr of the traced process, whose words have 4 or 8 bytes. */
 struct record_message {
 	uint64_t name, iovec, iovecs, control;
 	uint32_t name_size, control_size;

@@ -11,8 +11,8 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-#define CALLS_SOME   256u  /* after this many polls, a thread may still go to sleep */
-#define CALLS_MANY   2048u /* after this many polls, a thread hardly goes to sleep any more */
+#define CALLS_SOME   256u  /* minimum of polls: it may still be a thread that polls briefly and then sleeps */
+#define CALLS_MANY   2048u /* minimum of polls at which a thread is very unlikely to go to sleep later */
 #define LONG_MS	     250u  /* ms: a thread that polls for longer than this is not about to sleep */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u

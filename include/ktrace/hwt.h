@@ -129,10 +129,10 @@ struct ktrace_hwt_kernel {
 	 */
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);
 	/*
-	 * Sleeps while *word equals `seen`, at most `timeout_ns` ns; may return early. As for a futex, a
-	 * wake() after the comparison must not be missed.
-	 * Returns nonzero if the thread must stop waiting, because it is to end or to do something else.
-	 * If `timeout_ns` is UINT64_MAX, there is no timeout: only wake() ends the sleep, and does so soon.
+	 * Sleeps while *word equals `seen`, at most `timeout_ns` ns (UINT64_MAX: no timeout). May return
+	 * before that for any reason: the caller compares again. As for a futex, a wake() after the
+	 * comparison must not be missed.
+	 * Returns nonzero if the thread must stop waiting, for example because it is about to be ended.
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 	/*

@@ -32,7 +32,8 @@ static void preempt(void)
 }
 
 /*
- * Runs the second thread. Uses the program thread of the first thread, which is switched out in the meantime.
+ * Runs the simulated second thread on the POSIX thread that usually runs the simulated first thread. The first
+ * one is switched out in the meantime.
  */
 static void run_second_thread(struct hwt_threads_process *self)
 {
