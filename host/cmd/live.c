@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/watch.h"
@@ -223,8 +224,14 @@ static int run(struct live *live)
 {
 	struct live_source source;
 	struct live_model model;
+	struct stat about;
 	int status, error = 0;
 
+	/* A file that does not exist may be created later, but a folder never becomes one. */
+	if (stat(live->guest.path, &about) == 0 && S_ISDIR(about.st_mode)) {
+		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.path);
+		return EXIT_BAD_INPUT;
+	}
 	live_guest_open(&live->guest, &source);
 	status = live_model_open(&model, &source);
 	if (status == 0) {

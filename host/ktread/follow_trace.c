@@ -11,7 +11,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* A cursor contains only the items that the last look (reading of the guest's rings) found. */
+/* A cursor has only the records that hand_out() gave it. Nothing is read in addition. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;

@@ -11,8 +11,8 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-#define CALLS_SOME   256u  /* minimum of polls: it may still be a thread that polls briefly and then sleeps */
-#define CALLS_MANY   2048u /* minimum of polls at which a thread is very unlikely to go to sleep later */
+#define CALLS_SOME   256u  /* from this many polls on, a short loop is possible and a long one certain */
+#define CALLS_MANY   2048u /* from this many polls on, a short loop is likely */
 #define LONG_MS	     250u  /* ms: a thread that polls for longer than this is not about to sleep */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u

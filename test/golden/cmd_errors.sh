@@ -48,6 +48,7 @@ reports 2 '--frequency' ktrace show --frequency 0 v1.bin
 reports 2 "--frequency: '1000000000001' (a number from 1 to 1000000000000)" ktrace show --frequency 1000000000001 v1.bin
 reports 2 "--frequency: '0' (a number from 1 to" timeout $limit ktrace live --frequency 0 --count 1 absent
 reports 2 "--count: '0' (a number of at least 1)" timeout $limit ktrace live --count 0 absent
+reports 1 "a folder, not the RAM file of a guest" timeout $limit ktrace live --count 1 --interval 100ms .
 for value in 0 99ms 86401 18446744073s; do
 	reports 2 "--interval: '$value' (a time from 100ms to 86400s)" timeout $limit ktrace live --interval "$value" --count 1 absent
 done
