@@ -228,8 +228,8 @@ static int run(struct live *live)
 	int status, error = 0;
 
 	/* A file that does not exist may be created later, but a folder never becomes one. */
-	if (stat(live->guest.path, &about) == 0 && S_ISDIR(about.st_mode)) {
-		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.path);
+	if (live->guest.given && stat(live->guest.given, &about) == 0 && S_ISDIR(about.st_mode)) {
+		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.given);
 		return EXIT_BAD_INPUT;
 	}
 	live_guest_open(&live->guest, &source);
