@@ -168,7 +168,7 @@ static void streams_decode_to_expected_steps(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(streams); i++) {
 		unsigned char bytes[512];
-		size_t size = etm4_bytes_of(streams[i].hex, bytes, sizeof(bytes));
+		size_t size = hex_bytes(streams[i].hex, bytes, sizeof(bytes));
 
 		assert_string_equal(etm4_steps_of(&etm4_unit, bytes, size), streams[i].steps);
 	}
@@ -179,7 +179,7 @@ static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 {
 	static unsigned char bytes[64 + 200];
 	const struct hwt_piece piece = { .bytes = bytes, .size = sizeof(bytes) };
-	size_t begin = etm4_bytes_of(SYNC ON AT("07"), bytes, sizeof(bytes)), runs = 0;
+	size_t begin = hex_bytes(SYNC ON AT("07"), bytes, sizeof(bytes)), runs = 0;
 	const char *message;
 	struct hwt_step step;
 	void *decoder = hwt_encoding_etm4.open(&etm4_unit, &piece, NULL, &message);
@@ -201,8 +201,8 @@ static void code_is_read_for_context_before_the_run(void **state)
 {
 	unsigned char bytes[128];
 	size_t size =
-		etm4_bytes_of(SYNC ON AT("00") "f6 81 b0 08 00 00 00 02 85 01 9d 40 7f 40 00 00 00 00 00 f7",
-			      bytes, sizeof(bytes));
+		hex_bytes(SYNC ON AT("00") "f6 81 b0 08 00 00 00 02 85 01 9d 40 7f 40 00 00 00 00 00 f7",
+			  bytes, sizeof(bytes));
 
 	(void)state;
 	etm4_steps_of(&etm4_unit, bytes, size);
@@ -216,8 +216,8 @@ static void software_unit_gives_space_and_thread(void **state)
 {
 	struct hwt_stream software = etm4_unit;
 	unsigned char bytes[128];
-	size_t size = etm4_bytes_of(SYNC ON "85 00 08 40 00 00 00 00 00 f0 2a 00 00 00 07 00 00 00 f6", bytes,
-				    sizeof(bytes));
+	size_t size = hex_bytes(SYNC ON "85 00 08 40 00 00 00 00 00 f0 2a 00 00 00 07 00 00 00 f6", bytes,
+				sizeof(bytes));
 
 	(void)state;
 	software.context.backend = KTRX_HWT_BACKEND_QEMU;
@@ -232,7 +232,7 @@ static void formatted_frames_are_unpacked(void **state)
 {
 	struct hwt_stream formatted = etm4_unit;
 	unsigned char data[64], bytes[128] = { 0 };
-	size_t size = etm4_bytes_of(START "f6 f7 f7 95 04 f6", data, sizeof(data)), framed = 0;
+	size_t size = hex_bytes(START "f6 f7 f7 95 04 f6", data, sizeof(data)), framed = 0;
 
 	(void)state;
 	formatted.etm4.formatted = 1;
@@ -271,7 +271,7 @@ static void packets_are_listed_with_offset_and_text(void **state)
 	struct hwt_piece piece = { .bytes = bytes };
 
 	(void)state;
-	piece.size = etm4_bytes_of("f7 " START "f6 06 1d 95 03 02 05 47 f7", bytes, sizeof(bytes));
+	piece.size = hex_bytes("f7 " START "f6 06 1d 95 03 02 05 47 f7", bytes, sizeof(bytes));
 	hwt_encoding_etm4.packets(&etm4_unit, &piece, take_line, all);
 	assert_string_equal(all, "0 I_NOT_SYNC: I Stream not synchronised\n"
 				 "1 I_ASYNC: Alignment Synchronisation.\n"

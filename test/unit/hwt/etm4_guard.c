@@ -37,8 +37,8 @@ static void mispredicted_elements_are_not_reported(void **state)
 	speculates.etm4.idr8 = 8;
 	for (size_t i = 0; i < COUNT(guesses); i++) {
 		unsigned char bytes[128];
-		size_t begin = etm4_bytes_of(START, bytes, sizeof(bytes));
-		size_t size = etm4_bytes_of(guesses[i].hex, bytes + begin, sizeof(bytes) - begin);
+		size_t begin = hex_bytes(START, bytes, sizeof(bytes));
+		size_t size = hex_bytes(guesses[i].hex, bytes + begin, sizeof(bytes) - begin);
 
 		assert_string_equal(etm4_steps_of(&speculates, bytes, begin + size), guesses[i].steps);
 	}
@@ -111,14 +111,14 @@ static void ete_packets_are_decoded_or_named(void **state)
 	ete.etm4.devarch = 0x47715a13;
 	for (size_t i = 0; i < COUNT(written); i++) {
 		unsigned char bytes[128];
-		size_t size = etm4_bytes_of(written[i].hex, bytes, sizeof(bytes));
+		size_t size = hex_bytes(written[i].hex, bytes, sizeof(bytes));
 
 		assert_string_equal(etm4_steps_of(&ete, bytes, size), written[i].steps);
 	}
 	/* OpenCSD would cancel one element too many, and crash. */
 	{
 		unsigned char bytes[128];
-		size_t size = etm4_bytes_of(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
+		size_t size = hex_bytes(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
 
 		ete.etm4.idr8 = 16;
 		assert_string_equal(etm4_steps_of(&ete, bytes, size),
@@ -127,7 +127,7 @@ static void ete_packets_are_decoded_or_named(void **state)
 	/* In the stream of an ETMv4, such packets are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
-		size_t size = etm4_bytes_of(written[i].hex, bytes, sizeof(bytes));
+		size_t size = hex_bytes(written[i].hex, bytes, sizeof(bytes));
 
 		assert_non_null(strstr(etm4_steps_of(&etm4_unit, bytes, size), "gap: invalid packet!\n"));
 	}

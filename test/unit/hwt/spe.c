@@ -10,23 +10,9 @@
 
 #include "hwt/decoder.h"
 #include "hwt/spe.h"
+#include "unit/support/hex.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-/* Converts two-digit hexadecimal bytes, separated by blanks. */
-static size_t bytes_of(const char *hex, unsigned char *to, size_t room)
-{
-	size_t size = 0;
-	unsigned byte;
-	int used;
-
-	while (sscanf(hex, " %2x%n", &byte, &used) == 1) {
-		assert_true(size < room);
-		to[size++] = (unsigned char)byte;
-		hex += used;
-	}
-	return size;
-}
 
 static const struct {
 	const char *hex, *name, *text;
@@ -114,7 +100,7 @@ static void packets_are_read_in_full_or_are_incomplete(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(packets); i++) {
 		unsigned char bytes[32];
-		size_t size = bytes_of(packets[i].hex, bytes, sizeof(bytes));
+		size_t size = hex_bytes(packets[i].hex, bytes, sizeof(bytes));
 		struct spe_packet packet;
 		char text[256];
 
@@ -204,7 +190,7 @@ static const char *steps_of(const char *hex, uint64_t position)
 	void *decoder;
 	size_t used = 0;
 
-	piece.size = bytes_of(hex, bytes, sizeof(bytes));
+	piece.size = hex_bytes(hex, bytes, sizeof(bytes));
 	decoder = hwt_encoding_spe.open(&stream, &piece, NULL, &message);
 	assert_non_null(decoder);
 	all[0] = '\0';
@@ -237,9 +223,9 @@ static void record_fields_are_decoded(void **state)
 	void *decoder;
 
 	(void)state;
-	piece.size = bytes_of(LOAD "b1 0c 10 40 00 00 00 00 80 b3 00 20 00 00 01 00 00 80 "
-				   "b4 10 10 40 00 00 00 00 80 65 09 00 00 00 " STAMPED("2a"),
-			      bytes, sizeof(bytes));
+	piece.size = hex_bytes(LOAD "b1 0c 10 40 00 00 00 00 80 b3 00 20 00 00 01 00 00 80 "
+				    "b4 10 10 40 00 00 00 00 80 65 09 00 00 00 " STAMPED("2a"),
+			       bytes, sizeof(bytes));
 	decoder = hwt_encoding_spe.open(&stream, &piece, NULL, &message);
 	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 1);
 	assert_int_equal(step.kind, HWT_SAMPLE);
@@ -340,8 +326,8 @@ static void packets_are_listed_with_offset_and_text(void **state)
 	const struct hwt_stream stream = { .unit = 0 };
 
 	(void)state;
-	piece.size = bytes_of(PC("20") "42 02 01 00 00 00 02 01 " PC("24") STAMPED("03") "99 01", bytes,
-			      sizeof(bytes));
+	piece.size = hex_bytes(PC("20") "42 02 01 00 00 00 02 01 " PC("24") STAMPED("03") "99 01", bytes,
+			       sizeof(bytes));
 	hwt_encoding_spe.packets(&stream, &piece, take_line, all);
 	assert_string_equal(all, "0 pc 0x401020 el0 ns=1\n"
 				 "9 events retired\n"

@@ -47,20 +47,6 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 	return unit_time + 1000;
 }
 
-size_t etm4_bytes_of(const char *hex, unsigned char *to, size_t room)
-{
-	size_t size = 0;
-	unsigned byte;
-	int used;
-
-	while (sscanf(hex, " %2x%n", &byte, &used) == 1) {
-		assert_true(size < room);
-		to[size++] = (unsigned char)byte;
-		hex += used;
-	}
-	return size;
-}
-
 const struct hwt_stream etm4_unit = {
 	.context = { .encoding = KTRX_HWT_ENCODING_ETM4 },
 	.etm4 = { .configr = 1u << 11 | 1u << 6,

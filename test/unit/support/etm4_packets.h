@@ -13,6 +13,7 @@
 
 #include "hwt/decoder.h"
 #include "hwt/etm4.h"
+#include "unit/support/hex.h"
 
 /* ---- Code -------------------------------------------------------------------------------------- */
 
@@ -50,9 +51,6 @@ extern struct etm4_asked etm4_asked;
 #define BEGUN "on 401000\nspace 7\n"
 
 extern const struct hwt_stream etm4_unit;
-
-/* Converts hexadecimal bytes that are separated by blanks. Returns the number of bytes. */
-size_t etm4_bytes_of(const char *hex, unsigned char *to, size_t room);
 
 /* Decodes a stream. Returns its steps, one per line, valid until the next call. */
 const char *etm4_steps_of(const struct hwt_stream *stream, const unsigned char *bytes, size_t size);
