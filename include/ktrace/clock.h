@@ -3,11 +3,11 @@
  * Measures the differences between the clocks of CPUs. A stamp is always the counter of the CPU that records.
  * ktrace does not change stamps; it stores the measured offsets in the trace, and a reader applies them.
  *
- * A measurement finds a lower and an upper bound of the offset; half of the difference between the bounds is
- * the maximum error. Each stamp of one CPU that another CPU reads gives one bound. A round trip between a CPU
- * and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps
- * that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts
- * at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
+ * A measurement finds a lower and an upper bound of the offset. Half of the difference between the two bounds
+ * is the maximum error. When one CPU reads a stamp of another CPU, that gives one bound. A round trip between
+ * a CPU and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses
+ * stamps that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in
+ * attempts at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
  *
  * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
  * spinlock with interrupts disabled, for example), only the round trip fails.
@@ -28,9 +28,10 @@ KTRACE_BEGIN_C
 /* Values of config.clocks. */
 enum ktrace_clocks {
 	KTRACE_CLOCKS_NONE = 0, /* no measurements */
-	/* measures when ktrace_clock_measure() or debug.ktr.resynchronize requests it */
+	/* measurements are made only when ktrace_clock_measure() or debug.ktr.resynchronize requests them */
 	KTRACE_CLOCKS_ASKED = 1,
-	KTRACE_CLOCKS_ONLINE = 2, /* also measures after each CPU comes online, until a round trip succeeds */
+	/* in addition, each CPU is measured after it comes online, until a round trip succeeds */
+	KTRACE_CLOCKS_ONLINE = 2,
 };
 
 /*

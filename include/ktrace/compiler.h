@@ -20,8 +20,8 @@
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
 /*
- * For functions that the code at a site calls once for each field of an event. Without optimisation, each
- * inlined copy would have its own stack slots for its variables, so a site with many fields would have a
+ * Specifier of functions that the code at a site calls once for each field of an event. Without optimisation,
+ * each inlined copy would have its own stack slots for its variables, so a site with many fields would have a
  * stack frame of kilobytes.
  */
 #ifdef __OPTIMIZE__
@@ -30,7 +30,7 @@
 #define KTRACE_FIELD_INLINE KTRACE_UNUSED_INLINE
 #endif
 
-/* Keeps a value in a register: the compiler does not compute it again at the next use. */
+/* Makes the compiler keep a computed value, rather than compute it again at the next use. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
 /*
@@ -45,8 +45,8 @@ KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
 KTRX_CASTS_END
 
 /*
- * The return address of the enclosing function; if that function is inlined, of the function that contains
- * it.
+ * The return address of the enclosing function. If that function is inlined: the return address of the
+ * function into which it is inlined.
  */
 #define KTRACE_RETURN_ADDRESS ktrace_address(__builtin_return_address(0))
 
@@ -84,7 +84,7 @@ KTRX_CASTS_END
 
 /*
  * Between these two macros, clang does not warn about a static variable in an inline function that is not
- * static: each copy has its own descriptor.
+ * declared static. Each copy of the function has its own event descriptor, as intended.
  */
 #if defined(__clang__)
 #define KTRACE_LOCAL_BEGIN \

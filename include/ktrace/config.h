@@ -24,7 +24,7 @@
 
 /*
  * The maximum number of bytes recorded of a string field: 1 to 200. A longer string is cut, and the record
- * marks it as cut.
+ * has a mark for that.
  */
 #ifndef KTRACE_STRING_MAX
 #define KTRACE_STRING_MAX 64
@@ -45,8 +45,8 @@
 #endif
 
 /*
- * The maximum distance in bytes from one stack frame to the next. Used if the port does not know the stack's
- * end.
+ * The maximum distance in bytes from one stack frame to the next. ktrace_backtrace() stops at a longer
+ * distance if the port does not know the end of the stack.
  */
 #ifndef KTRACE_STACK_REACH
 #define KTRACE_STACK_REACH 4096

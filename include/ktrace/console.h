@@ -25,7 +25,7 @@ struct ktrace_console {
 	void (*write)(const struct ktrace_console *console, const char *text, size_t bytes);
 	/* Waits for a key and returns it, or a negative value to end the listing. NULL: no pager. */
 	int (*key)(const struct ktrace_console *console);
-	uint32_t lines; /* lines of a page; 0 = 24 */
+	uint32_t lines; /* number of lines of a page; 0 = 24 */
 	void *cookie;	/* the kernel's own */
 };
 
@@ -67,7 +67,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
  *
  *	sched.swich=on: no such event; did you mean sched.switch?
  *
- * `error` is what that call returned; if it is not an error, nothing is printed. Any context.
+ * `error`: the value that the failed call returned. If it is not an error, nothing is printed. Any context.
  */
 void ktrace_console_refusal(const struct ktrace_console *console, int error);
 
@@ -76,11 +76,11 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
  * when it is made. 1 prints the event's name and text, 2 also CPU, stamp in ticks, file and line. NULL, as at
  * boot: prints nothing. `console` must stay valid.
  *
- * write() is then called in every context in which events fire, with the thread pinned as for the event; an
- * interrupt can call it while another call runs on the same CPU. Events that fire during write(), on the same
- * CPU and in the same context (KTRX_CONTEXT_*), are recorded but not printed. write() must not wait for a
- * lock that may be held when an event fires; it must drop the text if this CPU already holds the console's
- * lock. Events of KTRACE_EARLY() are not printed.
+ * write() is then called in every context in which events fire, with the thread pinned to its CPU. An event
+ * in an interrupt can call write() while an interrupted call of write() has not returned on the same CPU.
+ * Events that fire during write(), on the same CPU and in the same context (KTRX_CONTEXT_*), are recorded but
+ * not printed. write() must not wait for a lock that may be held when an event fires; it must drop the text
+ * if this CPU already holds the console's lock. Events of KTRACE_EARLY() are not printed.
  */
 void ktrace_console_set(const struct ktrace_console *console);
 

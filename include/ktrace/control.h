@@ -4,7 +4,7 @@
  * events go to a static boot ring. ktrace_init() gives each CPU its own ring.
  *
  * Unless stated otherwise, a function may be called from any context, does not wait, and needs no lock.
- * Requires: two calls that change the same thing do not run at the same time.
+ * Requires: calls that change the same setting, event or table do not run at the same time.
  * Functions that return int return KTRACE_OK or a negative enum ktrace_error. Comments name errors without
  * the prefix KTRACE_ERROR_.
  */
@@ -23,7 +23,10 @@ enum ktrace_error {
 	KTRACE_OK = 0,
 	KTRACE_ERROR_ARGUMENT = -1, /* an argument or a member of a structure is out of range */
 	KTRACE_ERROR_MEMORY = -2,   /* the memory that was lent is too small */
-	/* the function was called too early, or twice; the comment of each function states which */
+	/*
+	 * the function was called too early, or a second time; the comment of each function states which of
+	 * the two
+	 */
 	KTRACE_ERROR_STATE = -3,
 	KTRACE_ERROR_NO_EVENT = -4,   /* the pattern matches no event */
 	KTRACE_ERROR_SYNTAX = -5,     /* the text has a syntax error */
@@ -35,8 +38,8 @@ enum ktrace_error {
 	KTRACE_ERROR_NO_PROCESS = -10, /* no process or process group has that number */
 	KTRACE_ERROR_PERMISSION = -11, /* the caller may not trace any of these processes */
 	KTRACE_ERROR_FAULT = -12,      /* the program's memory at that address is not accessible */
-	KTRACE_ERROR_LOST = -13,       /* not recorded: there was no room */
-	KTRACE_ERROR_EXIST = -14,      /* it already exists */
+	KTRACE_ERROR_LOST = -13,       /* the record was lost, because there was no room for it */
+	KTRACE_ERROR_EXIST = -14,      /* an object that conflicts with the new one already exists */
 	KTRACE_ERROR_LEFT_OUT = -15,   /* the kernel was compiled without this function */
 };
 
@@ -49,7 +52,7 @@ extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
 /*
  * A piece of memory that the kernel lends to ktrace and never takes back. Requires: mapped and writable on
  * all CPUs, and used for nothing else.
- * ktrace uses only the part that is aligned to 64 bytes.
+ * ktrace rounds the beginning up, and the remaining size down, to multiples of 64 bytes.
  */
 struct ktrace_memory {
 	void *base;
@@ -59,28 +62,32 @@ struct ktrace_memory {
 struct ktrace_config {
 	uint32_t size;	  /* sizeof(struct ktrace_config): identifies the version of the structure */
 	uint32_t cpus;	  /* number of CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
-	uint32_t slots;	  /* slots of each ring: a power of two, 512 to 2^30; 0 = as many as fit */
-	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the rings of the CPUs */
+	uint32_t slots;	  /* number of slots of each ring: a power of two, 512 to 2^30; 0 = as many as fit */
+	uint32_t policy;  /* what a full ring of a CPU does: KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP */
 	uint32_t threads; /* maximum number of thread names; 0 = none */
 	/*
 	 * The maximum number of threads for which ktrace keeps the locks that they hold and what they wait
-	 * for (ktrace/hooks.h). Each thread and each CPU costs 320 bytes. 0 = neither for threads nor for
-	 * CPUs.
+	 * for (ktrace/hooks.h). Each thread and each CPU costs 320 bytes. 0: ktrace keeps them neither for
+	 * threads nor for CPUs.
 	 */
 	uint32_t holders;
-	/* nonzero: a counter for each CPU and event, 8 bytes each; 0: one shared counter for each event */
+	/*
+	 * nonzero: each event has a counter for each CPU, 8 bytes each; 0: each event has one counter that
+	 * all CPUs share
+	 */
 	uint32_t counters;
 	uint32_t blocks; /* number of entries in memory[] */
 	uint32_t build_id_size;
 	/* nonzero: sets debug.ktr.panic_goes_on, so that a panic does not stop recording */
 	uint32_t panic_goes_on;
-	/* the array is read during the call only; the memory that its entries describe stays lent */
+	/* ktrace reads the array during the call only, but the memory that its entries describe stays lent */
 	const struct ktrace_memory *memory;
 	const void *build_id; /* the GNU build id, in the kernel's image; NULL = none */
 	/* name and version of the kernel; at most 63 bytes are copied; NULL = none */
 	const char *kernel;
-	uint64_t frequency; /* clock ticks per second; 0 = the CPU reports them, or the host measures them */
-	uint64_t wall_ns;   /* current Unix time in ns; 0 = unknown */
+	/* clock ticks per second; 0 = unknown: the CPU reports the frequency, or the host measures it */
+	uint64_t frequency;
+	uint64_t wall_ns; /* current Unix time in ns; 0 = unknown */
 	/*
 	 * Returns the physical address of a virtual address. ktrace_init() calls it for the root and for each
 	 * 4 KiB page of lent memory, ktrace_cpu_online() for the reserve word.
@@ -96,7 +103,10 @@ struct ktrace_config {
 	 * ever. NULL = unknown.
 	 */
 	const char *syscalls;
-	/* enum ktrace_clocks of ktrace/clock.h; any value but 0 costs 1224 bytes for each CPU */
+	/*
+	 * when clocks are compared: enum ktrace_clocks of ktrace/clock.h; any value but 0 costs 1224 bytes
+	 * for each CPU
+	 */
 	uint32_t clocks;
 	/*
 	 * Sends an interrupt to a CPU. The handler on that CPU must call ktrace_clock_serve() soon. This
@@ -105,9 +115,9 @@ struct ktrace_config {
 	 */
 	void (*interrupt)(uint32_t cpu);
 	/*
-	 * Number of entries for each CPU, 320 bytes each and at most KTRACE_FOLDS_MAX, in which ktrace counts
-	 * repetitions of events with KTRX_EVENT_FOLD. An entry serves one event at a time. 0: such events are
-	 * recorded each time.
+	 * Number of entries for each CPU in which ktrace counts repetitions of events with KTRX_EVENT_FOLD:
+	 * at most KTRACE_FOLDS_MAX. An entry costs 320 bytes and serves one event at a time. 0: ktrace does
+	 * not count repetitions, but records each of these events.
 	 */
 	uint32_t folds;
 	/*
@@ -156,8 +166,8 @@ int ktrace_init(const struct ktrace_config *config);
 	})
 
 /*
- * Returns the number of this boot, counted from 1, if config.keep was not 0. It is greater than 1 after a
- * reset that the lent memory survived. Returns 0 if earlier boots are not kept.
+ * Returns the number of this boot, counted from 1, if config.keep was not 0. The number is greater than 1 if
+ * the lent memory survived the reset before this boot. Returns 0 if earlier boots are not kept.
  */
 uint64_t ktrace_boot(void);
 
@@ -200,7 +210,7 @@ void ktrace_start(void);
 void ktrace_stop(void);
 int ktrace_is_started(void);
 
-/* Discards all records and counts. A reader shows only what is recorded after this call. */
+/* Discards all records and counts. Readers show only records that are made after this call. */
 void ktrace_clear(void);
 
 /*
@@ -270,8 +280,8 @@ typedef void ktrace_near_visit(void *cookie, const char *name);
 uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit *visit, void *cookie);
 
 /*
- * Sets a function to be called once, on the CPU that calls ktrace_panic() or ktrace_exit(); for example one
- * that dumps through a transport. NULL removes it.
+ * Sets a function to be called once, on the CPU that calls ktrace_panic() or ktrace_exit(); for example a
+ * function that dumps the trace through a transport. NULL removes it.
  */
 typedef void ktrace_end_hook(void *cookie);
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
@@ -280,15 +290,16 @@ void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
  * Record in the root how the kernel ended, and call the end hook.
  * ktrace_panic() also records the message as the event ktrace.panic, and stops recording unless
  * debug.ktr.panic_goes_on is set.
- * Any context. If they are called again, the first result stays, and the hook is not called again.
+ * Any context. A second call of either function does not change the recorded end, and does not call the hook
+ * again.
  */
 void ktrace_panic(const char *message);
 void ktrace_exit(int status);
 
 /*
- * Measures on this CPU how many clock ticks a thousand events cost, and returns the best of a few runs. The
- * runs record about 100 events named ktrace.probe in this CPU's ring. Returns 0 if that event is not
- * recorded.
+ * Measures several times, on this CPU, how many clock ticks a thousand events cost, and returns the lowest
+ * result. The measurements record about 100 events named ktrace.probe in this CPU's ring. Returns 0 if that
+ * event is not recorded.
  * The result is stored in the setting debug.ktr.cost, from which a host computes what tracing cost. A kernel
  * therefore calls this once, at boot.
  */
@@ -297,15 +308,15 @@ uint64_t ktrace_probe_cost(void);
 /*
  * Returns nonzero if ktrace_backtrace() is compiled in. It follows frame pointers, so it needs a kernel that
  * is compiled with them (-fno-omit-frame-pointer) and defines KTRACE_FRAME_POINTERS (config.h). Events that
- * record their callers need the same.
+ * record their callers need a kernel that is compiled in the same way.
  */
 int ktrace_has_backtrace(void);
 
 /*
- * Stores the return addresses of the current call chain, at most `most`, innermost first: the first one is in
- * the function that calls this, the next one in its caller.
- * Returns how many were stored; 0 if ktrace_backtrace() is not compiled in. Any context. Reads only the
- * current stack.
+ * Stores at most `most` return addresses of the current call chain, innermost first: the first address is in
+ * the function that calls ktrace_backtrace(), the second in the caller of that function.
+ * Returns the number of stored addresses; 0 if ktrace_backtrace() is not compiled in.
+ * Any context. Reads only the current stack.
  */
 uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes the whole trace as a stream of bytes. Needs no memory except the sink's copy buffer. All CPUs may
- * continue to record meanwhile: slots that they overwrite during the dump are written as empty slots, and
- * count as lost.
+ * continue to record meanwhile: slots that the CPUs overwrite during the dump are written to the stream as
+ * empty slots, and count as lost.
  *
  * Most kernels call ktrace_dump() of ktrace/transport.h, which uses this.
  */
@@ -20,9 +20,10 @@ extern "C" {
 
 /* Errors of output. Every function here and in ktrace/transport.h returns 0 or one of these. */
 enum ktrace_output_error {
-	KTRACE_OUTPUT_ABSENT = -1,   /* no such device, or no transport set */
-	KTRACE_OUTPUT_BUSY = -2,     /* other output did not end in time */
-	KTRACE_OUTPUT_STALLED = -3,  /* the device did not become ready in time; part may have been written */
+	KTRACE_OUTPUT_ABSENT = -1, /* no such device, or no transport set */
+	KTRACE_OUTPUT_BUSY = -2,   /* another output on the same transport did not end in time */
+	/* the device did not become ready in time; it may have taken part of the output */
+	KTRACE_OUTPUT_STALLED = -3,
 	KTRACE_OUTPUT_FAILED = -4,   /* the device reported an error, or did not follow its protocol */
 	KTRACE_OUTPUT_FULL = -5,     /* not enough room */
 	KTRACE_OUTPUT_CHANGED = -6,  /* rings were added or removed during the dump: try again */
@@ -36,7 +37,7 @@ struct ktrace_sink {
 	 * the dump.
 	 */
 	int (*write)(struct ktrace_sink *sink, const void *data, size_t bytes);
-	/* Optional. Called before each dump, with the size of the dump in bytes. */
+	/* Called before each dump, with the size of the dump in bytes. NULL: not called. */
 	int (*begin)(struct ktrace_sink *sink, uint64_t bytes);
 	void *buffer; /* buffer for slots, aligned to 8 bytes */
 	/* size of the buffer, at least KTRACE_SINK_BUFFER_MIN; a larger buffer means fewer writes */

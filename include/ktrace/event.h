@@ -37,15 +37,15 @@
 #include "ktrace/types.h"
 
 /*
- * Declares an event for this file. Use it at file scope. If it is in a header, each file that includes the
- * header has its own event.
+ * Declares an event for this file. Use it at file scope. A declaration in a header declares a separate event
+ * in each file that includes the header.
  */
 #define KTRACE_EVENT(group, name, ...)                                                                      \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
 		       #group "\0" #name, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, __VA_ARGS__)
 
 /*
- * Declares an event with the state that it has at boot, a constant: KTRX_STATE_OFF, KTRX_STATE_RECORD,
+ * Declares an event and its state at boot. The state is a constant: KTRX_STATE_OFF, KTRX_STATE_RECORD,
  * KTRX_STATE_COUNT, or KTRX_STATE_COUNT | KTRX_STATE_RECORD.
  *
  *	KTRACE_EVENT_STATE(KTRX_STATE_OFF, mm, zero, "%p", (void *, page));
@@ -197,8 +197,8 @@
 
 /*
  * Writes a record of more than one slot. It is out of line and has the event's name, so that readers of a
- * branch trace can see which event it records. An excluded event has only a declaration: without
- * optimisation gcc would keep the function.
+ * branch trace can see which event it records. For an excluded event the function is declared but not
+ * defined, because without optimisation gcc would keep it in the kernel.
  */
 #define KTRACE_LONG_1(id)                                                  \
 	KTRACE_OUT_OF_LINE void id##_record_long(struct ktrace_packer *to) \

@@ -20,8 +20,8 @@ KTRX_CASTS_BEGIN
 extern "C++" {
 
 /*
- * `all` is true if fields can hold values of all these types. The first type is ignored: callers pass `void`
- * first, because `Values` may be empty.
+ * `all` is true if fields can hold values of all these types. The first type of the list is ignored: callers
+ * pass `void` there, because the list of the other types, `Values`, may be empty.
  */
 template <class, class... Values> struct ktrace_text_holds {
 	static constexpr bool all = (true && ... && (ktrace_type<Values>::code != 0));
@@ -127,7 +127,10 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 #endif
 
 #define KTRACE_TEXT_SECTION ".pushsection ktrace_events, \"aw?\", %%progbits\n"
-/* Prefix of an operand that prints a number without the mark that some assemblers put before numbers. */
+/*
+ * Operand prefix for a plain number, without the character (such as $ or #) that precedes numbers in some
+ * assembly languages.
+ */
 #ifdef KTRACE_ARCH_NUMBER
 #define KTRACE_TEXT_N KTRACE_ARCH_NUMBER
 #else

@@ -11,8 +11,8 @@
  * The event and the state can be turned off separately:
  *	the event	ktrace=-sched.switch at run time; -DKTRACE_NO_sched=1 generates no code
  *	the state	debug.ktr.state=0 at run time; -DKTRACE_STATE=0 generates no code
- * Compile the library and the kernel with the same of these options. If a file is compiled with a group and
- * the library without it, the linker reports that ktrace_fact_… is undefined.
+ * Compile the library and the kernel with the same values of these options. If a file is compiled with a
+ * group and the library without it, the linker reports that ktrace_fact_… is undefined.
  *
  * A file that makes none of these calls has none of their events. A file that makes a call has its own event
  * descriptor, as with KTRACE_EVENT() in a header.
@@ -110,7 +110,7 @@
 
 /*
  * The body of a call. If the event is on, `record` records it and updates the state; otherwise `state`
- * updates the state. If `condition` is false, there is no event.
+ * updates the state. If `condition` is false, the event is not recorded, and only the state is updated.
  */
 #define KTRACE_FACT_CALL(group, ...) \
 	KTRACE_PASTE(KTRACE_FACT_CALL_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group))(__VA_ARGS__)
@@ -225,7 +225,7 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
 
 /*
  * Records sched.exit and removes the thread's state: see ktrace_thread_exit(). The event is recorded only if
- * the thread itself calls. May be called again when the memory of the thread is freed.
+ * the thread itself makes the call. May be called again when the memory of the thread is freed.
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
@@ -322,8 +322,8 @@ KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 }
 
 /*
- * Record irq.enter and irq.exit without updating the state, for an interrupt that is not ended at the
- * controller, such as an NMI.
+ * Record irq.enter and irq.exit without updating the state. Use them for interrupts that need no
+ * end-of-interrupt command to the controller, such as an NMI.
  */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
@@ -336,7 +336,10 @@ KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
-/* Records irq.eoi and that the interrupt was ended: see ktrace_irq_eoi(). */
+/*
+ * Records irq.eoi, and records in the state that the interrupt was ended: see
+ * ktrace_irq_eoi().
+ */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
@@ -344,8 +347,8 @@ KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 
 /*
  * ktrace_ipi_send() records ipi.send: call it before interrupting another CPU. ktrace_ipi_receive() records
- * ipi.receive: the interrupted CPU calls it with all requests that it found. No state is updated; a wait for
- * the answer is reported by ktrace_ipi_wait().
+ * ipi.receive: the interrupted CPU calls it with all requests that it found. Neither call updates the state.
+ * To report a wait for the answer, call ktrace_ipi_wait().
  */
 KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
 {

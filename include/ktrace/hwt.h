@@ -41,8 +41,8 @@
 KTRACE_BEGIN_C
 
 /*
- * 0, with the same value for every file: the hooks below generate no code, no context can be made, and
- * KTRACE_HWT_SOURCES need not be compiled.
+ * If this is 0, the hooks below generate no code, no context can be made, and KTRACE_HWT_SOURCES need not be
+ * compiled. Use the same value for every file.
  */
 #ifndef KTRACE_HWT_HOOKS
 #define KTRACE_HWT_HOOKS 1
@@ -50,9 +50,9 @@ KTRACE_BEGIN_C
 
 /* maximum number of records that one ktrace_hwt_records() returns */
 #define KTRACE_HWT_RECORD_MAX 1024u
-/* maximum bytes of a buffer; it is a multiple of a page, at least one */
+/* maximum size of a buffer in bytes; the size must be a multiple of a page, at least one page */
 #define KTRACE_HWT_BUFFER_MAX  (UINT64_C(32) << 30)
-#define KTRACE_HWT_QUEUE_MIN   8192u /* minimum bytes of a context's queue of records */
+#define KTRACE_HWT_QUEUE_MIN   8192u /* minimum size of a context's queue of records, in bytes */
 #define KTRACE_HWT_BACKEND_MAX 8u    /* size of a backend's name, with the NUL */
 
 struct ktrace_hwt_context;
@@ -97,7 +97,8 @@ struct ktrace_hwt_kernel {
 						 struct ktrace_hwt_thread *last);
 	void (*identity)(const struct ktrace_hwt_process *process, struct ktrace_proc_identity *identity);
 	/*
-	 * Returns the address space of a process, as it is in the CPU's register; 0: unknown. Table locked.
+	 * Returns the address space of a process: the value of the CPU's register while the process runs; 0:
+	 * unknown. Table locked.
 	 */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
 	/*
@@ -105,9 +106,9 @@ struct ktrace_hwt_kernel {
 	 * the process, including its libraries. If `process` is NULL: the kernel, then its modules.
 	 * Copies the path, NUL-terminated. Returns KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0 if there are no
 	 * more.
-	 * A mapping must be in this list before ktrace_hwt_mmap() is called for it, and must not be in it
-	 * when ktrace_hwt_munmap() is called for it. The table stays locked for all n. NULL: the kernel does
-	 * not know its mappings.
+	 * This list must contain a mapping before ktrace_hwt_mmap() is called for the mapping, and must no
+	 * longer contain it when ktrace_hwt_munmap() is called. The library calls this for n = 0, 1, … with
+	 * the table locked during all of these calls. NULL: the kernel does not know its mappings.
 	 */
 	uint32_t (*image)(const struct ktrace_hwt_process *process, uint32_t n, struct ktrx_hwt_image *image,
 			  char *path, size_t room);
@@ -130,8 +131,8 @@ struct ktrace_hwt_kernel {
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);
 	/*
 	 * Sleeps while *word equals `seen`, at most `timeout_ns` ns (UINT64_MAX: no timeout). May return
-	 * before that for any reason: the caller compares again. As for a futex, a wake() after the
-	 * comparison must not be missed.
+	 * before that for any reason: the caller compares again. As with a futex, a wake() between the
+	 * comparison and the sleep must also wake the thread.
 	 * Returns nonzero if the thread must stop waiting, for example because it is about to be ended.
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
@@ -140,8 +141,8 @@ struct ktrace_hwt_kernel {
 	 * hooks of the context switch.
 	 */
 	void (*wake)(const volatile uint32_t *word);
-	uint64_t (*now_ns)(void); /* time in ns, for timeouts */
-	uint32_t (*cpu)(void);	  /* number of the running CPU; called with interrupts disabled */
+	uint64_t (*now_ns)(void); /* returns the time in ns, for timeouts */
+	uint32_t (*cpu)(void);	  /* returns the number of the running CPU; called with interrupts disabled */
 };
 
 /*
@@ -177,17 +178,18 @@ int ktrace_hwt_dump(struct ktrace_hwt_backend *backend, uint32_t cpu,
 /* ---- Control ----------------------------------------------------------------------------------- */
 
 struct ktrace_hwt_request {
-	uint32_t size;			      /* sizeof(struct ktrace_hwt_request) */
-	uint32_t mode;			      /* enum ktrx_hwt_mode */
-	char backend[KTRACE_HWT_BACKEND_MAX]; /* name; "": the first backend that supports the mode */
-	uint32_t pid;			      /* thread mode: the process */
+	uint32_t size; /* sizeof(struct ktrace_hwt_request) */
+	uint32_t mode; /* enum ktrx_hwt_mode */
+	/* name of the backend; "": the first backend that supports the mode */
+	char backend[KTRACE_HWT_BACKEND_MAX];
+	uint32_t pid; /* thread mode: number of the process */
 	uint32_t reserved;
-	uint64_t cpus[KTRACE_HWT_CPUS_MAX / 64]; /* CPU mode: bit n for CPU n */
-	uint64_t buffer_size;			 /* bytes of the buffer of each unit */
-	uint64_t queue_size;			 /* bytes of the queue of records; 0: 65536 */
+	uint64_t cpus[KTRACE_HWT_CPUS_MAX / 64]; /* CPU mode: the CPUs to trace: bit n for CPU n */
+	uint64_t buffer_size;			 /* size in bytes of the buffer of each unit */
+	uint64_t queue_size;			 /* size in bytes of the queue of records; 0: 65536 */
 };
 
-/* Cases in which threads of the target pause; passed in addition to struct ktrace_hwt_config. */
+/* Cases in which threads of the target pause. An argument of ktrace_hwt_configure(). */
 struct ktrace_hwt_pausing {
 	uint32_t pauses;     /* KTRACE_HWT_PAUSE_* */
 	uint32_t timeout_ms; /* time after which a paused thread continues by itself; 0: 1000 */
@@ -258,11 +260,14 @@ int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t 
 struct ktrace_hwt_place {
 	uint32_t unit;
 	uint32_t tid;
-	/* bytes written since the unit was made; the buffer holds the last buffer.size of them */
+	/*
+	 * number of bytes written since the unit was made; the buffer holds the newest buffer.size of these
+	 * bytes
+	 */
 	uint64_t position;
-	uint64_t wraps; /* how many times writing started again at the beginning of the buffer */
+	uint64_t wraps; /* number of times that writing started again at the beginning of the buffer */
 	uint64_t lost;
-	uint32_t enabled; /* the unit is enabled */
+	uint32_t enabled; /* nonzero: the unit is enabled */
 	uint32_t full;
 };
 /*
@@ -271,8 +276,8 @@ struct ktrace_hwt_place {
  */
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
- * Releases the threads that pause in exec or mmap, if their records have been taken. A thread whose record
- * has been taken is either paused or has reached its timeout.
+ * Releases each thread that pauses in exec or mmap and whose record has been taken. A thread whose record has
+ * been taken is either paused or has reached its timeout.
  * Returns KTRACE_OK, or STATE (there is no such thread).
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
@@ -295,7 +300,7 @@ const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context
 void ktrace_hwt_release(struct ktrace_hwt_context *context);
 void ktrace_hwt_owner_exit(struct ktrace_hwt_owner *owner);
 
-/* Handles the trace unit's interrupt on this CPU. Returns nonzero if the unit caused an interrupt. */
+/* Handles the trace unit's interrupt on this CPU. Returns nonzero if the interrupt was caused by the unit. */
 int ktrace_hwt_interrupt(void);
 
 /* ---- Hooks ------------------------------------------------------------------------------------- */

@@ -40,38 +40,44 @@ struct ktrace_hwt_thread;
 struct ktrace_hwt_config {
 	uint32_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */
 	uint32_t flags;	 /* KTRACE_HWT_* */
-	uint32_t ranges; /* entries of range[]; 0: all code */
+	uint32_t ranges; /* number of entries of range[]; 0: all code */
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[KTRACE_HWT_RANGES_MAX];
 	/*
-	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. KTRACE_HWT_SPACE restricts the
-	 * trace to this address space
+	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. With the flag KTRACE_HWT_SPACE
+	 * only this address space is traced
 	 */
 	uint64_t space;
 	uint32_t psb_period; /* bytes between synchronisation points, rounded to a supported value; 0: 4096 */
 	/* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
 	uint32_t mtc_period;
-	/* PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: value of TRCCCCTLR */
+	/*
+	 * PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: the value to write into
+	 * TRCCCCTLR
+	 */
 	uint32_t cycle_threshold;
-	/* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
+	/*
+	 * number of bytes of trace between two interrupts, a multiple of a page; 0: half the size of the
+	 * buffer
+	 */
 	uint32_t interrupt_every;
 	uint32_t interval; /* SPE: operations between two samples; 0: 4096 */
 	uint32_t latency;  /* SPE: sample only operations that took at least this many cycles */
 	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };
-#define KTRACE_HWT_TIME	  1u /* PT: TSC packets; ETM and SPE: timestamps */
+#define KTRACE_HWT_TIME	  1u /* trace the time: PT: TSC packets; ETM and SPE: timestamps */
 #define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
-#define KTRACE_HWT_CYCLES 4u /* PT: CYC packets; ETM: cycle counts */
+#define KTRACE_HWT_CYCLES 4u /* trace cycles: PT: CYC packets; ETM: cycle counts */
 /*
- * trace only the address space `space`; without this flag all address spaces are traced, and PIP or context
- * packets identify them
+ * trace only the address space `space`. Without this flag all address spaces are traced, and PIP packets or
+ * context packets identify them
  */
 #define KTRACE_HWT_SPACE   8u
 #define KTRACE_HWT_RETURNS 16u /* returns are separate packets, not compressed */
 /*
- * stop when the buffer is full; without this flag, writing starts again at the buffer's beginning, and
- * `wraps` counts that
+ * stop when the buffer is full. Without this flag, writing starts again at the beginning of the buffer, and
+ * `wraps` counts how often that happened
  */
 #define KTRACE_HWT_STOP	  32u
 #define KTRACE_HWT_JITTER 64u /* SPE: vary the interval at random */
@@ -90,7 +96,7 @@ struct ktrace_hwt_piece {
 struct ktrace_hwt_buffer {
 	const struct ktrace_hwt_piece *piece;
 	uint32_t pieces;
-	uint64_t size; /* bytes of all pieces */
+	uint64_t size; /* total size of all pieces, in bytes */
 	/*
 	 * Memory for the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes,
 	 * physically contiguous, page-aligned.
@@ -99,11 +105,11 @@ struct ktrace_hwt_buffer {
 	uint64_t table_physical;
 	size_t table_size;
 	/*
-	 * virtual address at which all pieces are mapped, one after another, for reading by the kernel; NULL:
+	 * virtual address at which the kernel has mapped all pieces, one after another, for reading; NULL:
 	 * not mapped
 	 */
 	void *base;
-	void *cookie; /* for use by the kernel */
+	void *cookie; /* not used by the library; for the kernel's own use */
 };
 #define KTRACE_HWT_TABLE_SIZE(size) (((size) / 4096u + 64u) * 16u)
 
@@ -111,25 +117,31 @@ struct ktrace_hwt_buffer {
 
 struct ktrace_hwt_unit {
 	struct ktrace_hwt_context *context;
-	/* CPU mode: the CPU; thread mode: 0, 1, … in the order in which threads were created */
+	/*
+	 * CPU mode: number of the CPU. Thread mode: the units are numbered 0, 1, … in the order in which
+	 * their threads were created
+	 */
 	uint32_t index;
 	uint32_t mode;	  /* enum ktrx_hwt_mode */
 	uint32_t tid;	  /* thread mode: number of the thread; 0: not known yet */
 	uint32_t enabled; /* number of the CPU on which the unit is enabled, plus 1; 0: not enabled */
 	uint32_t full;	  /* nonzero: the unit has stopped because its buffer is full */
 	struct ktrace_hwt_buffer buffer;
-	/* bytes written since the unit was made; the backend updates it in disable, read and interrupt */
+	/*
+	 * number of bytes written since the unit was made; the backend updates this in the operations
+	 * disable, read and interrupt
+	 */
 	uint64_t position;
-	uint64_t wraps;	 /* how many times writing started again at the buffer's beginning */
+	uint64_t wraps;	 /* number of times that writing started again at the beginning of the buffer */
 	uint64_t lost;	 /* number of losses that the hardware reported: overflows, dropped samples */
-	uint64_t served; /* position up to which the reader has taken bytes, for the operation `service` */
+	uint64_t served; /* the reader has taken the bytes up to this position; for the operation `service` */
 	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* private to the backend: registers, position in tables */
 	/* Private to the library: */
 	struct ktrace_hwt_unit *next;	   /* next unit of the context */
 	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode: the thread; NULL: it has ended */
 	uint32_t barred;		   /* nonzero: the unit must not be enabled */
-	uint64_t said;			   /* position in the last BUFFER record */
+	uint64_t said;			   /* the position that the newest BUFFER record has */
 };
 
 /*
@@ -164,7 +176,7 @@ struct ktrace_hwt_backend_operations {
 			 const struct ktrace_hwt_config *config);
 	/*
 	 * Starts tracing, at the position where the last disable stopped. Called on the CPU to be traced,
-	 * with interrupts disabled; not called if unit->full.
+	 * with interrupts disabled; not called while unit->full is nonzero.
 	 */
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
@@ -173,15 +185,16 @@ struct ktrace_hwt_backend_operations {
 	 */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Called instead of disable if the CPU is no longer available, on another CPU, with interrupts
-	 * disabled. Trace that the CPU had not stored is lost. Hardware that it shared with other CPUs must
-	 * be released, and nothing may be written to the buffer afterwards. NULL: nothing to do.
+	 * Replaces disable if the CPU of the unit is no longer available. Called on another CPU, with
+	 * interrupts disabled. Trace that the CPU had not stored is lost. Hardware that it shared with other
+	 * CPUs must be released, and nothing may be written to the buffer afterwards. NULL: nothing to do.
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
 	 * Makes the times in later packets later than the time of the newest record. Called after a record
-	 * has described new code and before that code runs; on the CPU, with the unit enabled and interrupts
-	 * disabled. NULL: the unit has the clock of the records, or the relation of the clocks is unknown.
+	 * has described new code and before that code runs, on the CPU that will run it, with the unit
+	 * enabled and interrupts disabled. NULL: the unit has the clock of the records, or the relation of
+	 * the clocks is unknown.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
@@ -221,7 +234,7 @@ struct ktrace_hwt_backend_operations {
  * its own header, fill in the library's backends.
  */
 struct ktrace_hwt_backend {
-	const char *name; /* "pt", "coresight", "spe", "qemu" */
+	const char *name; /* name of the backend: "pt", "coresight", "spe" or "qemu" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
 	uint8_t encoding; /* KTRX_HWT_ENCODING_* */
 	uint8_t modes;	  /* 1 << KTRX_HWT_MODE_* */

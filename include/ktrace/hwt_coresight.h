@@ -18,7 +18,7 @@
  *
  * A trace goes to the nearest ETR that it can reach. The ETR writes it into the unit's buffer, in frames of
  * the formatter, for one unit at a time: while the ETR works for another CPU, a unit cannot be enabled
- * (BUSY). An ETF on the path works as a FIFO. The path to a TPIU is closed.
+ * (BUSY). An ETF on the path works as a FIFO. No trace goes to a TPIU: the port that leads to it is closed.
  *
  * An ETR with its own store, and an ETF if no ETR is reachable, are shared by all CPUs. When one of the units
  * is read or disabled, the library removes the frames and copies the trace to each unit's own buffer, which
@@ -56,11 +56,14 @@ enum ktrace_coresight_type {
 	KTRACE_CORESIGHT_TPIU, /* TPIU, or any other component that consumes trace. Input port: 0 */
 };
 
-/* ETR: scatter-gather works with this memory system. Without this flag a buffer must be one piece. */
+/*
+ * ETR: the ETR may use scatter-gather, which works with the memory system of this machine. Without this flag
+ * a buffer must be one contiguous piece.
+ */
 #define KTRACE_CORESIGHT_SCATTER 1u
 /*
- * ETR: continues at the address in RWP when it is enabled (CoreSight SoC-600). An ETR without this flag
- * starts at the beginning of the buffer, and supports CPU mode only, unless it has a store.
+ * ETR: continues at the address in RWP when it is enabled (CoreSight SoC-600). Without this flag the ETR
+ * starts at the beginning of the buffer. It then supports CPU mode only, unless it has a store.
  */
 #define KTRACE_CORESIGHT_RESTORE 2u
 /* ETR: its writes are coherent with the CPUs' caches. */
@@ -80,11 +83,12 @@ struct ktrace_coresight_own {
 	uint8_t trace_id; /* ETM4 */
 	/* ETM4: number of entries of path[]; the last entry is the component at which the trace ends */
 	uint8_t hops;
-	uint8_t collected; /* ETM4: the trace ends in memory that CPUs share */
-	uint8_t scatters;  /* ETR: nonzero: DEVID says that it supports scatter-gather */
+	uint8_t collected; /* ETM4: nonzero: the trace ends in memory that several CPUs share */
+	uint8_t scatters;  /* ETR: nonzero: register DEVID reports support for scatter-gather */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];
-	uint32_t idr[14];	      /* ETM4: TRCIDR0 to 13 */
-	uint32_t devarch;	      /* ETM4: TRCDEVARCH of an ETE; 0: not an ETE */
+	uint32_t idr[14]; /* ETM4: TRCIDR0 to 13 */
+	/* ETM4: value of TRCDEVARCH of an ETE; 0: the component is not an ETE */
+	uint32_t devarch;
 	struct ktrace_hwt_unit *unit; /* ETM4, ETR: the unit that is being traced */
 };
 
@@ -94,8 +98,8 @@ struct ktrace_coresight_component {
 	uintptr_t base; /* virtual address of the component's 4 KiB of registers */
 	uint32_t cpu;	/* ETM4: its CPU */
 	/*
-	 * ETR: one mapped piece of memory, uncached unless COHERENT. NULL: the ETR writes into the buffers of
-	 * units.
+	 * ETR: the store of this ETR: one mapped piece of memory, uncached unless the flag
+	 * KTRACE_CORESIGHT_COHERENT is set. NULL: the ETR writes directly into the buffers of the units.
 	 */
 	const struct ktrace_hwt_buffer *store;
 	struct ktrace_coresight_own own;
@@ -114,7 +118,7 @@ struct ktrace_coresight {
 	const struct ktrace_coresight_link *link;
 	uint32_t components;
 	uint32_t links;
-	/* nonzero: the kernel runs at EL2 (VHE), so the context id of EL2 is used */
+	/* nonzero: the kernel runs at EL2 (VHE), so the context id is in CONTEXTIDR_EL2 */
 	uint32_t kernel_at_el2;
 	uint32_t polls;				     /* maximum number of polls of a register; 0: 100000 */
 	const struct ktrace_hwt_access_mmio *access; /* &ktrace_hwt_mmio */

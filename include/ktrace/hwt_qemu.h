@@ -28,8 +28,8 @@ KTRACE_BEGIN_C
 struct ktrace_hwt_qemu {
 	struct ktrx_hwt_unit
 		/*
-		 * one page for each CPU, page-aligned and zero at first; belongs to the library from
-		 * ktrace_hwt_qemu_make() on
+		 * array with one page for each CPU, page-aligned and zero at first. The array belongs to the
+		 * library from ktrace_hwt_qemu_make() on
 		 */
 		*page;
 	uint32_t cpus;

@@ -14,9 +14,9 @@
  *	KTR_COND_LOG(tokens_acquire, tok->contended, tok, td);
  *
  * A master is a group of events. As in DragonFly, macros select the events that are compiled in. If KTR is
- * not defined, no event is compiled in. If it is, an event is compiled in if the macro that is its first
- * argument is 1: -DKTR_ALL=1 selects the events of all masters, which are off at boot; -DKTR_TOKENS=1 selects
- * those of one master, which are on at boot. The options of event.h apply as well.
+ * not defined, no event is compiled in. If KTR is defined, an event is compiled in if the macro named in the
+ * first argument of KTR_INFO() is 1: -DKTR_ALL=1 selects the events of all masters, which are off at boot;
+ * -DKTR_TOKENS=1 selects those of one master, which are on at boot. The options of event.h apply as well.
  *
  * The number after the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, 0 to
  * 4094. Two events may share a bit.
@@ -195,8 +195,8 @@
 
 /*
  * The place descriptor of a site, by which readers find its file and line: a static variable of the enclosing
- * block. If the event is not compiled in, the descriptor contains 0 as the event's address. Without
- * optimisation, such descriptors remain in the kernel nevertheless.
+ * block. If the event is not compiled in, its address in the place descriptor is 0. Without optimisation,
+ * such descriptors remain in the kernel nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
 #define KTR_PLACE_ROW(id)                                                                                \

@@ -18,8 +18,8 @@
 #define KTRACE_ONE_1			  0,
 
 /*
- * KTRACE_EACH(do, context, text, a, …) expands to do(context, n, a) for each argument after the text. n makes
- * the expansions distinct: it is 15 for the last argument.
+ * KTRACE_EACH(do, context, text, a, …) expands to do(context, n, a) for each argument after the text. n is a
+ * different number for each argument, and 15 for the last one.
  */
 #define KTRACE_COUNT(...)                                                                                  \
 	KTRACE_COUNT_(__VA_ARGS__, 17, 17, 17, 17, 17, 17, 17, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, \
@@ -28,7 +28,7 @@
 		      a19, a20, a21, a22, a23, a24, n, ...)                                                  \
 	n
 
-/* Reports too many arguments: KTRACE_COUNT() is 17 for 17 to 24 arguments. */
+/* Rejects more than 16 arguments at compile time. KTRACE_COUNT() is 17 for 17 to 24 arguments. */
 #define KTRACE_COUNT_CHECK(...) \
 	KTRACE_COUNT_MESSAGE(KTRACE_PASTE(KTRACE_COUNT_IS_, KTRACE_COUNT(__VA_ARGS__)))
 #define KTRACE_COUNT_MESSAGE(...) KTRACE_SECOND(__VA_ARGS__, , )

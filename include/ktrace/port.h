@@ -94,8 +94,8 @@
 
 KTRACE_BEGIN_C
 /*
- * The rings: entry 0 is the boot ring, entry n the ring of CPU n - 1. One spare entry follows the last CPU's
- * entry; its reserve word serves the CPUs beyond KTRACE_MAX_CPUS.
+ * The rings: entry 0 is the boot ring, entry n the ring of CPU n - 1. One spare entry follows the entry of
+ * the last CPU: CPUs with a number of KTRACE_MAX_CPUS or more use its reserve word.
  */
 extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
 KTRACE_END_C

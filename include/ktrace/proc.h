@@ -59,7 +59,8 @@ KTRACE_BEGIN_C
 #define KTRACE_PROC_SET	      0u
 #define KTRACE_PROC_CLEAR     1u
 #define KTRACE_PROC_CLEARFILE 2u
-#define KTRACE_PROC_DESCEND   4u /* flag: applies to all descendants of the process as well */
+/* flag: ktrace_proc_control() applies to all descendants of the process as well */
+#define KTRACE_PROC_DESCEND 4u
 
 /* Size of the names of processes, structures and wait channels, with the NUL; longer names are cut. */
 #define KTRACE_PROC_NAME_MAX 32u
@@ -79,7 +80,7 @@ struct ktrace_proc_sink;
 struct ktrace_proc {
 	uint16_t abi; /* ABI for the process's SYSCALL records, set by the kernel; 0: the kernel's own */
 	/* Private to the library: */
-	uint8_t named; /* nonzero: the sink has a record of the process's current name */
+	uint8_t named; /* nonzero: the sink already has a record with the current name of the process */
 	uint8_t ended; /* ktrace_proc_exit() was called */
 	uint32_t pid;  /* while traced */
 	uint32_t facilities;
@@ -98,7 +99,10 @@ struct ktrace_proc_identity {
 	uint32_t group; /* process group */
 	uint32_t ruid, euid, svuid;
 	uint32_t rgid, egid, svgid;
-	/* the process sees only processes of its jail; 0: it is in no jail and sees all processes */
+	/*
+	 * number of the jail whose processes this process can see; 0: it is in no jail and can see all
+	 * processes
+	 */
 	uint32_t jail;
 	/* nonzero: a set-id program or the process itself has changed its ids */
 	uint32_t set_id;
@@ -133,7 +137,7 @@ struct ktrace_proc_kernel {
 	void (*identity)(const struct ktrace_proc *process, struct ktrace_proc_identity *identity);
 	/*
 	 * Copies the current name of a process, NUL-terminated. Called with the spinlock held, in the context
-	 * of any hook: must take no lock.
+	 * of any hook, so it must take no lock.
 	 */
 	void (*name)(const struct ktrace_proc *process, char *name, size_t room);
 	/*
@@ -179,14 +183,14 @@ struct ktrace_proc_sink_operations {
 	void (*unlock)(struct ktrace_proc_sink *sink);
 	/*
 	 * Called when the sink has ended and its last reference is released: its memory belongs to the kernel
-	 * again. Called by the thread that released that reference. NULL: nothing to do.
+	 * again. Called in the thread that released that reference. NULL: nothing to do.
 	 */
 	void (*close)(struct ktrace_proc_sink *sink);
 };
 
 enum ktrace_proc_format {
 	KTRACE_PROC_FORMAT_KTRX = 0, /* ktrx/proc.h */
-	/* the format of amd64; records without an equivalent in it are not written */
+	/* the format of amd64; records that have no equivalent in that format are not written */
 	KTRACE_PROC_FORMAT_DRAGONFLY = 1,
 };
 
@@ -208,21 +212,27 @@ struct ktrace_proc_sink_config {
 	uint32_t size;	   /* sizeof(struct ktrace_proc_sink_config) */
 	uint32_t format;   /* enum ktrace_proc_format */
 	uint32_t on_error; /* enum ktrace_proc_on_error */
-	/* maximum data in a GENIO record, in bytes, up to KTRACE_PROC_DATA_MAX; 0: KTRACE_PROC_DATA_MAX */
+	/*
+	 * maximum number of data bytes in a GENIO record, up to KTRACE_PROC_DATA_MAX; 0: KTRACE_PROC_DATA_MAX
+	 */
 	uint32_t data_max;
 	uint64_t limit; /* maximum size of the file in bytes; 0: no limit */
 	/*
-	 * a return from a system call writes the waiting records if they have at least this many bytes; 0: if
-	 * there are any
+	 * When a system call returns, the waiting records are written to the file if they have at least this
+	 * many bytes. 0: they are always written.
 	 */
 	size_t drain_at;
-	void *buffer;	    /* aligned to 8; belongs to the library until close() */
-	size_t buffer_size; /* at least KTRACE_PROC_BUFFER_MIN; recommended: at least twice drain_at */
+	/* the memory for the records, aligned to 8; belongs to the library until close() */
+	void *buffer;
+	/*
+	 * size of the buffer in bytes, at least KTRACE_PROC_BUFFER_MIN; recommended: at least twice drain_at
+	 */
+	size_t buffer_size;
 	const struct ktrace_proc_sink_operations *operations;
 	void *file; /* identifies the file for ktrace_proc_sink_find(); a file has at most one sink */
 };
 
-/* Room for copying data, and for some records of the maximum size. */
+/* Minimum size of a sink's buffer: room for copying data, and for some records of the maximum size. */
 #define KTRACE_PROC_BUFFER_MIN 32768u
 
 /* State of a sink. */
@@ -239,37 +249,50 @@ enum ktrace_proc_sink_state {
  */
 struct ktrace_proc_sink {
 	void *file;
-	uint64_t records; /* records that were written or wait, without the END record */
-	uint64_t lost;	  /* records, in total */
-	uint64_t bytes;	  /* written */
-	uint32_t state;	  /* enum ktrace_proc_sink_state */
-	uint32_t reason;  /* KTRX_PROC_ENDED_*; valid once the sink has ended */
+	/* number of records that were written or wait to be written, not counting the END record */
+	uint64_t records;
+	uint64_t lost;	 /* records, in total */
+	uint64_t bytes;	 /* written */
+	uint32_t state;	 /* enum ktrace_proc_sink_state */
+	uint32_t reason; /* KTRX_PROC_ENDED_*; valid once the sink has ended */
 	/*
 	 * error number of the last write() that failed, positive, as the kernel numbers errors; 0: no write()
 	 * failed, or the failed write() returned no error number
 	 */
 	int32_t error;
 
-	/* Private to the library. Protected by the spinlock, except those marked "sink's lock". */
+	/*
+	 * Private to the library. The spinlock protects these members, unless their comment names the sink's
+	 * lock.
+	 */
 	uint32_t references;
-	uint32_t lost_now; /* records lost since the last record */
+	uint32_t lost_now; /* number of records lost since the last record */
 	uint32_t format;
 	uint32_t on_error;
 	uint32_t data_max;
 	uint32_t size; /* bytes of ring[] */
 	uint32_t drain_at;
-	uint32_t head;	  /* offset in the ring at which the next record begins */
-	uint32_t tail;	  /* offset in the ring of the oldest record that waits */
-	uint32_t wrap;	  /* if tail > head: end of the records in the last part of the ring */
-	uint32_t torn;	  /* bytes of the oldest waiting record that are already in the file; sink's lock */
-	uint32_t told;	  /* nonzero: the end of the sink was recorded; sink's lock */
+	uint32_t head; /* offset in the ring at which the next record begins */
+	uint32_t tail; /* offset in the ring of the oldest record that waits */
+	/* valid if tail > head: offset in the ring at which the records before the end of the ring end */
+	uint32_t wrap;
+	/*
+	 * number of bytes of the oldest waiting record that are already in the file; protected by the sink's
+	 * lock
+	 */
+	uint32_t torn;
+	uint32_t told;	  /* nonzero: the end of the sink was recorded; protected by the sink's lock */
 	uint32_t cleared; /* nonzero: the sink has ended, and no process is traced into it any more */
-	uint64_t room;	  /* bytes that may still be written before the file has its maximum size */
+	uint64_t room;	  /* number of bytes that may still be written until the file has its maximum size */
 	uint8_t *ring;
-	uint8_t *copy; /* KTRACE_PROC_DATA_MAX bytes for data to be copied into the ring; sink's lock */
+	/*
+	 * buffer of KTRACE_PROC_DATA_MAX bytes for data before it is copied into the ring; protected by the
+	 * sink's lock
+	 */
+	uint8_t *copy;
 	const struct ktrace_proc_sink_operations *operations;
-	struct ktrace_proc_sink *next;	    /* list of all sinks */
-	struct ktrace_proc_sink *next_idle; /* list of sinks to be closed */
+	struct ktrace_proc_sink *next;	    /* next in the list of all sinks */
+	struct ktrace_proc_sink *next_idle; /* next in the list of sinks to be closed */
 };
 
 /*
@@ -372,7 +395,8 @@ void ktrace_proc_renamed(struct ktrace_proc *process);
 /* ---- Records ----------------------------------------------------------------------------------- */
 
 /*
- * Returns nonzero if any of these facilities is traced. Use it before work that is needed only for a record.
+ * Returns nonzero if any of these facilities is traced. Call it before doing work that is needed only for a
+ * record.
  */
 KTRACE_INLINE int ktrace_proc_wants(const struct ktrace_proc *process, uint32_t facilities)
 {

@@ -31,22 +31,25 @@ KTRACE_BEGIN_C
  */
 #define KTRACE_HEADER_SLOW 0x80000000u
 
-/* Size that is assumed for a string field: more than all fields of an event without a string. */
+/*
+ * Size in bytes that is counted for a string field. It is more than all fields of an event without a string
+ * can have.
+ */
 #define KTRACE_STRING_SIZE 256u
 
-/* 1 + the maximum size of the fields in one slot. */
+/* 1 + the maximum total size, in bytes, of the fields of a record in one slot. */
 #define KTRACE_BUILT_SHORT 21
 
-/* Slots of the smallest ring. */
+/* Number of slots of the smallest ring. */
 #define KTRACE_LEAST_SLOTS 512u
 
-/* Maximum payload of a record. It leaves room for the extension block of the boot ring. */
+/* Maximum payload of a record, in bytes. It leaves room for the extension block of the boot ring. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
-/* Size of the longest extension block that is recorded: head, two callers and the site. */
+/* Size in bytes of the longest extension block that is recorded: head, two callers and the site. */
 #define KTRACE_EXTENSION_MAX 28u
 
-/* Payload capacity of the slots that a record of `bytes` bytes occupies. */
+/* Number of payload bytes that fit into the slots of a record whose payload is `bytes` bytes. */
 #define KTRACE_CAPACITY(bytes)                                                                  \
 	((bytes) <= KTRX_FIRST_PAYLOAD                                                          \
 		 ? KTRX_FIRST_PAYLOAD                                                           \
@@ -144,19 +147,19 @@ struct ktrace_packer {
 	uint32_t size; /* size of all fields in bytes; KTRACE_STRING_SIZE or more if one is a string */
 	uint32_t at;   /* index of the next byte, or of the next word if there is a string */
 	/*
-	 * nonzero: record into the boot ring only, without callers, and call no function of the port that
-	 * needs a per-CPU area
+	 * nonzero: record into the boot ring only, without callers, and do not call functions of the port
+	 * that need a per-CPU area
 	 */
 	int early;
 	struct ktrx_event *event;
-	struct ktrx_place *place; /* the place that records; NULL: the event has no places */
+	struct ktrx_place *place; /* descriptor of the place that records; NULL: the event has no places */
 	uint64_t *word;		  /* KTRACE_PACKER_WORDS() words */
 };
 
 /*
- * Number of words for a packer; the arguments are a text and its fields. The words are a separate array, so
- * that a site's stack frame contains only the words that it needs: one for each field, and the rest of the
- * last slot.
+ * Number of words that a packer needs for an event with this text and these fields. The words are a separate
+ * array, so that a site's stack frame contains only the words that it needs: one for each field, and the rest
+ * of the last slot.
  */
 #define KTRACE_PACKER_WORDS(...) (KTRACE_COUNT(__VA_ARGS__) + 4)
 

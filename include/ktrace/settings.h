@@ -39,7 +39,7 @@ KTRACE_BEGIN_C
 
 /*
  * Defines a setting for one bit of a word; it accepts 0 and 1. Setting it stores the whole word, so if two
- * bits of a word are set at the same time (one of them by the host, for example), one change may be lost.
+ * CPUs, or a CPU and the host, set bits of the same word at the same time, one of the changes may be lost.
  */
 #define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
 #define KTRACE_SETTING_BIT64(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)

@@ -32,8 +32,8 @@ extern "C" {
 struct ktrace_transport {
 	const char *name;
 	/*
-	 * Finds the device and initialises it. Returns 0 or an error. Called at boot or later, in thread
-	 * context, on one CPU at a time.
+	 * Finds the device and initialises it. Returns 0 or an error. Called in thread context, at boot or
+	 * later. Two calls do not run at the same time.
 	 */
 	int (*probe)(struct ktrace_transport *transport);
 	/*
@@ -41,10 +41,13 @@ struct ktrace_transport {
 	 * error. Any context, including NMI and panic; calls are neither nested nor concurrent.
 	 */
 	int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes);
-	/* Announces a dump, with its size in bytes. Context as for send. May be NULL. */
+	/*
+	 * Called before a dump, with the size of the dump in bytes. Context as for `send`. NULL: not called.
+	 */
 	int (*begin)(struct ktrace_transport *transport, uint64_t bytes);
-	uint32_t patience; /* number of polls after which a device that is not ready has failed; not 0 */
-	bool ready;	   /* probe succeeded */
+	/* number of polls after which a device that is not ready counts as failed; must not be 0 */
+	uint32_t patience;
+	bool ready; /* probe succeeded */
 };
 
 /*
@@ -58,7 +61,7 @@ int ktrace_transport_set(struct ktrace_transport *transport);
 struct ktrace_transport *ktrace_transport_get(void);
 
 /*
- * Sends all bytes; output of other callers cannot get in between. NULL: the default transport.
+ * Sends all bytes. Output of other callers does not mix with them. NULL: the default transport.
  * Returns 0 or an error; KTRACE_OUTPUT_BUSY if another sender did not finish within a bounded time. Any
  * context.
  */
