@@ -38,8 +38,8 @@ bench-extract: build/bin/ktrace build/demo/x86_64/kernel.elf
 BENCH_RUNS += bench/guest.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Bench of decoding a hardware trace into steps, compared with libipt alone. The trace is of the demo kernel,
-# from the trace unit in software.
+# Bench of decoding a hardware trace into steps, compared with libipt alone. The trace shows the demo kernel;
+# the software trace unit (a QEMU plugin) writes it.
 BENCH_HWT_DIR := build/bench/hwt
 BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
@@ -59,7 +59,8 @@ bench-hwt: $(BENCH_HWT_NEEDS)
 bench-hwt-linux: $(BENCH_HWT_NEEDS) build/bin/ktrace build/bench/cputime
 	sh bench/hwt_linux.sh
 
-# Bench of printing process traces, compared with awk on strace's output for the same calls.
+# Bench of printing process traces, compared with an awk program that parses strace's output for the same
+# calls.
 BENCH_KDUMP_DIR := build/bench/kdump
 
 $(BENCH_KDUMP_DIR)/gen: bench/kdump/gen.c
@@ -84,10 +85,10 @@ BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
 bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
 	sh bench/live.sh
 
-# Bench of merging 64 rings, compared with 8.
+# Bench of merging 64 rings, compared with merging 8 rings.
 BENCH_MERGE_DIR := build/bench/merge
 
-# The writer of the reader's tests, which does not depend on the kernel library, writes the traces.
+# Traces for the merge bench are written with test/unit/support/ktread_writer.c, not with the kernel library.
 $(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
 		build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
@@ -112,8 +113,9 @@ build/bench/cputime: bench/cputime.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
-# Bench of the record path on the host. The loops around an event are built once for each way of
-# recording. x86_64 only, because the port accesses its words with one instruction relative to fs.
+# Bench of the record path on the host. sites.c, which contains the loops around an event, is built once for
+# each way of recording. x86_64 only, because the port accesses thread-local words with single instructions
+# relative to the register fs.
 BENCH_RECORD_DIR := build/bench/record
 BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
 BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
@@ -137,13 +139,13 @@ $(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
 build/bench/record/record: $(BENCH_RECORD_OBJS)
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# Bench of the mailbox, with the same port.
+# Bench of the mailbox. It uses the port of the record bench.
 $(BENCH_RECORD_DIR)/control.o: bench/control.c
 	$(BENCH_RECORD_COMPILE)
 build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# Bench of process traces, with the same port.
+# Bench of process traces. It uses the port of the record bench.
 BENCH_PROC_OBJS := $(KTRACE_PROC_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/proc.o
 $(BENCH_RECORD_DIR)/proc.o: bench/proc.c
 	$(BENCH_RECORD_COMPILE)
@@ -165,7 +167,8 @@ BENCH_RUNS += bench/record_linux.sh
 bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
 	sh bench/record_linux.sh
 
-# Bench of portable streams of a version 1 dump of 8 M records, compared with zstd -3 on the dump's bytes.
+# Bench of portable streams: a version 1 dump of 8 M records is converted to a stream, and compressed by zstd
+# -3.
 BENCH_STREAM_DIR := build/bench/stream
 
 $(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a $(HOST_LIBRARIES)
@@ -197,8 +200,8 @@ bench-why: build/bin/ktrace build/demo/x86_64/kernel.elf
 run-bench: $$(BENCH_NEEDS)
 	sh bench/run.sh $(foreach run,$(BENCH_RUNS),'$(run)')
 
-# Runs each bench once on little input, to test that it runs; takes about half a minute. Does not judge the
-# figures. `make check` does the same.
+# Runs each bench once with little input, to test that the bench works. Takes about half a minute. Does not
+# compare the figures with limits. `make check` does the same.
 bench-short: $$(BENCH_NEEDS) build/bench/runs
 	sh bench/short.sh
 

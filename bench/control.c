@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures what it costs a kernel if a host switches its events. A loop records and is interrupted by a tick
- * of 250 Hz, with and without a host that turns 1024 events on and off ten times per second through the
- * mailbox. Everything runs in one process, in alternating runs. The speed is the number of rounds of the loop
- * per CPU time of the loop and its ticks; the result is the ratio of the medians.
+ * Measures how much a kernel is slowed down if a host often turns the kernel's events on and off. A loop
+ * records events and is interrupted by a 250 Hz tick. In every second run, a thread plays the host: ten times
+ * per second it turns 1024 events on or off through the mailbox. The speed is the number of rounds of the
+ * loop, divided by the CPU time of the loop and its ticks. The result is the ratio of the median speeds with
+ * and without the host.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -27,7 +28,7 @@
 
 KTRACE_EVENT(bench, round, "%u", (uint32_t, n));
 
-/* The descriptors that KTRACE_EVENT() would define for an event many.row, MANY times. */
+/* The same descriptor MANY times: the one that KTRACE_EVENT() would define for an event many.row. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];
@@ -54,7 +55,7 @@ static struct ktrx_mailbox *mailbox(void)
 	return (struct ktrx_mailbox *)(uintptr_t)ktrace_root.section[KTRX_SECTION_MAILBOX - 1].address;
 }
 
-/* Posts one request for all of these events, as a host does. */
+/* Posts one request that sets the state of all events in many[], as a host does. */
 static void post(uint8_t state)
 {
 	struct ktrx_mailbox *box = mailbox();
@@ -116,7 +117,7 @@ static double median(double *samples, int count)
 	return samples[count / 2];
 }
 
-/* Returns the microseconds that a tick takes to switch all of these events. */
+/* Returns the microseconds that a tick takes to set the state of all events in many[]. */
 static double switch_us(void)
 {
 	double samples[RUNS];
@@ -147,7 +148,7 @@ static int set_up(pthread_t *host)
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	signal(SIGALRM, tick);
-	/* blocked in the host's thread: the kernel's thread handles the tick */
+	/* the new thread inherits the blocked SIGALRM, so the tick always interrupts the main thread */
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	if (pthread_create(host, NULL, host_main, NULL) != 0)
 		return -1;

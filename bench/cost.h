@@ -5,17 +5,18 @@
 
 struct cost {
 	double ns;	/* processor time per event */
-	double wall_ms; /* wall time of the whole run */
+	double wall_ms; /* wall-clock time of the whole run, in milliseconds */
 	long rss_kb;
 };
 
 /* Runs a program, discards its output, and returns its cost. Ends the bench if the program fails. */
 struct cost cost_run(char **argv, double events);
-/* Updates *best with the lower times and the larger memory of both. */
+/* Updates *best: takes over the times of `cost` if they are lower, and its memory size if it is larger. */
 void cost_keep_best(struct cost *best, struct cost cost);
 /*
- * Prints a line for people on stderr and one of JSON on stdout. Returns true if value <= most. A short run
- * checks only limits of 0, which mean that two results must be equal.
+ * Compares a value with its limit `most`. Prints the comparison as text on stderr and as a line of JSON on
+ * stdout. Returns true if value <= most. A short run does not check limits, except limits of 0, which mean
+ * that two results must be equal.
  */
 int cost_bar(const char *bench, const char *name, double value, double most);
 

@@ -24,7 +24,7 @@ if [ -z "$kernel" ]; then
 	kernel=$(ls "$folder"/boot/vmlinuz-* | head -n 1)
 fi
 
-# entry NAME MODE FILE: prints a file as a member of a cpio archive in the newc format.
+# entry NAME MODE FILE: converts a file to an entry of a cpio archive (newc format) and writes it to stdout.
 entry() {
 	size=$(wc -c <"$3")
 	printf '070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X' 1 "$2" 0 0 1 0 "$size" 0 0 0 0 $((${#1} + 1)) 0

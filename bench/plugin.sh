@@ -14,7 +14,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 plugin=build/lib/ktrace-pt.so
 
-# boot NAME ARGUMENT…: adds its CPU seconds to $tmp/NAME.
+# boot NAME ARGUMENT…: boots a guest and appends QEMU's CPU seconds to $tmp/NAME.
 boot() {
 	name=$1
 	shift
@@ -23,10 +23,11 @@ boot() {
 	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not finish its workload" >&2; exit 1; }
 }
 
-# middle NAME: prints the median of the ratios to the plain boot of the same round.
+# middle NAME: prints the median of the ratios NAME / plain, each from boots of the same round.
 middle() { paste "$tmp/$1" "$tmp/plain" | awk '$2 > 0 { print $1 / $2 }' | sort -n | sed -n "$(((rounds + 1) / 2))p"; }
 
-# packets ARCH: prints the bytes and branches of CPU 0, checked against QEMU's own log.
+# packets ARCH: prints two numbers for CPU 0: the bytes of its trace and the branches in it. Checks the trace
+# against QEMU's own log.
 packets() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff' # without the firmware

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures on the host what it costs to trace a system call of a process (kernel/proc), compared with an
- * event at its entry and one at its exit, and with the hooks of a process that is not traced. Instructions
- * are counted by single-stepping; times are the best of a few runs, in one process. The results are ratios.
+ * Measures on the host what it costs to trace a system call of a process (kernel/proc), compared with two
+ * events (at the call's entry and exit), and with the cost of the hooks if the process is not traced.
+ * Instructions are counted by single-stepping; times are the minimum of a few runs in one process. The
+ * results are ratios.
  *
  * The locks are those that a kernel would have; the file is memory. Records are composed, and written 16 KiB
  * at a time.
@@ -27,7 +28,7 @@
 #define SINK_BUFFER (64u << 10)
 #define DRAIN_AT    (16u << 10)
 
-/* Limit of the ratio to an event at the entry and one at the exit. */
+/* Limit: cost of tracing a system call, divided by the cost of two events (at entry and exit). */
 #define BAR_RATIO 6.0
 
 KTRACE_EVENT(bench, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", (uint16_t, nr),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures what an event costs on the host: the library itself with a port to user space, compared with other
- * designs of a record path, interleaved in one process. Times are CPU time per round, medians. The results
- * are ratios.
+ * Measures the cost of an event on the host. The library runs in user space and is compared with other
+ * designs of a record path, alternately in one process. Times are medians of the CPU time per round. The
+ * results are ratios.
  *
  *   tight     events back to back; reading the counter hides much of the rest
  *   busy      what an event adds to a loop that keeps the ALUs busy: closest to real code
@@ -30,29 +30,32 @@
 
 #define RUNS	  15
 #define TWIN_RUNS 90
-/* the ratio counts as measurable if at least this percentage of the runs counts */
+/* Twins: minimum percentage of runs that must count; otherwise the ratio is "not measurable". */
 #define TWIN_LEAST_PERCENT 66
 #define TRIES		   8 /* attempts to find a moment without a shared core */
 #define TIGHT_ROUNDS	   400000u
 #define BUSY_ROUNDS	   200000u
 #define RING_SLOTS	   8192u
 
-/* Limits. Ratios are to the bare counter read of the same run. */
-#define BAR_TIGHT_RATIO	   1.02
-#define BAR_BUSY_RATIO	   2.0
-#define BAR_NO_CLOCK_RATIO 1.05 /* an xadd takes 1.5 ns on one CPU and 4 ns on another */
-#define BAR_OFF_RATIO	   1.15 /* the number of branches per cycle depends on the CPU */
-#define BAR_INSTRUCTIONS   60
-#define BAR_LOCK_RATIO	   1.0 /* cost of the hooks for taking and releasing a lock, relative to an event */
+/* Upper limits. Most ratios are to a bare read of the counter in the same run. */
+#define BAR_TIGHT_RATIO 1.02
+#define BAR_BUSY_RATIO	2.0
+/* Some slack, because an xadd takes 1.5 ns on one CPU model and 4 ns on another. */
+#define BAR_NO_CLOCK_RATIO 1.05
+/* Some slack, because CPU models execute different numbers of branches per cycle. */
+#define BAR_OFF_RATIO	 1.15
+#define BAR_INSTRUCTIONS 60
+/* Upper limit for the hooks of a lock: the cost of taking and releasing it, relative to an event. */
+#define BAR_LOCK_RATIO 1.0
 
 volatile uint64_t bench_clock = 1;
-static int shared_moments; /* number of times measured although the core was shared */
+static int shared_moments; /* number of measured times that include a shared core */
 
 static const struct variant {
 	const char *name;
 	void (*tight)(uint64_t n);
 	void (*busy)(uint64_t n);
-	int off; /* nonzero: the events are off */
+	int off; /* nonzero: the events are off while the loops run */
 } variants[] = {
 	{ "empty", empty_tight, empty_busy, 0 },
 	{ "counter", counter_tight, counter_busy, 0 },
@@ -110,7 +113,7 @@ static double median(double *samples, int count)
 	return samples[count / 2];
 }
 
-/* Times a loop at a moment when the core was not shared, or at the last of TRIES attempts. */
+/* Returns the time of a loop. If the core was shared meanwhile, measures again, up to TRIES times in all. */
 static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 {
 	double time = 0;
@@ -152,15 +155,17 @@ static struct times measure(void)
 }
 
 /*
- * A thread with its own CPU and ring that times loops at the same time as its twin. The loops to compare run
- * directly one after another, because other load on a machine changes quickly. The ratio of the floor is
- * reported as well: it shows how much two threads that store slow each other down on this machine.
+ * One of two threads that time loops at the same time, each with its own CPU and ring. Loops that are
+ * compared run directly one after another, because other load on a machine changes quickly. `floor` is the
+ * ratio of the cheapest record path: it shows how much any two threads that write to memory slow each other
+ * down on this machine.
  */
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	double floor, ktrace; /* ratio of the loop to the bare counter; 0 if too few runs count */
-	int shared;	      /* number of runs that do not count */
+	/* Ratios of the loops floor_tight and record_tight to the bare counter; 0 if too few runs count. */
+	double floor, ktrace;
+	int shared; /* number of runs that do not count */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -169,7 +174,7 @@ static void thread_set_up(uint32_t cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	/* with only one CPU, the twins take turns, which gives a figure as well */
+	/* Fails if there is only one CPU: the twins then take turns, and the figures are still usable. */
 	sched_setaffinity(0, sizeof(set), &set);
 	bench_cpu = cpu;
 	ktrace_cpu_online(cpu);
@@ -182,10 +187,10 @@ static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), doubl
 }
 
 /*
- * Moves the runs that count to the front and returns their number. A run counts if the empty loops next to it
- * took at most MOMENT_SHARED_RATIO times what they took in the median run of this thread. The fastest run is
- * not used as the reference: two hardware threads of one core slow each other down, and the empty loop is
- * fast whenever the twin waits.
+ * Moves the runs that count to the front and returns their number. A run counts if the empty loops timed
+ * before and after its loops took at most MOMENT_SHARED_RATIO times what they took in the median run of this
+ * thread. The reference is not the fastest run: if both twins run on one core, the empty loop is
+ * exceptionally fast whenever the other twin waits.
  */
 static int twin_choose(double *floor, double *ktrace, const double *slowest, int runs)
 {
@@ -226,7 +231,7 @@ static void *twin_main(void *argument)
 	return NULL;
 }
 
-/* Returns the greater ratio; 0 if one is unknown. */
+/* Returns the greater of two ratios; 0 if one of them is 0 (not measurable). */
 static double worse(double a, double b)
 {
 	if (a == 0 || b == 0)
@@ -234,7 +239,7 @@ static double worse(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Runs two threads and returns the worse ratios of their tight loops to the bare counter. */
+/* Runs two twins. Returns for each ratio the greater one of the two twins. */
 static struct twin two_threads(void)
 {
 	pthread_barrier_t start;
@@ -314,7 +319,10 @@ static int print_bars(const struct times *times)
 	return held;
 }
 
-/* Facts reported by one call, and by an event and a separate call for the state (record/hooks.h). */
+/*
+ * Facts that can be reported in two ways: by one call, or by two calls (an event, and an update of the
+ * state). See record/hooks.h.
+ */
 static const struct fact {
 	const char *name;
 	void (*one)(uint64_t n);
@@ -328,7 +336,7 @@ static const struct fact {
 };
 #define FACTS (sizeof(facts) / sizeof(facts[0]))
 
-/* Times both ways alternately. */
+/* Measures and prints both ways of reporting each fact, in alternating runs. */
 static void print_facts(const char *how)
 {
 	const int runs = bench_times(RUNS);
@@ -352,7 +360,7 @@ static void print_facts(const char *how)
 	}
 }
 
-/* Must run last, because the state hooks cannot be turned on again. */
+/* Must be the last measurement, because the state hooks cannot be turned on again. */
 static void measure_facts(void)
 {
 	fprintf(stderr, "%-9s %-7s %10s %10s %10s %10s\n", "fact", "", "two, ns", "one, ns", "two, steps",

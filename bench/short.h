@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * If BENCH_SHORT is in the environment (make bench-short), each bench runs once on little input, to test that
- * it runs. Figures are not judged; results that must be equal still are.
+ * If BENCH_SHORT is in the environment (make bench-short), each bench runs once with little input, to test
+ * that the bench works. Figures are not compared with limits, but results that must be equal are still
+ * compared.
  */
 #ifndef BENCH_SHORT_H
 #define BENCH_SHORT_H

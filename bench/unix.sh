@@ -26,7 +26,8 @@ trap 'exit 1' INT TERM
 
 off="ktrace=*=off" all="debug=ktrace"
 
-# guest ARCH CPUS ARGUMENTS [OPTION…]: prints the console's output, and writes QEMU's process id to $tmp/pid.
+# guest ARCH CPUS ARGUMENTS [OPTION…]: runs a guest, prints its console output, and writes QEMU's process id
+# to $tmp/pid.
 guest() {
 	guest_arch=$1 guest_cpus=$2 guest_arguments=$3
 	shift 3
@@ -34,8 +35,8 @@ guest() {
 		$(sh scripts/qemu.sh "$guest_arch" "$guest_cpus") "$@" -append "$guest_arguments" </dev/null 2>"$tmp/err"
 }
 
-# Prints the programs of a boot. The last load does not count, because QEMU's CPU time cannot be read after QEMU
-# has ended.
+# Prints the value of run= for one boot: $pairs pairs of loads, with events off and on, and a last load. The
+# last load is not measured, because QEMU may end before its CPU time is read.
 programs() {
 	load=time:make:4:$files
 	for pair in $(seq "$pairs"); do
@@ -48,8 +49,9 @@ programs() {
 	echo "$load"
 }
 
-# Reads a guest's console. For each load that ends, prints its time by the guest's clock in microseconds, and
-# the CPU time of QEMU's threads so far in nanoseconds, 0 if QEMU has ended.
+# Reads a guest's console. At the end of each load, prints two numbers: the load's duration by the guest's
+# clock, in microseconds, and the CPU time of QEMU's threads since QEMU's start, in nanoseconds (0 if QEMU has
+# ended).
 load_times() {
 	while IFS= read -r line; do
 		case $line in
@@ -62,8 +64,9 @@ load_times() {
 	done
 }
 
-# pairs_of ARCH: appends "pair OFF-MS ALL-MS OFF-CPU-MS ALL-CPU-MS" for each pair of a boot to $tmp/runs. On a busy host several
-# lines of the console may arrive at once, and the CPU time between them is not known. Such a pair does not count.
+# pairs_of ARCH: boots once and appends a line "pair OFF-MS ALL-MS OFF-CPU-MS ALL-CPU-MS" to $tmp/runs for
+# each pair of loads (events off, all events on). On a busy host several lines of the console may arrive at
+# once, and the CPU time between them is not known. Such a pair does not count.
 pairs_of() {
 	guest "$1" 2 "run=$(programs)" | load_times >"$tmp/times"
 	awk -v loads=$((2 * pairs)) '
@@ -87,7 +90,7 @@ instructions() {
 		awk -v variant="$2" '/^time: make:/ { print variant, $3 }' >>"$tmp/runs"
 }
 
-# Counts the events of the load, with rings that hold all of them.
+# Counts the events that one load records. The rings are large enough to hold all of them.
 events() {
 	build/bin/ktrace run -q --timeout 300 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" 2) \
 		-append "$all slots=524288 run=time:make:4:$files" </dev/null >"$tmp/console" 2>"$tmp/err"
@@ -115,8 +118,8 @@ middle() {
 # median VARIANT COLUMN
 median() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | middle; }
 
-# ratio OFF ALL: prints the median of the ratios of two columns of the pairs, and its 95 % confidence
-# interval.
+# ratio OFF ALL: computes the ratio of two columns, ALL / OFF, for each pair. Prints the median of the ratios
+# and its 95 % confidence interval.
 ratio() {
 	awk -v off="$1" -v all="$2" '$1 == "pair" { print $all / $off }' "$tmp/runs" | sort -n >"$tmp/ratios"
 	awk -v middle="$(middle <"$tmp/ratios")" '

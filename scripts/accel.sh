@@ -24,8 +24,8 @@ usage() {
 	exit 2
 }
 
-# x86_64: the last 16 bytes of a firmware, where the CPU starts: mov ecx,5000000; loop; out 0xf4; hlt. QEMU's
-# exit status is 33.
+# x86_64: runs a firmware image. The CPU starts in its last 16 bytes, which contain: mov ecx,5000000; loop;
+# out 0xf4; hlt. QEMU's exit status is 33.
 probe_x86_64() { # ACCELERATOR IMAGE
 	head -c 65520 /dev/zero >"$2"
 	printf '\146\271\100\113\114\000\147\342\375\260\020\346\364\364\364\364' >>"$2"
@@ -35,7 +35,8 @@ probe_x86_64() { # ACCELERATOR IMAGE
 	[ "$status" -eq 33 ]
 }
 
-# aarch64: mov x1,#0x4b4b40; subs; b.ne; PSCI's SYSTEM_OFF by hvc. QEMU's exit status is 0.
+# aarch64: runs a kernel image that contains: mov x1,#0x4b4b40; subs; b.ne; a PSCI call SYSTEM_OFF by hvc.
+# QEMU's exit status is 0.
 probe_aarch64() {
 	printf '\141\011\240\322\001\150\211\362\041\004\000\361\341\377\377\124' >"$2"
 	printf '\000\200\260\122\000\001\200\162\002\000\000\324\000\000\000\024' >>"$2"
@@ -54,7 +55,7 @@ probe() { # ARCH ACCELERATOR
 	return $result
 }
 
-# Prints everything that the cached result depends on.
+# Prints everything on which the cached result depends, to detect an outdated cache.
 key() {
 	cat /proc/sys/kernel/random/boot_id 2>/dev/null || uname -a
 	"qemu-system-$1" --version 2>/dev/null | head -n 1

@@ -33,17 +33,18 @@ names() { # ARCH FILE
 	esac | awk '$2 ~ /^[tT]$/ { print $1, 0, $3 }'
 }
 
-# Prints the functions that contain these block addresses (16 digits each). Sorts addresses and names
-# together.
+# Reads block addresses (16 digits each) from standard input. Prints the names of the functions that contain
+# them, sorted, each once.
 named() { # ARCH FILE
 	{ names "$1" "$2"; sed 's/$/ 1/'; } | LC_ALL=C sort | awk '$2 == 0 { name = $3 } $2 == 1 { print name }' |
 		LC_ALL=C sort -u
 }
 
-# Prints the addresses of blocks in the log on standard input, for one CPU or all: "Trace 0: 0x7f…
-# [cs_base/pc/flags/…] name". QEMU logs a block before it runs the block. If it stops before that, it logs
-# "Stopped execution of TB chain before 0x7f… [pc] name" without the CPU, and logs the block again later,
-# perhaps on another CPU. If only one CPU is about to run the block, the line belongs to it.
+# Reads QEMU's log from standard input. Prints the addresses of the translated blocks that were run by one
+# CPU, or by all CPUs. A line of the log is "Trace 0: 0x7f… [cs_base/pc/flags/…] name". QEMU logs a block
+# before it runs the block. If QEMU stops the CPU before that, it logs "Stopped execution of TB chain before
+# 0x7f… [pc] name" without the CPU, and logs the block again later, perhaps on another CPU. If the last logged
+# block of exactly one CPU is this block, the line belongs to that CPU.
 blocks() { # [CPU]
 	LC_ALL=C awk -v wanted="$1${1:+:}" '
 		function flush(cpu) { if (cpu in block && (wanted == "" || cpu == wanted)) print address[cpu] }
@@ -72,7 +73,8 @@ boot() {
 	return 1
 }
 
-# decode WORDS…: decodes the functions in the trace.
+# decode WORDS…: decodes $tmp/trace and writes the functions in it to $tmp/decoded. WORDS are options of
+# ktrace hwt.
 decode() {
 	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/messages" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/messages" >&2; return 1; }
 }
@@ -91,8 +93,8 @@ program() { # ARCH PROGRAM
 	fi
 }
 
-# Prints ranges for -dfilter: the kernel's code without these functions, which run so often that they would
-# fill most of the log.
+# Prints address ranges for -dfilter: the kernel's code without the functions in $loops, which run so often
+# that they would fill most of the log.
 loops='memmove|memset|console_write|arch_console_putc'
 kernel_ranges() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort | awk -v loops="^($loops)\$" '
@@ -103,8 +105,9 @@ kernel_ranges() { # ARCH FILE
 		END { print "0x" from "..0x" last }'
 }
 
-# Prints the functions of blocks from ENABLE to DISABLE, in the order in which they ran. If several functions
-# have one address, takes the alphabetically first.
+# The third argument is a file of block addresses in the order in which the blocks ran. Prints the sorted
+# names of the functions that ran from ENABLE to DISABLE. If several functions have the same address, uses the
+# alphabetically first name.
 between() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		NR == FNR { if ($1 != last) { at[++n] = last = $1; first[n] = $3 } next }
@@ -123,8 +126,8 @@ between() { # ARCH FILE
 		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
 }
 
-# Prints each name as the alphabetically first one of its group. Names with the same address are a group. If a
-# name has several addresses, their groups are joined.
+# Replaces each name by the alphabetically first name of its group. Names with the same address form a group.
+# If a name has several addresses, the groups of these addresses are joined.
 canonical() { # ARCH FILE NAMES
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }

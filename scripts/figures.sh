@@ -7,7 +7,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-figures.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# figure VALUE AIM WHAT: prints a row.
+# figure VALUE AIM WHAT: prints a line with the value, the aim, and what was counted.
 figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 
 # sources FOLDER…: prints the C, C++, header and assembler files in the folders.
@@ -19,7 +19,7 @@ lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 # Writes all quoted includes, one per line: the including file, and the included name.
 sources host kernel include | xargs grep -H '^[ 	]*#[ 	]*include[ 	]*"' | sed 's/^\([^:]*\):.*"\(.*\)".*/\1 \2/' >"$tmp/includes"
 
-# Prints headers that at most one file includes, not counting the source of the same name.
+# Prints the headers that at most one file includes. The source with the header's own name does not count.
 lone_headers() {
 	sources host kernel | grep '\.h$' | while read -r header; do
 		base=${header##*/} own=${header%.h}.c
@@ -31,7 +31,8 @@ lone_headers() {
 	done
 }
 
-# Prints the bytes of preprocessed text for an event that is declared and used once, without the text of the headers.
+# Prints how many bytes of preprocessed text the declaration and one use of an event add to a source that
+# includes the headers.
 event_bytes() {
 	printf '#include "ktrace/ktrace.h"\n' >"$tmp/without.c"
 	{
@@ -44,13 +45,15 @@ event_bytes() {
 	done | xargs | awk '{ print $1 - $2 }'
 }
 
-# Prints functions of more than 60 lines. clang-format puts the braces of a function into the first column.
+# Prints functions of more than 60 lines. This relies on clang-format, which puts the outer braces of a
+# function into the first column.
 long_functions() {
 	sources host kernel include | grep '\.[ch]$' | xargs awk 'FNR == 1 { begun = 0 } /^\{/ { begun = FNR }
 		/^\}/ { if (begun && FNR - begun - 1 > 60) print FILENAME ":" begun; begun = 0 }'
 }
 
-# Counts include cycles of headers. Searches a name in the folder of the including file, then in include/ and host/.
+# Counts cycles of headers that include each other. An included name is searched in the folder of the
+# including file, then in include/ and host/.
 cycles() {
 	while read -r from name; do
 		for place in "${from%/*}/$name" "include/$name" "host/$name"; do

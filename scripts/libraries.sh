@@ -10,9 +10,11 @@
 # static archives. A library without an archive is linked shared, and a line on stderr names it.
 set -eu
 
-# Packages of pkg-config. Packages joined by a comma exchange data structures, so they are linked in the same way.
+# Packages of pkg-config. Packages joined by a comma exchange data structures, so either all of them are
+# linked as archives, or all of them are linked shared.
 packages="libzstd libdw,libelf libseccomp ncursesw jansson"
-# Libraries that pkg-config does not know, their headers, and further libraries that an archive needs.
+# Libraries without a pkg-config package, and their headers. needs() prints the further libraries that a
+# library's archive needs.
 others="ipt opencsd_c_api iberty"
 headers="intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h"
 needs() {
@@ -21,7 +23,7 @@ needs() {
 	esac
 }
 
-# require: ends the script if a header or a package is missing.
+# Ends the script if a header or a package of pkg-config is missing.
 require() {
 	# shellcheck disable=SC2046,SC2086
 	if ! pkg-config --exists --print-errors $(echo $packages | tr , ' ') ||
@@ -44,7 +46,8 @@ has_archive() {
 	return 1
 }
 
-# archives WORD…: prints the words with archives instead of -lNAME. Fails if an archive is missing. The C library stays shared.
+# archives WORD…: prints linker arguments, with the archive libNAME.a instead of each -lNAME. Fails if an
+# archive is missing. The libraries of glibc (-lc, -lm, …) stay shared.
 archives() {
 	folders=
 	for word; do
@@ -65,7 +68,8 @@ archives() {
 	done
 }
 
-# add NAME "SHARED WORDS" "WORDS OF ARCHIVES": prints the archives or, if one is missing, the shared words.
+# add NAME "SHARED" "ARCHIVES": prints linker arguments for the library NAME: "ARCHIVES" with archives if all
+# of them exist, otherwise "SHARED".
 add() {
 	# shellcheck disable=SC2086
 	if [ "$static" = 0 ]; then

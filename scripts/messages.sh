@@ -21,7 +21,7 @@ limit=10 # seconds for a command
 
 heading() { printf '\n==== %s ====\n\n' "$1"; }
 
-# Prints the words of a command as they would be typed.
+# Prints a command as a user would type it.
 words() {
 	printf '$'
 	for word; do
@@ -33,10 +33,11 @@ words() {
 	echo
 }
 
-# Prints a file, with other control characters than tab and newline replaced.
+# Prints a file. Replaces control characters, except tab and newline, by "?".
 text() { tr '\000-\010\013-\037' '?' <"$1"; }
 
-# Runs a command and prints its output. Of "sh -c COMMAND" prints only COMMAND.
+# Runs a command and prints its output. Prints the command first; if it is "sh -c COMMAND", prints only
+# COMMAND.
 try() {
 	if [ "$1" = sh ] && [ "$2" = -c ]; then printf '$ %s\n' "$3"; else words "$@"; fi
 	timeout "$limit" "$@" </dev/null >"$tmp/.out" 2>"$tmp/.err"
@@ -53,7 +54,7 @@ try() {
 	echo
 }
 
-# Prints a text in full.
+# Runs a command and prints its output in full, without the limits of try.
 page() {
 	words "$@"
 	timeout "$limit" "$@" </dev/null 2>&1
@@ -341,7 +342,7 @@ try sh -c 'ktrace show --help >/dev/full'
 try sh -c 'ktrace kdump -f linux.ktrace >/dev/full'
 try sh -c 'ktrace hwt --calls --elf x86_64.elf x86_64.branches >/dev/full'
 try sh -c 'ktrace show exit.ktrx | head -n 1'
-# Uses redirection, because a command that replaces its output file would replace the device.
+# The shell writes to /dev/full: with the option -o /dev/full, the command would replace the device by a file.
 try sh -c 'ktrace export --format json exit.ktrx -o - >/dev/full'
 try sh -c 'ktrace export --format perfetto exit.ktrx -o - >/dev/full'
 for out in folder absent/out exit.ktrx; do

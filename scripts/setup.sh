@@ -13,9 +13,10 @@ x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
 check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3"
-# Commands that may be installed without Debian packages, each with the package to use if the command is missing.
+# Commands, each with a Debian package. The package is installed only if the command is missing, because the
+# command may have been installed in another way.
 check_commands="node:nodejs npm:npm"
-# Rust with the sources of its core library: for bare-metal targets the library is built from them.
+# Rust with the sources of its core library, because the library is built from them for bare-metal targets.
 rust="cargo rustc rust-src librust-compiler-builtins-dev"
 
 case "${1-}" in
@@ -36,7 +37,8 @@ if [ "$1" = check ]; then
 	for command in $check_commands; do
 		command -v "${command%%:*}" >/dev/null || wanted="$wanted ${command#*:}"
 	done
-	# A toolchain that does not come from Debian often lacks the sources. Debian's toolchain is then used as well.
+	# A Rust toolchain that does not come from Debian often lacks the sources of the core library. Then
+	# Debian's toolchain is installed as well.
 	[ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core" ] || wanted="$wanted $rust"
 fi
 

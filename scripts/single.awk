@@ -8,7 +8,7 @@
 
 function folder(file) { sub(/[^\/]*$/, "", file); return file }
 
-# Returns a path without its .. parts.
+# Returns the path with each "NAME/../" removed.
 function plain(path) {
 	while (sub(/[^\/]+\/\.\.\//, "", path))
 		;
@@ -32,7 +32,7 @@ function join_cpus(    n, count, cpus, macros) {
 	join("kernel/arch/generic/ktrace_arch.h")
 }
 
-# Prints what replaces an #include line of the file `from`.
+# Prints the text that replaces an #include line. `from` is the file that contains the line.
 function take(line, from,    name) {
 	name = line
 	sub(/^[^"<]*["<]/, "", name)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * floor_v1 timeline|summary FILE: a minimal decoder for the output of gen_v1, to compare ktrace with. It
- * reads eight full rings through windows, merges them by selecting the lowest of eight stamps, and formats
- * the dozen events that occur. It checks nothing, and supports no filters, damage or other formats. Its
- * timeline equals that of the tools byte for byte; its summary has counts only.
+ * floor_v1 timeline|summary FILE: a minimal decoder for the output of gen_v1, as a reference for ktrace's
+ * speed. It reads eight full rings piece by piece, merges them by selecting the lowest of eight timestamps,
+ * and formats the dozen events that occur. It checks nothing, and supports no filters, damage or other
+ * formats. Its timeline is identical to that of ktrace-decode; its summary contains only counts.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,10 @@ static int refill(uint32_t cpu)
 	return 1;
 }
 
-/* Stamps decrease once, where the ring wrapped. Finds the slot after that by binary search. */
+/*
+ * Finds the slot of the oldest record by binary search. From one slot to the next, timestamps decrease only
+ * once: from the newest record to the oldest.
+ */
 static void find_first(uint32_t cpu)
 {
 	struct ktrx1_record first, middle;
@@ -145,7 +148,7 @@ static char *put_line(char *at, const struct ktrx1_record *record, const struct 
 
 	if (microseconds == UINT64_MAX)
 		time = base_ticks_time(record->stamp - base, header.frequency);
-	/* Correct for times of up to a day. */
+	/* This works for times of less than a day. */
 	PUT("[    ");
 	at -= (time.seconds > 9) + (time.seconds > 99) + (time.seconds > 999) + (time.seconds > 9999);
 	at = base_put_decimal(at, time.seconds);

@@ -19,7 +19,7 @@
 
 struct process {
 	uint32_t pid;
-	int call; /* number of the current system call, -1: none */
+	int call; /* number of the system call that the process is in; -1: none */
 };
 
 struct machine {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS...]: measures the cost of decoding: whole processes, processor time as the kernel accounts
- * it, the best of several runs that alternate with those of a minimal decoder, the floor. Prints JSON lines
- * on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from that of
- * the floor.
+ * measure [RECORDS...]: measures the processor time and memory of whole decoder processes. Runs alternate
+ * with runs of a minimal decoder, "the floor"; the best of several runs counts. Prints JSON lines on stdout,
+ * the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from the floor's
+ * timeline.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #include "../cost.h"
 #include "../short.h"
 
-#define BIN	   "build/bin"		/* ktrace */
-#define WORK	   "build/bench/decode" /* the programs of the bench, and the traces while they are needed */
+#define BIN "build/bin" /* ktrace */
+/* Folder of the bench's programs, and of the traces while they are in use. */
+#define WORK	   "build/bench/decode"
 #define PATH_BYTES 128
 #define MILLION	   1048576.0
 
@@ -71,7 +72,7 @@ static int bar(const char *name, double value, double most)
 	return cost_bar("decode", name, value, most);
 }
 
-/* Checks the limits for one number of records. */
+/* Checks the limits for a trace of that many records. */
 static int check(double records, const struct cost *best)
 {
 	static const char *const memory[] = { "timeline, MB", "summary, MB", "json, MB" };

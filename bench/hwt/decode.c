@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * decode FILE [MOST [ROUNDS]]: measures the cost of decoding a trace unit's packets into steps, compared with
- * a bare loop over libipt's block decoder with the same images, the same ends of blocks and the same
- * resynchronisation. Both are processor time of this process, measured alternately, stream by stream. The
- * decoding is divided into short slices, so that other load on the machine disturbs only some of them; the
- * best of many rounds counts for each slice. Prints a JSON line on stdout and the limit on stderr; exits with
- * 1 if it is exceeded.
+ * decode FILE [MOST [ROUNDS]]: measures the processor time that ktrace needs to decode a trace unit's packets
+ * into steps. The reference is a bare loop over libipt's block decoder, which uses the same code images, ends
+ * blocks at the same instructions, and resynchronises in the same way. Both decode the same stream
+ * alternately. The decoding is divided into short slices, so that other load on the machine disturbs only
+ * some of them; for each slice, the minimum of many rounds counts. Prints a JSON line on stdout and the limit
+ * on stderr; exits with 1 if the limit is exceeded.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@
 #define SLICE  8192u /* runs */
 #define MOST   1.2
 
-/* The work of one way to decode a stream in a round, and the minimum cost of each slice. */
+/* Costs of one of the two decoders for one stream. Counts are those of the last round. */
 struct amount {
 	uint64_t instructions, runs;
 	double since; /* time at which the slice began */
 	size_t slices, room;
 	double *best;
-	double ns; /* sum of the minimum costs of all slices */
+	double ns; /* sum over all slices of their minimum costs */
 };
 
 static double now(void)
@@ -83,7 +83,7 @@ static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_
 	amount->runs = runs;
 }
 
-/* The code for the bare loop, and the stamp that it has reached. */
+/* State of the bare loop: the code to decode, and the timestamp that the loop has reached. */
 struct code {
 	struct pt_sections *sections;
 	const struct hwt_stream *stream;
@@ -97,7 +97,7 @@ static uint64_t stamp_of(void *decoder)
 	return code->stamp;
 }
 
-/* Sets the image that is valid at a time of the unit. */
+/* Selects the code image that is valid at a timestamp of the trace unit's clock; 0: at the start. */
 static void set_time(struct pt_block_decoder *decoder, struct code *code, uint64_t time)
 {
 	code->stamp = time ? hwt_stream_stamp(code->stream, time) : 0;
@@ -108,7 +108,7 @@ static void set_time(struct pt_block_decoder *decoder, struct code *code, uint64
 		code->until = 0;
 }
 
-/* Decodes everything with libipt, as its documentation describes. */
+/* The bare loop: decodes the whole stream with libipt, as libipt's documentation describes. */
 static void drain(struct pt_block_decoder *decoder, struct code *code, struct amount *amount)
 {
 	uint64_t instructions = 0, runs = 0;
@@ -162,7 +162,7 @@ static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt
 	pt_sections_close(code.sections);
 }
 
-/* Adds the minimum cost of a stream. */
+/* Adds the minimum costs of one stream to the totals of both decoders. */
 static void measure(const struct hwt_file *file, size_t stream, struct hwt_images *images, int rounds,
 		    struct amount *bare, struct amount *steps)
 {

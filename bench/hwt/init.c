@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first program of an x86_64 Linux guest, without a libc. Runs itself in processes that compute, each at
- * its own addresses, and then powers the machine off.
+ * The first program of an x86_64 Linux guest, without a libc. Starts copies of itself that compute, each
+ * process with its own random addresses, waits for them, and powers the machine off.
  */
 #include <linux/reboot.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ __attribute__((used)) static void run(const long *stack)
 		continue;
 }
 
-/* The kernel passes arguments on the stack, which is aligned for a call here. */
+/* At entry, the stack pointer is the address of the argument count, and is aligned as a call requires. */
 __asm__(".globl _start\n"
 	"_start:\n"
 	"	movq %rsp, %rdi\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * gen TRACE CALLS: writes a process trace with that many Linux x86_64 system calls of two processes with two
- * threads each: a file is opened, examined, read, mapped, searched and closed; every seventh open fails. 2.4
- * records per call.
+ * threads each: a file is opened, examined, read, mapped, searched and closed; every seventh open fails.
+ * There are about 2.4 records for each call.
  */
 #include <stdint.h>
 #include <stdio.h>

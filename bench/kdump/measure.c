@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [CALLS...]: measures the cost of printing a process trace, compared with awk on strace's text for
- * the same calls: whole processes, processor time as the kernel accounts it, the best of several alternating
- * runs. The limits for lines are relative to an awk program that splits each call into its arguments, as
- * kdump must; another one, which extracts only what a table of calls needs, is compared with kdump's own
- * table. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the tables
- * differ.
+ * measure [CALLS...]: measures the processor time of printing a process trace with kdump, compared with awk
+ * programs that parse strace's text for the same calls. Whole processes are measured; the best of several
+ * alternating runs counts. The reference for kdump's lines is an awk program that splits each call into its
+ * arguments, as kdump must. The reference for kdump's table of calls is an awk program that extracts only
+ * what the table needs. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is
+ * exceeded or the tables differ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,10 @@ static void measure(double records, struct cost *best)
 	}
 }
 
-/* Compares the calls, errors and seconds of each call, sorted by name. Returns nonzero if they are equal. */
+/*
+ * Compares two tables of system calls, kdump's and awk's: count, errors and seconds of each call. Returns
+ * nonzero if the tables are equal.
+ */
 static int same_table(void)
 {
 	return system(KDUMP " --count " TRACE " | awk 'NF > 4 && $NF != \"total\" && $1 + 0 == $1 { printf "

@@ -27,7 +27,7 @@ function take_arguments(rest, n) {
 	}
 	if ($0 ~ /<unfinished \.\.\.>$/)
 		next
-	# The result is after the last ") = ", because strings may contain that as well.
+	# The result is after the last ") = ": an earlier one may be part of a string argument.
 	if (!match($0, /\) += [^"]*$/))
 		next
 	result = substr($0, RSTART)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * gen_v2 OUT RINGS EVENTS: writes a version 2 dump with that many events, spread over that many rings in an
- * order that a branch predictor cannot learn. The rings are full, so the same number of events is the same
- * number of slots.
+ * order that a branch predictor cannot learn. The rings are full, so their total number of slots does not
+ * depend on RINGS.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,7 +42,10 @@ static inline void sleep(void)
 	ktrace_thread_switch(OTHER, SELF);
 }
 
-/* Each fact reported by one call, and by two: an event that the kernel declares, and a call for the state. */
+/*
+ * Facts reported in two ways: by one call, or by two calls (an event that the kernel declares, and an update
+ * of the state).
+ */
 KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u", (uint32_t, prev), (uint32_t, next),
 	     (uint32_t, state));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));

@@ -9,12 +9,15 @@
 	void hooks_##name##_tight(uint64_t n); \
 	void hooks_##name##_busy(uint64_t n)
 HOOK_LOOPS(lock);	/* a lock held by the CPU is taken and released */
-HOOK_LOOPS(mutex);	/* a lock held by the thread */
+HOOK_LOOPS(mutex);	/* a lock held by the thread is taken and released */
 HOOK_LOOPS(interrupts); /* interrupts are disabled and enabled */
 HOOK_LOOPS(irq);	/* an interrupt is entered, ended and left */
 HOOK_LOOPS(sleep);	/* a thread sleeps, is woken and runs: two context switches */
 
-/* Loops over a fact reported by one call of ktrace/facts.h, and by an event and a call for the state. */
+/*
+ * Loops over facts that are reported in one of two ways: by one call of ktrace/facts.h ("one"), or by two
+ * calls, an event and an update of the state ("two").
+ */
 #define FACT_LOOPS(name)                     \
 	void hooks_##name##_one(uint64_t n); \
 	void hooks_##name##_two(uint64_t n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A port to user space on x86_64 Linux, for benchmarks. Each thread acts as a CPU. Its reserve word and the
- * address of its ring are in thread-local storage at fixed offsets from fs, as in a kernel at fixed offsets
- * from gs.
+ * A port to user space on x86_64 Linux, for benchmarks. Each thread acts as a CPU. A thread's reserve word
+ * and the address of its ring are thread-local variables, at fixed offsets from the register fs. A kernel has
+ * them at fixed offsets from gs.
  */
 #ifndef BENCH_KTRACE_PORT_H
 #define BENCH_KTRACE_PORT_H
@@ -18,8 +18,8 @@ extern __thread uint32_t bench_cpu;
 #define KTRACE_PORT_THREAD  "%%fs:bench_thread@tpoff"
 
 /*
- * Each ring belongs to one thread, and no signal handler records. So a writer cannot be lapped, and the ring
- * need not be computed from the word.
+ * Each ring belongs to one thread, and no signal handler records. So no other writer can overtake a writer in
+ * its ring, and the ring is known without the reserve word.
  */
 #ifndef BENCH_CHECKED
 #define KTRACE_PORT_PINNED

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the timed loops: their arguments, and work for the ALUs that does not depend on the event. */
+/* Shared by the timed loops: their arguments, and arithmetic work that does not depend on the event. */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 
@@ -9,7 +9,10 @@
 #define FIVE_ARGUMENTS(i) \
 	(uint32_t)(i), (uint32_t)((i)*5), (uint32_t)((i) ^ 0x3c3c), (uint32_t)((i) + 11), (uint32_t)((i) >> 2)
 
-/* Eight independent chains, about 9 ns of throughput-bound work per round. */
+/*
+ * Eight independent chains of additions and similar instructions. They take about 9 ns per round, limited by
+ * the throughput of the ALUs.
+ */
 #define BUSY_BEGIN(n) uint64_t r0 = (n), r1 = 1, r2 = 2, r3 = 3, r4 = 4, r5 = 5, r6 = 6, r7 = 7
 #define BUSY_STEP                                             \
 	"add $3, %0\n add $5, %1\n add $7, %2\n add $9, %3\n" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Times loops at moments when the thread had its core alone. A virtual CPU may share its core with another
- * virtual machine, for milliseconds or minutes. An empty loop then takes up to twice as long, and loops that
- * store are slowed down more than loops that wait for the counter, so ratios are wrong. So an empty loop is
- * timed before and after each loop.
+ * Times loops, and detects whether the thread had its core for itself meanwhile. A virtual CPU may share its
+ * core with another virtual machine, for milliseconds or minutes. An empty loop then takes up to twice as
+ * long, and loops that write to memory are slowed down more than loops that wait for the counter; ratios of
+ * such times are wrong. Therefore an empty loop is timed before and after each loop.
  */
 #ifndef BENCH_MOMENT_H
 #define BENCH_MOMENT_H
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * If an empty loop takes at least this multiple of its usual time, the core was shared. Changes of the
- * CPU's frequency have a smaller effect.
+ * If an empty loop takes more than this multiple of its usual time, the core was shared. Changes of the CPU's
+ * frequency have a smaller effect.
  */
 #define MOMENT_SHARED_RATIO 1.15
 

@@ -62,7 +62,7 @@ static inline void locked_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d,
 	store(&ring[mine % SLOTS], ordered_counter(), a, b, c, d, e);
 }
 
-/* The minimum cost of a reservation that is safe against interrupts, without the counter. */
+/* The cheapest reservation that interrupts cannot break: one unlocked xadd. Does not read the counter. */
 static inline void added_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e)
 {
 	uint64_t mine = 1;
@@ -71,7 +71,10 @@ static inline void added_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, 
 	store(&ring[mine % SLOTS], mine, a, b, c, d, e);
 }
 
-/* The same reservation, with the check of a record over the stored values, a thread and the lap. */
+/*
+ * Like added_record, but also computes a record's check value from the stored values, the thread and the
+ * number of the lap.
+ */
 static inline void checked_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e)
 {
 	uint64_t mine = 1, check;

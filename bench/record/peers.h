@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Other designs of a record path, timed in the same run, so that figures can be given as ratios. */
+/* Other designs of a record path. They are timed in the same run as the library, as references for ratios. */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
@@ -11,23 +11,23 @@ void empty_busy(uint64_t n);
 void counter_tight(uint64_t n);
 void counter_busy(uint64_t n);
 
-/* Eight times: a load, and a branch that is not taken. */
+/* A load, and a branch that is not taken, eight times per round. */
 void branch_tight(uint64_t n);
 void branch_busy(uint64_t n);
 
-/* A plain index and six stores: no tracer can be cheaper. */
+/* A plain index, a read of the counter, and the stores of one slot: no tracer can be cheaper. */
 void floor_tight(uint64_t n);
 void floor_busy(uint64_t n);
 
-/* An unlocked add and six stores, without the counter. */
+/* An unlocked add and the stores of one slot, without a read of the counter. */
 void added_tight(uint64_t n);
 void added_busy(uint64_t n);
 
-/* An unlocked add and six stores, with the check of a record over the stored values. */
+/* The same, plus a check value that is computed from the stored values as in a record. */
 void add_check_tight(uint64_t n);
 void add_check_busy(uint64_t n);
 
-/* One ring, reserved with a locked add and stamped with rdtscp. */
+/* One ring for all threads: a slot is reserved with a locked add; the timestamp is read with rdtscp. */
 void locked_tight(uint64_t n);
 void locked_busy(uint64_t n);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The timed loops around an event, built three times: unchanged, without the clock (BENCH_NO_CLOCK), and with
- * the check for lapped writers that a pinned port omits (BENCH_CHECKED).
+ * the check whether another writer has overtaken this one in its ring, which a pinned port omits
+ * (BENCH_CHECKED).
  */
 #include <ktrace/ktrace.h>
 
@@ -49,7 +50,10 @@ void SITE_NAME(call_busy)(uint64_t n)
 	}
 }
 
-/* Eight sites per round, to measure an event that is off: a single one is hidden by the cost of the loop. */
+/*
+ * Eight trace points per round, to measure events that are off: the cost of a single one is hidden by the
+ * cost of the loop.
+ */
 void SITE_NAME(eight_tight)(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: measures the cost and the size of a portable stream, compared with zstd -3 on the bytes
- * of the same version 1 dump: whole processes, processor time as the kernel accounts it, the best of several
- * alternating runs. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or
- * the timelines of stream and dump differ.
+ * measure [RECORDS]: converts a version 1 dump to a portable stream, and measures the processor time and the
+ * stream's size. The reference is zstd -3 on the bytes of the dump. Whole processes are measured; the best of
+ * several alternating runs counts. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit
+ * is exceeded or the timelines of stream and dump differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

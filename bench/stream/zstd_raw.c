@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * zstd_raw FILE OUT: compresses a file like `zstd -3`, with the library that ktrace uses, to compare streams
- * with it.
+ * zstd_raw FILE OUT: compresses a file as `zstd -3` does, but with the library that ktrace uses. It is the
+ * reference for the cost of streams.
  */
 #include <fcntl.h>
 #include <stdio.h>
