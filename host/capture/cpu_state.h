@@ -41,7 +41,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
  */
 
 #define CAPTURE_STACK_PAGE  4096u
-#define CAPTURE_STACK_PAGES 4u /* most pages that are read together */
+#define CAPTURE_STACK_PAGES 4u /* largest number of pages that are read at a time */
 
 struct capture_stack_page {
 	uint32_t cpu;
@@ -58,20 +58,21 @@ struct capture_stacks;
  */
 int capture_stacks_open(struct capture_stacks **stacks, const char *registers);
 /*
- * Sets `cpu` and `address` of pages that must be read next, at most `room`, one for each CPU.
- * Returns their number; 0 if all stacks have been walked.
+ * Fills in `cpu` and `address` of the pages that must be read next: one page per CPU, and at most `room`
+ * pages.
+ * Returns the number of these pages; 0 if all stacks have been walked.
  */
 unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_stack_page *page, unsigned room);
 /* Supplies a page that capture_stacks_wanted() asked for, and continues the walk. */
 void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page);
 /*
  * Returns the registers, followed by a line "stack N HEX …" for each CPU that has return addresses. The
- * caller frees the text. NULL: no memory.
+ * caller frees the text. Returns NULL if memory is short.
  */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);
 
-/* Reads the pages and sets `readable` in each. Returns 0, or an error that ends the walk. */
+/* Reads the given pages and sets `readable` in each. Returns 0, or an error, which ends the walk. */
 typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
 /*
  * Adds the "stack" lines to *text, which holds the registers.
@@ -93,8 +94,9 @@ int capture_core_registers(const char *path, char **text);
 
 /*
  * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
- * (spec/ktrx.md section 3). `memory`: the core's memory. `image`: the trace in it. *text: for the caller to
- * free; NULL if the core has no registers, or if the boot of `image` ended before the core was written.
+ * (spec/ktrx.md section 3). `memory`: the physical memory in the core. `image`: the trace in that memory.
+ * *text: for the caller to free; NULL if the core has no registers, or if the boot that `image` shows had
+ * ended before the core was written.
  * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Signals that end a program (SIGINT, SIGTERM, SIGHUP) are blocked while a guest is halted or a temporary
- * file exists. Long operations check for a pending signal and fail. The signal takes effect after cleanup.
+ * file exists. A long operation fails if such a signal is pending. After cleanup the signals are no longer
+ * blocked, and the pending signal takes effect.
  */
 #ifndef CAPTURE_DIAL_H
 #define CAPTURE_DIAL_H

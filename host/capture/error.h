@@ -21,7 +21,8 @@ __attribute__((format(printf, 1, 2))) int capture_fail_errno(const char *format,
 /* Returns the message of this thread's last failure. */
 const char *capture_message(void);
 /*
- * Returns the same message in the form of ktread_memory_ops.message. It states why reading a memory failed.
+ * Returns the same message as capture_message(). For use as ktread_memory_ops.message: the message states why
+ * a read of the memory failed.
  */
 const char *capture_memory_message(void *context);
 

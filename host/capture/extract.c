@@ -26,7 +26,10 @@
 #define NOTE_PERSISTENT NOTE "kept: yes\n"
 #define NOTE_RESET	NOTE_PERSISTENT "ended: by a reset; these records survived it\nreset: yes\n"
 
-/* Fails if the file of --elf is of another kernel, because its names and source lines would be wrong. */
+/*
+ * Fails if options->elf is the file of another kernel, because its names and source lines would be wrong for
+ * this trace.
+ */
 static int check_kernel(const struct capture_extract_options *options, struct ktread_memory *memory,
 			const char *trace, struct capture_extract_report *report)
 {
@@ -38,8 +41,9 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 }
 
 /*
- * A reset has ended the boot of a trace in persistent memory. For the last boot this is uncertain if the
- * memory is read through gdb: the boot's root may be outside of the searched ranges.
+ * Writes the note for the trace. A trace in persistent memory is usually of a boot that a reset has ended.
+ * For the newest trace this is uncertain if the memory is read through gdb: its boot may still be running,
+ * with its root outside of the searched ranges.
  */
 static void write_note(const struct ktread_image *image, const struct capture_extract_options *options,
 		       const struct capture_extract_report *report, char *note, size_t size)
@@ -54,7 +58,7 @@ static void write_note(const struct ktread_image *image, const struct capture_ex
 }
 
 /*
- * Writes the image to options->out, completely or not at all. Fails if the file of --elf is of another
+ * Writes the image to options->out, completely or not at all. Fails if options->elf is the file of another
  * kernel.
  */
 static int write_image(struct ktread_image *image, const struct capture_extract_options *options,
@@ -78,15 +82,15 @@ static int write_image(struct ktread_image *image, const struct capture_extract_
 }
 
 /*
- * The trace of a running machine: find it while the machine runs, halt the machine, copy, resume the
- * machine.
+ * Extraction from a running machine: find the trace while the machine runs, halt the machine, copy the trace,
+ * resume the machine.
  */
 
 struct session {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
-	/* NULL if the machine stays halted as long as its memory is read */
+	/* NULL if the machine stays halted during all reads: then no copy is needed */
 	struct capture_snapshot *snapshot;
 	struct ktread_memory *memory;
 	struct ktread_image *image;
@@ -139,7 +143,10 @@ static int locate(struct session *session)
 
 	if (session->options->elf && session->options->boot == 0) {
 		error = open_peer_by_symbol(session);
-		/* Then search: this may also find rings in memory that the kernel lent to ktrace. */
+		/*
+		 * After CAPTURE_E_FORMAT, search all memory: the search may also find rings in memory that
+		 * the kernel lent to ktrace.
+		 */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
 	}
@@ -179,7 +186,7 @@ static int take_registers(struct session *session)
 	int error = 0;
 
 	if (!session->options->boot &&
-	    !ktread_image_is_kept(session->image)) /* only the last boot has registers */
+	    !ktread_image_is_kept(session->image)) /* the registers are those of the last boot */
 		error = session->peer->ops->registers(session->peer, machine, &text);
 	if (!error && text)
 		error = capture_stacks_add(&text, read_pages, session->peer);
@@ -206,8 +213,9 @@ static int let_run(void *context, int ms)
 }
 
 /*
- * Measures for how long the machine records nothing. Does nothing if the machine was halted before we
- * connected, if it cannot run during the measurement, or if an earlier boot is wanted.
+ * Lets the machine run and measures the time without a new record or heartbeat, as report->silence. Does
+ * nothing if the machine was halted before we connected, if it cannot run during the measurement, or if an
+ * earlier boot is wanted.
  */
 static int watch(struct session *session)
 {
@@ -302,14 +310,17 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	return error ? capture_fail(error, "%s", why) : 0;
 }
 
-/* A trace from a file: a RAM file or a core dump. */
+/* Extraction from a file: a RAM file or a core dump. */
 
 static int refuse_trace(const char *path)
 {
 	return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path, path);
 }
 
-/* Reads the first bytes: sets *form if that is KTREAD_FORM_AUTO, and fails if the file is a trace already. */
+/*
+ * Examines the first bytes of the file. Fails if the file is a trace already. If *form is KTREAD_FORM_AUTO,
+ * sets it to the form that was detected.
+ */
 static int detect_form(const char *path, enum ktread_form *form)
 {
 	Elf64_Ehdr header = { 0 };
@@ -350,8 +361,8 @@ static int fail_to_find(const char *path)
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
 	/*
-	 * The guest may have started to record just now. Then the file can be read, but it is not a trace
-	 * file.
+	 * The guest may have started to record since the search failed. Then ktread_open() succeeds, but the
+	 * file is still RAM or a core dump, not a trace file.
 	 */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
@@ -497,7 +508,7 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 	sigset_t before;
 	int error;
 
-	/* signals are held until the file is removed or belongs to the caller */
+	/* signals stay blocked until the file is removed, or its path is passed to the caller */
 	capture_hold_signals(&before);
 	error = make_temporary(path);
 	own.out = path;

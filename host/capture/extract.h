@@ -19,11 +19,14 @@ enum capture_source {
 
 struct capture_extract_options {
 	enum capture_source source;
-	const char *path; /* the file, or the address of the peer */
+	const char *path; /* path of the file, or address of the peer */
 	const char *out;
-	const char *machine;   /* architecture of a RAM file's guest; NULL: detected */
+	const char *machine;   /* architecture of the guest, for a RAM file; NULL: ktrace detects it */
 	enum ktread_form form; /* KTREAD_FORM_AUTO, _RAM or _CORE */
-	/* the kernel's ELF file, for the address of the root; NULL: memory is searched */
+	/*
+	 * path of the kernel's ELF file, which gives the address of the root; NULL: memory is searched for
+	 * the root
+	 */
 	const char *elf;
 	uint32_t boot; /* number of boots to go back; 0: the last boot */
 	struct capture_ranges ranges;
@@ -35,11 +38,11 @@ struct capture_extract_report {
 	uint32_t boots; /* number of boots that a search found; 1 without a search */
 	bool paused;	/* the guest was running; ktrace halted it and resumed it */
 	double pause;	/* seconds for which the guest was halted */
-	double located; /* seconds until the rings were found */
+	double located; /* seconds from the start of the extraction until the rings were found */
 	double total;
 	/*
-	 * seconds for which the guest recorded nothing while ktrace watched it; 0: it recorded; negative:
-	 * unknown
+	 * seconds for which the guest recorded nothing while ktrace watched it; 0: the guest recorded
+	 * something; negative: unknown
 	 */
 	double silence;
 	char warning[300]; /* warning about the kernel's file; "": none */
@@ -66,7 +69,10 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 
 struct capture_snapshot;
 
-/* Creates a snapshot of `below`, which is borrowed and must outlive it. Returns 0 or an error. */
+/*
+ * Creates a snapshot of the memory `below`, which is borrowed and must outlive the snapshot. Returns 0 or an
+ * error.
+ */
 int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
 /* Returns the memory to read through. The snapshot owns it. */
 struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
@@ -77,7 +83,7 @@ void capture_snapshot_remember(struct capture_snapshot *snapshot);
  * halted.
  */
 void capture_snapshot_prepare(struct capture_snapshot *snapshot);
-/* Copies all that was recorded. Returns 0, or an error of the memory below. */
+/* Copies all parts that were recorded. Returns 0, or the error of the memory that is copied. */
 int capture_snapshot_take(struct capture_snapshot *snapshot);
 void capture_snapshot_close(struct capture_snapshot *snapshot);
 

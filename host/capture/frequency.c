@@ -12,7 +12,8 @@
 
 /* first gap between samples, in seconds; later gaps double, so that a run takes few samples */
 #define FIRST_GAP 0.05
-#define LEAST_GAP 0.04 /* shortest time, in seconds, over which a frequency is exact enough */
+/* shortest time, in seconds, between two samples that give an exact enough frequency */
+#define LEAST_GAP 0.04
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_ia32_rdtsc)
@@ -126,10 +127,11 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 
 #define STEP_NS	  1000000L /* pause between two checks for a new record or heartbeat */
 #define QUIET	  0.3	   /* seconds without a record or heartbeat after which the measurement is given up */
-#define SPAN	  0.4	   /* seconds wanted between the first and the last sample */
-#define PATIENCE  2.0	   /* seconds after which the samples so far are used */
-#define SAME_RATE 0.03	   /* largest relative difference with which a counter is taken for the host's */
-#define ROUND	  0.005	   /* largest relative difference with which a rate is replaced by a round number */
+#define SPAN	  0.4	   /* intended time, in seconds, between the first and the last sample */
+#define PATIENCE  2.0	   /* seconds after which the measurement ends, with the samples that it has */
+#define SAME_RATE 0.03	   /* largest relative difference at which the guest's counter counts as the host's */
+/* largest relative difference at which a round number replaces the measured rate */
+#define ROUND 0.005
 
 /* Waits until the guest records a new slot or a heartbeat. Returns false if it does not, or boots again. */
 static bool await_movement(struct ktread_image *image)

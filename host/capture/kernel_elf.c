@@ -49,7 +49,10 @@ static size_t next_loaded(Elf *elf, size_t n, GElf_Phdr *segment)
 	return 0;
 }
 
-/* Returns the physical address at which a loader puts a byte of the file, 0 if it is not loaded. */
+/*
+ * Returns the physical address at which a loader puts the byte at `offset` of the file; 0 if that byte is not
+ * loaded.
+ */
 static uint64_t load_address(Elf *elf, uint64_t offset)
 {
 	GElf_Phdr segment;
@@ -83,8 +86,8 @@ static uint64_t offset_of(Elf *elf, uint64_t address)
 }
 
 /*
- * Returns the hook that the function `name` belongs to, or 0 if it does not belong to a hook. A variant that
- * also takes the caller's address has a name that ends in _at.
+ * Returns the KTRX_HOOK_* bit of the hook that the function `name` is part of; 0 if the function is not part
+ * of a hook. A name that ends in _at is a variant that also takes the caller's address.
  */
 static uint32_t hook_of(const char *name)
 {
@@ -119,8 +122,8 @@ static const char *one_of(const char *const *names, size_t count, const char *na
 }
 
 /*
- * Records symbols that enclose the memory that start code clears. They have no fixed names; these are common
- * ones.
+ * Records `symbol` if it marks the start or the end of the memory that the kernel's start code clears. Such
+ * symbols have no fixed names; the lists contain common names.
  */
 static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, const char *name)
 {
@@ -146,8 +149,8 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
 
 	/*
-	 * If the kernel's own script defines another name, that one takes precedence: linkers may define
-	 * __bss_start themselves.
+	 * Any other name replaces __bss_start: linkers may define __bss_start themselves, but another name
+	 * comes from the kernel's own linker script.
 	 */
 	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
 		bss->start = symbol->st_value;
@@ -160,8 +163,8 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 }
 
 /*
- * Records the bounds of ktrace's data if it is in another section. Until settle_bounds() is called, `size`
- * holds the end address.
+ * Records `symbol` if it marks the start or the end of ktrace's data within a larger section. Until
+ * settle_bounds() is called, `size` holds the end address.
  */
 static void take_bound(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
@@ -242,7 +245,7 @@ static void take_section(struct capture_kernel *kernel, Elf *elf, const GElf_Shd
 		};
 }
 
-/* Turns the end in `size` into a size, once all symbols were read. */
+/* Replaces the end address in `size` by the size in bytes, after all symbols have been read. */
 static void settle_bounds(struct capture_kernel_section *section, Elf *elf)
 {
 	section->size = section->size > section->address ? section->size - section->address : 0;
@@ -362,9 +365,9 @@ static void read_trace_id(struct build_id *id, uint16_t *machine, const char *pa
 }
 
 /*
- * Reads the build id from the guest's memory, for a trace without one. The note is part of the kernel's
- * image, at the address where a loader puts it unless the kernel was moved. Only bytes that follow the
- * header of such a note are accepted.
+ * Reads the build id from the guest's memory, for a trace that has no build id. The note with the build id is
+ * part of the kernel's image, at the address where a loader puts it unless the kernel was moved. Bytes are
+ * accepted only if the header of such a note precedes them.
  */
 static void read_memory_id(struct build_id *id, struct ktread_memory *memory,
 			   const struct capture_kernel *kernel)

@@ -21,17 +21,23 @@ struct capture_kernel_section {
 	uint64_t size;	 /* size in bytes; 0: there is no such section */
 	uint64_t offset; /* in the file */
 	uint64_t address;
-	int loaded; /* the section is in a loaded segment */
+	int loaded; /* nonzero if a loader puts the section into memory */
 };
 
-/* Bounds of the memory that a kernel's start code clears, found by the common names of such symbols. */
+/*
+ * Bounds of the memory that a kernel's start code clears. They are found by the usual names of symbols at
+ * these bounds.
+ */
 struct capture_kernel_bss {
 	uint64_t start, stop;		    /* addresses of the symbols; 0: there is none */
 	const char *start_name, *stop_name; /* the names that these symbols have; NULL: no such symbol */
 	uint64_t section;		    /* address of .bss; 0: there is none */
 };
 
-/* Objects of the library that have initial values. A loader must load them (kernel/core/attach.c). */
+/*
+ * Objects of the ktrace library that have initial values, so that a loader must load them
+ * (kernel/core/attach.c).
+ */
 #define CAPTURE_KERNEL_OBJECTS 4u
 extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
 
@@ -44,9 +50,11 @@ struct capture_kernel {
 	/* physical address at which a loader puts ktrace_root; 0: it is not loaded */
 	uint64_t root_physical;
 	uint64_t init_address; /* virtual address of ktrace_init(); 0 if there is no such symbol */
-	uint64_t image_end;    /* address of a symbol that usually marks the kernel's end; 0: none */
-	struct capture_kernel_section events, settings;		      /* ktrace_events, ktrace_settings */
-	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS]; /* `loaded`: the file has its bytes */
+	/* address of a symbol that usually marks the kernel's end; 0: no such symbol */
+	uint64_t image_end;
+	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
+	/* `loaded` of an object: the file contains its bytes */
+	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS];
 	struct capture_kernel_bss bss;
 	int has_symbols;
 	uint32_t hooks;	  /* bits KTRX_HOOK_* of the hooks whose functions are in the file */

@@ -16,7 +16,7 @@
 
 #define SECTION_MOST ((uint64_t)16 << 20)
 #define NAME_MOST    128u
-#define GROUPS_TEXT  400u /* size of the list of all groups in a message */
+#define GROUPS_TEXT  400u /* size, in bytes, of the text that lists all groups in a message */
 
 /*
  * Contents of the section: event descriptors (struct ktrx_event) and places (struct ktrx_place), each at a
@@ -56,8 +56,8 @@ static bool read_section(struct section *section, const char *path)
 }
 
 /*
- * Copies the string at *at to `name` and moves *at past its NUL. Returns false if it does not end before
- * `end` or is too long.
+ * Copies the string at *at to `name` and moves *at past its NUL. Returns false if the string does not end
+ * before `end` or is too long.
  */
 static bool take_string(const struct section *section, size_t *at, size_t end, char name[NAME_MOST])
 {
@@ -72,8 +72,8 @@ static bool take_string(const struct section *section, size_t *at, size_t end, c
 }
 
 /*
- * Returns the distance to the next offset that may hold an event descriptor: the size of a place, whose text
- * must not be searched; 8 if there is no place at `at`.
+ * Returns the distance from `at` to the next offset that may hold an event descriptor. If there is a place at
+ * `at`, this is the size of the place, whose text must not be searched; otherwise it is 8.
  */
 static size_t step_at(const struct section *section, size_t at)
 {
@@ -109,7 +109,10 @@ static bool next_descriptor(const struct section *section, size_t *at, struct na
 
 /* ---- Words ------------------------------------------------------------------------------------- */
 
-/* Matches a word as the kernel does: a word without dot, star or question mark is a group. */
+/*
+ * Returns true if the word matches the event, by the kernel's rules: a word without '.', '*' and '?' is the
+ * name of a group.
+ */
 static bool matches_word(const char *word, const struct names *names)
 {
 	char full[2 * NAME_MOST];

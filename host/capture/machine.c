@@ -98,7 +98,7 @@ static void take_shutdown(struct capture_machine *machine, const json_t *event)
 		{ "host-ui", CAPTURE_SHUTDOWN_USER },	      { "host-signal", CAPTURE_SHUTDOWN_SIGNAL },
 	};
 
-	/* The first reason is the cause; later ones are part of QEMU's own exit. */
+	/* The first SHUTDOWN event states the cause. Later events are part of QEMU's own exit. */
 	if (machine->shutdown != CAPTURE_SHUTDOWN_NONE)
 		return;
 	machine->shutdown = CAPTURE_SHUTDOWN_ERROR;

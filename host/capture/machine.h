@@ -36,7 +36,7 @@ struct capture_machine {
 	char state[32];	       /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
-	struct capture_map map; /* no ranges while unknown */
+	struct capture_map map; /* map of the guest's RAM; it has no ranges until QEMU has reported them */
 	/* Answer to the command that capture_machine_ask() has sent. */
 	bool answered;
 	bool refused; /* the answer is an error */
@@ -46,8 +46,8 @@ struct capture_machine {
 /* Listens for QEMU on a socket at `path`. Returns 0 or an error. */
 int capture_machine_open(struct capture_machine *machine, const char *path);
 /*
- * Accepts QEMU's connection and sends the first commands. `backend` is borrowed. `starts`: also start the
- * guest.
+ * Accepts QEMU's connection and sends the first commands. `backend` is borrowed. If `starts` is set, also
+ * starts the guest.
  * Returns 0, CAPTURE_E_ABSENT if QEMU has not connected, or an error.
  */
 int capture_machine_connect(struct capture_machine *machine, const char *backend, bool starts);
@@ -58,7 +58,10 @@ void capture_machine_receive(struct capture_machine *machine);
 /* Halts the guest until it is resumed, by capture_machine_resume() or by another program. */
 void capture_machine_pause(struct capture_machine *machine);
 void capture_machine_resume(struct capture_machine *machine);
-/* Sends a command. Its answer is stored in `answered`, `refused` and `answer`. One command at a time. */
+/*
+ * Sends a command. Its answer is stored later in `answered`, `refused` and `answer`. Requires: no earlier
+ * command waits for its answer.
+ */
 void capture_machine_ask(struct capture_machine *machine, const char *command, const char *arguments);
 /* Asks QEMU to end. */
 void capture_machine_quit(struct capture_machine *machine);

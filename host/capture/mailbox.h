@@ -27,8 +27,8 @@ void capture_mailbox_close(struct capture_mailbox *mailbox);
 int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns);
 
 /*
- * Makes the guest carry out the requests, in order. Afterwards each request has its result; KTRX_RESULT_NONE
- * if the guest did not answer it.
+ * Makes the guest carry out the requests, in order. Stores the result in each request: KTRX_RESULT_NONE if
+ * the guest did not answer it.
  * Returns 0; CAPTURE_E_ABSENT with the likeliest reason if the guest did not answer in time; or another
  * error.
  */

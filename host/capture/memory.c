@@ -108,7 +108,8 @@ static uint32_t capture_map_find(const struct capture_map *map, uint64_t physica
 
 struct process {
 	pid_t pid;
-	int pagemap; /* descriptor of the page map; -1: not available, every page may hold data */
+	/* descriptor of the process's page map; -1: not available, so every page may hold data */
+	int pagemap;
 	uint64_t page;
 	struct capture_map map;
 };
@@ -143,7 +144,10 @@ static int process_read(void *context, uint64_t physical, void *buffer, size_t b
 	return 0;
 }
 
-/* Returns the first address in [from, end) of the process whose page exists; `end` if there is none. */
+/*
+ * Returns the first address in [from, end), in the process's memory, whose page exists; `end` if there is
+ * none.
+ */
 static uint64_t first_there(const struct process *process, uint64_t from, uint64_t end)
 {
 	uint64_t entry[PAGEMAP_ENTRIES], at = from & ~(process->page - 1);

@@ -22,12 +22,13 @@ struct capture_map {
 		uint64_t length;
 		uint64_t offset; /* in the file */
 	} range[CAPTURE_MAP_RANGES];
-	uint32_t ranges; /* ascending and disjoint by physical address */
+	uint32_t ranges; /* number of ranges, which are disjoint and sorted by physical address */
 };
 
 /*
- * Reads the address space "memory" from that output and takes the ranges of the memory backend `id`. If `id`
- * is NULL, takes the ranges of all RAM, with offset 0. Returns 0 or CAPTURE_E_FORMAT.
+ * Parses `text`, the output of "info mtree -f". Takes from its address space "memory" the ranges of the
+ * memory backend `id`; if `id` is NULL, the ranges of all RAM, with offset 0.
+ * Returns 0 or CAPTURE_E_FORMAT.
  */
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
@@ -39,7 +40,7 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id);
 /*
  * Opens the RAM. The offsets in `map` are addresses in the process. Searches skip pages that the process
  * never touched.
- * Returns 0 or CAPTURE_E_SYSTEM. Without the permissions, reads fail.
+ * Returns 0 or CAPTURE_E_SYSTEM. Without the permissions it also returns 0, but reads fail.
  */
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 

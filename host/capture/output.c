@@ -200,8 +200,8 @@ static bool find(const char *path, uint64_t *offset)
 }
 
 /*
- * Finds an unused entry in the dump's table of sections. *place: its offset from the root. Returns false if
- * there is none.
+ * Finds an unused entry in the dump's table of sections and sets *place to the entry's offset from the root.
+ * Returns false if there is none.
  */
 static bool find_entry(int fd, uint64_t offset, const struct ktrx_root *root, uint64_t *place)
 {

@@ -23,13 +23,15 @@ struct capture_output {
 };
 
 /*
- * Checks that a new file may get the name `path`: no file or a regular file has this name now. A symbolic
- * link, a device, a FIFO, a socket or a folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
+ * Checks that a new file may get the name `path`: either nothing has this name now, or a regular file, which
+ * may be replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
 /*
- * Checks that a file can be created at `path`, or replaced there. Call it before anything is started. Returns
- * 0 or CAPTURE_E_SYSTEM.
+ * Checks that a file can be created at `path`, or that the file there can be replaced. Call it before
+ * anything is started.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_check(const char *path);
 /*
@@ -74,7 +76,7 @@ int capture_record_save(const struct capture_record *record, const char *path);
  */
 int capture_record_load(struct capture_record *record, const char *path);
 
-/* Notes of the host in a dump that the guest has sent by itself. */
+/* A note that the host adds to a dump, which the guest has sent by itself. */
 
 /*
  * Appends `note` to the file and makes it a NOTE section (spec/ktrx.md) of the dump that readers of the file
@@ -90,9 +92,9 @@ struct capture_summary {
 	uint64_t events;
 	uint64_t overwritten; /* slots */
 	uint64_t unreadable;  /* slots */
-	uint64_t unusable;    /* unusable rings; all their records are lost */
+	uint64_t unusable;    /* number of unusable rings, whose records are all lost */
 	uint64_t refused;     /* records not stored: their ring was full, or did not exist yet */
-	uint32_t cpus;	      /* CPUs that are online or have recorded */
+	uint32_t cpus;	      /* number of CPUs that are online or have recorded events */
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;

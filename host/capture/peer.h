@@ -16,12 +16,15 @@
 struct capture_peer;
 
 struct capture_peer_ops {
-	/* Return 0 or an error. Halting a halted machine succeeds, and so does resuming a running one. */
+	/*
+	 * halt() and resume() return 0 or an error. They also succeed if the machine is halted or runs
+	 * already.
+	 */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
 	/*
-	 * For a machine that cannot be read while it runs: lets it run for `ms` and halts it again. NULL:
-	 * not supported.
+	 * Lets the machine run for `ms` milliseconds and halts it again. Needed if memory cannot be read
+	 * while the machine runs. NULL: not supported.
 	 */
 	int (*let_run)(struct capture_peer *peer, int ms);
 	/*
@@ -30,8 +33,8 @@ struct capture_peer_ops {
 	 */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*
-	 * Reads pages by the virtual addresses of their CPUs and sets `readable` in each. At most
-	 * CAPTURE_STACK_PAGES.
+	 * Reads at most CAPTURE_STACK_PAGES pages, each by its virtual address on its CPU, and sets
+	 * `readable` in each.
 	 * Requires: the machine is halted, and registers() was called.
 	 * Returns 0, or CAPTURE_E_ABSENT if the connection is lost.
 	 */
@@ -41,15 +44,16 @@ struct capture_peer_ops {
 
 struct capture_peer {
 	const struct capture_peer_ops *ops;
-	struct ktread_memory *memory; /* physical memory; virtual if `by_virtual` is set */
+	struct ktread_memory *memory; /* physical memory, or virtual memory if `by_virtual` is set */
 	bool reads_running;	      /* memory can be read while the guest runs */
-	bool by_virtual;	      /* addresses are virtual, not physical */
+	bool by_virtual;	      /* addresses of `memory` are virtual, not physical */
 	/* all memory can be searched: its ranges are known, and reading takes an acceptable time */
 	bool searchable;
-	bool was_halted;  /* halted before we connected */
-	bool was_running; /* running when we connected; false if another program had halted the machine */
-	bool halted;	  /* we halted it */
-	double pause;	  /* seconds from our halting the machine to resuming it; set when it is resumed */
+	bool was_halted; /* the machine was halted before we connected (QMP only) */
+	/* the machine was running when we connected; false if another program had halted it (gdb only) */
+	bool was_running;
+	bool halted;  /* we halted it */
+	double pause; /* seconds for which we kept the machine halted; set when it is resumed */
 };
 
 /* Memory ranges that the user gave. */
@@ -59,8 +63,9 @@ struct capture_ranges {
 };
 
 /*
- * Connects. Returns 0 or an error. The caller closes *peer in both cases; without a connection *peer is
- * unchanged.
+ * Connects. Returns 0 or an error.
+ * The caller sets *peer to NULL before, and closes *peer also after an error: *peer is unchanged only if
+ * there was no connection.
  */
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms);
 int capture_peer_open_gdb(struct capture_peer **peer, const char *address,
@@ -77,7 +82,8 @@ static inline void capture_peer_close(struct capture_peer *peer)
  * space. A packet is $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
  */
 
-#define GDB_REPLY_MOST ((size_t)64 << 10) /* most bytes of a reply, after expansion */
+/* largest size of a reply in bytes, after its repetitions are expanded */
+#define GDB_REPLY_MOST ((size_t)64 << 10)
 
 struct gdb {
 	int fd;
@@ -88,7 +94,7 @@ struct gdb {
 	size_t begin, end;		/* part of `input` that is not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
-	bool was_running; /* gdb_await_halt() has halted a machine that was running */
+	bool was_running; /* the machine was running until gdb_await_halt() halted it */
 };
 
 /* Connects. Returns 0 or an error. */
@@ -102,7 +108,7 @@ int gdb_run_for(struct gdb *gdb, int ms);
  * does not support the packet. Returns 0 or an error.
  */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
-/* Reads exactly `bytes` bytes, at most gdb->most. */
+/* Reads exactly `bytes` bytes. Requires: `bytes` is not more than gdb->most. */
 int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes);
 void gdb_close(struct gdb *gdb);
 

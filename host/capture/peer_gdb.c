@@ -14,12 +14,12 @@
 #include "watch.h"
 #include "cpu_state.h"
 
-#define TRIES	     3u /* attempts to receive a reply, if it arrives damaged */
-#define STOPS	     8u /* most unsolicited stop replies that are skipped before a reply */
+#define TRIES	     3u /* number of attempts to receive a reply that arrives damaged */
+#define STOPS	     8u /* largest number of unsolicited stop replies that are skipped before a reply */
 #define PACKET_MOST  256u
-#define LEAST_PACKET 128u /* packet size that every server accepts */
-#define HALT_MS	     500  /* time to wait for an answer of a machine that may be running */
-#define FRAME	     4u	  /* bytes of a packet that are not data: $, # and the checksum */
+#define LEAST_PACKET 128u /* packet size, in bytes, that every server accepts */
+#define HALT_MS	     500  /* time, in ms, to wait for an answer if the machine may be running */
+#define FRAME	     4u	  /* number of bytes in a packet that are not data: $, #, and 2 digits of checksum */
 
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
 {
@@ -94,8 +94,8 @@ static int append(struct gdb *gdb, int c, size_t times)
 }
 
 /*
- * Adds one byte of a packet's data to the reply. Expands the marks * (repetition) and } (escape), which take
- * a second byte.
+ * Adds the data byte `c` of a packet to the reply. If `c` is '*' (repetition) or '}' (escape), also receives
+ * the byte after it and adds the bytes that both together stand for.
  */
 static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 {
@@ -116,7 +116,7 @@ static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 	return append(gdb, (unsigned char)gdb->reply[gdb->length - 1], (size_t)next - 29);
 }
 
-/* Receives the next packet into gdb->reply. Returns 0, 1 if its checksum is wrong, or an error. */
+/* Receives the next packet into gdb->reply. Returns 0; 1 if the packet's checksum is wrong; or an error. */
 static int receive(struct gdb *gdb, double end)
 {
 	unsigned char sum = 0;
@@ -170,7 +170,10 @@ static int await_reply(struct gdb *gdb, int timeout_ms)
 	return capture_fail(CAPTURE_E_FORMAT, "%s: replies arrive damaged", gdb->address);
 }
 
-/* Returns whether the reply reports that the machine was halted ("T02thread:01;"). It may arrive unasked. */
+/*
+ * Returns whether the reply reports that the machine was halted ("T02thread:01;"). The server may send such a
+ * reply at any time.
+ */
 static bool is_stop(const struct gdb *gdb)
 {
 	return gdb->length >= 3 && (gdb->reply[0] == 'T' || gdb->reply[0] == 'S') &&
@@ -278,7 +281,7 @@ int gdb_await_halt(struct gdb *gdb)
 
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
-	/* the machine is running: its answer comes only after the machine was halted */
+	/* no answer: the machine is running, and the server answers only after the machine was halted */
 	if (error == CAPTURE_E_ABSENT) {
 		gdb->was_running = true;
 		error = put(gdb, "\003", 1);
@@ -296,24 +299,27 @@ int gdb_await_halt(struct gdb *gdb)
 }
 
 /*
- * A machine through gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first
- * packet to the last, because memory cannot be read otherwise. Addresses are physical if the server supports
- * that (QEMU), otherwise virtual.
+ * A machine that is read through gdb's remote protocol: QEMU's -s, or a board's debug probe. The machine is
+ * halted from the first packet to the last, because memory cannot be read otherwise. Addresses are physical
+ * if the server supports that (QEMU), otherwise virtual.
  */
 
-#define MOST_READ     (UINT64_C(256) << 20) /* most bytes of memory to read without a search */
+/* largest number of bytes of memory to read, in addition to the searched ranges */
+#define MOST_READ     (UINT64_C(256) << 20)
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
-#define GENERAL_BYTES 4096u /* most bytes of a CPU's registers */
+#define GENERAL_BYTES 4096u /* largest size, in bytes, of the registers of one CPU */
 #define THREAD_NAME   44u
 
 struct peer_gdb {
 	struct capture_peer peer;
 	struct gdb gdb;
 	const char *address;
-	uint64_t read, allowed;	     /* number of bytes of memory that were read, and most that may be read */
-	double begin;		     /* time at which the machine was halted */
-	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: the server has no threads */
+	/* `read`: bytes of memory read so far; `allowed`: largest value that `read` may reach */
+	uint64_t read, allowed;
+	double begin; /* time at which we halted the machine */
+	/* names of the server's threads, one for each CPU; NULL: the server has no threads */
+	char (*thread)[THREAD_NAME];
 	uint32_t threads;
 };
 
@@ -429,7 +435,7 @@ static int list_threads(struct peer_gdb *peer)
 	return error;
 }
 
-/* Makes later packets refer to that CPU. A probe without threads has only one CPU. */
+/* Makes later packets refer to CPU `cpu`. A probe without threads has only CPU 0. */
 static int select_cpu(struct peer_gdb *peer, uint32_t cpu)
 {
 	char packet[THREAD_NAME + 2];
@@ -514,7 +520,7 @@ int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 	error = gdb_await_halt(&peer->gdb);
 	if (!error)
 		error = open_memory(peer, ranges);
-	/* QEMU, which supports physical addresses, halts a running guest when a debugger connects. */
+	/* Only QEMU supports physical addresses, and QEMU halts a running guest when a debugger connects. */
 	peer->peer.was_running = peer->gdb.was_running || !peer->peer.by_virtual;
 	return error;
 }

@@ -149,7 +149,7 @@ static int open_by_command(struct peer_qmp *qmp)
 	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 }
 
-/* Returns the process that created the socket; 0 if that is not on this machine. */
+/* Returns the id of the process that created the socket; 0 if that process is not on this machine. */
 static pid_t process_of(const struct peer_qmp *qmp)
 {
 	struct ucred who = { 0 };
@@ -183,8 +183,9 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 }
 
 /*
- * Returns whether `memory` is the guest's, because another process than QEMU may have created the socket.
- * Compares it with what QEMU itself saves from the start of the largest range, where kernels have code.
+ * Returns whether `memory` is the guest's. This is checked because another process than QEMU may have created
+ * the socket. Compares the start of the largest range, where kernels have code: as QEMU saves it, and as read
+ * from `memory`.
  */
 static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 {
@@ -194,7 +195,7 @@ static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 	for (uint32_t i = 1; i < qmp->map.ranges; i++)
 		if (qmp->map.range[i].length > qmp->map.range[largest].length)
 			largest = i;
-	/* the guest may write to this memory between the two reads */
+	/* several tries: the guest may write to this memory between the two reads */
 	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) {
 		uint64_t physical = qmp->map.range[largest].physical;
 
@@ -207,7 +208,9 @@ static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 	return false;
 }
 
-/* Returns 0, or an error if memory must be read by commands instead. */
+/*
+ * Opens the memory of QEMU's process. Returns 0, or an error if memory must be read by QMP commands instead.
+ */
 static int open_by_process(struct peer_qmp *qmp)
 {
 	struct capture_map map;
@@ -242,7 +245,10 @@ static void get_property(struct peer_qmp *qmp, const char *object, const char *p
 		snprintf(text, size, "%s", json_is_true(answer) ? "true" : "false");
 }
 
-/* Finds the file that holds the guest's RAM, "" if there is none, and the id of its memory backend. */
+/*
+ * Writes the path of the file that holds the guest's RAM ("" if there is none), and the id of the memory
+ * backend of the RAM.
+ */
 static void find_file(struct peer_qmp *qmp, char *path, size_t size, char *id, size_t id_size)
 {
 	char object[200], share[16];

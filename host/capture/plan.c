@@ -15,7 +15,8 @@
 #include "qemu_line.h"
 #include "shim.h"
 
-#define PLUGIN "/../lib/ktrace-pt.so" /* relative to the folder of the program, installed or not */
+/* relative to the folder of this program, both when installed and in the build folder */
+#define PLUGIN "/../lib/ktrace-pt.so"
 
 /*
  * Copies a path as a value in a property list, where commas are doubled. Returns 0, or CAPTURE_E_USAGE if
@@ -168,8 +169,8 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 		add_file(words, quoted);
 		capture_words_add(words, "-semihosting-config");
 		/*
-		 * The kernel reads this argument by a semihosting call and opens the file. Without this
-		 * argument, the kernel uses the console.
+		 * The kernel reads this argument by a semihosting call and opens the file that it names.
+		 * Without this argument, the kernel writes to the console.
 		 */
 		capture_words_format(words, "enable=on,target=native,chardev=ktrace-out,arg=ktrace-file=%s",
 				     quoted);
@@ -288,7 +289,10 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
-	/* An option -mon or -qmp would replace QEMU's default monitor, and Ctrl-A X would not work. */
+	/*
+	 * The QMP connection is in a configuration file: an option -mon or -qmp would replace QEMU's default
+	 * monitor, and Ctrl-A X would not work.
+	 */
 	capture_words_add(extended, "-readconfig");
 	capture_words_add(extended, plan->config);
 	if (extended->failed)

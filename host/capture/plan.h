@@ -26,9 +26,9 @@ struct capture_trace_unit {
 };
 
 /*
- * Looks for the plugin, relative to `self`, the absolute path of this program. Makes `out` absolute and
- * removes an older file of that name; NULL: no file. Returns 0, CAPTURE_E_USAGE if there is no plugin, or
- * CAPTURE_E_SYSTEM.
+ * Finds the plugin relative to `self`, the absolute path of this program. `out`: name of the unit's file, or
+ * NULL for no file. Stores it as an absolute path, and removes an older file of this name.
+ * Returns 0, CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
  */
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 
@@ -51,7 +51,7 @@ int capture_trace_unit_check(const char *accelerator);
 #define CAPTURE_RAM_ID "ktrace-ram"
 
 enum capture_transport {
-	CAPTURE_RAM, /* the host reads the rings in the guest's memory: no code runs in the guest for it */
+	CAPTURE_RAM, /* the host reads the rings in the guest's memory; the guest runs no code for this */
 	CAPTURE_DEBUGCON,
 	CAPTURE_SEMIHOSTING,
 	CAPTURE_IVSHMEM,
@@ -83,7 +83,7 @@ struct capture_plan {
 	bool force;	       /* continue if disk space is short */
 	char path[PATH_MAX];   /* RAM file or trace file, which ktrace run creates empty */
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
-	char events[1024];     /* value of debug=; "": nothing is added */
+	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
 	struct capture_trace_unit unit;
 };
 
@@ -105,15 +105,15 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
- * Files that exist only during a run: a private directory (plan, shim, QMP socket), and next to the output
- * the file with the guest's RAM or dump. If ktrace is killed, that file remains; its name has the process
- * id.
+ * Files that exist only during a run. A private directory has the plan, the shim and the QMP socket. Another
+ * file, usually next to the output, has the guest's RAM or dump. If ktrace is killed, that file remains; its
+ * name contains ktrace's process id.
  */
 
 struct capture_workplace {
 	char directory[64];
 	char qmp[PATH_MAX];
-	char file[PATH_MAX]; /* absolute; holds the guest's RAM, or what the guest sends */
+	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
 	bool keep;	     /* do not remove the file */
 };
 
