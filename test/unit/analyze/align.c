@@ -27,7 +27,7 @@ struct skew {
 
 static uint64_t seed;
 
-/* Returns the stamp of a CPU's clock at a time. */
+/* Returns what a CPU's clock shows at the correct time `real` (ns). */
 static uint64_t stamp_of(const struct skew *skew, uint32_t cpu, uint64_t real)
 {
 	return real + (uint64_t)(skew[cpu].ahead + (int64_t)(real / 1000) * skew[cpu].ppm / 1000);
@@ -52,9 +52,9 @@ static void open_writer(struct writer *writer)
 }
 
 /*
- * Scripts wakeups: thread n + 1, which runs on CPU n, is woken by another CPU, runs briefly and sleeps again.
- * If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time. CPUs before `first` do
- * nothing.
+ * Writes wakeups to the trace: thread n + 1, which runs on CPU n, is woken by another CPU, runs briefly and
+ * sleeps again. If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time. CPUs with a
+ * number below `first` have no events.
  */
 static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
 {
@@ -86,7 +86,7 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 /*
  * Begins a script in which the kernel measured the clocks of CPUs 1 to `measured`, during the whole trace or,
  * if `once`, only after about 1 s. The measurements state that the clocks need no correction, with an error
- * of `error`. Threads run on the CPUs from `first` on.
+ * of `error`. Only CPUs with the number `first` or a higher one have events.
  */
 static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
 					 uint64_t error, bool once)
@@ -118,8 +118,8 @@ static struct ktread *open_measured(const struct skew *skew, uint32_t measured, 
 }
 
 /*
- * From a certain time on, CPU 0 wakes the thread of CPU 1, then CPU 1 wakes the thread of CPU 0, and so on,
- * thousands of times per second.
+ * Returns a trace in which, from a certain time on, CPU 0 wakes the thread of CPU 1, then CPU 1 wakes the
+ * thread of CPU 0, and so on, thousands of times per second.
  */
 static struct ktread *open_turns(const struct skew *skew)
 {
@@ -143,7 +143,7 @@ static struct ktread *open_turns(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* Adds threads that run although they sleep and were not woken. */
+/* Counts switches to threads that sleep and were not woken. */
 static uint32_t count_wrong(struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -229,7 +229,10 @@ static void clocks_in_step_stay_as_they_are(void **state)
 	ktread_close(trace);
 }
 
-/* The same time between two events occurs again and again, but not because of wrong clocks. */
+/*
+ * The same distance in time between two events occurs again and again. All clocks are right, so the alignment
+ * must not take this distance for an error of a clock.
+ */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
@@ -246,7 +249,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* The same time between two events occurs again and again, and other clocks are wrong. */
+/* The same distance in time between two events occurs again and again, and the clock of CPU 2 is wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
@@ -263,7 +266,10 @@ static void repeated_distances_do_not_prevent_alignment(void **state)
 	ktread_close(trace);
 }
 
-/* CPUs 0 and 1 wake each other's thread; one wakeup in SELDOM has no hook. */
+/*
+ * CPUs 0 and 1 wake each other's thread. Every SELDOM-th wakeup is not recorded, because the kernel calls no
+ * hook there.
+ */
 static struct ktread *open_wakes_without_hook(const struct skew *skew)
 {
 	struct writer writer;
@@ -284,7 +290,10 @@ static struct ktread *open_wakes_without_hook(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* CPUs 0 and 1 interrupt each other; one interrupt in SELDOM is sent without a hook. */
+/*
+ * CPUs 0 and 1 send each other interrupts. Every SELDOM-th send is not recorded, because the kernel calls no
+ * hook there.
+ */
 static struct ktread *open_sends_without_hook(const struct skew *skew)
 {
 	const uint32_t what = 1;
@@ -307,8 +316,8 @@ static struct ktread *open_sends_without_hook(const struct skew *skew)
 }
 
 /*
- * The clock of CPU 1 is ahead by `ahead`. Checks that the alignment moves the events of CPU 1 by about that
- * amount.
+ * In the trace, the clock of CPU 1 is `ahead` ns ahead. Checks that the alignment moves the events of CPU 1
+ * by about that amount.
  */
 static void align_without_hooks(struct ktread *trace, int64_t ahead)
 {
@@ -375,8 +384,8 @@ static void aligns_cpus_that_take_turns(void **state)
 }
 
 /*
- * These CPUs have an effect every 72 us. With an estimate that is wrong by a millisecond, causes and effects
- * cannot be paired.
+ * In this trace, a wakeup has its effect every 72 us. If the estimate of a clock's error were wrong by a
+ * millisecond, causes and effects could not be paired.
  */
 static void estimates_are_finer_than_their_grain(void **state)
 {
@@ -409,7 +418,10 @@ static void aligns_ten_milliseconds_and_drift(void **state)
 	align(-10000000, 100, STEPS / 10);
 }
 
-/* Effects seem to come a millisecond early. Clocks with an error of 20 or 300 us cannot explain that. */
+/*
+ * Effects seem to occur a millisecond too early. The stated errors of the clocks, 20 or 300 us, are too small
+ * to explain a millisecond.
+ */
 static void measured_clocks_move_at_most_by_their_error(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 1000000, 0 }, { -1000000, 0 } };
@@ -431,7 +443,7 @@ static void measured_clocks_move_at_most_by_their_error(void **state)
 	}
 }
 
-/* Clocks that were measured once, and drift. */
+/* Each clock was measured only once, and drifts. */
 static void drift_around_the_only_measurement_is_followed(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { -200000, 200 }, { 200000, -200 } };

@@ -21,7 +21,7 @@ static void contradictory_bounds_are_given_up(void **state)
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
 	assert_in_range(forward[1], 105, 125);
 	assert_true(forward[2] == BOUNDS_NONE);
-	bounds_add(&bounds, 1, 0, 60); /* the sum of this cycle is -40 */
+	bounds_add(&bounds, 1, 0, 60); /* 60 and -100 are contradictory: their sum is less than 0 */
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
 	bounds_free(&bounds);
 }
@@ -45,7 +45,7 @@ static void cycles_of_three_are_found(void **state)
 	bounds_free(&bounds);
 }
 
-/* If bounds contradict limits, the limits still hold and these bounds are ignored. */
+/* If a bound contradicts a limit, the bound is ignored and the limit still holds. */
 static void limits_are_kept(void **state)
 {
 	struct bounds bounds;

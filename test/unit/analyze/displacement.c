@@ -77,7 +77,7 @@ static void expect_nothing(uint64_t address)
 	assert_false(symbols_has(symbols, address));
 }
 
-/* A kernel linked at 1 MiB. Its data is so large that it also covers addresses of programs. */
+/* A kernel linked at 1 MiB. Its data is so large that some of its addresses are also used by programs. */
 static const struct elf_file_section low_sections[] = {
 	{ ".text", 0x100000, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
 	{ ".bss", 0x120000, 0x800000, ELF_FILE_DATA | ELF_FILE_BOTH },
@@ -129,8 +129,8 @@ static void data_is_not_code(void **state)
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
 	/*
-	 * An address in a table between functions. The nearest symbol that is not data has no size, so it may
-	 * extend to this address.
+	 * This address is in a table between functions. The nearest symbol before it that is not data has no
+	 * size, so code of that symbol may extend to this address.
 	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "start");
@@ -221,8 +221,8 @@ static void position_independent_kernel_moves_with_its_root(void **state)
 }
 
 /*
- * Without the symbol of the root, the displacement of a kernel is unknown. Only a kernel that was not moved
- * can be recognised.
+ * If the file has no symbol for the root, it is unknown how far the kernel was moved. Then the file can only
+ * be recognized as that of a kernel that was not moved.
  */
 static void file_without_root_is_usable_only_if_not_moved(void **state)
 {
@@ -262,7 +262,9 @@ static void named_code_has_running_addresses(void **state)
 	assert_int_equal(main_at, HIGH + 0x100100);
 }
 
-/* A kernel with fixed addresses that was compiled again after the trace, without a build id. */
+/*
+ * The file has fixed addresses and no build id. In some cases it was compiled again after the trace was made.
+ */
 static void root_at_another_address_means_another_build(void **state)
 {
 	static const struct elf_file_section sections[] = { { ".text", 0x40280000, 0x10000, ELF_FILE_CODE },

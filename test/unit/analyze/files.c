@@ -86,7 +86,7 @@ static const char *use(uint16_t what, uint32_t cpu, uint64_t file, uint64_t inod
 	return inferred_path();
 }
 
-/* Adds an event of a CPU with missing slots before it. */
+/* Adds an event of `cpu` before which three slots are missing. */
 static void lose(uint32_t cpu)
 {
 	script_event(OTHER, ++stamp, cpu, 1, V(0))->lost = 3;
@@ -104,7 +104,8 @@ static void path_is_known_from_open_to_close(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "/etc/motd");
 	assert_string_equal(use(READ, 0, 0x2000, 5), "other name");
 	assert_string_equal(use(CLOSE, 0, 0x1000, 5), "/etc/motd");
-	assert_string_equal(use(READ, 0, 0x1000, 5), "other name"); /* the path of the inode */
+	/* the path by which this inode was last opened */
+	assert_string_equal(use(READ, 0, 0x1000, 5), "other name");
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 }
 
@@ -112,7 +113,8 @@ static void reused_file_number_loses_its_path(void **state)
 {
 	(void)state;
 	open_file(0, "/a", 0x1000, 5, 0);
-	assert_string_equal(use(READ, 0, 0x1000, 0), "-"); /* the number now belongs to a pipe */
+	/* inode 0: file number 0x1000 now belongs to a pipe */
+	assert_string_equal(use(READ, 0, 0x1000, 0), "-");
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 	open_file(0, "/b", 0x1000, 6, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 6), "/b");
@@ -141,7 +143,7 @@ static void loss_forgets_paths(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 1, 0x1000, 5), "/b");
-	/* The loss is directly before the event. */
+	/* Slots were lost directly before this event. */
 	script_event(READ, ++stamp, 0, 1, V(0x1000), V(5))->lost = 1;
 	assert_string_equal(inferred_path(), "-");
 }
@@ -158,7 +160,7 @@ static void no_path_before_all_rings_have_begun(void **state)
 	assert_int_equal(files_create(&files, script_trace()), 0);
 	open_file(0, "/a", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
-	/* the first event of ring 2, which need not report a loss */
+	/* the first event of ring 2: no loss is reported with this event */
 	assert_string_equal(use(READ, 2, 0x1000, 5), "-");
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);

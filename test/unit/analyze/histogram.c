@@ -108,7 +108,10 @@ static void extreme_values_are_counted(void **state)
 	histogram_free(&histogram);
 }
 
-/* Memory is bounded: the counters need a page for each power of two, and values are not stored in a list. */
+/*
+ * Memory is bounded: values are not stored in a list. Only counters are allocated, one page for each power of
+ * two that occurs.
+ */
 static void memory_is_bounded(void **state)
 {
 	struct histogram histogram = { 0 };

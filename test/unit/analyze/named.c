@@ -53,9 +53,9 @@ static void fifo_as_kernel_is_refused(void **state)
 }
 
 /*
- * Builds a file with a unit of code at 0x400000, line numbers and hand-written debug information. `unit`:
- * attributes of the unit after its tag, as DW_AT and DW_FORM numbers; `values`: their values; `more`: other
- * sections.
+ * Builds a file with a compilation unit at 0x400000, line numbers and hand-written debug information.
+ * `attributes` has the DW_AT and DW_FORM numbers of the unit's attributes, and `values` has their values.
+ * `more` has further sections.
  */
 static void build(unsigned version, const char *attributes, const char *values, const char *more)
 {
@@ -94,7 +94,9 @@ static void find_line(uint32_t line)
 	symbols_close(symbols);
 }
 
-/* The line numbers are in the kernel's file, so they are found. */
+/*
+ * The split unit's file is a FIFO. The line numbers are in the kernel's file, so they are found without it.
+ */
 static void fifo_as_split_unit_is_not_opened(void **state)
 {
 	char values[256];
@@ -106,8 +108,8 @@ static void fifo_as_split_unit_is_not_opened(void **state)
 }
 
 /*
- * DW_FORM_GNU_strp_alt: the unit's folder is a string in another file, which a section names. libdw opens
- * that file, so no lines are read.
+ * DW_FORM_GNU_strp_alt: the name of the unit's folder is in another file, and a section has the path of that
+ * file. libdw would open that file, so no line numbers are read.
  */
 static void fifo_as_alternate_file_is_not_opened(void **state)
 {

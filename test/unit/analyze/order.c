@@ -31,10 +31,7 @@ static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t l
 	return trace;
 }
 
-/*
- * Adds clock samples of all CPUs except CPU 0. The first samples are at EVERY, and the later ones at
- * intervals of EVERY.
- */
+/* Adds `samples` clock samples of each CPU except CPU 0: at EVERY ticks, 2 × EVERY ticks, and so on. */
 static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, uint64_t error)
 {
 	struct ktrx_clock clocks[4];

@@ -63,13 +63,13 @@ static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t drop
 	assert_int_equal(result->dropped, dropped);
 }
 
-/* Marks slots as missing before the event. */
+/* Sets three slots as missing before the event. */
 static void lost_before(struct ktread_event *event)
 {
 	event->lost = 3;
 }
 
-/* An end, or another beginning, may have occurred while its event was off. */
+/* While an event was off, it may have occurred unrecorded, and may have ended or begun a pair. */
 static void nothing_is_paired_while_its_events_are_off(void **state)
 {
 	(void)state;
@@ -90,7 +90,10 @@ static void nothing_is_paired_while_its_events_are_off(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 10);
 }
 
-/* The time at which all recording was stopped is unknown. It may be directly after the last record. */
+/*
+ * It is unknown when all recording was stopped. It may have been directly after the last record before the
+ * restart.
+ */
 static void nothing_is_paired_across_a_restart_of_recording(void **state)
 {
 	(void)state;
@@ -104,15 +107,15 @@ static void nothing_is_paired_across_a_restart_of_recording(void **state)
 }
 
 /*
- * The event is off at the end, and no record shows since when. A pair may have ended or begun after its last
- * record.
+ * At the end of the trace, OPEN is off, and no record shows since when. After the last record of OPEN, a pair
+ * may have begun without a record.
  */
 static void nothing_is_paired_if_an_event_is_off_at_the_end(void **state)
 {
 	(void)state;
 	script_switch_off(OPEN);
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
-	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* a beginning after 10 may not have been recorded */
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* another beginning between 10 and 20 may be unrecorded */
 	expect(0, 0, 0, 0);
 	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
@@ -245,8 +248,8 @@ static void overwritten_beginnings_are_unmatched(void **state)
 }
 
 /*
- * The cost of recording is subtracted for each event that the CPU recorded between begin and end, and for the
- * end.
+ * The cost of recording is subtracted once for each event that the same CPU recorded after the begin, up to
+ * and including the end.
  */
 static void cost_is_subtracted(void **state)
 {

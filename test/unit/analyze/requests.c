@@ -12,9 +12,9 @@
 #include "analyze/requests.h"
 
 #define EVENTS 6u
-#define MANY   70u /* further events, of one group */
+#define MANY   70u /* number of further events, which are all in one group */
 
-/* The ids are in reverse order of declaration, as a linker may assign them. */
+/* In group sched, ids are in another order than the declarations, as a linker may assign them. */
 static struct ktread_type types[EVENTS + MANY] = {
 	{ .id = 1, .group = "sched", .name = "wake", .file = "sched.c", .line = 20, .wanted = 1 },
 	{ .id = 2, .group = "sched", .name = "switch", .file = "sched.c", .line = 10, .wanted = 2 },
@@ -68,7 +68,7 @@ static int make_many(void **state)
 
 /*
  * Returns the requests of a text in a short form: "E first-last change/state/flags", "S index=value", and
- * words.
+ * other requests as words.
  */
 static const char *requests_of(const char *text)
 {
@@ -144,7 +144,7 @@ static void mask_bits_follow_file_and_line(void **state)
 {
 	(void)state; /* sched: exit (a.c) is bit 0, switch bit 1, wake bit 2 */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
-	/* an event whose occurrences are counted is still counted */
+	/* sched.switch is counted instead of recorded, and -1 does not change that */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
 			    "the mask has a bit that no event of sched has");
@@ -158,7 +158,10 @@ static void mask_bits_follow_file_and_line(void **state)
 			    "the mask has a bit that no event of many has");
 }
 
-/* exit has bit 5 and wake bit 0, as declared; switch has the first free bit. */
+/*
+ * sched.exit has its declared bit 5, and sched.wake its declared bit 0. sched.switch declares no bit and gets
+ * the first free one.
+ */
 static void declared_mask_bits_come_first(void **state)
 {
 	(void)state;

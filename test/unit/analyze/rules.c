@@ -36,8 +36,8 @@ static void value_rules_are_checked(void **state)
 }
 
 /*
- * Expects that the rule in line 2 is refused with the reason `why`. If the same rule is optional, it is not
- * checked, with the same reason.
+ * Checks that `rule`, in line 2 of a file, is refused with the reason `why`. Also checks that an optional
+ * rule with this text is accepted, but not checked, for the same reason.
  */
 static void expect_refused(const char *rule, const char *why, uint32_t column)
 {
@@ -98,7 +98,7 @@ static void latency_rules_are_checked(void **state)
 	script_event(SWITCH, 9000, 1, 0, V(5), V(0), V(0));
 	checking_run("a: every sched.wake then sched.switch within 2us by thread/next");
 	checking_expect(1, 1, 0);
-	/* the event was due at this time, and never occurred */
+	/* time by which sched.switch should have occurred */
 	assert_int_equal(checking_result[0].first.stamp, 4100);
 	assert_int_equal(checking_result[0].first.number, 0);
 	checking_run("a: every sched.wake then sched.switch within 1.9us by thread/next");
@@ -123,7 +123,7 @@ static void rate_rules_are_checked(void **state)
 	checking_expect(6, 0, 0);
 }
 
-/* A clock that goes back makes nothing late. */
+/* If a clock goes back, no event counts as late. */
 static void clock_that_goes_back_makes_nothing_late(void **state)
 {
 	(void)state;
@@ -235,7 +235,7 @@ static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 	assert_int_equal(checking_error.column, 31);
 	checking_run("a: never broken switch-locked");
 	checking_expect(2, 0, 1);
-	cpu->broken = 4711; /* a descriptor may contain anything */
+	cpu->broken = 4711; /* a trace may be damaged, so `broken` may have any value */
 	checking_run("a: never broken acquire");
 	checking_expect(2, 0, 1);
 }
@@ -252,8 +252,8 @@ static void state_that_is_off_decides_nothing(void **unused)
 	assert_string_equal(checking_rules->rule[0].why,
 			    "debug.ktr.state is 0: ktrace_acquire() keeps no state");
 	/*
-	 * The hooks were called before debug.ktr.state became 0. A recorded violation counts, but its absence
-	 * proves nothing.
+	 * The hooks were called before debug.ktr.state became 0. A violation that a hook has noted counts. If
+	 * no violation is noted, this proves nothing.
 	 */
 	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
 	*script_cpu(1) =

@@ -17,7 +17,7 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
-/* Fails unless the last rule was left undecided that often because this event was switched off. */
+/* Checks that the last rule was left undecided `times` times because `event` was switched off. */
 static void was_off(uint64_t times, uint32_t event)
 {
 	const struct check_result *last = &checking_result[checking_rules->count - 1];
@@ -70,7 +70,7 @@ static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
 	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
 }
 
-/* The deciding event may have occurred while it was switched off. */
+/* The event that decides a rule may have occurred unrecorded while it was switched off. */
 static void nothing_is_judged_while_its_events_are_off(void **state)
 {
 	(void)state;

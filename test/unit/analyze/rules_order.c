@@ -15,7 +15,7 @@
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))
-#define CLOSE	 20u /* ns: two clocks with an error of 10 ns each */
+#define CLOSE	 20u /* time in ns: the sum of the errors of two clocks */
 #define FAR	 21u
 
 #define RUN   "a: never sched.switch (prev != next, next != 0) while next is sleeping or waiting"
@@ -223,8 +223,8 @@ static void rules_without_order_are_decided(void **state)
 }
 
 /*
- * More violations wait for a decision at the same time than can be stored. The others are counted as
- * unordered.
+ * At the same time, 100 violations wait for a decision, but only 64 can be stored. The other 36 are counted
+ * as unordered.
  */
 static void violations_beyond_the_waiting_room_are_unordered(void **state)
 {
@@ -236,10 +236,6 @@ static void violations_beyond_the_waiting_room_are_unordered(void **state)
 	check(AFTER, 64, 36, 0);
 }
 
-/*
- * The errors of the clocks are unknown. Violations count, and violations that depend on the clocks are also
- * counted separately.
- */
 /*
  * Each clock was moved by at most its error, so fewer verdicts are uncertain than with clocks that were not
  * measured.
@@ -258,6 +254,10 @@ static void aligned_measured_clocks_double_the_doubt(void **state)
 	check(RUN, 1, 0, 0);
 }
 
+/*
+ * The errors of the clocks are unknown. Violations count, and violations that depend on the clocks are also
+ * counted separately.
+ */
 static void without_measurement_violations_are_uncertain(void **state)
 {
 	(void)state;

@@ -111,8 +111,8 @@ static int end(void **state)
 }
 
 /*
- * Passes the events scripted since the last call to the spans. Returns how many events were not part of a
- * span.
+ * Passes the events that were scripted since the last call of feed() to `spans`. Returns how many events were
+ * not part of a span.
  */
 static unsigned feed(void)
 {
@@ -300,7 +300,7 @@ static void spans_end_where_their_events_are_switched_on(void **state)
 	       4);
 }
 
-/* The record that the events were switched on is lost with other records. */
+/* A record that the events were switched on again is among the lost records. */
 static void events_after_a_gap_show_that_they_are_recorded(void **state)
 {
 	(void)state;

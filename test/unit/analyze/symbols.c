@@ -17,7 +17,7 @@
 
 #include "analyze/symbols.h"
 
-extern const char __ehdr_start[]; /* from the linker: the address of this program */
+extern const char __ehdr_start[]; /* defined by the linker: start of this program in memory */
 
 uint64_t ktrace_root[4]; /* gives the displacement */
 
@@ -53,7 +53,7 @@ static const Elf64_Ehdr *own_header(void)
 	return (const Elf64_Ehdr *)(const void *)__ehdr_start;
 }
 
-/* Returns the description of this program that a trace would have. */
+/* Returns the data by which a trace would describe this program. */
 static struct ktread_info own_info(void)
 {
 	return (struct ktread_info){ .machine = own_header()->e_machine, .self = (uintptr_t)ktrace_root };

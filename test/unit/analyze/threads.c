@@ -193,7 +193,10 @@ static void state_that_is_always_zero_is_ignored(void **state)
 	       "30 cpu0 1 runs\n");
 }
 
-/* Threads announce that they will sleep. This shows their state, even if the announcement's state is 0. */
+/*
+ * Before threads sleep, they record an event that announces it. The announcement shows that the thread
+ * sleeps, even if its state field is 0.
+ */
 static void announcements_replace_empty_states(void **state)
 {
 	bool announced;
@@ -267,7 +270,10 @@ static void kinds_recorded_at_some_time_are_known(void **state)
 	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
 }
 
-/* While a trace is still being read, states count from the first one that is not 0. */
+/*
+ * The trace has not been scanned in advance. So the state fields are used only after the first one that is
+ * not 0.
+ */
 static void states_count_from_the_first_nonzero_one(void **state)
 {
 	(void)state;
@@ -280,7 +286,7 @@ static void states_count_from_the_first_nonzero_one(void **state)
 	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
 }
 
-/* This kernel records no scheduling, so the thread of each event is taken as running. */
+/* This kernel records no scheduling, so a CPU is taken to run the thread of its latest event. */
 static void events_show_threads_without_switches(void **state)
 {
 	(void)state;
@@ -391,7 +397,8 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
 	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* no thread sleeps on this queue */
 	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
-	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two threads are woken, but only one is left */
+	/* the event reports two woken threads, but only one still sleeps */
+	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2));
 	expect("10 cpu0 7 runs\n"
 	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"
 	       "40 cpu0 8 sleeps\n40 cpu0 9 runs\n"

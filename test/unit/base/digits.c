@@ -12,7 +12,10 @@
 #include "base/put.h"
 #include "unit/support/random.h"
 
-/* Checks numbers next to each power of two and of ten, and random numbers of every length in bits. */
+/*
+ * Checks the numbers around each power of two and each power of ten, and random numbers of every length in
+ * bits.
+ */
 static void for_many(void (*check)(uint64_t))
 {
 	uint64_t power = 1, seed = 1;

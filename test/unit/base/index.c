@@ -26,7 +26,10 @@ void *__wrap_calloc(size_t count, size_t size)
 	return memory_is_short ? NULL : __real_calloc(count, size);
 }
 
-/* Returns how often an entry is found by a hash. Stores in *probe the place at which the search ended. */
+/*
+ * Returns how often a search for `hash` finds the entry `wanted`. Stores in *probe the number of probes of
+ * the search.
+ */
 static unsigned times_found(const struct base_index *index, uint64_t hash, uint32_t wanted, uint32_t *probe)
 {
 	unsigned times = 0;
@@ -192,7 +195,7 @@ static uint64_t hash_id(uint64_t key)
 	return base_hash_id((uint32_t)key);
 }
 
-/* Returns the average number of probes that finding an entry takes, with keys made by a function. */
+/* Adds ROWS entries, whose keys `key` makes. Returns the average number of probes to find one of them. */
 static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(uint32_t n))
 {
 	struct base_index index = { .slot = NULL };
@@ -227,8 +230,8 @@ static uint64_t inverse(uint64_t odd)
 static const uint64_t guessed[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 
 /*
- * Returns a key whose hash is n, if the secret has the guessed value. The upper half of these hashes, which
- * selects the slot, is 0.
+ * Returns a key whose hash is n if the secret equals `guessed`. The upper half of such a hash is 0, and this
+ * half selects the slot, so all these keys would collide.
  */
 static uint64_t key_for_guess(uint32_t n)
 {
@@ -238,7 +241,10 @@ static uint64_t key_for_guess(uint32_t n)
 	return (mixed ^ mixed >> 32) * inverse(guessed[0]);
 }
 
-/* Returns such a key for base_hash_id(): the upper 16 bits of the hash are 0. */
+/*
+ * Returns a key whose base_hash_id() is n if the secret equals `guessed`: the upper 16 bits of this hash are
+ * 0.
+ */
 static uint64_t id_for_guess(uint32_t n)
 {
 	const uint32_t mixed = n * (uint32_t)inverse(guessed[1]);

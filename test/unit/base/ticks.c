@@ -26,7 +26,7 @@ static void check(const struct base_ticks_scale *scale, uint64_t ticks)
 	uint64_t quick = base_ticks_microseconds(scale, ticks);
 	char expected[64], text[64];
 
-	/* A double can represent both numbers exactly, so the division rounds only once. */
+	/* If a double can represent ticks and frequency exactly, the division rounds only once. */
 	if ((ticks | scale->frequency) >> 53 == 0) {
 		snprintf(expected, sizeof(expected), "%.6f", (double)ticks / (double)scale->frequency);
 		snprintf(text, sizeof(text), "%llu.%06u", (unsigned long long)time.seconds,
@@ -54,7 +54,7 @@ static void multiplication_and_exact_division_agree(void **state)
 	}
 }
 
-/* Halves of a microsecond, for which the double's last bit decides the rounding. */
+/* Times that end in half a microsecond. printf() rounds them by the last bit of the double. */
 static void ties_are_rounded_as_printf_does(void **state)
 {
 	struct base_ticks_scale scale;

@@ -10,8 +10,8 @@
 
 #include "base/escape.h"
 
-#define REPLACEMENT 0xfffdu /* character that replaces codes that are not characters */
-#define MOST	    4	    /* longest character, in bytes */
+#define REPLACEMENT 0xfffdu /* the character that replaces an invalid code */
+#define MOST	    4	    /* maximum length of a character, in bytes */
 
 static size_t encode(char to[MOST], uint32_t code)
 {

@@ -145,7 +145,10 @@ static void x32_calls_share_arguments(void **state)
 	calls_table_destroy(other);
 }
 
-/* Names must be unique, because in JSON they are members of one object. */
+/*
+ * The names of a call's arguments, and of a struct's fields, must be unique, because in JSON they are members
+ * of one object.
+ */
 static void repeated_names_are_dropped(void **state)
 {
 	struct calls_table *table = make("1 move int, int from, int to, int from, int 0\n"
@@ -223,7 +226,7 @@ static void lines_of_other_machines_are_skipped(void **state)
 	calls_table_destroy(none);
 }
 
-/* The table has more entries of each kind than can be stored. */
+/* The text defines more entries of each kind than a table can store. */
 static void too_many_lines_are_cut(void **state)
 {
 	size_t room = 3u << 20, length = 0;
@@ -313,7 +316,10 @@ static void check_next(struct calls_arguments *arguments, const char *name, enum
 	assert_int_equal(one.value, value);
 }
 
-/* Unused arguments are left out; arguments with another meaning have another type and name. */
+/*
+ * The value of `op` changes the other arguments: unused ones are left out, and others get another type and
+ * name.
+ */
 static void variant_changes_arguments(void **state)
 {
 	struct calls_table *table = make(
@@ -337,7 +343,7 @@ static void variant_changes_arguments(void **state)
 	check_next(&arguments, "to", CALLS_PTR, 3);
 	assert_false(calls_arguments_next(&arguments, &one));
 	assert_int_equal(arguments.variant->result->base, CALLS_LONG);
-	/* All words are shown on request. */
+	/* If the last parameter is true, unused arguments are shown, too. */
 	calls_arguments_begin(&arguments, table, 1, bits, 5, true);
 	for (unsigned n = 0; n < 5; n++)
 		assert_true(calls_arguments_next(&arguments, &one));
@@ -345,8 +351,8 @@ static void variant_changes_arguments(void **state)
 }
 
 /*
- * Several arguments differ. One of them is the address of values, and another argument has the number of
- * values.
+ * The variant changes several arguments. One of them becomes the address of values, and another has the
+ * number of these values.
  */
 static void variant_changes_addresses(void **state)
 {
@@ -374,7 +380,7 @@ static void variant_changes_addresses(void **state)
 	calls_table_destroy(table);
 }
 
-/* The type of a keyed argument is selected by the argument before it. */
+/* The value of the previous argument selects the type of a keyed argument. */
 static void keyed_pointer_is_selected_by_the_value_before(void **state)
 {
 	struct calls_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
@@ -431,7 +437,7 @@ static void built_in_tables_are_parsed(void **state)
 	}
 }
 
-/* The linker needs this function. No test in this file uses a trace. */
+/* Replaces the reader's function, which the linked sources refer to. No test in this file calls it. */
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace)
 {
 	(void)trace;

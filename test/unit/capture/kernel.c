@@ -186,7 +186,8 @@ static void sections_and_symbols_are_read(void **state)
 	assert_true(kernel.events.loaded);
 	assert_int_equal(kernel.settings.size, 48);
 	assert_false(kernel.settings.loaded);
-	image.symbol[2].st_info = 0; /* a local symbol with this name may belong to another object */
+	/* now the symbol is local, so it may belong to another object of this name */
+	image.symbol[2].st_info = 0;
 	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
 	assert_int_equal(kernel.image_end, 0);
 }

@@ -28,7 +28,7 @@ struct image {
 struct guest {
 	struct image memory; /* at BASE */
 	char elf[32];
-	struct bytes trace_id; /* build id in the trace; size 0: the trace has no build id */
+	struct bytes trace_id; /* build id that the trace contains; its size is 0 if the trace has none */
 	char warning[512];
 };
 

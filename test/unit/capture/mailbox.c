@@ -23,9 +23,12 @@
 static struct {
 	char path[32];
 	int descriptor;
-	/* heartbeats: number that the pulse reports; step: increase of this number at each read */
+	/*
+	 * first the number of heartbeats that the pulse reports, then the increase of this number at each
+	 * read
+	 */
 	uint64_t heartbeats, step;
-	/* number of reads of the pulse until the guest's first tick; 0: no further tick */
+	/* number of reads of the pulse up to the guest's first tick; 0 if there is no tick */
 	uint64_t reads_to_first_tick;
 	int absent; /* true if the guest has no mailbox */
 } guest;
@@ -114,7 +117,7 @@ static int stop(void **state)
 /* A guest that answers `wanted` requests with `result`, as a kernel does. */
 struct ticks {
 	uint32_t wanted, result;
-	uint64_t sum;	  /* sum of the requests' values, each multiplied by its position */
+	uint64_t sum;	  /* sum over all requests: the request's value multiplied by its position */
 	uint32_t unsound; /* number of requests with a wrong sequence or check */
 };
 

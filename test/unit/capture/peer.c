@@ -50,7 +50,10 @@ struct peer {
 	size_t length;
 };
 
-/* Receives bytes. Returns false if the other side has closed the connection. */
+/*
+ * Receives bytes into the peer's buffer. Returns false if the client has closed the connection, or on an
+ * error.
+ */
 static bool receive(struct peer *peer, int fd)
 {
 	ssize_t got;
@@ -174,7 +177,9 @@ static void peer_without_qmp_is_reported(void **state)
 	static const char *const rubbish[] = { "SSH-2.0-OpenSSH_9.2\r\n{\"a\":\r\n\r\n]}\r\n", NULL };
 	static const char *const mute[] = { GREETING, "", NULL };
 	static const char *const odd[] = { GREETING, "{\"id\": \"1\", \"neither\": 1}\n", NULL };
-	/* A peer that sends something gets enough time on a busy machine. */
+	/*
+	 * The timeout is long if the peer sends a greeting, because the peer may be slow on a busy machine.
+	 */
 	static const struct {
 		const char *const *lines;
 		int ms;
@@ -262,7 +267,10 @@ static void ram_that_is_no_regular_file_is_not_opened(void **state)
 	rmdir(folder);
 }
 
-/* The peer sends the first line without a request, as QEMU does when the connection halts the guest. */
+/*
+ * The peer sends the first element without a request, as QEMU does: the connection halts the guest, and QEMU
+ * reports this.
+ */
 static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
@@ -307,7 +315,7 @@ static void hostile_gdb_replies_are_refused(void **state)
 	}
 }
 
-/* The repetitions make the reply longer than the largest one allowed. */
+/* The reply uses repetitions. When they are expanded, it exceeds the maximum length of a reply. */
 static void endless_gdb_reply_is_refused(void **state)
 {
 	char *flood = malloc(4001);
@@ -473,7 +481,8 @@ static void registers_of_gdb_become_lines(void **state)
 }
 
 /*
- * Registers that show the mode follow the general registers, with 4 bytes each. A packet may end at any byte.
+ * In a packet, the registers that show the mode have 4 bytes each and follow the general registers. A packet
+ * may end after any byte.
  */
 static void registers_of_gdb_include_the_mode(void **state)
 {

@@ -18,7 +18,10 @@
 
 #define KIB UINT64_C(1024)
 
-/* 64 KiB of file: 48 below a hole, 16 above 1 MiB. */
+/*
+ * A file of 64 KiB. The first 48 KiB are at guest address 0, the other 16 KiB at 1 MiB. Between them is a
+ * hole.
+ */
 static const struct capture_map map = {
 	.range = { { 0, 48 * KIB, 0 }, { 1024 * KIB, 16 * KIB, 48 * KIB } },
 	.ranges = 2,

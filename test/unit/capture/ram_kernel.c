@@ -89,7 +89,8 @@ static void file_of_no_process_has_no_kernel(void **state)
 	assert_false(capture_ram_kernel("/tmp/ktrace/absent", path, sizeof(path)));
 	assert_false(capture_ram_kernel("/tmp", path, sizeof(path)));
 	assert_false(
-		capture_ram_kernel(ram, path, sizeof(path))); /* this process has it open, without a kernel */
+		/* this process has the file open, but has no -kernel option */
+		capture_ram_kernel(ram, path, sizeof(path)));
 }
 
 int main(void)

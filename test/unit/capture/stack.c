@@ -53,7 +53,7 @@ static void check(const char *registers, const char *expected)
 			if (page[i].readable)
 				memcpy(page[i].bytes, &memory[at / 8], CAPTURE_STACK_PAGE);
 			capture_stacks_put(stacks, &page[i]);
-			/* a page that is given twice is not requested again */
+			/* stores the same page twice, which must have no effect */
 			capture_stacks_put(stacks, &page[i]);
 		}
 	}
@@ -81,11 +81,11 @@ static void callers_are_found_on_every_machine(void **state)
 	check("cpu 7 ra=9999 s0=ffffffff80010020\n", "stack 7 1111\n");
 }
 
-/* A RISC-V leaf function stores only the frame pointer. */
+/* A RISC-V leaf function does not store its return address, only the frame pointer. */
 static void leaf_returns_to_its_link(void **state)
 {
 	(void)state;
-	put(BASE + 0x18, BASE + 0x60); /* the frame pointer stored for the frame at 0x20 */
+	put(BASE + 0x18, BASE + 0x60); /* the caller's frame pointer, stored in the frame that ends at 0x20 */
 	put(BASE + 0x50, 0);
 	put(BASE + 0x58, 0x2222);
 	check("cpu 0 pc=1 ra=1234 s0=ffffffff80010020\n", "stack 0 1234 2222\n");

@@ -14,8 +14,9 @@
 
 static struct ktread_pulse now;
 static double clock_seconds;
-static int ticks_at; /* ms until the next heartbeat; 0: no further heartbeat */
-static int error_at; /* ms after which pass() returns an error; 0: never */
+/* time, in ms since the start, from which each pass() adds a heartbeat; 0 if none is added */
+static int ticks_at;
+static int error_at; /* time, in ms since the start, from which pass() returns an error; 0 if it never does */
 static int passed;
 static int pulse_reads;
 

@@ -4,7 +4,7 @@
 
 #include "unit/support/ktread_sample.h"
 
-/* Writes the writer's trace to a file and returns its summary. */
+/* Writes the writer's trace to a file and returns the summary of the file. */
 static struct capture_summary summary_of(struct writer *writer)
 {
 	struct capture_summary summary;
@@ -35,7 +35,7 @@ static void events_and_loss_are_counted(void **state)
 	writer_close(&writer);
 }
 
-/* If the rings' descriptors were overwritten, their contents are lost. */
+/* If a ring's descriptor was overwritten, the contents of the ring are lost. */
 static void overwritten_rings_are_unusable(void **state)
 {
 	struct capture_summary summary;

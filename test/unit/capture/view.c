@@ -74,7 +74,7 @@ static void overwritten_root_is_reported(void **state)
 	assert_non_null(strstr(text, "or a reset"));
 }
 
-/* Reading the pulse fails before the run ends. */
+/* The root is overwritten before the run ends, so reading the pulse fails. */
 static void root_overwritten_during_run_is_reported(void **state)
 {
 	struct guest *guest = *state;

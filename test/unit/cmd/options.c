@@ -136,7 +136,7 @@ static void words_end_options_in_order(void **state)
 	assert_int_equal(optind, count);
 	assert_int_equal(parse(&in_order, "-f -- -x"), OPTIONS_DASHES);
 	assert_string_equal(words[optind], "-x");
-	/* The value of an option does not end the options. */
+	/* If -- is the value of an option, it does not end the options. */
 	assert_int_equal(parse(&in_order, "--text -- word"), OPTIONS_WORD);
 	assert_string_equal(target.text, "--");
 }

@@ -19,7 +19,7 @@
 #define STACK  USER_STACK
 #define SECRET 0x5ec2e7
 
-static unsigned pages_before; /* number of pages that share.c itself uses */
+static unsigned pages_before; /* number of pages that are in use after share_init() */
 
 static int start(void **state)
 {

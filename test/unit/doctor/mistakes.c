@@ -219,7 +219,7 @@ static void swapped_prev_and_next_are_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
-		switches(0, 6, 5, 1); /* really from 5 to 6 */
+		switches(0, 6, 5, 1); /* in fact, CPU 0 switches from 5 to 6 */
 		switches(0, 7, 6, 1);
 		switches(0, 5, 7, 1);
 	}
@@ -382,7 +382,10 @@ static void thread_on_two_cpus_is_found(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].value, 5);
 }
 
-/* When the first CPU switches away from the thread, the other CPU has only just begun to run it. */
+/*
+ * When CPU 0 switches away from thread 5 for the first time, CPU 1 has only just begun to run it. So this
+ * time is not counted.
+ */
 static void thread_on_two_cpus_repeatedly_is_found(void **state)
 {
 	(void)state;
@@ -445,7 +448,7 @@ static void calls_without_returns_are_found(void **state)
 	only(MISTAKE_SYSCALL_EXIT);
 }
 
-/* If returns are switched off, they are not missing. */
+/* If the events of returns are switched off, missing returns are no mistake. */
 static void switched_off_returns_are_not_missing(void **state)
 {
 	(void)state;
@@ -508,7 +511,8 @@ static void views_of_hooks_without_table_are_dark(void **state)
 	for (uint32_t n = 0; n < report.count; n++)
 		dark += report.finding[n].mark == FINDING_DARK &&
 			strstr(report.finding[n].what, "without .holders");
-	assert_int_equal(dark, 2); /* threads and lock-state; the hooks for interrupts need no such table */
+	/* the views threads and lock-state need this table, and the hooks for interrupts do not */
+	assert_int_equal(dark, 2);
 	findings_free(&report);
 	facts_free(&facts);
 }

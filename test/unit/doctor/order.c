@@ -10,17 +10,17 @@
 #define CPUS   2u
 #define STEPS  2000u
 #define AHEAD  6000u
-#define SELDOM 100u /* one step in this many has what enum seldom describes */
+#define SELDOM 100u /* every SELDOM-th step has the irregularity that enum seldom selects */
 
-static uint64_t seed, ahead; /* ahead: ns by which the clock of CPU 1 is ahead of that of CPU 0 */
+static uint64_t seed, ahead; /* `ahead`: how far the clock of CPU 1 is ahead of that of CPU 0, in ns */
 
 static const char rule[] =
 	"run-without-wake: never sched.switch (prev != next, next != 0) while next is sleeping or waiting";
 
 enum seldom {
 	SELDOM_NOTHING, /* happens */
-	SELDOM_JUMP,	/* during one wakeup, the clock of CPU 1 is ahead by more */
-	SELDOM_NO_WAKE, /* the kernel does not call the hook for a wakeup */
+	SELDOM_JUMP,	/* in this step, the clock of CPU 1 is further ahead */
+	SELDOM_NO_WAKE, /* in this step, the kernel does not call the hook for the wakeup */
 };
 
 static uint64_t stamp_of(uint32_t cpu, uint64_t now)

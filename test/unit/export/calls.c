@@ -73,7 +73,9 @@ static int end(void **state)
 
 #define FIELDS 8
 
-/* Returns the text of an event whose payload is a 16-bit number and fields of one type; "-" if there is none. */
+/*
+ * Returns the text of an event, "-" if it has none. The payload has a 16-bit number, then fields of one type.
+ */
 static const char *put(uint8_t kind, uint32_t number, uint8_t type, uint32_t width, uint32_t count,
 		       const uint64_t *values)
 {
@@ -179,7 +181,7 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_string_equal(enter(0, values), "-");
 	assert_string_equal(enter(77, values), "-");
 	assert_string_equal(enter(UINT32_MAX, values), "-");
-	/* the call has more arguments than the event has numbers */
+	/* this call has more arguments than the event has values */
 	assert_string_equal(enter(7, values), "-");
 	assert_string_equal(enter(8, values), "-");
 	assert_string_equal(enter(11, values), "-");
@@ -195,7 +197,7 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }
 
-/* An event's payload ends early, but that of the previous event of the same type was complete. */
+/* An event's payload is cut off. The previous event, of the same type, had a complete payload. */
 static void short_payloads_are_left_to_the_kernel_text(void **state)
 {
 	const struct ktread_field field[] = { { "nr", "", KTRX_TYPE_U16 }, { "a", "", KTRX_TYPE_U32 } };

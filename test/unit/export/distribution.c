@@ -53,7 +53,10 @@ static void values_of_both_signs_are_binned(void **state)
 	assert_int_equal(count, 4);
 }
 
-/* Ticks that are no whole number of nanoseconds: every value is in the bin whose shown edges contain it. */
+/*
+ * A tick is not a whole number of nanoseconds. Each value must be counted in the bin whose printed edges
+ * enclose it.
+ */
 static void ticks_become_nanoseconds(void **state)
 {
 	const struct distribution d = distribution_of_ticks(&values, 62500000);
@@ -69,7 +72,7 @@ static void ticks_become_nanoseconds(void **state)
 	distribution_bins(&d, &bins);
 	assert_true(bins.bin[0].from == 10 && bins.bin[0].to == 20);
 	assert_int_equal(bins.bin[0].count, 1);
-	/* the values 32 and 48 are in the bin from 20 to 50 */
+	/* the bin from 20 to 50 contains two values: 32 and 48 */
 	assert_int_equal(bins.bin[1].count, 2);
 	for (uint32_t n = 0; n < bins.count; n++)
 		count += bins.bin[n].count;

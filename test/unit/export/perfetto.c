@@ -216,7 +216,9 @@ static void created_threads_have_names(void **state)
 			"is_idle=0}}");
 }
 
-/* Returns the text before an event's fields, which names the flow that the event begins or ends. */
+/*
+ * Checks that the event at this time has `flow`, the text that names the flow which the event begins or ends.
+ */
 static void expect_flow(const char *time, const char *flow)
 {
 	char start[64], wanted[64];
@@ -256,7 +258,7 @@ static void packets_and_signals_are_flows(void **state)
 	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal */
 	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another thread */
 	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
-	script_event(RX, 1080, 1, 8, V(60), V(1)); /* this packet has already arrived */
+	script_event(RX, 1080, 1, 8, V(60), V(1)); /* received again: this packet's flow has already ended */
 	perfetto_export();
 	expect_flow("1000", "flow_ids=0x1");
 	expect_flow("1010", "flow_ids=0x2");

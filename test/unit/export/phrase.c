@@ -25,7 +25,10 @@ static unsigned char draw(void)
 
 static char result[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];
 
-/* Returns 1 if the phrase produced the text, and 0 if ktread_format() has to produce it. */
+/*
+ * Checks that the phrase and ktread_format() produce the same text. Returns 0 if the phrase leaves the text
+ * to ktread_format(), otherwise 1.
+ */
 static int compare(const struct phrase *phrase, const struct ktread_event *event)
 {
 	size_t length = ktread_format(event, expected, PHRASE_BYTES);
@@ -64,7 +67,8 @@ static void every_conversion_formats_every_type(void **state)
 			for (unsigned n = 0; n < 200; n++) {
 				for (size_t i = 0; i < sizeof(payload); i++)
 					payload[i] = n % 3 ? draw() : n % 2 ? 0xff : 0;
-				if (t == KTRX_TYPE_STRING) { /* a length that fits */
+				/* limits the string to a length that fits into the payload */
+				if (t == KTRX_TYPE_STRING) {
 					payload[0] %= 70;
 					payload[1] &= 0x80;
 				}

@@ -60,7 +60,10 @@ static void nested_messages_are_encoded(void **state)
 	expect("\x0a\x06\x12\x02\x18\x05\x22\x00", 8);
 }
 
-/* Lengths take one, two or three bytes. The content is moved when its length is known. */
+/*
+ * The length before a message's content takes one, two or three bytes. The writer moves the content when its
+ * length is known.
+ */
 static void long_messages_are_encoded(void **state)
 {
 	static const struct {

@@ -13,9 +13,9 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-static struct flow_doubts doubts; /* counts of doubtful places in the last script */
+static struct flow_doubts doubts; /* numbers of doubtful places that were found in the last script */
 
-/* Runs steps in a small kernel, and compares the tree. */
+/* Reconstructs the stacks from `steps` in a small kernel, and compares the tree with `expected`. */
 static void expect(const char *steps, const char *expected)
 {
 	char *script = NULL;
@@ -35,7 +35,9 @@ static void expect(const char *steps, const char *expected)
 	free(script);
 }
 
-/* A line of the tree: time and duration in nanoseconds, and the text that follows. */
+/*
+ * Lines of the tree. LINE has a time, a duration and a text; OPEN has no duration. Times are in nanoseconds.
+ */
 #define LINE(time, took, text) "[    0.0000000" time "]         0.0" took " us " text "\n"
 #define OPEN(time, text)       "[    0.0000000" time "]                  " text "\n"
 
@@ -99,7 +101,9 @@ static void interrupt_is_a_frame(void **state)
 		       LINE("20", "08", "  } b"));
 }
 
-/* The interrupt occurs at the first instruction of a called function, before this has executed. */
+/*
+ * The interrupt occurs after a call, before the first instruction of the called function has been executed.
+ */
 static void interrupt_before_first_instruction_is_in_the_callee(void **state)
 {
 	(void)state;

@@ -14,7 +14,10 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-/* a calls b twice, and the second b calls c; then a calls itself; the first a is not seen to return. */
+/*
+ * Function a calls b twice, and the second b calls c. Then a calls itself. The outer call of a does not
+ * return before the end.
+ */
 static const char calls[] =
 	FLOW_TEST_KERNEL "cpu 0\nrun 100 a 2 call\nrun 110 b 3 return\nrun 120 a+8 2 call\nrun 130 b 2 call\n"
 			 "run 140 c 5 return\nrun 150 b+8 1 return\nrun 160 a+16 1 call\nrun 170 a 1 return\n"
@@ -304,7 +307,7 @@ static void selections_limit_the_steps(void **state)
 	assert_int_equal(count_steps(&(struct flow_select){ .cpus = &second, .cpu_count = 8 }), 5);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090 }), 13);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090, .to = 1094 }), 6);
-	/* A gap is reported for any range. */
+	/* A gap is counted whatever the selected address range is. */
 	assert_int_equal(count_steps(&(struct flow_select){ .range = &range, .ranges = 1 }), 3);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_thread = 1 }), 0);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_process = 1, .pid = 9 }), 1);
