@@ -14,18 +14,20 @@
 #include "base/ticks.h"
 #include "ktrx/v2.h"
 
-#define WINDOWS		512u
-#define WINDOW_US	50000u
-#define GRAIN_US	40u   /* precision of the estimated offsets of clocks */
-#define SLACK_US	2000u /* after the estimates: most time by which an effect may precede its cause */
-#define NEAR_SLACK_US	160u  /* SLACK_US if pairs are made by CAUSES_NEAREST */
-#define ROOM_US		5u    /* wanted time between cause and effect */
-#define LOOKS_MOST	64u   /* maximum number of estimates in one reading of the trace */
-#define STRAIGHT_PASSES 2u    /* number of first passes; these fit a straight line */
+#define WINDOWS	  512u
+#define WINDOW_US 50000u
+#define GRAIN_US  40u /* precision of the estimated offsets of clocks */
+/* maximum time by which an effect may precede its cause once the estimates are applied */
+#define SLACK_US	2000u
+#define NEAR_SLACK_US	160u /* used instead of SLACK_US if CAUSES_NEAREST makes the pairs */
+#define ROOM_US		5u   /* wanted time between a cause and its effect */
+#define LOOKS_MOST	64u  /* maximum number of estimates in one reading of the trace */
+#define STRAIGHT_PASSES 2u   /* number of passes, from the first one on, that fit a straight line */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-#define LIMIT_MOST	(UINT64_C(1) << 60) /* prevents overflow of sums */
-#define USUAL_HZ	1000000000u	    /* assumed if the frequency is unknown */
+#define LIMIT_MOST	(UINT64_C(1) << 60) /* a stated error below this limits a clock; prevents overflow */
+/* frequency that is assumed if the trace's frequency is unknown */
+#define USUAL_HZ 1000000000u
 
 /* An estimate ("look"): the offsets of all CPUs at one time. */
 struct look {
@@ -42,20 +44,19 @@ struct align {
 	uint64_t first, last; /* first and last stamp of the trace */
 	uint32_t nodes;
 	int64_t *offset; /* offset of a CPU's clock at a node: [node * cpus + cpu] */
-	uint8_t *solved; /* [node * cpus + cpu]: `offset` is known; 0: to be interpolated between nodes */
+	/* [node * cpus + cpu]: 1 if `offset` is known there, 0 if it has to be interpolated */
+	uint8_t *solved;
 	struct bounds window, both;
 	uint32_t at; /* the window that is being read */
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;   /* number of bounds given up in this reading */
+	uint64_t given_up;   /* number of bounds that the current reading gave up */
 	enum causes_way way; /* CAUSES_IN_TURN at first */
-	/*
-	 * in some estimate, pairs made by CAUSES_NEAREST were much nearer than pairs made by CAUSES_IN_TURN
-	 */
+	/* true if, in some estimate, CAUSES_NEAREST found much nearer causes than CAUSES_IN_TURN */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
-	/* counts of the last reading, and of the first reading; both are indexed by way of pairing */
+	/* by way of pairing: first the counts of the last search for looks, then those of the first search */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
 
@@ -90,8 +91,8 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 }
 
 /*
- * Reads the trace and makes estimates (looks) of the offsets; none if `coarse` is NULL. Counts effects that
- * come before their cause, for each way of pairing.
+ * Reads the trace and counts effects that come before their cause, for each way of pairing. If `coarse` is
+ * not NULL, also makes estimates ("looks") of the offsets.
  */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
@@ -297,7 +298,7 @@ static size_t offsets_size(const struct align *align)
 	return (size_t)align->nodes * align->cpus * sizeof(*align->offset);
 }
 
-/* Restores and applies earlier offsets. */
+/* Replaces the offsets by earlier ones, and applies these. */
 static int take_back(struct align *align, const int64_t *offset)
 {
 	memcpy(align->offset, offset, offsets_size(align));
@@ -363,7 +364,7 @@ static int take_pairs(struct align *align, const struct causes_pair *pair, uint3
 	return status;
 }
 
-/* Reads the trace with the current alignment, and solves for the correction that is still needed. */
+/* Reads the trace with the current alignment, and computes the correction that is still needed. */
 static int read_once(struct align *align, uint64_t slack)
 {
 	struct causes *causes = causes_create(align->way, slack);
@@ -407,8 +408,8 @@ static void straighten(struct align *align, uint32_t cpu)
 }
 
 /*
- * Returns true if effects are still near their causes. With CAUSES_NEAREST, effects are far from their
- * causes only if clocks are wrong.
+ * Returns true if effects are not much farther from their causes than in `before`. Checks this only with
+ * CAUSES_NEAREST, because only wrong clocks then make effects far from their causes.
  */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
@@ -481,9 +482,10 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Restores the clocks unless that reduces the sum of ticks by which effects
- * are early, because a distance between two events may also repeat for another reason. The number of early
- * effects cannot be compared yet: within the precision of an estimate, as many effects may stay early.
+ * Moves the clocks by the offsets of the looks. Undoes this if the sum of the ticks by which effects come
+ * early does not get smaller: a distance between two events may also repeat for another reason. Does not
+ * compare the number of early effects, because an estimate is not precise: as many effects may still come a
+ * little too early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -537,8 +539,8 @@ static int look(struct align *align, const struct stage *stage)
 }
 
 /*
- * Counts early effects in the same way as before the alignment, and undoes the alignment unless there are
- * fewer now.
+ * Counts early effects in the same way as before the alignment. If there are not fewer of them, undoes the
+ * alignment.
  */
 static int keep_the_better(struct align *align)
 {

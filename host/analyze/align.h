@@ -22,8 +22,9 @@ struct bounds {
 	uint32_t cpus;
 	/* smallest times [from * cpus + to] from cause to effect, ascending; unused entries: BOUNDS_NONE */
 	int64_t (*least)[BOUNDS_KEPT];
-	int64_t *behind, *ahead; /* limits of forward[cpu] by CPU; BOUNDS_NONE: no limit */
-	uint32_t *through;	 /* scratch memory of bounds_solve() */
+	/* by CPU: limits of forward[cpu], as for bounds_limit(); BOUNDS_NONE: no limit */
+	int64_t *behind, *ahead;
+	uint32_t *through; /* scratch memory of bounds_solve() */
 	uint64_t pairs;
 };
 #define BOUNDS_NONE INT64_MAX
@@ -68,9 +69,10 @@ struct causes;
 /*
  * Ways of pairing an effect for which no earlier cause was found.
  * In turn: the effect is paired with the next cause, the next effect with the cause after that, and so on.
- * This finds clocks that differ by more than the time between effects. But if one cause has no hook, all
- * later causes seem late.
- * Nearest: a cause between two effects is paired with the effect that is much nearer, or with none.
+ * This finds clocks that differ by more than the time between effects. But if the kernel does not record
+ * one of the causes, each later effect is paired with a cause that is too late.
+ * Nearest: a cause between two effects is paired with one of them if that one is much nearer than the
+ * other; otherwise the cause makes no pair.
  */
 enum causes_way { CAUSES_IN_TURN, CAUSES_NEAREST, CAUSES_WAYS };
 
@@ -88,17 +90,23 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 /* Counts of pairs. A zero-initialised structure is ready for use. */
 struct causes_count {
 	uint64_t pairs;
-	uint64_t early; /* effects that come before their cause */
+	uint64_t early; /* number of effects that come before their cause */
 	uint64_t beyond;
-	uint64_t ticks; /* sum over all early effects: by how much they come early */
-	uint64_t bits;	/* sum over all effects: log2 of the ticks between cause and effect */
+	uint64_t ticks; /* sum of the ticks by which early effects come before their causes */
+	uint64_t bits;	/* sum, over all pairs, of log2 of the ticks between cause and effect */
 };
 
 void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
 		  uint32_t pairs);
-/* Returns true if fewer effects are `beyond`, or as many are `beyond` and fewer are early. */
+/*
+ * Returns true if `count` has fewer effects that are `beyond` than `other`; if both have as many, returns
+ * true if fewer effects of `count` are early.
+ */
 bool causes_fewer(const struct causes_count *count, const struct causes_count *other);
-/* Returns true if effects are at most half as far from their causes as in `other` (geometric mean). */
+/*
+ * Returns true if effects are on average (geometric mean) at most half as far from their causes as in
+ * `other`.
+ */
 bool causes_nearer(const struct causes_count *count, const struct causes_count *other);
 
 /*
@@ -118,7 +126,7 @@ struct coarse;
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain);
 void coarse_destroy(struct coarse *coarse);
 
-/* Takes an event. Returns 0 when enough events for a result have been taken, 1 before that. */
+/* Takes an event. Returns 1 if more events are needed for a result, 0 if enough events were taken. */
 int coarse_event(struct coarse *coarse, const struct ktread_event *event, const struct wellknown *known);
 /*
  * Computes forward[cpu]: ticks by which to move each clock forward; 0 for CPU 0; INT64_MAX if there is too
@@ -137,7 +145,7 @@ void coarse_solve(struct coarse *coarse, int64_t *forward);
 struct drift {
 	double x[DRIFT_POINTS], y[DRIFT_POINTS];
 	uint32_t count;
-	double slope, start; /* y = start + slope * x, once fitted */
+	double slope, start; /* the fitted line is y = start + slope * x; valid after drift_fit() */
 };
 
 void drift_add(struct drift *drift, double x, double y);

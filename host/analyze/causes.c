@@ -16,8 +16,9 @@
 #define CPUS	256u
 #define BITS	8u /* bits of the mask that states why an interrupt was sent */
 #define QUEUE	16u
-#define DOUBT	8u /* a cause older than slack / DOUBT counts as left over */
-#define NEARER	4u /* of two candidates, one is chosen if it is at least this many times nearer */
+#define DOUBT	8u /* a cause that is more than slack / DOUBT older counts as left over */
+/* one of two candidates is chosen if it is at least this many times nearer than the other */
+#define NEARER 4u
 
 struct place {
 	uint32_t cpu;
@@ -30,9 +31,9 @@ struct queue {
 };
 
 /*
- * A cause that came after an effect for which no cause was found. If clocks differ, it may be the cause of
- * that effect. If that effect's own cause has no hook, it is the cause of the next effect. It is paired with
- * the effect that is much nearer.
+ * An effect for which no cause was found, and a cause that came after it. If clocks differ, the cause may
+ * belong to that effect. If the kernel does not record that effect's own cause, the cause belongs to the
+ * next effect. It is paired with the effect that is much nearer.
  */
 struct open {
 	struct place cause, effect; /* cause.stamp 0: none */
@@ -40,7 +41,7 @@ struct open {
 
 struct thread {
 	uint32_t id;
-	uint8_t known; /* the fields below are valid */
+	uint8_t known; /* 1: the fields below are valid */
 	uint8_t running;
 	uint8_t waits; /* the thread slept after the last switch away from it */
 	/* the last switch away from the thread; while the thread runs, the last switch to it */
@@ -152,15 +153,16 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns the stamp before which a cause counts as left over, because its effect was not recognised. */
+/* Returns a stamp. Causes before it count as left over: their effects were not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
 }
 
 /*
- * Decides whether the open cause belongs to the open effect or to `here`, the next effect. Returns 0 if it
- * belongs to the open effect; 1 if it belongs, or may belong, to `here`.
+ * Decides whether the cause in `open` belongs to the effect in `open`, which came before it, or to `here`,
+ * the next effect after it. Makes a pair if one of the effects is much nearer. Returns 0 if the cause
+ * belongs to the effect in `open`, otherwise 1.
  */
 static int close_open(struct causes *causes, struct open *open, struct place here)
 {
@@ -211,8 +213,8 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 	struct thread *thread = thread_of(causes, id);
 
 	/*
-	 * The thread was switched to on another CPU before this switch away from it, so the clock of the
-	 * other CPU is behind this CPU's clock.
+	 * The clock of another CPU is behind this CPU's clock: there, a switch to the thread has an earlier
+	 * stamp than the switch away from it here.
 	 */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {

@@ -48,9 +48,9 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 }
 
 /*
- * Returns true if the last event of the key on another CPU is at most `doubt` before the event.
- * Fields of an entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last
- * event on a different CPU (0: none); `known` is set if the order is uncertain.
+ * Returns true if the key had an event on another CPU at most `doubt` ticks before `event`. Fields of an
+ * entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last event on a
+ * different CPU (0: none); `known` is set if the order is uncertain.
  */
 static bool is_close(const struct check_order *order, const struct keyed_entry *entry,
 		     const struct ktread_event *event)

@@ -22,7 +22,7 @@
  */
 
 #define CHECK_ORDER_THREADS \
-	RULES_MAX /* the table of events that change a thread's state; the other tables belong to rules */
+	RULES_MAX /* index of the table for events that change a thread's state; rules have lower ones */
 #define CHECK_ORDER_WAITING 64u
 
 struct check_waiting {
@@ -33,8 +33,9 @@ struct check_waiting {
 };
 
 struct check_order {
-	bool certain;	/* the order of all events is certain */
-	bool measured;	/* `doubt` is known; otherwise it is unlimited */
+	bool certain; /* the order of all events is certain */
+	/* true if `doubt` is known; if false, any two events on different CPUs may be out of order */
+	bool measured;
 	uint64_t doubt; /* ticks */
 	struct keyed table[RULES_MAX + 1];
 	struct check_waiting waiting[CHECK_ORDER_WAITING];
@@ -83,10 +84,11 @@ struct check {
 	bool changed_failed, order_failed;
 	struct check_order order;
 	const struct ktread_event *event; /* the current event */
-	uint32_t order_table;		  /* table and key of the current verdict */
+	/* index of the table of the current verdict; order_key is the key of the verdict */
+	uint32_t order_table;
 	uint64_t order_key[KEYED_WORDS];
-	bool unsure; /* the order of that key's events is uncertain */
-	/* stamp, time and number of the current event; `time` is counted as in threads.h */
+	bool unsure; /* true if the order of the events of order_key is uncertain */
+	/* first stamp of the current event, then its time, counted as in threads.h, then its number */
 	uint64_t stamp, time, number;
 };
 
@@ -101,8 +103,8 @@ int check_apply(struct check *check, uint32_t index, const struct ktread_event *
  * it was switched off, because the user can change that.
  */
 struct check_gap {
-	bool is;      /* an event may be missing */
-	uint32_t off; /* the event that was switched off; 0: slots were lost */
+	bool is;      /* true if an event may be missing */
+	uint32_t off; /* id of the event that was switched off; 0 if slots were lost */
 };
 
 /* Finds gaps between two stamps. `cpu`: as for gaps_between(). `events`: bit map of deciding events. */

@@ -128,7 +128,7 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 	return GAPS_ANYWHERE;
 }
 
-/* Returns whether an event since the entry may be missing in the trace: lost, or switched off. */
+/* Finds whether an event may be missing in the trace since the entry began: it was lost or switched off. */
 static struct check_gap gap_since(struct check *check, uint32_t index, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)
 {

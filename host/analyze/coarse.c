@@ -8,13 +8,15 @@
 
 #include "ktrx/v2.h"
 
-#define MARKS	   16384u /* maximum number of marks of causes, and of marks of effects */
-#define CANDIDATES 512u	  /* marks kept for each hash of a key in one look */
+/* maximum number of marks in a `struct marks`; one exists for causes and one for effects */
+#define MARKS	   16384u
+#define CANDIDATES 512u /* maximum number of marks with one hash of the key that are kept in one look */
 #define KEYS	   1024u
 #define BIT_KEY	   (UINT64_C(1) << 40)
 /* the best distance needs this many times the votes of every other distance */
-#define PROMINENCE	1.5f
-#define EVEN_PROMINENCE 1.2f  /* the same factor against the distances one period above and below */
+#define PROMINENCE 1.5f
+/* used instead of PROMINENCE for a pair of distances, one above and one below the best by as much */
+#define EVEN_PROMINENCE 1.2f
 #define IN_TURN		16.0f /* number of pairs that give one vote, for two CPUs that take turns */
 #define VOTES		1.0f  /* minimum number of votes for a result */
 #define UNKNOWN		HUGE_VAL
@@ -29,29 +31,32 @@ struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
 	/*
-	 * Both arrays are indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that
-	 * frequent keys leave room for others.
+	 * By hash of the key: number of marks seen. Only the first CANDIDATES marks of a hash are kept, so
+	 * that frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
-	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: none was */
+	/* by hash of the key: stamp of the first mark that was left out; 0 if none was left out */
+	uint64_t cut[KEYS];
 };
 
 /* The distance that most effects vote for. */
 struct peak {
-	float votes;	 /* 0: no distance has clearly the most votes */
-	double distance; /* in bins, ahead of CPU 0's clock */
+	float votes;	 /* number of votes above the mean; 0 if no distance clearly has the most votes */
+	double distance; /* number of bins by which the CPU's clock is ahead of CPU 0's */
 };
 
 /* Votes for distances of one bin. */
 struct bin {
 	float votes;
-	float within; /* sum over all votes: vote times the position of its distance within the bin, 0 to 1 */
+	/* sum of vote * position, over all votes; a position is the distance's place in the bin, 0 to 1 */
+	float within;
 };
 
 /* Votes of all CPUs with a known clock for the distance of one more CPU. */
 struct sum {
 	float votes;
-	float distance; /* sum over all votes: vote times distance in bins, ahead of CPU 0's clock */
+	/* sum of vote * distance, over all votes; a distance is in bins, ahead of CPU 0's clock */
+	float distance;
 };
 
 struct coarse {

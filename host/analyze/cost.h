@@ -11,12 +11,13 @@
 uint64_t cost_of(const struct ktread *trace);
 
 /*
- * Returns the part of the time of `cpus` CPUs that `events` events took within `ticks`: 0 to 1, more if the
- * trace is inconsistent.
+ * Returns the share of CPU time that recording took: `events` events, on `cpus` CPUs, within `ticks`. The
+ * share is 0 to 1, or above 1 if the trace is inconsistent.
  */
 double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus);
 
-#define COST_CPUS 4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
+/* number of entries of a table with one entry per CPU; the last one is for unknown CPUs */
+#define COST_CPUS 4097u
 
 /*
  * Subtracts the cost of events from stamps, as if a CPU's clock stopped while the CPU records. Initialise
@@ -25,7 +26,7 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
 struct cost_meter {
 	uint64_t cost;
 	uint64_t events[COST_CPUS]; /* number of events so far, by CPU */
-	uint64_t last[COST_CPUS];   /* last returned stamp, by CPU: a CPU's time never goes back */
+	uint64_t last[COST_CPUS];   /* by CPU: last returned stamp, because a CPU's time must never go back */
 };
 
 /*

@@ -50,7 +50,8 @@ void suggestions_offer(struct suggestions *similar, const char *name);
 /* Compares `name` with the wanted name. If they are similar, suggests `shown`. */
 void suggestions_offer_as(struct suggestions *similar, const char *name, const char *shown);
 /*
- * Offers all events of a trace by each meaning of a pattern: group.name, group.*, a group, or a name alone.
+ * Offers each event of a trace, in every form that a pattern may have: group.name, group.*, the group
+ * alone, or the name alone.
  */
 void suggestions_offer_events(struct suggestions *similar, const struct ktread *trace);
 /* Writes the suggestions, or "". Unprintable bytes are shown as question marks. */

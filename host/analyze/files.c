@@ -120,7 +120,7 @@ static struct files_path path_of(struct files *files, const struct ktread_event 
 
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
 	entry = find(files, FILE_ENTRY, file);
-	/* If a file number was reused, its event has a different inode, or none. */
+	/* The file number was reused if the event has a different inode than the entry. */
 	if (entry && has_inode && entry->inode != inode)
 		entry = NULL;
 	if (known->kind == WELLKNOWN_FILE_CLOSE)

@@ -18,7 +18,8 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-#define FILES_KEPT 512u /* open files and inodes; a newer one replaces an older one with the same hash */
+/* maximum number of entries (files and inodes); a new entry replaces an older one with the same hash */
+#define FILES_KEPT 512u
 #define FILES_PATH 244u /* in bytes; longer paths, and paths that the kernel cut short, are not stored */
 
 struct files;

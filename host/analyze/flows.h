@@ -20,14 +20,14 @@ struct flows {
 	struct flows_open {
 		uint64_t key;
 		uint64_t id;  /* 0: none */
-		uint8_t kind; /* enum wellknown_kind of the beginning */
+		uint8_t kind; /* enum wellknown_kind of the event that begins the flow */
 	} open[FLOWS_OPEN];
 	uint64_t ids;
 };
 
 struct flows_step {
 	uint64_t id; /* number of the flow, from 1; 0: the event neither begins nor ends a flow */
-	bool ends;   /* true: the flow ends here; false: it begins, and may never end */
+	bool ends;   /* true: the event ends the flow; false: it begins the flow, which may never end */
 	const char *name;
 };
 

@@ -14,7 +14,7 @@ struct gap {
 struct gaps {
 	struct gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
-	uint32_t next; /* index of the first gap that begins after the `to` of all calls so far */
+	uint32_t next; /* index of the first gap that begins after the largest `to` of any call so far */
 	/* by CPU: latest end of all gaps that have begun; the last entry is for gaps without a CPU */
 	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;
@@ -23,9 +23,9 @@ struct gaps {
 
 /* State of a ring while its gaps are searched. */
 struct progress {
-	uint64_t seen; /* stamp of its last event */
+	uint64_t seen; /* stamp of the ring's last event */
 	uint64_t first;
-	uint32_t last; /* index of its last gap + 1; 0: none */
+	uint32_t last; /* index of the ring's last gap, plus 1; 0 if the ring has no gap */
 	bool begun;
 };
 

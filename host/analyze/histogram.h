@@ -50,8 +50,8 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /*
- * Returns the number of values below `limit`. If `limit` is inside of a bucket, all values of the bucket
- * count.
+ * Returns the number of values below `limit`. If `limit` is inside of a bucket, the number includes all
+ * values of that bucket.
  */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 
@@ -59,8 +59,8 @@ uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 
 /* A zero-initialised structure is ready for use. */
 struct values {
-	struct histogram positive; /* values of 0 and more */
-	struct histogram negative; /* magnitudes */
+	struct histogram positive; /* values that are 0 or more */
+	struct histogram negative; /* absolute values of the negative values */
 	uint64_t missing;	   /* number of events that lack the field, or whose field is a string */
 };
 

@@ -151,7 +151,8 @@ static void on_change(void *context, const struct threads_change *change)
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	struct ktread_event end = *r->event; /* the event may belong to the previous thread */
+	/* overwritten below because the event may belong to the previous thread */
+	struct ktread_event end = *r->event;
 	struct latencies_row *row;
 
 	if (!waiting)
@@ -190,8 +191,8 @@ static void take(struct reading *r, const struct ktread_event *event)
 }
 
 /*
- * Marks, for each kind of duration, the events that must be recorded all the time. If one of them was off,
- * the duration is not reliable.
+ * Marks, for each kind of duration, the events that must be recorded all the time. A duration is not
+ * reliable if one of them was off during it.
  */
 static void mark_needed(struct reading *r, const struct ktread *trace)
 {

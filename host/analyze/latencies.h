@@ -29,7 +29,10 @@
 #define PAIRS_KEYS KEYED_WORDS
 
 enum pairs_by {
-	/* the thread that records the event; the CPU if it records in an interrupt or runs no thread */
+	/*
+	 * the thread that records the event, or the CPU if the event is recorded in an interrupt or without
+	 * a thread
+	 */
 	PAIRS_BY_OWNER,
 	PAIRS_BY_THREAD,
 	PAIRS_BY_CPU,
@@ -45,7 +48,11 @@ struct pairs_rule {
 	uint8_t begins[(KTRX_EVENT_MAX + 1) / 8], ends[(KTRX_EVENT_MAX + 1) / 8]; /* bit maps of event ids */
 	struct pairs_key key[PAIRS_KEYS];
 	uint32_t keys;
-	uint64_t cost; /* thousandths of a tick to subtract for each event that the CPU recorded in between */
+	/*
+	 * cost of an event in thousandths of a tick; subtracted for each event that the CPU recorded in
+	 * between
+	 */
+	uint64_t cost;
 };
 
 /* The longest duration so far. */
@@ -57,10 +64,11 @@ struct pairs_worst {
 struct pairs_result {
 	struct histogram ticks;
 	struct pairs_worst worst;
-	uint64_t begins, ends; /* number of events without a partner */
-	uint64_t dropped;      /* pairs dropped because slots are missing in between */
-	uint64_t switched;     /* pairs dropped because one of the events was switched off in between */
-	uint64_t keyless;      /* number of events whose payload lacks the key */
+	/* first the number of beginnings without an end, then the number of ends without a beginning */
+	uint64_t begins, ends;
+	uint64_t dropped;  /* number of pairs dropped because slots are missing in between */
+	uint64_t switched; /* number of pairs dropped because one of the events was off in between */
+	uint64_t keyless;  /* number of events whose payload lacks the key */
 	uint64_t left_out;
 };
 
@@ -105,12 +113,13 @@ enum latencies_kind {
 struct latencies_row {
 	enum latencies_kind kind;
 	bool has_number;
-	uint64_t number;	   /* number of the system call or interrupt */
-	char name[LATENCIES_NAME]; /* name, from the event that begins the duration; "": no name */
+	uint64_t number; /* number of the system call or interrupt */
+	/* name of the call or interrupt, from the event that begins the duration; "" if it has no name */
+	char name[LATENCIES_NAME];
 	struct histogram ticks;
 	struct pairs_worst worst;
 	/*
-	 * number of durations whose end was not seen, in which slots are missing, or in which an event was
+	 * number of durations not measured: the end was not seen, slots are missing, or an event was
 	 * switched off
 	 */
 	uint64_t dropped;
@@ -119,11 +128,11 @@ struct latencies_row {
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
-	uint64_t unpaired; /* number of ends without a beginning, and of beginnings without an end */
+	uint64_t unpaired; /* number of spans whose beginning or end was not seen */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;
-	bool states_unknown; /* sched.switch has state 0 every time */
-	bool announced;	     /* states_unknown is set, and sched.block shows which threads sleep */
+	bool states_unknown; /* true if every state in sched.switch is 0 */
+	bool announced;	     /* true if states_unknown is true and sched.block shows which threads sleep */
 };
 
 /*

@@ -13,17 +13,18 @@
 /* ---- How certain the order is. All views use these functions ---- */
 
 enum order_state {
-	ORDER_CERTAIN,	/* one CPU, or one clock for all */
-	ORDER_MEASURED, /* certain for events of different CPUs that are at least `doubt` apart */
-	/* certain for pairs of cause and effect, and for other events that are at least `doubt` apart */
+	ORDER_CERTAIN,	/* the order is certain: there is one CPU, or all CPUs have the same clock */
+	ORDER_MEASURED, /* the order is certain for events that are at least `doubt` apart */
+	/* the order is certain for pairs of cause and effect, and for other events at least `doubt` apart */
 	ORDER_ALIGNED,
-	ORDER_UNMEASURED, /* the clocks of some or all CPUs are unknown */
+	ORDER_UNMEASURED, /* the order is not certain, because the clocks of some or all CPUs are unknown */
 };
 
 struct order {
 	enum order_state state;
-	uint64_t doubt; /* ticks; 0 if unknown, also if not all of the aligned clocks were measured */
-	/* number of CPUs whose clocks were not measured, if clocks of other CPUs were measured */
+	/* distance in ticks; 0 if unknown, which includes aligned clocks of which some were not measured */
+	uint64_t doubt;
+	/* number of CPUs with a clock that was not measured; 0 if no clock was */
 	uint32_t unmeasured;
 };
 
@@ -63,13 +64,13 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 #define ALIGN_CPUS_MAX 256u
 
 struct align_report {
-	uint64_t pairs;	 /* number of pairs of a cause and its effect on another CPU */
-	uint64_t before; /* number of effects that came before their cause, before the alignment */
-	uint64_t after;	 /* number of effects that come before their cause, after the alignment */
-	int kept;	 /* the alignment did not improve the order: clocks are unchanged */
+	uint64_t pairs;	 /* number of pairs of a cause on one CPU and its effect on another */
+	uint64_t before; /* number of effects before the alignment that came before their cause */
+	uint64_t after;	 /* number of effects after the alignment that come before their cause */
+	int kept;	 /* 1 if clocks are unchanged because the alignment did not improve the order */
 	/*
-	 * number of contradictory bounds that were ignored; caused by wrong pairs, or by drift within a
-	 * window
+	 * number of bounds that were ignored because they contradict others, after a wrong pair or a drift
+	 * within a window
 	 */
 	uint64_t given_up;
 	uint64_t window; /* length of a window in ticks */

@@ -19,11 +19,11 @@ struct pairs {
 	struct wellknown_table known;
 	uint64_t time; /* as in threads.h */
 	/*
-	 * beginnings without an end so far; in each entry, `count` is the number of the CPU's events before
-	 * it
+	 * beginnings without an end so far; `count` of an entry is the number of earlier events of the same
+	 * CPU
 	 */
 	struct keyed open;
-	uint64_t events[CPUS]; /* events so far, by CPU */
+	uint64_t events[CPUS]; /* by CPU: number of events so far */
 	struct pairs_result result;
 	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];
 };

@@ -27,11 +27,11 @@ struct masks {
 int masks_open(struct masks *masks, const struct ktread *trace);
 void masks_close(struct masks *masks);
 
-/* Returns the index of the first event after the group of event n. */
+/* Returns the index of the first event after the group that contains event `n`. */
 uint32_t masks_end(const struct masks *masks, uint32_t n);
-/* Returns whether an event of the group that begins with event n has this bit. */
+/* Returns whether the group that begins with event `n` has an event with this bit. */
 int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
-/* Returns the index of a group's first event; masks->types if there is no such group. */
+/* Returns the index of the first event of a group; masks->types if there is no such group. */
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
 /*
@@ -56,7 +56,7 @@ enum requests_error {
 struct requests {
 	const struct ktread *trace;
 	struct masks masks;
-	struct ktrx_request *request; /* the sender fills in sequence and check */
+	struct ktrx_request *request; /* requests without sequence and check; the sender fills these in */
 	uint32_t count;
 	uint32_t room;
 	char message[384]; /* text of the last error, one sentence */

@@ -26,7 +26,8 @@
 
 enum rule_form {
 	/*
-	 * the subject must not occur; with a clause `while`: not while the condition of the clause is true
+	 * the subject must not occur; if the rule has a clause `while`, the subject must not occur while
+	 * its condition is true
 	 */
 	RULE_NEVER,
 	RULE_AFTER,  /* the subject must not follow a cause, unless a release is between them */
@@ -48,17 +49,18 @@ enum rule_relation { RULE_EQUAL, RULE_UNEQUAL, RULE_LESS, RULE_UP_TO, RULE_MORE,
 /* FIELD RELATION VALUE */
 struct rule_condition {
 	char field[RULES_WORD];
-	char other[RULES_WORD]; /* a field or a string; "": compare with `number` */
+	char other[RULES_WORD]; /* name of a field, or a string; if "", the field is compared with `number` */
 	uint64_t number;
 	enum rule_relation relation;
-	bool string,	  /* `other` is a string */
-		negative; /* `number` is below zero */
+	bool string,	  /* true if `other` is a string */
+		negative; /* true if `number` is below zero */
 };
 
 struct rule_event {
 	char pattern[RULES_WORD];
 	enum rule_role role;
-	uint8_t contexts; /* bits 1 << KTRX_CONTEXT_*; 0: any */
+	/* contexts in which the event counts, as bits 1 << KTRX_CONTEXT_*; 0: in any context */
+	uint8_t contexts;
 	struct rule_condition condition[RULES_CONDITIONS];
 	uint32_t conditions;
 	uint32_t line, column;
@@ -69,23 +71,28 @@ struct rule {
 	char name[RULES_WORD];
 	uint32_t line;
 	enum rule_form form;
-	bool optional; /* not checked if the trace lacks its events or fields */
+	bool optional; /* true if the rule is just not checked when the trace lacks its events or fields */
 	struct rule_event event[RULES_EVENTS];
 	uint32_t events;
-	char key[KEYED_WORDS][RULES_EVENTS][RULES_WORD]; /* names in `by`, one for each event */
+	/* names after `by`: for each word of the key, the name of a field of each event */
+	char key[KEYED_WORDS][RULES_EVENTS][RULES_WORD];
 	uint32_t keys;
-	uint64_t limit;		       /* RULE_MOST: most subjects; RULE_NEVER: N of `while DEPTH > N` */
-	uint64_t time;		       /* ns, 0: none */
-	uint64_t ticks;		       /* `time` in ticks; valid once bound */
-	bool in_depth;		       /* RULE_NEVER: only while `depth` is above `limit` */
-	uint32_t depth;		       /* index of the RULE_DEPTH */
-	uint32_t broken;	       /* RULE_BROKEN: KTRX_BROKEN_* */
-	char thread_field[RULES_WORD]; /* RULE_NEVER: only while this thread is in one of `thread_states` */
-	uint32_t thread_states;	       /* bits 1 << enum threads_state; 0: the rule has no such clause */
+	/* RULE_MOST: maximum number of subjects; RULE_NEVER: N in `while DEPTH > N` */
+	uint64_t limit;
+	uint64_t time;	/* ns, 0: none */
+	uint64_t ticks; /* the same time in ticks; valid once bound */
+	/* RULE_NEVER: true if the rule applies only while the depth is above `limit` */
+	bool in_depth;
+	uint32_t depth;	 /* index of the rule (RULE_DEPTH) that counts the depth */
+	uint32_t broken; /* RULE_BROKEN: KTRX_BROKEN_* */
+	/* RULE_NEVER: field with the thread that must be in one of `thread_states` for the rule to apply */
+	char thread_field[RULES_WORD];
+	/* bits 1 << enum threads_state; 0 if the rule has no clause about a thread */
+	uint32_t thread_states;
 	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */
 	uint32_t requirements;
-	bool checked;  /* valid once bound: false if the rule is not checked */
-	char why[320]; /* reason, if not checked */
+	bool checked;  /* whether the rule is checked; valid once bound */
+	char why[320]; /* reason why the rule is not checked */
 };
 
 struct rules {
@@ -113,7 +120,7 @@ int rules_parse(struct rules **rules, const char *text, size_t length, struct ru
  */
 int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 
-/* Returns whether debug.ktr.state is 0 in the trace, so that hooks keep no state. */
+/* Returns whether the setting debug.ktr.state is 0 in the trace: hooks then keep no state. */
 bool rules_state_is_off(const struct ktread *trace);
 
 /*
@@ -145,13 +152,14 @@ struct check_violation {
 	uint64_t stamp;
 	uint64_t number; /* number of the violating event in order of reading, from 1; 0: no event */
 	uint32_t cpu, thread;
-	bool has_cause; /* cause_* describe the cause of the violation */
+	bool has_cause; /* true if cause_stamp, cause_cpu and cause_thread are valid */
 	uint64_t cause_stamp;
 	uint32_t cause_cpu, cause_thread;
-	bool in_state; /* RULE_BROKEN: found in a CPU descriptor; pc and object are valid */
+	/* RULE_BROKEN: true if a CPU descriptor records the violation; pc and object are then valid */
+	bool in_state;
 	uint64_t pc;
-	uint64_t object; /* address of the lock; 0: none */
-	uint64_t count;	 /* RULE_MOST: number of subjects; RULE_NEVER with a depth: the depth */
+	uint64_t object; /* address of the lock, or 0 if no lock is involved */
+	uint64_t count;	 /* RULE_MOST: number of subjects so far; RULE_NEVER with a depth: the depth */
 };
 
 struct check_result {
@@ -162,23 +170,18 @@ struct check_result {
 	 * switched off
 	 */
 	uint64_t undecided;
-	uint64_t switched_off; /* part of `undecided`: an event that decides it was switched off */
-	uint32_t off;	       /* id of the first such event */
+	/* the part of `undecided` in which an event that decides the rule was switched off */
+	uint64_t switched_off;
+	uint32_t off; /* id of the first event that was switched off */
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;
-	/*
-	 * number of times that the order of events was uncertain: they were on different CPUs, too close in
-	 * time
-	 */
+	/* number of times that events on different CPUs were too close in time to know their order */
 	uint64_t unordered;
 	/* part of `violated` that depends on the order of events of CPUs whose clocks are unknown */
 	uint64_t uncertain;
-	/*
-	 * number of events that lack the key or exceed the table's limit, including events of the rule's
-	 * depth
-	 */
+	/* number of events, of the rule and its depth, that lack the key or found the table full */
 	uint64_t left_out;
-	struct check_violation first; /* the earliest violation, if `violated` is not 0 */
+	struct check_violation first; /* the earliest violation; valid if `violated` is not 0 */
 };
 
 typedef void check_found(void *context, const struct check_violation *violation);

@@ -11,7 +11,10 @@
 #include "analyze/rules.h"
 #include "ktrx/v2.h"
 
-/* Records why the rule cannot be checked. Returns 0 if the rule is optional, otherwise KTREAD_E_FORMAT. */
+/*
+ * Stores the reason why the rule cannot be checked. Returns 0 if the rule is optional, otherwise
+ * KTREAD_E_FORMAT.
+ */
 __attribute__((format(printf, 4, 5))) static int cannot_check(struct rule *rule,
 							      const struct rule_event *event,
 							      struct rules_error *error, const char *format,
@@ -119,7 +122,10 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 	return status;
 }
 
-/* Bit map of events that have a record: an event that was off at the end may have been on before. */
+/*
+ * Bit map of events that have a record in the trace. Such an event counts as switched on, even if it was
+ * off at the end.
+ */
 struct seen {
 	uint8_t map[(KTRX_EVENT_MAX + 1) / 8];
 	bool is_known;

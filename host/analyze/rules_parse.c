@@ -35,7 +35,10 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
 	return KTREAD_E_FORMAT;
 }
 
-/* Reports an unexpected word. `words`: expected words, separated by blanks, to suggest if it is misspelt. */
+/*
+ * Reports an unexpected word. `words`: the words that may come here, separated by blanks. If the unexpected
+ * word is similar to one of them, suggests that one.
+ */
 static int fail_expected(struct parser *parser, const char *wanted, const char *words)
 {
 	const struct rule_word *word = &parser->words.word;
@@ -54,7 +57,7 @@ static int fail_expected(struct parser *parser, const char *wanted, const char *
 	return fail(parser, "expected %s instead of '%s'%s", wanted, word->text, text);
 }
 
-/* Takes the next word of this statement if it is `text`. Returns whether it is. */
+/* If the next word of this statement is `text`, takes it and returns true. Otherwise returns false. */
 static bool accept(struct parser *parser, const char *text)
 {
 	const struct rule_word *word = &parser->words.word;

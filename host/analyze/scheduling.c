@@ -10,7 +10,7 @@
 
 /* ---- When events were switched off ---- */
 
-/* A period in which an event was off; excludes both of its end points. */
+/* A period in which an event was off. The stamps `from` and `to` themselves do not belong to it. */
 struct time {
 	uint64_t from, to;
 	uint32_t id;
@@ -20,9 +20,10 @@ struct switched {
 	const struct ktread *trace;
 	struct time *time; /* periods, sorted by event id after switched_end() */
 	uint32_t count, room;
-	uint64_t last[KTRX_EVENT_MAX + 1];  /* stamp of the event's newest record; 0: none */
-	uint64_t off[KTRX_EVENT_MAX + 1];   /* the event is off since this stamp; 0: not known to be off */
-	uint32_t begin[KTRX_EVENT_MAX + 2]; /* index of an event's first period */
+	uint64_t last[KTRX_EVENT_MAX + 1]; /* by event: stamp of the newest record; 0 if it has no record */
+	/* by event: stamp since which the event is off; 0 if it is not known to be off */
+	uint64_t off[KTRX_EVENT_MAX + 1];
+	uint32_t begin[KTRX_EVENT_MAX + 2]; /* by event: index of its first period */
 	uint8_t some[SWITCHED_MAP];	    /* bit map of events that have a period */
 	uint8_t always[SWITCHED_MAP];
 };
@@ -201,13 +202,13 @@ struct known_event {
 struct scheduling {
 	struct switched *switched;
 	struct known_event *event; /* events with a known meaning */
-	struct wellknown *as;	   /* positions of their fields; same index as `event` */
+	struct wellknown *as;	   /* meaning of each entry of `event`, with the positions of its fields */
 	uint32_t events;
 	uint16_t place[KTRX_EVENT_MAX + 1]; /* by event id: index in `event` + 1; 0: no known meaning */
-	bool changes;			    /* some event was switched on or off */
+	bool changes;			    /* true if some event was switched on or off */
 	bool has_state, states;
-	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: recording was on at some time */
-	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: recording was on all the time */
+	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: true if recording was on at some time */
+	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: true if recording was on all the time */
 };
 
 static void add_event(struct scheduling *s, uint32_t id, const struct wellknown *as)

@@ -50,7 +50,7 @@ bool switched_was_on(const struct switched *switched, uint32_t id);
 /* Content of the library's own event ktrace.switched. */
 struct switched_change {
 	uint32_t first, last; /* ids */
-	bool records;	      /* true: recording of these events starts; false: it stops */
+	bool records;	      /* true if recording of these events starts, false if it stops */
 };
 bool switched_change_of(const struct ktread_event *event, struct switched_change *change);
 

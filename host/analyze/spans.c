@@ -20,16 +20,18 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	RECORDED_FAMILIES, /* number of families; used as an index, this value means "no family" */
+	/* number of families; as a value in `family`, it means that the event belongs to no family */
+	RECORDED_FAMILIES,
 };
 
 struct recorded {
 	uint32_t change;		    /* id of ktrace.switched */
-	uint32_t of_spans_off;		    /* number of events that are off, in all families */
+	uint32_t of_spans_off;		    /* number of events, of all families, that are off */
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
 	bool off[KTRX_EVENT_MAX + 1];
 	uint32_t events_off[RECORDED_FAMILIES]; /* by family: number of events that are off */
-	uint32_t gaps;				/* number of gaps before the newest change */
+	/* number of gaps before the newest record of ktrace.switched */
+	uint32_t gaps;
 };
 
 static enum recorded_family family_of(enum wellknown_kind kind)
@@ -101,9 +103,9 @@ static inline bool recorded_is_due(const struct recorded *r, const struct ktread
 }
 
 /*
- * Takes each event of the trace, in order. `gaps`: number of gaps before it, in which a record of a change
- * may be lost. Returns a bit for each family, set if one of its events was switched on or off here. Sets
- * *on if they were switched on.
+ * Takes each event of the trace, in order. `gaps`: number of gaps before the event; a record of
+ * ktrace.switched may be lost in a gap. Returns a bit map of the families of which an event was switched on
+ * or off here. Sets *on to true if these events were switched on, false if off.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
@@ -142,9 +144,9 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 }
 
 /*
- * A gap affects every thread that may have run in it unseen: all threads except those that another CPU ran
- * throughout. spans_gap() only increments a counter. An owner's spans are ended when its next event comes, or
- * at the end.
+ * A gap of a CPU affects every thread that may have run on this CPU unseen: all threads except those that
+ * ran on another CPU throughout. spans_gap() only increments a counter. An owner's spans are ended when its
+ * next event comes, or at the end.
  */
 
 struct owner {
@@ -409,9 +411,9 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 }
 
 /*
- * Ends spans that must not be paired across this event, if it records that events were switched on or off. If
- * events are switched on while their spans are open, no record shows when the events were switched
- * off, so these spans end at the last event of their owner.
+ * Handles an event that records that other events were switched on or off: ends all spans whose beginning
+ * and end must not be paired across it. If the events are switched on while their spans are open, it is
+ * unknown when they were switched off. The spans then end at the last event of their owner.
  */
 static void end_at_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
@@ -428,7 +430,7 @@ static void end_at_switch(struct spans *s, const struct ktread_event *event, uin
 			     on ? s->cpus.owner[i].seen : time);
 }
 
-/* Ends spans that always end at a switch. They do not count as unpaired. */
+/* Ends spans that every switch ends. They do not count as unpaired. */
 static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktread_event *event,
 					       const struct wellknown *known, uint64_t time)
 {
@@ -465,7 +467,10 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 						  : nest_end(s, who, owner, event, known, time);
 }
 
-/* Requires: `who` and the event's CPU have entries, and spans that ended before the event have been ended. */
+/*
+ * Requires: the owner `who` and the event's CPU have entries; spans that had to end before the event were
+ * ended.
+ */
 static inline __attribute__((always_inline)) int take(struct spans *s, struct spans_owner who,
 						      const struct ktread_event *event,
 						      const struct wellknown *known, uint64_t time)

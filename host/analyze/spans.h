@@ -23,24 +23,28 @@
  * owner.
  */
 
-/* maximum number of spans that are open at one time on lane 0; deeper ones are ignored */
+/* maximum number of spans that are open at one time on lane 0 of an owner; deeper spans are ignored */
 #define SPANS_NEST  6u
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
 	bool cpu; /* true: a CPU; false: a thread */
-	/* number of the CPU, THREADS_CPUS_MAX if unknown; or index of the thread (threads_at()) */
+	/*
+	 * for a CPU: its number, or THREADS_CPUS_MAX if unknown; for a thread: its index, as for
+	 * threads_at()
+	 */
 	uint32_t number;
 };
 
 /* A span, described by the event that begins it. */
 struct spans_span {
-	uint64_t key;	/* number or object; must be equal in both events of the span */
+	/* number or object of the event; the events that begin and end a span have the same */
+	uint64_t key;
 	uint64_t stamp; /* stamp of the span's beginning */
 	/* number of the CPU's events before the span, as counted by spans_events() */
 	uint64_t events;
-	uint32_t cpu; /* CPU where it began */
-	uint8_t kind; /* enum wellknown_kind of the beginning */
+	uint32_t cpu; /* CPU where the span began */
+	uint8_t kind; /* enum wellknown_kind of the event that begins the span */
 	bool has_key;
 };
 

@@ -37,16 +37,16 @@ const char *symbols_message(void)
 
 struct known {
 	uint64_t address;
-	int any;    /* the look-up included data */
-	int status; /* status of the look-up; 1: the entry is empty */
+	int any;    /* 1 if the look-up included data */
+	int status; /* result of the look-up: 0 or -1; 1 if the entry is empty */
 	struct symbol symbol;
 };
 
 struct symbols {
 	struct symbols_file file;
 	/*
-	 * Added to a linked address to get the address in the running kernel, if it is in the same half of
-	 * the address space as the root.
+	 * number to add to a linked address to get the address in the running kernel; valid for addresses
+	 * in the same half of the address space as the root
 	 */
 	uint64_t slide;
 	uint64_t root; /* linked address of the root; 0: unknown */
@@ -92,8 +92,8 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 
 /*
  * Returns whether the distance of the root from its linked address is impossible for a moved kernel. A
- * kernel linked to fixed addresses runs there, or is moved by a multiple of STEP, or by at least its own
- * length.
+ * kernel that is linked to fixed addresses runs at these addresses, or is moved by a multiple of STEP, or
+ * by at least its own length.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {

@@ -29,12 +29,16 @@ struct threads {
 	uint32_t count, capacity;
 	struct base_index index; /* threads by id */
 	uint64_t left_out;
-	/* a switch was seen; since then only switches change which thread runs */
+	/* true once a switch was seen; from then on, only switches change which thread runs */
 	bool switches;
-	/* threads announce that they block, so a switch without an announcement leaves a runnable thread */
+	/*
+	 * true if threads announce that they block: a switch without an announcement then leaves a runnable
+	 * thread
+	 */
 	bool blocks;
-	bool stateless;			     /* the state in sched.switch means nothing */
-	bool learns;			     /* clear `stateless` at the first state other than 0 */
+	bool stateless; /* true if the state in sched.switch means nothing */
+	/* true if `stateless` has to become false at the first state other than 0 */
+	bool learns;
 	const struct scheduling *scheduling; /* NULL: unknown */
 	uint64_t stamp;			     /* stamp of the current event */
 };

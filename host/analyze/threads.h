@@ -38,28 +38,31 @@ enum threads_state {
 };
 
 struct threads_thread {
-	uint64_t seen;	 /* time of its last event or change, when it was last known to exist */
-	uint64_t since;	 /* time of its last change */
-	uint64_t stamp;	 /* stamp of the event that showed this change */
-	uint64_t object; /* object for which it announced to wait */
+	uint64_t seen;	 /* time of the thread's last event or change; it existed then */
+	uint64_t since;	 /* time of the thread's last change */
+	uint64_t stamp;	 /* stamp of the event that showed the last change */
+	uint64_t object; /* the object for which the thread announced to wait, as in the event */
 	uint32_t id;
-	uint32_t index;	   /* number of the thread, without holes; callers may index their tables by it */
-	uint32_t cpu;	   /* CPU on which it runs or last ran; KTRX_NO_CPU if unknown */
-	uint32_t life;	   /* 0 at first; incremented when the id is reused after a death */
-	uint8_t state;	   /* enum threads_state */
-	uint8_t announced; /* state after its next switch; THREADS_UNKNOWN: not announced */
+	/* number of the thread, from 0 and without holes; callers may index their tables by it */
+	uint32_t index;
+	uint32_t cpu;  /* CPU on which the thread runs or last ran; KTRX_NO_CPU if unknown */
+	uint32_t life; /* 0 at first; incremented when the id is reused after a death */
+	uint8_t state; /* enum threads_state */
+	/* announced state of the thread after its next switch; THREADS_UNKNOWN if it announced none */
+	uint8_t announced;
 };
 
 struct threads_change {
 	uint64_t time;
 	const struct threads_thread *thread; /* after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
-	/* CPU on which it ran or will run; for a wakeup: CPU of the waker */
+	/* CPU on which the thread ran or will run; for a wakeup: CPU of the waker */
 	uint32_t cpu;
-	bool followed;	/* the next report is that another thread runs on that CPU, at the same time */
-	bool woken;	/* made runnable by a wakeup */
-	uint32_t waker; /* the thread that woke it */
-	bool interrupt; /* an interrupt that came while `waker` ran made the thread runnable */
+	/* true if the next report, for the same time, is that another thread runs on that CPU */
+	bool followed;
+	bool woken;	/* true if a wakeup made the thread runnable */
+	uint32_t waker; /* id of the thread that caused the wakeup */
+	bool interrupt; /* true if an interrupt that came while `waker` ran caused the wakeup */
 };
 
 typedef void threads_changed(void *context, const struct threads_change *change);

@@ -13,13 +13,14 @@ _Static_assert(KTRX_EVENT_MAX < sizeof(((struct wellknown_table *)0)->row) / siz
 
 struct meaning {
 	const char *group;
-	const char *name; /* NULL: every event of the group */
+	const char *name; /* name of the event; NULL stands for every event of the group */
 	enum wellknown_kind kind;
-	unsigned needs; /* roles that are required */
+	unsigned needs; /* bit map of the roles without which the event has no meaning */
 	struct {
 		enum wellknown_role role;
 		const char *name;
-	} field[MAX_FIELDS]; /* if a role has several names, the first one that is found counts */
+		/* fields by role; if a role has several names, the first one that the event has counts */
+	} field[MAX_FIELDS];
 };
 
 #define NEEDS(role) (1u << WELLKNOWN_##role)

@@ -16,7 +16,7 @@
 #include "ktread/ktread.h"
 
 enum wellknown_kind {
-	WELLKNOWN_UNBOUND, /* not bound yet; wellknown_of() never returns this */
+	WELLKNOWN_UNBOUND, /* value of an empty entry; wellknown_of() never returns this */
 	WELLKNOWN_OTHER,
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
@@ -57,15 +57,16 @@ enum wellknown_kind {
 enum wellknown_role {
 	WELLKNOWN_PREV,
 	WELLKNOWN_NEXT,
-	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* after the switch */
-	WELLKNOWN_THREAD,  /* the thread to which the event applies; without this field, the running thread */
+	WELLKNOWN_STATE, /* WELLKNOWN_STATE_* after the switch */
+	/* the thread to which the event applies; an event without this field applies to the running thread */
+	WELLKNOWN_THREAD,
 	WELLKNOWN_PROCESS, /* the process to which the event applies */
 	WELLKNOWN_CHILD,   /* the new process */
 	WELLKNOWN_OBJECT,  /* queue, lock, packet or open file; identified by value */
 	WELLKNOWN_INODE,
 	/*
-	 * number of a system call, an interrupt or a signal; for an IPI, bits of the requested actions; for
-	 * a wait, its kind
+	 * number of a system call, interrupt or signal. For an IPI, bits of the requested actions. For a
+	 * wait, its kind.
 	 */
 	WELLKNOWN_NUMBER,
 	WELLKNOWN_CPU,	  /* target CPU of an IPI */
@@ -86,10 +87,10 @@ enum wellknown_role {
 struct wellknown {
 	uint32_t thread_bits; /* mask of the bits of a thread id that struct ktread_event contains */
 	uint8_t kind;
-	int8_t field[WELLKNOWN_ROLES]; /* index of the field with this role; -1: none */
+	int8_t field[WELLKNOWN_ROLES]; /* by role: index of the field; -1 if the event has no such field */
 	/*
-	 * End of the field in the payload, if the field and all fields before it are unsigned numbers of 4
-	 * or 8 bytes; otherwise 0.
+	 * By role: offset of the field's end in the payload, if the field and all fields before it are
+	 * unsigned numbers of 4 or 8 bytes; otherwise 0.
 	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];
