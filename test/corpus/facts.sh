@@ -8,8 +8,8 @@ set -u
 
 named() { sed "s|^|$1 |"; }
 
-# without_guesses TRACE: removes the names of system calls from version 1, which does not record them. a8ffd9c
-# guessed the names of Linux.
+# without_guesses TRACE: removes the names of system calls if TRACE is in version 1 of the format, which does
+# not record these names. The ktrace of commit a8ffd9c printed the names that Linux uses.
 without_guesses() { case $1 in *.v1) sed 's/,"call":"[^"]*"//' ;; *) cat ;; esac; }
 
 for trace in *.ktrx *.kts *.v1 *.ram *.ktrace; do

@@ -31,8 +31,8 @@ run() {
 		</dev/null >"$out.console" 2>&1 || echo "$out: status $?"
 }
 
-# zero FROM COUNT: clears those of the pages FROM to FROM + COUNT of $file that do not affect the output of
-# the command $same.
+# zero FROM COUNT: looks at COUNT pages of $file, beginning with page FROM. Clears those that do not affect
+# the output of the command $same.
 zero() {
 	[ "$2" -gt 0 ] || return 0
 	dd if="$file" of=saved."$1"."$2" bs=4096 skip="$1" count="$2" status=none
@@ -44,8 +44,7 @@ zero() {
 	[ "$2" -eq 1 ] || { zero "$1" $(($2 / 2)); zero $(($1 + $2 / 2)) $(($2 - $2 / 2)); }
 }
 
-# thin FILE COMMAND: clears the pages of the file that do not affect the output of the command, which reads
-# the file.
+# thin FILE COMMAND: clears the pages of FILE that do not affect the output of COMMAND. COMMAND reads FILE.
 thin() {
 	file=$1 same=$2
 	$same >was 2>&1

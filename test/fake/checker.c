@@ -26,7 +26,7 @@ static const uint8_t *slot_of(const struct ktrx_ring *ring, uint64_t index)
 	return (const uint8_t *)(uintptr_t)ring->base + (index % (ring->mask + 1u)) * 32;
 }
 
-/* spec/ktrx.md, section 5, "The check". */
+/* The function mix() of spec/ktrx.md, section 5, "The check". */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	const uint64_t key = UINT64_C(0x9e3779b97f4a7c15);
@@ -62,8 +62,9 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 }
 
 /*
- * Returns the kind of a slot that belongs to this lap and passes its check, and EMPTY for any other slot.
- * FIRST slots are not checked here: their check covers the whole record, so record_length() verifies it.
+ * Returns the kind of a slot that belongs to this lap, and EMPTY for a slot of another lap or one that fails
+ * its check. The check of a FIRST slot covers the whole record, so record_length() verifies it, not this
+ * function.
  */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {

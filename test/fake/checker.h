@@ -8,7 +8,8 @@
 
 struct checked_record {
 	uint64_t index; /* index of the record's first slot */
-	uint64_t stamp; /* completed to 64 bits with the previous anchor or with the ring's anchor_stamp */
+	/* timestamp, completed to 64 bits with the previous anchor or with the ring's anchor_stamp */
+	uint64_t stamp;
 	uint32_t slots;
 	uint32_t event;
 	uint32_t thread;
@@ -22,7 +23,7 @@ struct checked_ring {
 	uint64_t produced;    /* slots */
 	uint64_t overwritten; /* slots */
 	uint64_t decoded;     /* slots */
-	/* number of slots that are incomplete, of another lap, or mixed from several writers */
+	/* number of slots that are incomplete, belong to another lap, or have parts from several writers */
 	uint64_t invalid;
 	uint64_t anchors;
 	uint32_t records; /* number of entries in record[]; anchors are not among them */

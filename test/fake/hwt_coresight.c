@@ -183,8 +183,8 @@ void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep)
 }
 
 /*
- * Flushes the components nearest to the CPUs first, because their bytes then pass through the FIFOs after
- * them.
+ * Moves all bytes into trace memory. Flushes the trace units first, because their bytes pass through the
+ * FIFOs (ETFs). Then flushes all ETFs several times, because an ETF may pass bytes on to another ETF.
  */
 void fake_coresight_flush_all(void)
 {

@@ -13,7 +13,7 @@
 #include "ktrace/hwt_coresight.h"
 
 #define FAKE_CORESIGHT_RAM (4u << 20)
-/* address of the first byte; it needs more than 32 bits and fewer than 40 */
+/* physical address of the first byte of fake_coresight_ram; it has more than 32 bits, and fewer than 40 */
 #define FAKE_CORESIGHT_PHYSICAL UINT64_C(0x1280000000)
 
 /* Memory to which ETRs write, and from which they read lists of pages. Aligned to 4096 bytes. */
@@ -28,21 +28,23 @@ extern uint32_t fake_coresight_sram;
 void fake_coresight_reset(const struct ktrace_coresight *all);
 
 /*
- * Return TRCIDR0 to TRCIDR13 and TRCDEVARCH of a trace unit, and DEVID of any component. A test may change
- * them before it calls init().
+ * Return pointers to registers: TRCIDR0 to TRCIDR13 of a trace unit, TRCDEVARCH of a trace unit, and DEVID of
+ * any component. A test may change the registers before it calls init().
  */
 uint32_t *fake_coresight_idr(uint32_t component);
 uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
-/* Faults of a component: it never completes an operation, or does what is stated here. */
+/*
+ * Faults of a component. A fault without a comment means that the component never completes this operation.
+ */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
 	FAKE_STUCK_IDLE,    /* a trace unit does not become idle */
-	FAKE_STUCK_ENABLED, /* a trace unit stays idle */
+	FAKE_STUCK_ENABLED, /* a trace unit stays idle after it was enabled */
 	FAKE_STUCK_FLUSH,
 	FAKE_STUCK_READY,
-	FAKE_STUCK_POINTER, /* RWP has an unexpected value */
+	FAKE_STUCK_POINTER, /* the register RWP has a wrong value */
 	FAKE_STUCK_MEMORY,  /* writes to memory fail */
 };
 void fake_coresight_stick(uint32_t component, enum fake_coresight_stuck how);
@@ -62,10 +64,12 @@ uint64_t fake_coresight_made(uint32_t cpu);
  */
 uint64_t fake_coresight_leaked(void);
 
-/* Extracts the bytes of this id from frames, at most `room` of them. Returns how many there are. */
+/*
+ * Extracts the bytes with this trace id from frames, at most `room` bytes. Returns how many it has extracted.
+ */
 size_t fake_coresight_unformat(const uint8_t *frames, size_t size, uint32_t id, uint8_t *to, size_t room);
 
-/* Returns true if a trace unit is enabled, or trace memory captures. */
+/* Returns true if the component is an enabled trace unit, or trace memory that is capturing. */
 int fake_coresight_is_on(uint32_t component);
 
 #endif

@@ -24,8 +24,8 @@
 #define VMIDCVR	  0x640u
 #define CIDCCTLR  0x680u
 #define VMIDCCTLR 0x688u
-#define FIFO	  24u /* number of bytes that stay in the unit until a flush */
-#define BUSY	  2u  /* number of reads of TRCSTATR until a change is complete */
+#define FIFO	  24u /* number of bytes that the unit keeps until a flush */
+#define BUSY	  2u  /* number of reads of TRCSTATR after which a change is complete */
 
 static uint32_t field(uint32_t value, unsigned shift, unsigned width)
 {
@@ -72,7 +72,7 @@ static uint32_t allowed(const struct fake_component *etm, uint32_t offset)
 		return ((1u << pairs(etm)) - 1) | ((1u << pairs(etm)) - 1) << 16;
 	case PDCR:
 		return 8;
-	case 0x020: /* TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR: no bit is used */
+	case 0x020: /* all bits of TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR and TRCVISSCTLR must stay 0 */
 	case 0x024:
 	case 0x030:
 	case 0x088:
@@ -198,7 +198,7 @@ void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value)
 			    "register %03x is written when the unit is disabled and seen idle", offset);
 }
 
-/* Returns TRCSTATR. A change takes several reads to complete. */
+/* Returns the value of TRCSTATR. The register shows a change only after several reads. */
 static uint32_t status(struct fake_component *etm)
 {
 	int is_stuck = etm->stuck == (etm->enabled ? FAKE_STUCK_ENABLED : FAKE_STUCK_IDLE);

@@ -17,7 +17,7 @@ struct fake_byte {
 	uint8_t id, value;
 };
 
-/* Bytes inside a component. If there are more than the component can store, it passes the oldest ones on. */
+/* Bytes that a component stores. If a new byte does not fit, the component passes the oldest byte on. */
 struct fake_queue {
 	struct fake_byte byte[FAKE_QUEUE];
 	size_t count;
@@ -28,7 +28,10 @@ struct fake_formatter {
 	unsigned filled; /* number of used bytes among the first 15 bytes of the frame */
 	unsigned frames; /* frames completed so far */
 	uint8_t id;
-	/* `pending` will be at an even place of the frame, and waits for the id of the next byte */
+	/*
+	 * `pending` is the byte for the next even place of the frame. It is put there when the id of the byte
+	 * after it is known.
+	 */
 	int has_pending;
 	struct fake_byte pending;
 };
@@ -41,7 +44,7 @@ struct fake_component {
 	int unlocked;
 	int dirty; /* a register was written since the last barrier */
 	enum fake_coresight_stuck stuck;
-	unsigned delay; /* number of reads of the status register until the operation is complete */
+	unsigned delay; /* number of reads of the status register after which the operation is complete */
 	/* For trace units: */
 	uint32_t idr[14];
 	int os_locked, enabled, idle;
@@ -50,41 +53,44 @@ struct fake_component {
 	uint32_t devid;
 	uint32_t devarch;
 	int capturing, stopped, flushing;
-	struct fake_queue queue; /* also used by trace units */
+	struct fake_queue queue; /* bytes that the component stores; trace units use this queue, too */
 	struct fake_formatter formatter;
-	uint64_t pointer; /* ETR: physical address; ETF: offset in its SRAM */
+	/* address of the next byte: for an ETR a physical address, for an ETF an offset in its SRAM */
+	uint64_t pointer;
 	/*
-	 * ETR: `list` is the address of the next entry of the page list, `entries` the number of entries read
+	 * For an ETR: `list` is the address of the next entry of the page list. `entries` is the number of
+	 * entries read in this lap.
 	 */
 	uint64_t list, entries;
 	int full;
 	uint8_t sram[FAKE_CORESIGHT_SRAM_MOST];
-	uint64_t left; /* stopped ETF: number of bytes that software has not read from RRD yet */
+	/* for an ETF that has stopped: number of bytes that software has not read from RRD yet */
+	uint64_t left;
 	uint64_t next;
 };
 
 extern struct fake_component fake_component[KTRACE_CORESIGHT_MAX];
 
-/* Passes a byte on from a port of a component. */
+/* Sends a byte from a port of a component to the component that is connected to the port. */
 void fake_coresight_send(uint32_t from, uint8_t port, struct fake_byte byte);
 /* Flushes all components: every byte inside them arrives in trace memory. */
 void fake_coresight_flush_all(void);
 void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep);
 void fake_queue_drain(uint32_t component);
 
-/* Reports a broken rule of a component, unless `holds`. The format states the rule. */
+/* If `holds` is false, reports that a rule was broken at this component. The format states the rule. */
 void fake_coresight_rule(const struct fake_component *component, int holds, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Returns the name of a register, valid until the next call. */
 const char *fake_coresight_name(const struct fake_component *component, uint32_t offset);
 
-/* These functions write an unlocked register, or read a register. */
+/* Write or read a register of a component. Requires: the component is unlocked before a write. */
 void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value);
 uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset);
 void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value);
 uint32_t fake_tmc_read(struct fake_component *tmc, uint32_t offset);
-/* Handles a byte that arrives. */
+/* Stores or passes on a byte that arrives at trace memory. */
 void fake_tmc_take(struct fake_component *tmc, struct fake_byte byte);
 
 #endif

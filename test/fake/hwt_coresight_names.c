@@ -59,7 +59,7 @@ static const char *fixed(uint32_t type, uint32_t offset)
 	}
 }
 
-/* Stores the name of a register that is an element of an array, such as TRCIDR3. */
+/* Stores the name of a register that belongs to a numbered series, such as TRCIDR3. */
 static void numbered(char *to, size_t room, uint32_t offset)
 {
 	if (offset >= 0x180 && offset < 0x198)

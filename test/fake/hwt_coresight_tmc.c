@@ -27,7 +27,7 @@
 #define BUSY   2u
 #define PAGE   4096u
 #define NOSCAT (1u << 24)
-/* number of frames after which the id is repeated, for a reader that begins in the middle of the trace */
+/* number of frames after which the id is repeated, because a reader may begin in the middle of the trace */
 #define REPEAT 8u
 
 static int is_etr(const struct fake_component *tmc)
@@ -160,7 +160,7 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 			place_odd(tmc, byte.value);
 			return;
 		}
-		/* the byte in the odd place still belongs to the old id */
+		/* the pending byte goes to the odd place, where it still belongs to the old id */
 		place(tmc, (uint8_t)(byte.id << 1 | 1), 1);
 		place_odd(tmc, first.value);
 		formatter->id = byte.id;
@@ -360,8 +360,8 @@ void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value)
 }
 
 /*
- * Completes a flush: all bytes are in memory. If the component has to stop after the flush, the last frame is
- * in memory, too.
+ * Completes a flush: moves all bytes into memory. If the component has to stop after a flush, also completes
+ * the last frame.
  */
 static void finish_flush(struct fake_component *tmc)
 {

@@ -13,7 +13,7 @@ void fake_log_reset(void);
 void fake_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *fake_log_text(void);
 
-/* Reports that a rule of the manual was broken. This is logged, too. */
+/* Logs that a rule of the manual was broken. Remembers the rule if it is the first one. */
 void fake_log_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns the first broken rule, or NULL if no rule was broken. */

@@ -44,7 +44,7 @@ static int enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *un
 	return KTRACE_OK;
 }
 
-/* Writes one more word. Returns 0 if the buffer is full. */
+/* Writes the next 64-bit word into the buffer. Returns 0 if the buffer is full. */
 static int store(struct ktrace_hwt_unit *unit)
 {
 	uint64_t place = unit->position % unit->buffer.size;

@@ -9,9 +9,9 @@
 #include <ktrace/hwt_backend.h>
 
 /*
- * Makes a backend "mock" for ktrace_hwt_add(). Each enable writes `bytes` bytes (a multiple of 8) into the
- * buffer, at the address at which the kernel has mapped it. Each group of 8 bytes contains its position as a
- * 64-bit number.
+ * Fills in a backend with the name "mock", for ktrace_hwt_add(). Each time that a unit is enabled, it writes
+ * `bytes` bytes (a multiple of 8) into the buffer, at the address at which the kernel has mapped it. Each
+ * group of 8 bytes contains its position as a 64-bit number.
  */
 void hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes);
 

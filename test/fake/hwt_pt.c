@@ -6,8 +6,8 @@
 #include "test/fake/hwt_pt.h"
 
 /*
- * Register numbers, copied from the manual and not from the backend, so that a wrong number there is
- * detected.
+ * Register numbers. They are copied from the manual and not from the backend, so that a test detects a wrong
+ * number in the backend.
  */
 enum {
 	TIME_STAMP_COUNTER = 0x10,
@@ -40,7 +40,7 @@ static struct {
 } memory[256];
 static unsigned memories;
 
-/* Number of bytes written to each output table. */
+/* Number of bytes written so far to the output that each table describes. */
 static struct {
 	uint64_t table, written;
 } output[64];
@@ -48,11 +48,11 @@ static unsigned outputs;
 
 static uint64_t ctl, status, output_base, place, cr3_match, range[8], perf_status, tsc;
 /*
- * `entry` and `offset` are the place to which the next byte is written. `place` is updated only when TraceEn
- * is cleared.
+ * The next byte is written to the region of table entry `entry`, at `offset`. `place` is the register that
+ * shows both; it is updated only when TraceEn is cleared.
  */
 static uint64_t entry, offset;
-static int fenced; /* a fence was executed since TraceEn was cleared */
+static int fenced; /* a fence was executed after TraceEn was cleared */
 static int interrupt_raised;
 static unsigned psbs;
 
@@ -107,8 +107,8 @@ static uint64_t region_size(uint64_t word)
 }
 
 /*
- * Follows END entries to the entry to which packets are written, and returns it. Returns 0 after an
- * operational error.
+ * Returns the table entry of the current region. Follows END entries first. Returns 0 after an operational
+ * error.
  */
 static uint64_t current(void)
 {
@@ -173,7 +173,7 @@ static void region_is_full(uint64_t word)
 	entry++;
 	offset = 0;
 	if (!fake_pt_features.lazy)
-		current(); /* follows an END entry, and checks the next one */
+		current(); /* follows an END entry, and checks the entry of the next region */
 }
 
 /* Writes as many of the bytes as fit into the current region. Returns how many were written. */
@@ -230,8 +230,8 @@ static int traces(void)
 }
 
 /*
- * Counts the PSB packets that PacketByteCnt makes due. Software sees the count only if CPUID reports that
- * feature.
+ * Counts the PSB packets that are due in the next `bytes` bytes of trace, and updates the field PacketByteCnt
+ * of the status register.
  */
 static void count_packets(uint64_t bytes)
 {
@@ -312,7 +312,8 @@ static unsigned range_count(void)
 }
 
 /*
- * Returns the value of a register. Returns NULL if the register does not exist, so that the access is a #GP.
+ * Returns a pointer to a register. Returns NULL if the register does not exist; an access to it then causes a
+ * #GP.
  */
 static uint64_t *cell_of(uint32_t msr)
 {
@@ -383,8 +384,9 @@ static uint64_t ctl_bits(void)
 }
 
 /*
- * Returns the name of the field whose encoding CPUID does not list, if there is one. The encoding 0 of
- * MTCFreq is only checked if MTC packets are enabled. The encoding 0 of other fields is always valid.
+ * Returns the name of a field in `value` whose encoding CPUID does not list, or NULL if there is none.
+ * Encoding 0 of MTCFreq is checked only if MTC packets are enabled. Encoding 0 of the other fields is always
+ * valid.
  */
 static const char *bad_encoding(uint64_t value)
 {
@@ -430,7 +432,7 @@ static void write_ctl(uint64_t value)
 		entry = FIELD(place, 31, 7);
 		offset = FIELD(place, 63, 32);
 		ctl = value;
-		current(); /* an offset beyond the region is reported immediately */
+		current(); /* reports at once if the offset is beyond the end of the region */
 	} else if (ctl & TRACE_EN) {
 		place = offset << 32 | entry << 7 | 0x7f;
 		fenced = 0;
@@ -508,7 +510,7 @@ static void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 		out[0] = have->leaves;
 		break;
 	case 1:
-		out[0] = 0x000906ea; /* family 6, model 158, stepping 10 */
+		out[0] = 0x000906ea; /* signature of the CPU: family 6, model 158, stepping 10 */
 		out[2] = have->virtual ? 1u << 31 : 0;
 		break;
 	case 7:
@@ -569,8 +571,8 @@ void fake_pt_reset(void)
 		.leaf_14_eax = 1,
 		.leaf_14_ebx = 0x0f,
 		.leaf_14_ecx = 0x07,
-		.options_eax = 0x02490002, /* MTCFreq 0, 3, 6, 9; 2 ranges */
-		.options_ebx = 0x003f3fff, /* PSBFreq 0 to 5; CYCThresh 0 to 13 */
+		.options_eax = 0x02490002, /* the CPU supports MTCFreq 0, 3, 6, 9, and 2 address ranges */
+		.options_ebx = 0x003f3fff, /* the CPU supports PSBFreq 0 to 5, and CYCThresh 0 to 13 */
 		.crystal_hz = 24000000,
 		.base_mhz = 3000,
 		.physical_bits = 39,

@@ -6,8 +6,9 @@
  * test/fake/hwt_log.h.
  *
  * The model is stricter than the manual: what the manual calls undefined or not recommended is a broken rule,
- * too. For example, it is a broken rule to enable tracing, or to read the place or the status, if no fence
- * was executed since the last disable. Another one is to write IA32_RTIT_CTL unchanged while TraceEn is 1.
+ * too. For example, software must execute a fence after it disables tracing and before it enables tracing
+ * again or reads the output position or the status. Software must not write IA32_RTIT_CTL unchanged while
+ * TraceEn is 1.
  */
 #ifndef TEST_FAKE_HWT_PT_H
 #define TEST_FAKE_HWT_PT_H
@@ -26,21 +27,25 @@ struct fake_pt_features {
 	uint32_t options_eax, options_ebx; /* leaf 0x14, subleaf 1 */
 	uint32_t crystal_hz;
 	uint32_t base_mhz;
-	uint32_t virtual; /* CPUID reports a hypervisor */
+	uint32_t virtual; /* nonzero: CPUID reports a hypervisor */
 	uint32_t physical_bits, linear_bits;
-	/* Behaviour that the manual does not define: */
-	/* at the end of a table, the place stays at the END entry until another byte is written */
-	uint32_t lazy;
-	uint32_t stops_behind; /* after a region with STOP has been filled, the place is in the next entry */
+	/* The following fields choose behaviour that the manual does not define. */
 	/*
-	 * for a table with only one region: number of bytes before its end at which an interrupt occurs, once
-	 * per lap
+	 * nonzero: at the end of a table, the output position stays at the END entry until another byte is
+	 * written
+	 */
+	uint32_t lazy;
+	/* nonzero: after a region with STOP has been filled, the output position is in the next entry */
+	uint32_t stops_behind;
+	/*
+	 * number of bytes before the end of a region with INT at which the interrupt occurs, once per lap; 0:
+	 * at the end of the region. Requires: the table has only one region.
 	 */
 	uint32_t early;
 };
 extern struct fake_pt_features fake_pt_features;
 
-/* Code that the CPU runs, to which filters are applied. */
+/* The code that the CPU runs. Filters check these fields. */
 struct fake_pt_place {
 	uint32_t user; /* 0: kernel level */
 	uint64_t cr3;
@@ -59,7 +64,7 @@ void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 /* Runs code until the CPU has made `bytes` bytes of trace. Returns how many bytes were written. */
 uint64_t fake_pt_run(uint64_t bytes);
 
-/* Returns the byte that was written at a position of the output described by this table. */
+/* Returns the byte that the unit has written at this position of the output that `table` describes. */
 uint8_t fake_pt_byte(uint64_t table, uint64_t position);
 
 /* Returns true if an interrupt was raised since the last call. */
@@ -68,7 +73,7 @@ int fake_pt_interrupted(void);
 /* Returns the number of PSB packets since reset. */
 unsigned fake_pt_psbs(void);
 
-/* Accesses of other software. They are not checked and not logged. */
+/* Write and read a register as other software does. These accesses are neither checked nor logged. */
 void fake_pt_poke(uint32_t msr, uint64_t value);
 uint64_t fake_pt_peek(uint32_t msr);
 

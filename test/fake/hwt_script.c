@@ -21,7 +21,7 @@ struct image {
 
 struct symbol {
 	uint64_t address, size;
-	uint64_t from, until; /* timestamps at which the symbol is valid */
+	uint64_t from, until; /* the symbol is valid from timestamp `from` on, but not at or after `until` */
 	char name[512], source[512];
 	unsigned line;
 	uint32_t image;
@@ -41,7 +41,7 @@ struct hwt_file {
 	uint32_t images, symbols;
 	size_t streams;
 	uint64_t frequency, nonce;
-	uint64_t since; /* timestamp from which the following symbols are valid */
+	uint64_t since; /* timestamp from which the symbols in the next lines are valid */
 	uint16_t machine;
 	uint64_t damaged;
 	char warning[512];
@@ -154,7 +154,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return 0;
 	case HWT_GAP:
 	case HWT_NOTE:
-		/* Parses "@main text": a note or gap at that address. */
+		/* The text may begin with the address of the note or gap, as in "@main text". */
 		step->has_address = words > 2 && *word[2] == '@';
 		step->address = step->has_address ? read_address(file, word[2] + 1) : 0;
 		step->text = strdup(step->has_address ? rest + strcspn(rest, " ") + 1 : rest);
@@ -202,7 +202,10 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 	symbol->line = (unsigned)atoi(colon + 1);
 }
 
-/* Ends the validity of all symbols so far. The following lines define other ones. */
+/*
+ * Ends the validity of all symbols read so far at the timestamp. The next lines define the symbols that are
+ * valid from then on.
+ */
 static void end_symbols(struct hwt_file *file, uint64_t stamp)
 {
 	for (uint32_t n = 0; n < file->symbols; n++)
@@ -442,7 +445,7 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
-/* Finds the period around a timestamp in which the set of valid symbols does not change. */
+/* Finds the period that contains the timestamp `at` and in which the set of valid symbols does not change. */
 static void find_times(const struct hwt_file *file, uint64_t at, uint64_t *from, uint64_t *until)
 {
 	*from = 0;

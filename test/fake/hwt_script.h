@@ -8,11 +8,12 @@
  *	nonce 7
  *	warning TEXT
  *	damaged TEXT                    a warning about damage
- *	image NAME PATH|-               the following symbols belong to it; they have a size in bytes
+ *	image NAME PATH|-               an image; the symbols in the next lines belong to it
  *	symbol 0x1000 0x100 main [FILE:LINE]
- *	since STAMP                     symbols so far are valid until then, the following ones from then on
+ *	                                a symbol at 0x1000 with a size of 0x100 bytes
+ *	since STAMP                     the symbols above are valid until STAMP, those below from STAMP on
  *	cpu 0 [bytes missing lost]      a stream in CPU mode; its steps follow
- *	samples 0 [bytes missing lost]  the same, with samples of SPE
+ *	samples 0 [bytes missing lost]  a stream of SPE samples in CPU mode
  *	thread INDEX PID TID NAME       a stream in thread mode
  *	run STAMP|- ADDRESS COUNT BRANCH[!] [TO]
  *	                                COUNT instructions of 4 bytes; BRANCH is a word of flow_branch_word(),

@@ -12,7 +12,8 @@
 enum place { PMSCR, PMSICR, PMSIRR, PMSFCR, PMSEVFR, PMSLATFR, PMBLIMITR, PMBPTR, PMBSR, WRITABLE };
 
 /*
- * Encodings and bits, copied from the manual and not from the backend, so that a wrong one there is detected.
+ * Encodings and bits of registers. They are copied from the manual and not from the backend, so that a test
+ * detects a wrong one in the backend.
  */
 static const struct {
 	const char *name;
@@ -39,18 +40,18 @@ static const struct {
 struct fake_spe_features fake_spe_features;
 struct fake_spe_operation fake_spe_operation;
 
-static uint64_t written[WRITABLE]; /* register values that reads return */
-/* values of PMSCR and PMBLIMITR that are in effect: those at the last ISB */
+static uint64_t written[WRITABLE]; /* values of the registers, as a read returns them */
+/* values of PMSCR and PMBLIMITR at the last ISB, which are the values in effect */
 static uint64_t works_with[2];
 static int unsynchronised; /* a register has been written since the last ISB */
 static int drained;	   /* no sample was taken since the last PSB CSYNC */
-/* number of bytes after which a write to memory fails, if fault_due is set */
+/* number of bytes of the next record that are written before the fault; used only if fault_due is set */
 static uint32_t fault_after;
 static int fault_due;
 static struct {
 	uint8_t *host;
 	uint64_t size;
-	uint64_t next; /* number of the next record in this memory */
+	uint64_t next; /* number of the next record that is written to this memory */
 } memory[256];
 static unsigned memories;
 
@@ -90,7 +91,10 @@ static int passes(void)
 	return !(filters & BIT(2)) || is->latency >= written[PMSLATFR];
 }
 
-/* Returns the index of the memory that contains an address, or a negative number if there is none. */
+/*
+ * Returns the index of the piece of memory that contains the whole range, or a negative number if there is
+ * none.
+ */
 static int memory_of(uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < memories; i++)
@@ -114,7 +118,7 @@ static void make_record(uint8_t *bytes, uint64_t number)
 	memcpy(bytes + 1, &number, sizeof(number));
 	while (at + 4 <= fake_spe_features.record_size) {
 		bytes[at] = 0x98;
-		/* A reader that takes this payload for a header finds END. */
+		/* if a reader takes a byte of this payload for a header, the reader finds END */
 		bytes[at + 1] = bytes[at + 2] = 0x01;
 		at += 3;
 	}
@@ -130,8 +134,8 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset)
 }
 
 /*
- * Writes a record, and zeros up to the aligned address of the next record. Writes only a part if a fault is
- * due. Returns 0 if the address is in no lent memory.
+ * Writes a record, and zeros up to the aligned address of the next record. If a fault is due, writes only the
+ * bytes before the fault. Returns 0 if the address is not in lent memory.
  */
 static int write_record(void)
 {
@@ -206,7 +210,10 @@ static int place_of(uint32_t encoding)
 	return -1;
 }
 
-/* Formats a value. Addresses are shown relative to the lent memory, because they differ between runs. */
+/*
+ * Formats the value of a register. Addresses are shown relative to the lent memory, because they differ
+ * between runs.
+ */
 static const char *shown(int place, uint64_t value)
 {
 	static char text[48];
@@ -214,7 +221,7 @@ static const char *shown(int place, uint64_t value)
 	for (unsigned i = 0; i < memories && (place == PMBPTR || place == PMBLIMITR); i++) {
 		uint64_t from = value - (uintptr_t)memory[i].host;
 
-		/* the limit may be the end of memory, with the low bits of PMBLIMITR set */
+		/* PMBLIMITR may contain the end of the memory, and its low three bits may be set */
 		if (from <= memory[i].size + 7) {
 			snprintf(text, sizeof(text), "BASE + %llx", (unsigned long long)from);
 			return text;
@@ -281,7 +288,7 @@ static uint64_t sysreg_read(uint32_t encoding)
 	return value;
 }
 
-/* Checks the registers with which sampling begins. */
+/* Checks the values that the registers have when sampling begins. */
 static void check_begin(void)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -304,8 +311,8 @@ static void check_begin(void)
 }
 
 /*
- * Returns the bits of filters that this CPU does not have, and of events that its version of SPE does not
- * have.
+ * Returns the reserved bits of a register. Bits for filters that this CPU lacks, and for events that its
+ * version of SPE lacks, are reserved, too.
  */
 static uint64_t reserved(int place)
 {
@@ -411,9 +418,9 @@ void fake_spe_reset(void)
 {
 	static const struct fake_spe_features all = {
 		.version = 3,
-		/* FE, FT, FL, ERnd; interval 2048; records of 64 bytes; counters of 16 bits */
+		/* FE, FT, FL and ERnd are set; interval 2048; records of up to 64 bytes; counters of 16 bits */
 		.pmsidr = 0x36627,
-		.pmbidr = 0x26, /* alignment of 64 bytes */
+		.pmbidr = 0x26, /* buffer addresses are aligned to 64 bytes */
 		.record_size = 60,
 		.frequency = 50000000,
 	};
@@ -421,7 +428,8 @@ void fake_spe_reset(void)
 	fake_spe_features = all;
 	fake_spe_operation = (struct fake_spe_operation){ .user = 1 };
 	memset(written, 0, sizeof(written));
-	written[PMSCR] = 0x28; /* the manual calls its value unknown, but nothing is sampled */
+	/* the manual does not define PMSCR's value after reset; this value enables no sampling */
+	written[PMSCR] = 0x28;
 	works_with[0] = works_with[1] = 0;
 	unsynchronised = drained = fault_due = 0;
 	memories = 0;

@@ -21,17 +21,18 @@ struct fake_spe_features {
 	uint32_t version; /* ID_AA64DFR0_EL1.PMSVer */
 	uint64_t pmsidr, pmbidr;
 	/*
-	 * size in bytes, from 10 to the maximum of PMSIDR; in memory it is padded to the alignment of PMBIDR
+	 * size of a record in bytes, from 10 to the maximum in PMSIDR; in memory each record is padded to the
+	 * alignment in PMBIDR
 	 */
 	uint32_t record_size;
 	uint64_t frequency;
 };
 extern struct fake_spe_features fake_spe_features;
 
-/* The operation that the CPU runs, to which filters are applied. */
+/* The operation that the CPU runs. Filters check these fields. */
 struct fake_spe_operation {
 	uint32_t user;	/* 0: kernel level */
-	uint32_t types; /* bits 0 to 2: B, LD and ST of PMSFCR */
+	uint32_t types; /* types of the operation: bits 0 to 2 are B, LD and ST, as in PMSFCR */
 	uint64_t events;
 	uint32_t latency;
 };
@@ -43,33 +44,39 @@ extern const struct ktrace_hwt_access_sysreg fake_spe_access;
 void fake_spe_reset(void);
 
 /*
- * Lends memory to the model for writing, or replaces memory at the same address. The log shows addresses in
- * it as BASE + n. Lend at most 256 pieces.
+ * Lends memory to the model, which then may write to it. Replaces memory that was lent at the same address.
+ * The log shows addresses in it as BASE + n. Lend at most 256 pieces.
  */
 void fake_spe_memory(void *host, uint64_t size);
 
 /* Runs `operations` operations. Returns how many records were written to memory. */
 uint64_t fake_spe_run(uint64_t operations);
 
-/* Returns the size of a record in memory. */
+/* Returns how many bytes a record takes in memory, with its padding. */
 uint64_t fake_spe_slot(void);
 
-/* Returns the number of the next record in the memory that contains this byte. Records are counted from 1. */
+/*
+ * Returns the number that the next record gets in the piece of memory that contains `host`. The first record
+ * has number 1.
+ */
 uint64_t fake_spe_next(const void *host);
 
-/* Returns the byte of a record at an offset. */
+/* Returns the byte at an offset in the record with this number. */
 uint8_t fake_spe_byte(uint64_t number, uint64_t offset);
 
 /* Makes the write of the next record fail after `bytes` bytes. */
 void fake_spe_fault(uint32_t bytes);
 
-/* Reports a collision, which means that a sample was due while the previous sample was still being taken. */
+/*
+ * Makes the unit report a collision, which means that a sample was due while the previous sample was still
+ * being taken.
+ */
 void fake_spe_collide(void);
 
 /* Returns true if the buffer's interrupt is asserted. */
 int fake_spe_interrupting(void);
 
-/* Accesses of other software. They are not checked and not logged. */
+/* Write and read a register as other software does. These accesses are neither checked nor logged. */
 void fake_spe_poke(uint32_t encoding, uint64_t value);
 uint64_t fake_spe_peek(uint32_t encoding);
 

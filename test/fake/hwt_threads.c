@@ -31,7 +31,10 @@ static struct {
 
 /* ---- CPUs -------------------------------------------------------------------------------------- */
 
-/* The thread that runs on threads_cpu; NULL: an owner of contexts, which needs no CPU. */
+/*
+ * The simulated thread that runs on threads_cpu. NULL if the caller is an owner of contexts, which needs no
+ * CPU.
+ */
 static __thread struct ktrace_hwt_thread *running;
 static __thread bool interrupts_off;
 
@@ -190,8 +193,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Sleeps until the word changes. A sleep without timeout has a limit, far longer than any wait in a test, so
- * that a lost wake-up is detected.
+ * Sleeps until the word changes. A sleep without timeout ends after a limit that is far longer than any wait
+ * in a test: this detects a lost wake-up.
  */
 static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A simulated kernel whose threads are threads of this program, for stress tests of hardware trace. Each CPU
- * has two mutexes: the running thread holds one, and the other one disables interrupts. The backend fails the
- * test if two threads use a unit at once, if a CPU traces two units, or if a unit is disabled on a CPU on
- * which it was not enabled.
+ * has two mutexes. The running thread holds the first one. The second one is held while interrupts are
+ * disabled. The backend fails the test if two threads use a unit at the same time, if a CPU traces two units,
+ * or if a unit is disabled on another CPU than the one on which it was enabled.
  */
 #ifndef TEST_HWT_THREADS_H
 #define TEST_HWT_THREADS_H
@@ -18,7 +18,7 @@
 
 struct hwt_threads_process {
 	struct ktrace_hwt_process trace;
-	struct ktrace_hwt_thread thread[2]; /* the second thread is made and exits repeatedly */
+	struct ktrace_hwt_thread thread[2]; /* the second thread is created and exits again and again */
 	bool second;
 	bool alive;
 	uint32_t pid;
@@ -31,19 +31,17 @@ extern struct hwt_threads_process hwt_threads_processes[HWT_THREADS_PROCESSES];
  * on failure.
  */
 int hwt_threads_start(void);
-/*
- * Call the first function before each test: it makes all processes alive, with one thread each. Call the
- * second one after each test: it fails if a unit is still traced, or memory was leaked.
- */
+/* Makes all processes alive, with one thread each. Call it before each test. */
 int hwt_threads_begin(void **state);
+/* Fails if a unit is still traced, or if memory was leaked. Call it after each test. */
 int hwt_threads_end(void **state);
 
-/* Makes the calling program thread act as this thread, on the next CPU. Waits until that CPU is free. */
+/* Makes the calling pthread act as this simulated thread, on the next CPU. Waits until that CPU is free. */
 void hwt_threads_get_cpu(struct ktrace_hwt_thread *thread);
-/* Switches the calling program thread out. Returns the thread that it acted as. */
+/* Switches the simulated thread out and frees its CPU. Returns the simulated thread. */
 struct ktrace_hwt_thread *hwt_threads_leave_cpu(void);
 
-/* Adds the second thread of the process to the kernel's table, or removes it. */
+/* Adds the second thread of the process to the kernel's table if `there` is true; otherwise removes it. */
 void hwt_threads_set_second(struct hwt_threads_process *self, bool there);
 /* Removes the process from the kernel's table. */
 void hwt_threads_die(struct hwt_threads_process *self);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The state of a page begins with its first command: idle → ENABLE → tracing → DISABLE → idle. The content of
- * the page at ENABLE is used until DISABLE, so that later changes of the page have no effect.
+ * States of a page: idle → ENABLE → tracing → DISABLE → idle. The unit knows a page from its first command
+ * on. At ENABLE the unit copies the page, and uses the copy until DISABLE: changes of the page in between
+ * have no effect.
  */
 #include "hwt_unit.h"
 
@@ -14,7 +15,7 @@
 struct known {
 	struct ktrx_hwt_unit *page;
 	int enabled;
-	struct ktrx_hwt_unit taken; /* content of the page at ENABLE */
+	struct ktrx_hwt_unit taken; /* copy of the page, made at ENABLE */
 	uint64_t position, lost;
 };
 
@@ -223,7 +224,7 @@ void fake_unit_ring(uint8_t *doorbell)
 			known->enabled = 0;
 		tell(known);
 		break;
-	default: /* SPACE and CLOCK have no effect that the guest sees */
+	default: /* the guest cannot see an effect of SPACE and CLOCK */
 		break;
 	}
 }

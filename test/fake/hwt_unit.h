@@ -12,7 +12,8 @@
 
 #include "ktrx/hwt_unit.h"
 
-#define FAKE_UNIT_PACKET 16u /* size in bytes; a packet without room is lost as a whole */
+/* size of a packet in bytes; a packet for which there is no room is lost as a whole */
+#define FAKE_UNIT_PACKET 16u
 
 /* Adds the unit, in its state after reset. */
 void fake_unit_reset(void);
@@ -22,12 +23,12 @@ void fake_unit_unplug(void);
 void fake_unit_ring(uint8_t *doorbell);
 
 /*
- * Runs code on the CPU of this page until it has made `bytes` bytes of trace (a multiple of
- * FAKE_UNIT_PACKET). Returns how many bytes were written.
+ * Runs code on the CPU of this page until its unit has made `bytes` bytes of trace (a multiple of
+ * FAKE_UNIT_PACKET). Returns how many of these bytes were written.
  */
 uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
 
-/* Returns the byte written at a position of an output. */
+/* Returns the byte that the unit has written at this position of the output that `table` describes. */
 uint8_t fake_unit_byte(uint64_t table, uint64_t position);
 
 /* Returns the first broken rule, or NULL if no rule was broken. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The port of a fake machine, whose state is a few variables. Each call of a hook by the record path is a
- * numbered point: fake_at(n, handler) runs the handler at the n-th point from now, as an interrupt would.
+ * The port of a fake machine, whose state is a few variables. The record path calls hooks of the port. Each
+ * of these calls is a point at which an interrupt can occur: fake_at(n, handler) runs the handler at the n-th
+ * point from now.
  */
 #ifndef TEST_FAKE_KTRACE_PORT_H
 #define TEST_FAKE_KTRACE_PORT_H

@@ -108,7 +108,7 @@ void fake_barrier(void)
 	point();
 }
 
-/* Saves a part of the core's data at the first call; restores it at later calls. */
+/* If *copy is NULL, saves the data there. Otherwise restores the data from *copy. */
 static void save_or_restore(void *data, size_t size, void **copy)
 {
 	if (!*copy) {

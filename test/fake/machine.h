@@ -9,14 +9,14 @@
 
 /* State of the machine, which the port's hooks return. */
 struct fake_machine {
-	uint64_t clock; /* time; each reading adds `step` and returns the sum */
+	uint64_t clock; /* current time in ticks; each reading adds `step` and returns the sum */
 	uint64_t step;
 	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
 	uintptr_t stack_end;	    /* 0: unknown */
-	uint32_t folds, rare_slots; /* passed to ktrace_init() by fake_boot() */
-	/* reserve words of the rings, which are stored outside of the rings */
+	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
+	/* reserve words of the CPUs' rings; this machine stores them outside of the rings */
 	uint64_t word[KTRACE_MAX_CPUS];
 };
 extern struct fake_machine fake;
@@ -48,10 +48,13 @@ extern _Alignas(4096) unsigned char fake_memory[1 << 20];
 /* Returns the descriptor of an event by its full name; fails the test if there is none. */
 struct ktrx_event *fake_event(const char *name);
 
-/* Returns the place that records with this id; NULL if the id belongs to no place. */
+/* Returns the place with this id, or NULL if the id belongs to no place. */
 struct ktrx_place *fake_place(uint32_t id);
 
-/* Returns the id of the event that a record with this id belongs to. */
+/*
+ * Returns the id of the event. `id` is the id in a record: the id of the event itself or of one of its
+ * places.
+ */
 uint32_t fake_event_of(uint32_t id);
 
 #endif

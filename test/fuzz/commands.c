@@ -47,7 +47,7 @@ static const struct command *const commands[] = {
 #define WORD_BYTES 4096
 #define JSON_BYTES (1 << 16)
 
-/* seconds after which a command counts as hanging */
+/* time, in seconds, after which a command is considered to hang */
 #define PATIENCE 300
 
 /*
@@ -59,11 +59,11 @@ static const struct command *const commands[] = {
 struct rule {
 	const char *name;
 	/*
-	 * `tab`: tabs are allowed; `high`: bytes from 0x80 are allowed, in addition to printable ASCII and
-	 * line feeds
+	 * Printable ASCII and line feeds are always allowed. `tab` also allows tabs; `high` also allows bytes
+	 * from 0x80 on.
 	 */
 	bool tab, high;
-	bool json; /* a sequence of JSON values, as golden/json_tree.h reads them */
+	bool json; /* true: the output must be a sequence of JSON values, which golden/json_tree.h reads */
 };
 
 static const struct rule rules[] = {
@@ -80,7 +80,7 @@ struct line {
 	const struct rule *rule;
 };
 
-/* Shared by a child and its parent. */
+/* Memory that a child and its parent share. */
 struct progress {
 	unsigned folder, file, findings;
 };
@@ -88,10 +88,11 @@ struct progress {
 static struct line lines[LINES_MOST];
 static unsigned line_count;
 static struct progress *progress;
-static int outputs[2]; /* files that receive standard output and standard error */
+/* descriptors of the files to which standard output and standard error are redirected */
+static int outputs[2];
 static FILE *tap;
 
-/* Makes large allocations fail without ending the program, as on a machine with little memory. */
+/* Makes a large allocation return NULL instead of ending the program, as on a machine with little memory. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -139,8 +140,8 @@ static bool read_lines(void)
 }
 
 /*
- * Finds the command that the words name, as main() of host/cmd/main.c does. Advances past these words. `name`
- * receives the name that messages begin with.
+ * Finds the command whose name is at the beginning of `words`, as main() of host/cmd/main.c does. Moves
+ * `words` past this name. Stores in `name` the text with which the command's messages begin.
  */
 static const struct command *find(char ***words, int *count, char name[64])
 {
@@ -162,8 +163,8 @@ static const struct command *find(char ***words, int *count, char name[64])
 }
 
 /*
- * Runs the words up to "&&". Returns the exit status; if there is no such command, a status that is not
- * documented.
+ * Runs the command in `words`, which has no "&&". Returns its exit status, or -1 if there is no such command;
+ * no manual page allows the status -1.
  */
 static int run_words(char **words, int count)
 {
@@ -217,7 +218,7 @@ __attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, cons
 	fflush(tap);
 }
 
-/* Maps the contents of one of `outputs`. Returns NULL if it is empty. */
+/* Maps the file of standard output (0) or standard error (1) into memory. Returns NULL if it is empty. */
 static const char *map_output(int which, size_t *size)
 {
 	const off_t end = lseek(outputs[which], 0, SEEK_END);
@@ -238,7 +239,7 @@ static bool is_allowed(const struct rule *rule, unsigned char byte)
 	       (byte >= 0x80 && rule->high);
 }
 
-/* Checks the JSON values that begin in the first JSON_BYTES. */
+/* Checks the JSON values that begin in the first JSON_BYTES bytes of the output. */
 static void check_json(unsigned file, const char *bytes, size_t size)
 {
 	char *text = strndup(bytes, size);
@@ -283,7 +284,9 @@ static bool is_documented(const char *statuses, int status)
 	return strstr(list, number) != NULL;
 }
 
-/* Prints the lines of sanitizer reports that name the error and the innermost functions of its stack. */
+/*
+ * Prints the lines of a sanitizer's report that contain the error and the innermost functions of the stack.
+ */
 static void print_report(void)
 {
 	size_t size;
@@ -352,7 +355,7 @@ static void run_file(const char *folder, const char *extra)
 	}
 }
 
-/* Runs in a child. */
+/* Passes the remaining files of the folder to commands. Runs in a child process. */
 _Noreturn static void run_files(const char *folder, const char *extra, unsigned count)
 {
 	if (dup2(outputs[0], STDOUT_FILENO) < 0 || dup2(outputs[1], STDERR_FILENO) < 0)

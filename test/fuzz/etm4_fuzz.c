@@ -26,8 +26,8 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Replaces images.c: the lower half of the address space contains the stream again and again; the upper half
- * is unknown.
+ * Replaces the function in images.c. In the lower half of the address space, memory contains the stream again
+ * and again. In the upper half, memory is unknown.
  */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)

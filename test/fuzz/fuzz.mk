@@ -20,7 +20,7 @@ build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/gold
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
-# Files that users give in addition to a hardware trace.
+# A program that writes files like those that users give in addition to a hardware trace.
 build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)

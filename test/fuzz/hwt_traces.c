@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	write_stream(2500);
 	size = packets_end(&packets);
 	save(argv[1], "stream", packets.bytes, size);
-	/* the end of one packet overwrites the middle of another */
+	/* 36 bytes are removed, so the beginning of one packet is followed by the rest of another */
 	memmove(packets.bytes + 61, packets.bytes + 97, size - 97);
 	save(argv[1], "spliced", packets.bytes, size - 36);
 	write_file(argv[1], size - 36);

@@ -9,7 +9,8 @@
 count=${COUNT:-40}
 cp test/golden/proc/*.ktrace "$tmp" && build/test/kdump-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
-# The name of a trace of golden/proc contains its format, because a damaged copy may not show it.
+# The file name of a trace from golden/proc is its format. The format is passed to the command, because a
+# damaged copy may not show it.
 set --
 for trace in *.ktrace; do
 	damage "$count" "$trace"

@@ -11,9 +11,9 @@
  * failure has no message.
  */
 void ktread_exercise(const char *path);
-/* Does the same with a file that contains guest memory. */
+/* Does the same as ktread_exercise() with a file that contains guest memory. */
 void ktread_exercise_ram(const char *path);
-/* Writes the bytes to a file, and calls both functions for it. */
+/* Writes the bytes to a file, and passes the file to both functions above. */
 void ktread_exercise_bytes(const void *bytes, size_t size);
 
 #endif

@@ -22,7 +22,10 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Sum of all bytes of the results. Every byte is read, so the sanitizer detects invalid memory. */
+/*
+ * Sum of all bytes of the results. To add them, every byte is read, so the sanitizer detects results in
+ * invalid memory.
+ */
 static volatile unsigned touched;
 
 static void touch(const void *bytes, size_t size)

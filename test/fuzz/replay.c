@@ -14,7 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static unsigned tests;
 
-/* Changes of a file that are tried in addition to the unchanged file. */
+/*
+ * Which changed copies of a file are tried, in addition to the file itself: none, those of --truncate, or
+ * those of --mutate.
+ */
 enum mutation { NONE, ONE_BIT, EVERY_BIT };
 
 static void flip(uint8_t *bytes, size_t size, size_t at, unsigned bit)

@@ -55,7 +55,7 @@ static void take_line(void *to, uint64_t offset, const char *name, const char *t
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const struct hwt_stream stream = { .unit = 0 };
-	/* a copy of exactly this size, so that the sanitizer sees a read beyond its end */
+	/* a copy with exactly the size of the input, so that the sanitizer detects a read beyond its end */
 	uint8_t *copy = malloc(size ? size : 1);
 	const struct hwt_piece piece = { .bytes = copy, .size = size, .position = 3 };
 	struct lines lines = { 0, 0 };

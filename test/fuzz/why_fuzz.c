@@ -29,8 +29,9 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 }
 
 /*
- * Checks that the findings have the properties of why_property.h. Names in a damaged trace may look like times,
- * so times in the text are checked only if WHY_WORDS is set in the environment: the trace is not damaged.
+ * Checks that the findings have the properties of why_property.h. Names in a damaged trace may look like
+ * times. So times in the text are checked only if WHY_WORDS is set in the environment, which means that the
+ * trace is not damaged.
  */
 static void examine(const char *path, const struct why_evidence *evidence,
 		    const struct why_findings *findings)

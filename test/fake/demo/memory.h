@@ -14,14 +14,14 @@
 
 struct fake_memory {
 	unsigned pages_used;
-	unsigned allocations_left; /* number of further allocations that succeed */
+	unsigned allocations_left; /* number of allocations that will succeed from now on; later ones fail */
 	struct inode file;	   /* the file; tests compare its reference count */
 	const void *contents;	   /* file.size bytes */
 };
 
 extern struct fake_memory fake_memory;
 
-/* Frees all pages, lifts the limit of allocations, and makes the file empty. Call share_init() after it. */
+/* Frees all pages, removes the limit of allocations, and makes the file empty. Call share_init() after it. */
 void fake_memory_reset(void);
 
 #endif

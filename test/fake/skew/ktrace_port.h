@@ -13,7 +13,7 @@
 extern __thread uint64_t skew_reserve;
 extern __thread uint32_t skew_cpu;
 
-/* Returns the nanoseconds that this CPU's clock shows. */
+/* Returns the time that this CPU's clock shows, in nanoseconds. */
 uint64_t skew_clock(void);
 
 #define ktrace_arch_clock     skew_clock

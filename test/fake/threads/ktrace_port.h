@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * CPUs are threads of this process, and signals are their interrupts. The reserve word is in thread-local
- * storage, reached by one instruction, so the real record path runs under real interruption.
+ * storage and is changed by one instruction. So signals interrupt the same record path that interrupts would
+ * interrupt in a kernel.
  */
 #ifndef TEST_THREADS_KTRACE_PORT_H
 #define TEST_THREADS_KTRACE_PORT_H

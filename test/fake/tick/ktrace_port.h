@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A machine without a counter. */
+/* The port of a machine that has no counter. */
 #ifndef TEST_TICK_KTRACE_PORT_H
 #define TEST_TICK_KTRACE_PORT_H
 
