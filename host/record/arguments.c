@@ -14,11 +14,15 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define BYTES_MOST   4096u /* most bytes at one address; longer contents are cut, and flagged as cut */
+/*
+ * maximum number of bytes recorded from one address; longer contents are cut, and the record is flagged
+ * KTRX_PROC_CUT
+ */
+#define BYTES_MOST   4096u
 #define STRINGS_MOST 512u
 #define IOVECS_MOST  16u
-#define CONTROL_MOST 1024u /* most bytes of control messages */
-#define FDS_MOST     1024u /* most descriptors in a set */
+#define CONTROL_MOST 1024u /* maximum number of bytes of control messages recorded from one message */
+#define FDS_MOST     1024u /* maximum number of descriptors recorded of one set of select() */
 
 static uint32_t flags_of(unsigned argument, bool cut)
 {
@@ -63,8 +67,9 @@ struct window {
 #define WINDOWS 3u
 
 /*
- * The lists that are passed to a call, and their strings, are usually close together, but in any order: for
- * example on the stack and in the heap. So several parts are kept.
+ * The lists that are passed to a call, and the strings in these lists, are usually close together in memory,
+ * but in any order, for example partly on the stack and partly in the heap. So copies of several parts of
+ * memory are kept.
  */
 struct windows {
 	struct window of[WINDOWS];
@@ -79,7 +84,10 @@ static struct window *find_window(struct windows *windows, uint64_t address)
 	return NULL;
 }
 
-/* Moves a window to the page of `address` and reads it. Returns NULL if nothing can be read at `address`. */
+/*
+ * Moves the window `next` to the page of `address`, and reads the memory there. Returns the window, or NULL
+ * if nothing can be read at `address`.
+ */
 static struct window *move_window(const struct record_thread *thread, struct windows *windows,
 				  uint64_t address)
 {
@@ -100,8 +108,8 @@ static const char *find_end(const struct window *window, uint64_t address)
 }
 
 /*
- * Returns the string at `address`, and its length as far as a window reaches. Returns NULL if it cannot be
- * read.
+ * Returns the string at `address`, in a window. *length: its length without the NUL, or up to the end of the
+ * window if the NUL is not in the window. Returns NULL if nothing can be read at `address`.
  */
 static const char *find_string(const struct record_thread *thread, struct windows *windows, uint64_t address,
 			       size_t *length)
@@ -161,8 +169,8 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 }
 
 /*
- * Returns the number of values that an argument points to. The table states where this number is. If the
- * program supplies the number, the kernel has not checked it yet.
+ * Returns the number of values that an argument points to. The table of calls states where this number comes
+ * from. If the number comes from the program, it is unchecked.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
@@ -197,7 +205,7 @@ static void put_array(struct record_thread *thread, unsigned argument, const cha
 		   sizeof(array.head) + strlen(name) + 1, bytes, read / size * size);
 }
 
-/* Looks up descriptors that the kernel has just created, and records what they refer to. */
+/* Looks up each descriptor that the kernel has just created, and records the path of its file. */
 static void put_new_descriptors(struct record_thread *thread, const uint8_t *bytes, size_t size)
 {
 	int32_t fd;
@@ -215,7 +223,7 @@ static void put_descriptors_of_set(struct record_thread *thread, const uint8_t *
 			record_put_descriptor(thread, (int32_t)n);
 }
 
-/* Records what the descriptors in the fields of structs refer to. */
+/* For each descriptor in a field of these structs, records what the descriptor refers to. */
 static void put_descriptors_of(struct record_thread *thread, const struct calls_layout *layout,
 			       const uint8_t *bytes, size_t size)
 {
@@ -232,7 +240,8 @@ static void put_descriptors_of(struct record_thread *thread, const struct calls_
 }
 
 /*
- * Records what the descriptors in an argument refer to. This comes before the record of the argument itself.
+ * Records what each descriptor in an argument refers to. Must be called before the argument itself is
+ * recorded.
  */
 static void put_descriptors_in(struct record_thread *thread, const struct calls_type *type,
 			       const struct calls_layout *layout, const uint8_t *bytes, size_t size,
@@ -246,7 +255,10 @@ static void put_descriptors_in(struct record_thread *thread, const struct calls_
 		put_descriptors_of(thread, layout, bytes, size);
 }
 
-/* Records an argument that points to no values: an empty list for structs, 0 bytes for other types. */
+/*
+ * Records an argument that points to no values. If their type is a struct, records an array of 0 elements,
+ * otherwise 0 bytes.
+ */
 static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
 			uint32_t size)
 {
@@ -276,16 +288,13 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_nothing(thread, number, type, size);
 	if (size == 0 || count == 0)
 		return;
-	/* The size of a socket's address comes from the call, not from its layout. */
+	/* A socket's address may be shorter than its struct: `count` is its size in bytes, from the call. */
 	if (layout && strcmp(type->name, "sockaddr") == 0)
 		size = 1;
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
-	/*
-	 * If not even one value can be read, nothing is recorded here. The kernel cannot read the value
-	 * either.
-	 */
+	/* Records nothing if not even one value can be read: the kernel cannot read the value either. */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
 	put_descriptors_in(thread, type, layout, bytes, read, filled);
@@ -295,7 +304,7 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_array(thread, number, type->name, size, bytes, read, read < wanted);
 }
 
-/* pselect6() has no seventh argument: its sixth argument points to the set's address and size. */
+/* The sixth argument of pselect6() points to two words: the address and the size of a signal set. */
 static void put_set_and_size(struct record_thread *thread, unsigned number)
 {
 	uint64_t word[2], set;
@@ -333,8 +342,8 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 }
 
 /*
- * Records control messages. Each has a head (its size in a word, level, type), then data, padded to a
- * multiple of a word.
+ * Records control messages. Each one has a head, then data, padded to a multiple of a word. The head is the
+ * size (a word), the level and the type (both int).
  */
 static void put_control(struct record_thread *thread, unsigned argument, const struct record_message *message,
 			bool received)

@@ -22,7 +22,10 @@
 
 #define NUMBERS 1024u
 
-/* Properties of calls that the table of calls does not state, sorted by the call's name. */
+/*
+ * What this recorder must know about some calls and the table of calls (share/tables) does not state. Sorted
+ * by name.
+ */
 static const struct special {
 	const char *name;
 	uint8_t data;
@@ -63,7 +66,7 @@ static const struct special {
 	{ "writev", .data = RECORD_DATA_WRITE_VECTOR },
 };
 
-/* The calls of one ABI. */
+/* The calls of one ABI. The last entry of `known` is for all numbers from NUMBERS on. */
 struct abi {
 	struct calls_table *table;
 	struct record_call known[NUMBERS + 1];
@@ -102,7 +105,10 @@ static bool is_x32(uint32_t abi, uint64_t number)
 	       record_machine_own() == EM_X86_64;
 }
 
-/* Returns the name of a call without the prefix of x32's calls. */
+/*
+ * Returns the name of a call. If it is a call of x32, its name is returned without the prefix
+ * CALLS_X32_PREFIX.
+ */
 static const char *bare_name(const struct calls_call *call)
 {
 	const size_t length = sizeof(CALLS_X32_PREFIX) - 1;
@@ -111,8 +117,8 @@ static const char *bare_name(const struct calls_call *call)
 }
 
 /*
- * Returns whether `special` applies to this call. Calls that only x32 has use structs of their own; of these
- * only exec is supported.
+ * Returns whether `special` applies to the call with this number. Some calls exist only in x32, and use other
+ * structs than the 64-bit calls of the same names: for these calls, only RECORD_CALL_EXEC applies.
  */
 static bool is_known_special(const struct special *special, uint32_t number)
 {
@@ -149,14 +155,17 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 	return call;
 }
 
-/* Threads that are stopped at the beginning or the return of a call. */
+/* Handles the stops of threads at the beginning or the return of a call. */
 
-#define ERRORS 4095 /* results from -1 down to -ERRORS are errors */
+#define ERRORS 4095 /* a result from -ERRORS to -1 is a negative errno */
 
-/* A stop at the beginning or the return of a call, in one form for all ways in which kernels report it. */
+/*
+ * A thread's stop at the beginning or at the return of a call. The same struct is used for each way in which
+ * kernels report such a stop.
+ */
 struct stop {
 	bool enters;
-	uint32_t abi; /* ABI of the call. 0: the machine's own; otherwise an ELF machine */
+	uint32_t abi; /* ABI of the call: 0 for the machine's own ABI, otherwise the ELF machine of the ABI */
 	uint64_t number, argument[6];
 	int64_t result;
 };
@@ -172,8 +181,8 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
 }
 
 /*
- * Reads a stop from registers, for kernels before 5.3, which do not report whether a call begins. If no call
- * is in progress, the stop is the beginning of one.
+ * Reads a stop from registers. Used on kernels before 5.3, which do not report whether a stop is at the
+ * beginning or at the return of a call. If the thread is not in a call, the stop is at the beginning of one.
  */
 static bool read_stop_from_registers(const struct record_thread *thread, struct stop *stop)
 {
@@ -205,8 +214,8 @@ static bool read_stop(const struct record_thread *thread, struct stop *stop)
 }
 
 /*
- * Carries out ktrace() and utrace(). The kernel rejects them as unknown calls; set_own_result() replaces the
- * result when they return.
+ * Carries out ktrace() or utrace(). The kernel does not know these calls, and returns an error. When the call
+ * returns, set_own_result() replaces this error by the recorder's result.
  */
 static void carry_out(struct record_thread *thread)
 {
@@ -267,9 +276,9 @@ bool record_is_execveat(const struct record_thread *thread)
 #define SOCKETCALL 102 /* of i386 */
 
 /*
- * On i386, socketcall() carries out one of several calls, whose arguments are in memory. Changes the
- * thread's call to that call. accept(), send() and recv() have no numbers of their own and become accept4(),
- * sendto() and recvfrom().
+ * On i386, socketcall() carries out one of several socket calls, whose arguments are in memory. Replaces the
+ * number and the arguments of the thread's call by those of the socket call. accept(), send() and recv() have
+ * no numbers of their own on i386, so they are recorded as accept4(), sendto() and recvfrom().
  */
 static void unpack_socket_call(struct record_thread *thread)
 {
@@ -293,11 +302,14 @@ static void unpack_socket_call(struct record_thread *thread)
 	memcpy(thread->argument, argument, sizeof(argument));
 }
 
-/* The old calls of these names on i386: their only argument points to their arguments. */
+/*
+ * Numbers of the old calls select() and mmap() on i386. Their only argument is the address of a struct with
+ * their arguments.
+ */
 #define OLD_SELECT 82
 #define OLD_MMAP   90
 
-/* Replaces the arguments by those in memory, as if they had been passed in registers. */
+/* Replaces the thread's arguments by the words at the address in its first argument. */
 static void unpack_old_call(struct record_thread *thread, unsigned words)
 {
 	uint64_t argument[6] = { 0 };
@@ -348,7 +360,10 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 	int64_t result = thread->own_call ? set_own_result(thread, stop->result) : stop->result;
 	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
 
-	/* A call that was in progress when we attached has neither number nor arguments. */
+	/*
+	 * No return is recorded of a call that was in progress when we attached, because its number and its
+	 * arguments are unknown.
+	 */
 	if (thread->in_call && !thread->starting)
 		record_put_leave(thread, error, result);
 	thread->in_call = false;

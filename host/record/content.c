@@ -11,9 +11,13 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define SIGNAL_INFO   48u   /* bytes of a siginfo_t that are used */
-#define DATA_MAX      4096u /* most bytes of a transfer; more are cut, and flagged as cut */
-#define MESSAGES_MOST 64u   /* most messages of one call */
+#define SIGNAL_INFO 48u /* number of bytes of a siginfo_t that are recorded */
+/*
+ * maximum number of bytes recorded of one transfer; a longer one is cut, and the record is flagged
+ * KTRX_PROC_CUT
+ */
+#define DATA_MAX      4096u
+#define MESSAGES_MOST 64u /* maximum number of messages recorded of one call */
 
 static bool wants(const struct record_thread *thread, uint32_t type)
 {
@@ -37,8 +41,8 @@ static void put_name_of(const struct record_thread *thread, const struct record_
 }
 
 /*
- * Adds a record. The first record of a process is preceded by its name. Sets pid and tid in `head`; the
- * caller sets the other members.
+ * Adds a record to the sink of the thread's process. If the sink has no record of the process's name yet,
+ * first adds a record of the name. Sets pid and tid in `head`; the caller sets the other members.
  */
 static void put_head(const struct record_thread *thread, struct ktrx_proc_record *head,
 		     const struct record_payload *payload)
@@ -84,7 +88,10 @@ void record_put_new_process(struct record_thread *thread, uint32_t how)
 	char name[sizeof(process->name)];
 
 	record_proc_name(process->pid, name, sizeof(name));
-	/* Without /proc, a child keeps its parent's name, and a new program has none. */
+	/*
+	 * If /proc is not usable, `name` is empty. A new child then keeps the name that it got from its
+	 * parent; a process that has executed a new program then has no name.
+	 */
 	if (*name || how == KTRX_PROC_CTOR_EXEC)
 		memcpy(process->name, name, sizeof(name));
 	process->named = false;
@@ -126,7 +133,10 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		put(thread, type, flags, first, first_size, second, second_size);
 }
 
-/* Reads the data of the struct msghdr at an address. Returns its size. */
+/*
+ * Reads the data of the struct msghdr at address `at`, at most `most` bytes. Returns the number of bytes
+ * read.
+ */
 static size_t read_message(const struct record_thread *thread, uint64_t at, char *data, size_t most)
 {
 	const unsigned width = record_address_size(thread->abi);
@@ -138,8 +148,8 @@ static size_t read_message(const struct record_thread *thread, uint64_t at, char
 }
 
 /*
- * Reads the data that a call has transferred, `size` bytes, as far as it can still be read. Returns its
- * size.
+ * Reads the `size` bytes that a call has transferred, at most DATA_MAX, as far as they can still be read.
+ * Returns the number of bytes read.
  */
 static size_t read_data(const struct record_thread *thread, uint32_t how, uint64_t size,
 			char data[static DATA_MAX])
@@ -160,7 +170,10 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 	}
 }
 
-/* Records data that the second argument points to, directly or indirectly. */
+/*
+ * Records the data of a transfer. The second argument of the call, arg[1], points to the data or to structs
+ * that point to it.
+ */
 static void put_bytes(struct record_thread *thread, bool write, uint64_t size, const char *data, size_t read)
 {
 	const struct ktrx_proc_genio genio = { .fd = (int32_t)thread->argument[0],
@@ -171,7 +184,7 @@ static void put_bytes(struct record_thread *thread, bool write, uint64_t size, c
 		   &genio, sizeof(genio), data, read);
 }
 
-/* Records, for each message, its parts, its data, and at last its struct mmsghdr. */
+/* Records each message: first the parts of its struct msghdr, then its data, then its struct mmsghdr. */
 static void put_messages(struct record_thread *thread, bool write, uint64_t count)
 {
 	static const char name[] = "mmsghdr";
@@ -181,7 +194,7 @@ static void put_messages(struct record_thread *thread, bool write, uint64_t coun
 	char data[DATA_MAX], message[64];
 	uint32_t size;
 
-	/* The last word is the size of the message's data. */
+	/* A struct mmsghdr has 8 words. The last one contains the size of the message's data. */
 	for (uint64_t n = 0; n < recorded; n++, at += 8 * width) {
 		if (record_memory_read(thread->tid, at, message, 8 * width) != 8 * width)
 			return;
@@ -244,7 +257,10 @@ static void note_handler(struct record_thread *thread, bool at_address)
 	thread->process->handler[signal] = handler;
 }
 
-/* Updates what is known about the process after a call that has changed it. */
+/*
+ * Updates what is known about the process: its handlers, its name and its descriptors. Called when a call
+ * returns that may have changed them.
+ */
 static void note_changes(struct record_thread *thread, const struct record_call *call, int64_t result)
 {
 	const uint64_t *argument = thread->argument;
@@ -296,7 +312,8 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
-	if (!record_table(thread->abi) && error == 0) /* the call's effects are unknown */
+	/* the ABI has no table of calls: the call may have changed any descriptor */
+	if (!record_table(thread->abi) && error == 0)
 		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);
@@ -304,9 +321,7 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 
 /* ---- Signals, switches, words ------------------------------------------------------------------ */
 
-/*
- * Records a page fault that the kernel could not resolve: the program accessed memory that it does not have.
- */
+/* Records a page fault that the kernel did not resolve: it sends SIGSEGV or SIGBUS to the program instead. */
 static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 {
 	const struct ktrx_proc_fault fault = { .address = (uintptr_t)info->si_addr, .user = 1 };
@@ -319,7 +334,8 @@ static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 }
 
 /*
- * Returns the name of the struct in which a signal states its origin, which depends on its code; NULL: none.
+ * Returns the name of the struct that describes the origin of a signal, which depends on the signal and its
+ * code. Returns NULL if there is no such struct.
  */
 static const char *layout_of(int signal, int code)
 {
@@ -382,13 +398,12 @@ void record_put_switches(struct record_thread *thread)
 	if (!wants(thread, KTRX_PROC_CSW))
 		return;
 	/*
-	 * wait() may return while the thread is still about to stop. A ptrace request returns only when the
-	 * thread has left its CPU, and the kernel has counted the stop.
+	 * wait() may report a stop before the thread has left its CPU. A ptrace request returns only after
+	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So make any request.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*
-	 * The new count includes the current stop, as the previous count included the stop at which it was
-	 * read.
+	 * The new count includes the current stop. The previous count included the stop at which it was read.
 	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;

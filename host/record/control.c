@@ -18,19 +18,23 @@
 #include "record/registers.h"
 #include "user/sys/ktrace.h"
 
-/* most ancestors that are followed; a limit is needed because reused process ids could form a ring */
+/*
+ * maximum number of ancestors that are examined; without a limit, reused process ids could form an endless
+ * ring
+ */
 #define GENERATIONS 1024u
 
-/* Returns whether `pid` names the process. A negative `pid` names a process group, as for kill(2). */
+/*
+ * Returns whether `pid` is the id of the process. If `pid` is negative: whether the process is in group -pid.
+ */
 static bool is_named(const struct record_process *process, pid_t pid)
 {
 	return pid < 0 ? getpgid(process->pid) == -(int64_t)pid : process->pid == pid;
 }
 
 /*
- * Returns whether `pid` names the process or, with `descend`, one of its ancestors, by the parents that
- * processes had when they were created. Here, a process keeps the id of its parent even after the parent has
- * ended.
+ * Returns whether `pid`, as for is_named(), names the process or, with `descend`, one of its ancestors. The
+ * parent of a process is here always the process that created it, even after this parent has ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {
@@ -45,8 +49,8 @@ static bool is_chosen(const struct record_process *process, pid_t pid, bool desc
 }
 
 /*
- * Returns whether the request's process ids are of our PID namespace: in another namespace, the same ids
- * belong to other processes. Without /proc, namespaces are unknown, and are assumed to be equal.
+ * Returns whether the process ids in the request are ids of our PID namespace. In another namespace, the same
+ * ids name other processes. Without /proc, namespaces are unknown, and are assumed to be equal.
  */
 static bool has_our_numbers(const struct record_request *request)
 {
@@ -72,7 +76,7 @@ static bool applies_to(const struct record_request *request, const struct record
 	return false;
 }
 
-/* Removes facilities from a process. If none is left, its sink is released, too. */
+/* Removes facilities from a process. If it has no facility left, its reference to the sink is dropped. */
 static void remove_facilities(struct record_process *process, uint32_t facilities)
 {
 	process->facilities &= ~facilities;
@@ -85,8 +89,8 @@ static void remove_facilities(struct record_process *process, uint32_t facilitie
 }
 
 /*
- * Ends tracing as far as the request states, and detaches from processes of which nothing is recorded any
- * more. Returns the number of processes that it applied to.
+ * Removes the request's facilities from each process that it applies to. Detaches from the processes of which
+ * nothing is recorded any more. Returns the number of processes that the request applied to.
  */
 static unsigned record_control_clear(const struct record_request *request)
 {
@@ -110,8 +114,9 @@ static unsigned record_control_clear(const struct record_request *request)
 /* ---- ktrace() ---------------------------------------------------------------------------------- */
 
 /*
- * Makes a path by which we can open a file that a thread names. Its last part is not followed if it is a
- * link. Returns 0 or a positive errno.
+ * Reads the name of a file from the thread's memory, and makes a path by which we can open this file:
+ * relative to the thread's root or current folder. If the last part of the path is a symbolic link, callers
+ * must not follow it. Returns 0 or a positive errno.
  */
 static int find_file(const struct record_thread *thread, uint64_t address, char *path, size_t room)
 {
@@ -142,8 +147,9 @@ static void set_sink(struct record_process *process, struct record_sink *sink, u
 }
 
 /*
- * Changes what is recorded of the chosen processes; `sink` NULL: removes facilities. We stay attached,
- * because a program that ends its own tracing may start it again. Returns 0 or ESRCH.
+ * Adds facilities to the chosen processes and records them into `sink`. If `sink` is NULL, removes facilities
+ * instead. Does not detach from any process, because a program that has ended its own tracing may start it
+ * again. Returns 0, or ESRCH if no process is chosen.
  */
 static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct record_sink *sink)
 {
@@ -208,7 +214,7 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 		return EINVAL;
 	if (KTROP(operation) != KTROP_CLEARFILE && (facilities & RECORD_ALL) == 0)
 		return EINVAL;
-	/* The request is carried out with our rights. */
+	/* We open the file with our own rights. So only a thread of our own user may send requests. */
 	if (record_proc_user(thread->tid) != geteuid())
 		return EPERM;
 	if (KTROP(operation) == KTROP_CLEAR)
@@ -220,9 +226,9 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 }
 
 /*
- * Recorders and programs that send requests to them meet in a folder that only this user can enter. A
- * request is the struct itself, a reply is the number of processes: both ends are this program, of the same
- * user, on the same machine.
+ * A recorder receives requests through a socket. The sockets of a user's recorders are in a folder that only
+ * this user can enter. A request is a struct record_request, a reply is a number of processes. Both are sent
+ * as they are in memory, because both ends are this program, on the same machine.
  */
 
 #define PATIENCE_MS 2000
@@ -271,7 +277,7 @@ int record_control_open(void)
 	error = name_socket(&own, name);
 	if (error)
 		return error;
-	unlink(own.sun_path); /* left by a recorder that had our process id and was killed */
+	unlink(own.sun_path); /* remove a socket that a killed recorder with the same process id has left */
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return errno;
@@ -314,9 +320,9 @@ void record_control_serve(void)
 }
 
 /*
- * Returns whether the recorder that created the socket has ended. A refused connection is not enough: a
- * recorder that has just started may refuse, too. For a recorder in another PID namespace this is unknown:
- * returns false.
+ * Returns whether the recorder that created the socket has ended. That the socket refuses a connection does
+ * not prove it, because a recorder that has just started may refuse, too. Returns false if the recorder is in
+ * another PID namespace, because it is unknown then.
  */
 static bool is_gone(const char *path)
 {
@@ -329,8 +335,8 @@ static bool is_gone(const char *path)
 }
 
 /*
- * Sends a request to one recorder and returns its reply, 0 if there is none. Removes the socket of a
- * recorder that was killed.
+ * Sends a request to one recorder. Returns the number of processes in its reply, or 0 if there is no reply.
+ * If the recorder was killed, removes its socket.
  */
 static unsigned ask(const struct sockaddr_un *address, const struct record_request *request)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What descriptors refer to. Each is looked up in /proc when a call first uses it, and again after a call
- * that may have changed it.
+ * Records what file each descriptor refers to. A descriptor is looked up in /proc when a call first uses it.
+ * It is looked up again when it is used after a call that may have changed it.
  */
 #include "record/tracer.h"
 
@@ -23,8 +23,8 @@ unsigned long record_descriptors_denied(void)
 }
 
 /*
- * Returns whether it is known what a descriptor refers to. Descriptors beyond the table are looked up each
- * time.
+ * Returns whether it is known what the descriptor refers to. Always false for descriptors from RECORD_FDS on:
+ * these are looked up at each use.
  */
 static bool is_known(const struct record_process *process, int32_t fd)
 {
@@ -40,8 +40,8 @@ static void note(uint64_t set[static RECORD_FDS / 64], int32_t fd, bool known)
 }
 
 /*
- * Returns whether the trace has a record of what the descriptor refers to. For descriptors beyond the table
- * this is unknown: returns true.
+ * Returns whether the trace has a record of what the descriptor refers to. For descriptors from RECORD_FDS on
+ * this is not known: returns true.
  */
 static bool is_recorded(const struct record_process *process, int32_t fd)
 {
@@ -51,8 +51,8 @@ static bool is_recorded(const struct record_process *process, int32_t fd)
 }
 
 /*
- * The kernel finds a link faster from the folder of a thread's descriptors than from the root. So a thread's
- * folder is kept open after LOOKUPS lookups, for at most FOLDERS_MOST threads at once.
+ * A link in /proc/TID/fd is found faster if this folder is open than by its whole path. So after LOOKUPS
+ * lookups for a thread, its folder is kept open; at most FOLDERS_MOST folders are open at once.
  */
 #define LOOKUPS	     4u
 #define FOLDERS_MOST 8u
@@ -81,7 +81,10 @@ static void open_folder(struct record_thread *thread)
 	folders += thread->has_folder;
 }
 
-/* Reads what a descriptor refers to. Returns the length of the path, or a negative number with errno set. */
+/*
+ * Reads the path of the file that a descriptor refers to. Returns its length, or a negative number with errno
+ * set.
+ */
 static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[static PATH_MAX])
 {
 	char link[64];
@@ -96,13 +99,16 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 		open_folder(thread);
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
-	/* Try the path, too: the open folder has only the rights with which it was opened. */
+	/*
+	 * If this fails, try the whole path: access through the open folder is limited to the rights with
+	 * which it was opened.
+	 */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }
 
 /*
- * Looks a descriptor up and records its path. If it cannot be looked up, an empty path revokes an earlier
- * record.
+ * Looks up a descriptor, and records the path of its file. If this fails, and the trace has a record of the
+ * descriptor already, records an empty path, which revokes that record.
  */
 static void look_up(struct record_thread *thread, int32_t fd)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Page faults, which ptrace(2) does not report. perf_event_open(2) counts them in software, and writes
- * samples into a ring that the kernel shares with us: one when a fault begins, and one when it is resolved. A
- * thread's samples are read whenever the thread stops, and when its ring is half full. A sample has the
- * address and the time; it does not say whether the program read or wrote.
+ * Records page faults. ptrace(2) does not report them, but perf_event_open(2) does: the kernel writes samples
+ * into a ring that it shares with us. One sample is written when a fault begins, another when the fault is
+ * resolved. The samples of a thread are read whenever the thread stops, and when its ring is half full. A
+ * sample has the address and the time, but does not state whether the program read or wrote.
  */
 #include "record/tracer.h"
 
@@ -21,20 +21,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EVENTS	    3u	/* events: beginning of a fault, end of a minor fault, end of a major fault */
-#define SPARE	    16	/* number of descriptors that are left for other purposes */
+/* number of kinds of events: the beginning of a fault, the end of a minor fault, the end of a major fault */
+#define EVENTS	    3u
+#define SPARE	    16	/* number of descriptors that are kept free for other purposes */
 #define FORMAT_LOST 16u /* PERF_FORMAT_LOST, since Linux 6.0 */
-#define PAGES_MOST  64u /* pages of a ring, a power of two; fewer if less memory may be locked */
+/* maximum number of pages in a ring; a power of two; halved until the kernel allows to lock them */
+#define PAGES_MOST 64u
 
 struct record_faults {
 	int fd[EVENTS];
-	uint64_t begins; /* the kernel's id of the event for the beginning of a fault */
+	uint64_t begins; /* the kernel's id of the event that reports the beginning of a fault */
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
-	uint64_t size;	   /* bytes of the ring, a power of two */
-	uint64_t lost;	   /* lost samples that no record reports yet */
-	uint64_t reported; /* lost samples that records have reported */
-	bool begun;	   /* the last sample was the beginning of a fault */
+	uint64_t size;	   /* size of the ring in bytes, a power of two */
+	uint64_t lost;	   /* number of lost samples that the ring has reported, but no record yet */
+	uint64_t reported; /* number of lost samples that records have reported */
+	bool begun;	   /* true if the last sample was the beginning of a fault */
 };
 
 struct sample {
@@ -54,8 +56,8 @@ unsigned record_faults_missed(int *error)
 }
 
 /*
- * Opens a counter. Without the right to observe the kernel, it reports only faults in user mode, not those
- * of the kernel in the program's calls.
+ * Opens an event for a thread. If we have no right to observe the kernel, the event reports only faults in
+ * user mode. Faults in the kernel, while it carries out the program's calls, are then not reported.
  */
 static int open_event(pid_t tid, uint64_t config)
 {
@@ -94,7 +96,10 @@ int record_faults_allowed(void)
 	return 0;
 }
 
-/* Raises our limit of descriptors as far as possible, and returns it. Traced programs keep theirs. */
+/*
+ * Raises our limit of open descriptors as far as possible, and returns the limit. The limits of traced
+ * programs stay unchanged.
+ */
 static int descriptors_most(void)
 {
 	static struct rlimit limit;
@@ -144,8 +149,8 @@ static int open_events(struct record_faults *faults, pid_t tid)
 		if (ioctl(faults->fd[n], PERF_EVENT_IOC_SET_OUTPUT, faults->fd[0]) != 0)
 			return errno;
 	/*
-	 * SIGIO interrupts the wait for stops. If it cannot be set, the ring is read only at stops and
-	 * ticks.
+	 * Ask for SIGIO, which interrupts the wait for stops. If this fails, the ring is read only at stops
+	 * and at ticks of the timer.
 	 */
 	for (unsigned n = 0; n < EVENTS; n++) {
 		fcntl(faults->fd[n], F_SETOWN, getpid());
@@ -186,12 +191,12 @@ static void begin(struct record_thread *thread)
 }
 
 /*
- * Returns the number of lost samples that no record reports. The ring itself reports lost samples only when
- * it gets another sample.
+ * Returns the number of lost samples that no record has reported. Reads the kernel's counts, if it has them
+ * (Linux 6.0), because the ring reports lost samples only when another sample is written into it.
  */
 static uint64_t unreported(const struct record_faults *faults)
 {
-	uint64_t all = 0, counts[2]; /* counts of one event: number of samples, number of lost samples */
+	uint64_t all = 0, counts[2]; /* number of samples of one event; number of its lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))

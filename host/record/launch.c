@@ -14,10 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_US		 100000 /* µs between two checks for requests */
+#define TICK_US		 100000 /* period of the timer, in µs; requests are processed at each tick */
 #define TICKS_TO_FLUSH	 10
 #define TICKS_TO_GIVE_UP 10
-/* most ancestors that are followed; a limit is needed because processes change during the search */
+/*
+ * maximum number of ancestors that are examined; a limit is needed because processes change during the search
+ */
 #define GENERATIONS 1000u
 
 static int fail(struct record_outcome *outcome, const char *what, int error)
@@ -28,9 +30,10 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t ending; /* SIGTERM or SIGHUP: the recorder ends, and traced programs continue */
-static bool in_foreground;	     /* the recorder waits for a command that it has started */
-static volatile sig_atomic_t signal_arrived; /* a signal has arrived, or a tick */
+static volatile sig_atomic_t ending; /* a signal has asked the recorder to end; traced programs continue */
+/* the recorder records a command that it has started, and waits for it */
+static bool in_foreground;
+static volatile sig_atomic_t signal_arrived; /* a signal has arrived: also the timer's, at each tick */
 
 static void on_signal(int signal)
 {
@@ -40,8 +43,8 @@ static void on_signal(int signal)
 }
 
 /*
- * Sets signal handlers, so that signals interrupt the wait. A timer does the same at each tick: so a signal
- * that arrives just before the wait is processed at the next tick.
+ * Sets handlers for signals, so that a signal interrupts the wait for stops. A signal that arrives just
+ * before the wait does not interrupt it; but the timer's next tick does, and the signal is processed then.
  */
 static void signals_begin(bool foreground)
 {
@@ -53,21 +56,29 @@ static void signals_begin(bool foreground)
 	sigaction(SIGIO, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* The terminal also sends them to the command, which may handle them differently. */
+	/*
+	 * In the foreground, the terminal also sends SIGINT and SIGQUIT to the command, which may handle
+	 * them. So the recorder ignores them.
+	 */
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	/* A traced thread that stops ends wait() even without SIGCHLD. */
+	/* wait() returns when a traced thread stops, even if no SIGCHLD is sent. */
 	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigaction(SIGCHLD, &action, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* if the file may not grow, write() then fails */
+	/*
+	 * when the file reaches its size limit, write() then fails with EFBIG, and no signal ends the
+	 * recorder
+	 */
+	signal(SIGXFSZ, SIG_IGN);
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
 /*
- * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child. The
- * recorder ends without waiting for these threads, and the kernel detaches them. While the recorder waits for
- * its command, it drops no thread.
+ * Drops all threads, which ends the recorder, if all are to be detached but none was for TICKS_TO_GIVE_UP
+ * ticks. Some threads do not stop when we interrupt them, for example a parent that waits for its vforked
+ * child. The kernel detaches these threads when the recorder ends. Drops no thread while the recorder waits
+ * for its command, unless a signal has asked it to end.
  */
 static void drop_unstoppable(void)
 {
@@ -110,8 +121,9 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 /* ---- A command --------------------------------------------------------------------------------- */
 
 /*
- * Finds a command whose name has no slash in the folders of PATH. Returns its path, or the name itself if it
- * is not found. The search is made here, and not in the new process, so that it is not recorded.
+ * Finds a command in the folders of PATH if its name has no slash. Returns its path, or the name itself if it
+ * has a slash or is not found. execvp() is not used, because each of its attempts would be recorded as a
+ * call.
  */
 static const char *find_program(const char *name, char *path, size_t room)
 {
@@ -132,8 +144,8 @@ static const char *find_program(const char *name, char *path, size_t room)
 }
 
 /*
- * Waits for a byte, then becomes the command; on failure sends an errno. If the pipe ends without a byte, the
- * recorder has ended, and this process ends, too.
+ * Waits for a byte from the pipe `go`, then executes the command. If exec fails, sends the errno through the
+ * pipe `failure`. If the pipe `go` ends without a byte, the recorder has ended, and this process ends, too.
  */
 static _Noreturn void become(char *const *command, int go, int failure, const sigset_t *before)
 {
@@ -172,7 +184,10 @@ static int start(struct start *start, char *const *command)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	start->pid = fork();
 	if (start->pid == 0) {
-		/* close our copy: while it is open, read() would not return the end of the pipe */
+		/*
+		 * the child closes its copy of this end: while a copy is open, read() would not report the
+		 * end of the pipe
+		 */
 		close(start->go[1]);
 		become(command, start->go[0], start->failure[1], &before);
 	}
@@ -201,14 +216,18 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 		waitpid(child.pid, NULL, 0);
 		return fail(outcome, command[0], error);
 	}
-	record_control_open(); /* if this fails, only -c and -C do not reach this recorder */
+	/* an error is ignored: the only consequence is that -c and -C do not reach this recorder */
+	record_control_open();
 	signals_begin(true);
 	(void)!write(child.go[1], "", 1);
 	close(child.go[1]);
 	outcome->status = -1;
 	record_tracer_run(serve, child.pid, &outcome->status);
 	record_control_close();
-	/* A command that is not recorded any more is still our child. */
+	/*
+	 * The tracing loop may end before the command does, if the command is not recorded any more. The
+	 * command is our child, so wait for it here.
+	 */
 	while (outcome->status == -1 && !ending && waitpid(child.pid, &outcome->status, 0) < 0 &&
 	       errno == EINTR)
 		continue;
@@ -237,7 +256,7 @@ static bool is_target(const struct record_plan *plan, pid_t pid)
 }
 
 /*
- * Attaches to all targets that we may attach to. Returns 0 if there was at least one such target, otherwise
+ * Attaches to each target, if we have the right to. Returns 0 if at least one target was attached, otherwise
  * the last error.
  */
 static int attach_all(const struct record_plan *plan, struct record_sink *sink)
@@ -288,8 +307,8 @@ static _Noreturn void record_in_background(const struct record_plan *plan, struc
 }
 
 /*
- * Opens files 0 to 2 if they are closed, so that no file opened later becomes standard input, output or
- * error.
+ * Opens /dev/null as descriptor 0, 1 and 2 if they are closed. Otherwise a file opened later could become
+ * standard input, output or error.
  */
 static void occupy_standard_files(void)
 {
@@ -310,7 +329,10 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 	pid_t pid;
 
 	occupy_standard_files();
-	/* Check both before the file is opened: if one fails, nothing would be recorded into the file. */
+	/*
+	 * Check that /proc is usable and the target exists, before the file is opened: otherwise an existing
+	 * file would be replaced although nothing can be recorded.
+	 */
 	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)

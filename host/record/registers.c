@@ -17,7 +17,10 @@
 #include "base/machine.h"
 #include "calls/tables.h"
 
-/* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
+/*
+ * Layouts of these register sets: struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct
+ * user_regs_struct of RISC-V.
+ */
 static const struct record_machine machines[] = {
 	{ EM_X86_64, 27, 15, 10, { 14, 13, 12, 7, 9, 8 } },
 	{ EM_AARCH64, 34, 8, 0, { 0, 1, 2, 3, 4, 5 } },
@@ -39,7 +42,7 @@ static uint16_t find_own(void)
 	return uname(&machine) == 0 ? base_machine_number(machine.machine) : EM_NONE;
 }
 
-/* Cached, because it is needed at each stop. */
+/* The result is cached, because it is needed at each stop. */
 uint16_t record_machine_own(void)
 {
 	static uint16_t own;
@@ -83,7 +86,8 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 	return 0;
 }
 
-#define PAGE 4096u /* a string is read page by page, because the next page may be missing */
+/* page size; memory is read in pieces that end at page boundaries, because the next page may not be mapped */
+#define PAGE 4096u
 
 static unsigned long denied;
 
@@ -99,7 +103,10 @@ size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
 	unsigned pieces = 0;
 	ssize_t read;
 
-	/* Pieces end at page boundaries, so that the bytes before a missing page are read. */
+	/*
+	 * Read in pieces that end at page boundaries. If a page is not mapped, the bytes before it are then
+	 * still read.
+	 */
 	for (size_t at = 0; at < size && pieces < 3; pieces++) {
 		size_t rest = PAGE - (address + at) % PAGE;
 
@@ -144,7 +151,10 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
 	size_t had = record_memory_read(tid, address, word, count * width) / width;
 	uint32_t narrow;
 
-	/* Widened from the last word to the first, because the wide words overwrite the narrow ones. */
+	/*
+	 * Widens the words in place. The last word comes first, because a wide word overwrites narrow words
+	 * after it.
+	 */
 	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
 		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));
 		word[n] = narrow;
@@ -169,7 +179,7 @@ bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct r
 
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size)
 {
-	uint64_t word[2 * VECTORS]; /* address and size of each struct iovec */
+	uint64_t word[2 * VECTORS]; /* pairs of words: address and size of the data of each struct iovec */
 	size_t read = 0, had;
 
 	if (count > VECTORS)
@@ -188,11 +198,11 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 
 /* ---- Programs that gain rights ------------------------------------------------------------------ */
 
-#define INTERPRETERS 5 /* number of interpreters that the kernel follows */
+#define INTERPRETERS 5 /* number of nested script interpreters that the kernel follows */
 
 /*
- * Makes a path by which we can open a file that the thread names. Without /proc, assumes that the thread has
- * our root and our current folder.
+ * Makes a path by which we can open the file that the thread calls `name`. If /proc is not usable, assumes
+ * that the thread has the same root and current folder as we have.
  */
 static bool make_path(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
@@ -205,8 +215,8 @@ static bool make_path(const struct record_thread *thread, const char *name, char
 }
 
 /*
- * Finds the path of the program that the thread executes. A relative path begins at the thread's folder, or
- * at one of its descriptors.
+ * Finds the path of the program that the thread is about to execute. A relative path begins at the thread's
+ * current folder or, for execveat(), at a folder to which one of the thread's descriptors refers.
  */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {
@@ -228,8 +238,8 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 }
 
 /*
- * Replaces the path of a script by that of its interpreter, whose rights count. Returns false if the file is
- * not a script.
+ * Replaces the path of a script by the path of its interpreter, because the rights of the interpreter count.
+ * Returns false if the file is not a script.
  */
 static bool follow_script(const struct record_thread *thread, char *path, size_t room)
 {

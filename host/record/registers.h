@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The registers, the memory, the privileges and the system calls of a traced program. */
+/*
+ * Reads and changes the registers of a traced program, reads its memory, and finds out which rights and
+ * system calls it uses.
+ */
 #ifndef RECORD_REGISTERS_H
 #define RECORD_REGISTERS_H
 
@@ -10,18 +13,22 @@
 #include "record/tracer.h"
 
 /*
- * The registers of a stopped thread that hold a system call, as ptrace(2) reads them (NT_PRSTATUS). Needed
- * for kernels before 5.3, which do not report calls themselves, and to change a result.
+ * The register set of a stopped thread, as ptrace(2) reads it (NT_PRSTATUS). It contains the thread's system
+ * call. It is needed to change the result of a call, and on kernels before 5.3, which do not report calls
+ * themselves.
  */
 
-#define RECORD_WORDS 34 /* words of the largest register set */
+#define RECORD_WORDS 34 /* number of words in the largest register set */
 
 struct record_registers {
-	size_t size; /* number of valid bytes */
+	size_t size; /* number of bytes in `word` that are valid */
 	uint64_t word[RECORD_WORDS];
 };
 
-/* Layout of a machine's register set: indices of the words that hold a call's values. */
+/*
+ * Layout of a machine's register set: `words` is its size; the other members are indices into
+ * record_registers.word at which a call's number, result and arguments are found.
+ */
 struct record_machine {
 	uint16_t elf;
 	uint8_t words;
@@ -35,8 +42,9 @@ const struct record_machine *record_machine_find(uint16_t elf);
 uint16_t record_machine_own(void);
 
 /*
- * These functions read a call and its result from registers, and change the result. They return 0, or -1 if
- * the registers are of another machine, for example of a 32-bit program.
+ * The first two functions read a call and the result of a call from registers, the third one changes the
+ * result in `registers`. Each returns 0, or -1 if the registers are those of another machine, for example of
+ * a 32-bit program.
  */
 int record_registers_call(const struct record_machine *machine, const struct record_registers *registers,
 			  uint64_t *number, uint64_t argument[static 6]);
@@ -46,8 +54,8 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 				int64_t result);
 
 /*
- * The memory of another process. A program may pass any address: these functions stop at the first byte that
- * cannot be read.
+ * Functions that read the memory of another process. The program may pass any address to a call: so these
+ * functions expect that part of the memory cannot be read, and stop at the first byte that cannot be read.
  */
 
 /* Reads memory. Returns the number of bytes that could be read. */
@@ -60,12 +68,12 @@ ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
 /* Reads words of `width` bytes, 4 or 8. Returns the number of words that could be read. */
 size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t *word, size_t count);
 /*
- * Reads the data of `count` struct iovec, with words of `width` bytes, one after another, at most `size`
- * bytes. Returns the number of bytes read.
+ * Reads the data to which `count` struct iovec point, one piece after another, at most `size` bytes in all.
+ * The words of a struct iovec have `width` bytes. Returns the number of bytes read.
  */
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size);
 
-/* A struct msghdr of the traced process, whose words have 4 or 8 bytes. */
+/* The members of a struct msghdr in the memory of the traced process, where its words have 4 or 8 bytes. */
 struct record_message {
 	uint64_t name, iovec, iovecs, control;
 	uint32_t name_size, control_size;
@@ -75,25 +83,27 @@ struct record_message {
 bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct record_message *message);
 
 /*
- * Returns whether the thread, which is about to execute a program, would gain rights (set-id). Only root may
- * trace such a program: traced by another user, it would not get the rights. Always false for root.
+ * Returns whether the thread is about to execute a program that would give it other rights, for example a
+ * set-id program. The kernel does not give these rights to a thread that is traced, unless root traces it. So
+ * for root this function always returns false.
  */
 bool record_is_privileged_exec(const struct record_thread *thread);
-/* Returns whether the thread's current call is execveat(), also that of i386. */
+/* Returns whether the thread's current call is execveat(), in the machine's own ABI or in that of i386. */
 bool record_is_execveat(const struct record_thread *thread);
 
-/* What to record of a Linux system call in addition to its arguments: paths, data, structures. */
+/* What must be recorded of a Linux system call in addition to its arguments, and what the call changes. */
 
 enum record_data {
 	RECORD_DATA_NONE = 0,
-	RECORD_DATA_READ,	 /* data is read into arg[1] */
-	RECORD_DATA_WRITE,	 /* data is written from arg[1] */
-	RECORD_DATA_READ_VECTOR, /* arg[1] points to arg[2] struct iovec */
+	RECORD_DATA_READ,	 /* the call reads data into the buffer at arg[1] */
+	RECORD_DATA_WRITE,	 /* the call writes data from the buffer at arg[1] */
+	RECORD_DATA_READ_VECTOR, /* as RECORD_DATA_READ, with an array of arg[2] struct iovec at arg[1] */
 	RECORD_DATA_WRITE_VECTOR,
-	/* Calls that transfer more than data: */
+	/* These calls transfer addresses and control messages in addition to data: */
 	RECORD_DATA_READ_MESSAGE, /* arg[1] points to a struct msghdr */
 	RECORD_DATA_WRITE_MESSAGE,
-	RECORD_DATA_READ_MESSAGES, /* arg[1] points to as many struct mmsghdr as the call returns */
+	/* arg[1] points to an array of struct mmsghdr; the call returns how many it has used */
+	RECORD_DATA_READ_MESSAGES,
 	RECORD_DATA_WRITE_MESSAGES,
 };
 
@@ -102,30 +112,35 @@ enum record_special {
 	RECORD_CALL_EXEC,
 	RECORD_CALL_SIGNAL,    /* signal arg[0] gets the handler in the struct at arg[1] */
 	RECORD_CALL_HANDLER,   /* signal arg[0] gets the handler arg[1] */
-	RECORD_CALL_NAME,      /* may change the thread's name */
-	RECORD_CALL_SIGRETURN, /* restores the mask of signals */
+	RECORD_CALL_NAME,      /* the call may change the thread's name */
+	RECORD_CALL_SIGRETURN, /* the call restores the mask of signals after a handler */
 	RECORD_CALL_FORK,      /* creates a process */
-	RECORD_CALL_CLONE,     /* creates a process or a thread, by the flags in arg[0] */
-	RECORD_CALL_CLONE3,    /* creates a process or a thread, by flags that arg[0] points to */
-	/* These change what descriptors refer to: */
-	RECORD_CALL_CLOSE,	 /* arg[0] */
-	RECORD_CALL_CLOSE_RANGE, /* arg[0] to arg[1]; all are looked up again */
-	RECORD_CALL_FOLDER,	 /* the current folder */
+	RECORD_CALL_CLONE,     /* the flags in arg[0] decide whether the call creates a process or a thread */
+	/* the flags at address arg[0] decide whether the call creates a process or a thread */
+	RECORD_CALL_CLONE3,
+	/* These calls change what a descriptor or the current folder refers to: */
+	RECORD_CALL_CLOSE, /* arg[0] */
+	/* the descriptors from arg[0] to arg[1]; here, all descriptors are looked up again */
+	RECORD_CALL_CLOSE_RANGE,
+	RECORD_CALL_FOLDER, /* the current folder */
 };
 
 struct record_call {
-	/* name and arguments; an unknown call has an empty name and no arguments */
+	/* name of the call and types of its arguments; an unknown call has the name "" and no arguments */
 	const struct calls_call *call;
 	uint8_t data;	 /* enum record_data */
 	uint8_t special; /* enum record_special */
 };
 
-/* Returns the call with this number in this ABI (struct record_thread). Never NULL. */
+/*
+ * Returns the call with this number in this ABI, which is encoded as in struct record_thread. Never returns
+ * NULL.
+ */
 const struct record_call *record_call(uint32_t abi, uint64_t number);
 
 /*
- * Returns the table of Linux's calls for this ABI, which is never freed; NULL if it is unknown or memory is
- * short.
+ * Returns the table of Linux's calls for this ABI. Returns NULL if there is no table, or memory is short. The
+ * table is never freed.
  */
 struct calls_table *record_table(uint32_t abi);
 /* Returns the size of an address in this ABI, in bytes. */

@@ -17,7 +17,7 @@
 
 #define BUFFER	   (256u << 10)
 #define TROUBLES   2048
-#define NAME_MOST  512u /* most bytes of a file name in a message */
+#define NAME_MOST  512u /* maximum number of bytes of a file name that a message shows */
 #define END_SIZE   (sizeof(struct ktrx_proc_record) + sizeof(struct ktrx_proc_end))
 #define NS_PER_S   UINT64_C(1000000000)
 #define PADDING(n) ((8 - (n) % 8) % 8)
@@ -29,11 +29,12 @@ struct record_sink {
 	unsigned references;
 	dev_t device;
 	ino_t inode;
-	int error; /* errno of a write that failed; all later records are lost */
+	int error; /* errno of the write that failed, 0 if none did; after it, all records are lost */
 	uint64_t records, lost, bytes;
-	uint64_t reported; /* number of lost records that records in the file have reported */
+	uint64_t reported; /* number of lost records that the records in the file report */
 	size_t used;
-	size_t first_record; /* offset in `buffer` of the first record; a session's head may precede it */
+	/* offset of the first record in `buffer`; not 0 if the head of a session precedes this record */
+	size_t first_record;
 	unsigned char buffer[BUFFER];
 };
 
@@ -78,7 +79,9 @@ static bool is_trace(int fd, const struct stat *stat)
 				      memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0);
 }
 
-/* Opens an existing file. `own`: it must belong to this user. Returns 0 or a positive errno. */
+/*
+ * Opens an existing file. If `own` is true, the file must belong to this user. Returns 0 or a positive errno.
+ */
 static int open_old(const char *path, bool own, int *fd)
 {
 	struct stat stat;
@@ -115,9 +118,9 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 /* ---- Bytes ------------------------------------------------------------------------------------- */
 
 /*
- * Handles a failed write, of which only `done` bytes are in the file. Removes an incomplete record, so that
- * the file can be read. Then removes as many complete records as are needed to make room for the END record,
- * which states the error. Counts the records that are not in the file as lost.
+ * Called when a write has failed after `done` bytes. Truncates the file after the last complete record that
+ * leaves room for the END record, which states the error. Counts all records of the buffer after that place
+ * as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {
@@ -240,7 +243,10 @@ struct record_sink *record_sink_get(struct record_sink *sink)
 	return sink;
 }
 
-/* Begins a session at the end of the file. An incomplete end is padded, so that readers find the new head. */
+/*
+ * Begins a session at the end of the file. The end may be an incomplete record: pads the file to a multiple
+ * of 8 bytes, so that readers find the head of the new session.
+ */
 static int begin(struct record_sink **made, const char *path, int fd, const struct stat *stat)
 {
 	struct record_sink *sink = malloc(sizeof(*sink));
@@ -292,7 +298,7 @@ static void add_trouble(const struct record_sink *sink)
 	size_t used = strlen(troubles);
 	char name[NAME_MOST + 1];
 
-	/* Escaped, because a traced program may have chosen the name. */
+	/* The name is escaped, because a traced program may have chosen it. */
 	*base_escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
 	if (sink->error)
 		snprintf(troubles + used, sizeof(troubles) - used,
@@ -306,8 +312,8 @@ static void add_trouble(const struct record_sink *sink)
 }
 
 /*
- * Adds the END record. This is possible after a failed write, too, because give_up() has left room for it.
- * The END record does not count as a record.
+ * Adds the END record. There is room for it even after a failed write, because give_up() has made room. The
+ * END record does not count as a record.
  */
 static void put_end(struct record_sink *sink)
 {

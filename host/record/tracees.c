@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is known about processes: from /proc, and the tables of traced processes and threads. A process may
- * end at any moment.
+ * Reads information about processes from /proc, and keeps the tables of traced processes and threads. A
+ * process may end at any moment.
  */
 #include "record/tracer.h"
 
@@ -16,7 +16,10 @@
 
 #define STATUS_MAX 4096
 
-/* Reads a file as NUL-terminated text. Returns its length, 0 if it cannot be read. */
+/*
+ * Reads a file, and adds a NUL after its contents. Returns the length of the contents, 0 if they cannot be
+ * read.
+ */
 static size_t read_file(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,7 +31,10 @@ static size_t read_file(const char *path, char *text, size_t room)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* Returns the text after "KEY:" in the text of a status; NULL if it has no such key. */
+/*
+ * Returns the text after "KEY:" in `text`, the contents of a status file; NULL if it has no line with this
+ * key.
+ */
 static const char *value_of(const char *text, const char *key)
 {
 	const size_t length = strlen(key);
@@ -40,9 +46,9 @@ static const char *value_of(const char *text, const char *key)
 }
 
 /*
- * Returns whether /proc is mounted and shows our PID namespace. The status has our process id in each PID
- * namespace, from that of /proc down to ours: one id, if they are the same. Kernels before 4.1 do not report
- * it.
+ * Returns whether /proc is mounted and shows our PID namespace. The file "status" states our process id in
+ * each PID namespace, from the namespace of /proc down to ours. If it states only one id, the two namespaces
+ * are the same. Kernels before 4.1 do not state these ids: then assumes that the namespaces are the same.
  */
 static bool find_usable(void)
 {
@@ -91,7 +97,10 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 	return value ? strtoull(value, NULL, base) : 0;
 }
 
-/* Returns whether the thread belongs to the process. The kernel checks this before it checks our rights. */
+/*
+ * Returns whether the thread belongs to the process. EPERM means that it does, because the kernel checks our
+ * rights only after it has found the thread in the process.
+ */
 static bool is_thread_of(pid_t tid, pid_t pid)
 {
 	return tgkill(pid, tid, 0) == 0 || errno == EPERM;
@@ -102,7 +111,7 @@ pid_t record_proc_process(pid_t tid)
 	const struct record_process *process = NULL;
 	pid_t pid = is_thread_of(tid, tid) ? tid : (pid_t)status_number(tid, "Tgid", 10);
 
-	if (pid == 0) /* the thread has ended, or /proc is not usable */
+	if (pid == 0) /* the thread has ended or /proc is not usable: search the traced processes */
 		while ((process = record_process_next(process)) && !is_thread_of(tid, process->pid))
 			continue;
 	return process ? process->pid : pid;
@@ -152,7 +161,7 @@ uint64_t record_proc_switches(pid_t tid)
 	return status_number(tid, "voluntary_ctxt_switches", 10);
 }
 
-/* Returns the signals that we ignore. A new command ignores the same. */
+/* Returns the set of signals that this program ignores. A new command ignores the same signals. */
 static uint64_t ignored_by_us(void)
 {
 	struct sigaction action;
@@ -304,7 +313,7 @@ struct record_thread *record_thread_of(const struct record_process *process)
 {
 	struct record_thread *thread = record_thread_find(process->pid);
 
-	if (!thread) /* the main thread may have ended before the others */
+	if (!thread) /* the main thread may end before the other threads of its process */
 		thread = record_thread_next(NULL);
 	while (thread && thread->process != process)
 		thread = record_thread_next(thread);

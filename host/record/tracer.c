@@ -33,10 +33,10 @@ unsigned record_without_memory(void)
 /* ---- Attaching and detaching ----------------------------------------------------------------------- */
 
 /*
- * Returns the ptrace options by which new threads and processes are attached automatically. A process that
- * is not to be recorded must never be attached, not even until its first stop, because its parent may want
- * to trace it. PTRACE_O_TRACECLONE and similar options do not distinguish threads from processes, so the
- * current call is examined.
+ * Returns the ptrace options that make the kernel attach us to the threads and processes that this thread
+ * creates. A process that is not to be recorded must never be attached, not even until its first stop,
+ * because its parent may want to trace it. PTRACE_O_TRACECLONE and similar options apply to threads and
+ * processes alike, so the thread's current call decides.
  */
 static unsigned creation_options(const struct record_thread *thread)
 {
@@ -63,7 +63,10 @@ static void set_options(struct record_thread *thread)
 		thread->options = options;
 }
 
-/* Resumes a stopped thread, or detaches from it. If it has ended in the meantime, wait() reports that. */
+/*
+ * Resumes a stopped thread or, if it is to be detached, detaches from it. An error is ignored: the thread has
+ * ended then, and wait() reports that.
+ */
 static void resume(struct record_thread *thread, int signal)
 {
 	thread->stops++;
@@ -92,10 +95,11 @@ static int attach_thread(pid_t tid, struct record_process *process)
 }
 
 /*
- * Attaches to the threads of a process that are not traced yet, in one pass. Returns their number, or a
- * negative errno if there are none. Threads that have ended cannot be attached; the main thread may be one of
- * them. Nor can threads that were attached automatically when a traced thread created them: wait() reports
- * these.
+ * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of its
+ * threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Threads that
+ * have ended cannot be attached; the main thread may be one of them. Threads that the kernel has already
+ * attached to us, because a traced thread created them, cannot be attached either, but wait() will report
+ * them.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -148,7 +152,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
-	/* Threads may create threads until all of them are traced. */
+	/* Repeat until a pass finds no new thread, because untraced threads may create others meanwhile. */
 	while ((more = attach_threads(process)) > 0)
 		continue;
 	if (process->threads == 0) {
@@ -171,7 +175,7 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 		record_process_remove(process);
 		return error;
 	}
-	/* After its first stop it stops at calls. */
+	/* After this first stop, the child stops at each call. */
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		continue;
 	record_thread_find(pid)->starting = true;
@@ -191,8 +195,9 @@ void record_detach(struct record_process *process)
 }
 
 /*
- * A main thread that has ended never stops again, and wait() reports it only when the other threads of its
- * process have ended, too. By then they are detached.
+ * Removes main threads that are to be detached but have ended. Such a thread never stops again, so it cannot
+ * be detached. wait() would report its end only after all other threads of its process have ended; but these
+ * are detached, and may run for long.
  */
 void record_drop_ended(void)
 {
@@ -226,9 +231,9 @@ void record_drop_all(void)
 /* ---- Stops ------------------------------------------------------------------------------------- */
 
 /*
- * Returns the thread with this id. If it is unknown, a traced thread has created it, and it is added.
- * `parent`: process of the creating thread, NULL if unknown. Returns NULL if the thread has ended or memory
- * is short.
+ * Returns the thread with this id. Adds the thread if it is not in the table: a traced thread has created it.
+ * `parent` is the process of the creating thread, NULL if unknown. Returns NULL if the thread has ended or
+ * memory is short.
  */
 static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
@@ -238,7 +243,7 @@ static struct record_thread *find_or_add_thread(pid_t tid, struct record_process
 
 	if (thread)
 		return thread;
-	if (pid == 0) /* the thread has ended, and wait() reported its end before its creation */
+	if (pid == 0) /* the thread has ended: wait() reported its end first, and its creation now */
 		return NULL;
 	process = record_process_find(pid);
 	if (process) {
@@ -278,11 +283,14 @@ static pid_t event_message(const struct record_thread *thread)
 	return (pid_t)message;
 }
 
-/* Handles an exec: the process runs another program, in one thread, which has the process's id. */
+/*
+ * Handles an exec. The process now runs another program, in one thread. The id of this thread is the
+ * process's id. Returns this thread.
+ */
 static struct record_thread *handle_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
-	/* id that the thread had before the exec */
+	/* the thread that called exec, under the id that it had before the exec */
 	struct record_thread *former =
 		process->threads > 1 ? record_thread_find(event_message(thread)) : NULL;
 
@@ -300,8 +308,8 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 }
 
 /*
- * Handles the report that a thread has created another thread. If memory is short, the new thread's first
- * stop is handled later without this report.
+ * Handles the report that `parent` has created a thread or process. If memory is short, only notes this: the
+ * first stop of the new thread is then handled without this report.
  */
 static void handle_creation(const struct record_thread *parent)
 {
@@ -309,7 +317,8 @@ static void handle_creation(const struct record_thread *parent)
 	struct record_thread *child = find_or_add_thread(tid, parent->process);
 
 	if (child)
-		child->options = parent->options; /* the kernel has copied the ptrace options of `parent` */
+		/* a new thread starts with the ptrace options of its creator */
+		child->options = parent->options;
 	else if (record_proc_process(tid) != 0)
 		creation_without_memory = true;
 }
@@ -326,7 +335,10 @@ static void handle_event(struct record_thread *thread, int event, int signal)
 		thread = handle_exec(thread);
 		break;
 	case PTRACE_EVENT_STOP:
-		/* The thread's process was stopped. It stays stopped until SIGCONT, which wait() reports. */
+		/*
+		 * A signal has stopped the thread's process. Do not resume the thread: it stays stopped until
+		 * SIGCONT, which wait() reports.
+		 */
 		if (!thread->detaching &&
 		    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)) {
 			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
@@ -401,11 +413,11 @@ static void handle_stop(pid_t tid, int status)
 /* ---- Turns ----------------------------------------------------------------------------------------- */
 
 /*
- * wait() reports the first thread in the kernel's list that has stopped. A busy thread stops again soon. If
- * each thread were resumed as soon as it is reported, threads later in the list would hardly ever be
- * reported. So a turn collects the reports of all threads that have stopped, before it resumes any of them.
- * The table of reports is static: recording must not end because memory is short. A thread for which the
- * table has no room is reported in the next turn.
+ * wait() reports that thread which comes first in the kernel's list and has stopped. If each thread were
+ * resumed as soon as it is reported, busy threads, which stop again soon, would always be reported, and
+ * threads later in the list hardly ever. So a turn first collects the reports of all threads that have
+ * stopped, and only then resumes them. The table of reports is static, because recording must not end when
+ * memory is short. A thread for which the table has no room is reported in the next turn.
  */
 #define TURN_MOST 65536u
 
@@ -415,12 +427,12 @@ struct report {
 };
 
 static struct report turn[TURN_MOST];
-/* number of entries in `turn`; the first entries may be left from the previous turn */
+/* number of entries in `turn`; the first of them may come from the previous turn */
 static size_t turn_reports;
 
 /*
- * Discards the report of a thread's stop. Called after another thread has called exec and has got this
- * thread's id.
+ * Discards the report that a thread has stopped. Called when another thread of the process has called exec,
+ * and has got the id of this thread.
  */
 static void discard_stop(pid_t tid)
 {
@@ -430,8 +442,8 @@ static void discard_stop(pid_t tid)
 }
 
 /*
- * Collects one report. `options` are those of waitpid(). Returns 0 or a positive errno: ECHILD if there is
- * nothing to report.
+ * Collects one report with waitpid(), which gets `options`. Returns 0 or a positive errno: ECHILD also if no
+ * report is available and `options` contain WNOHANG.
  */
 static int collect_report(int options)
 {
@@ -447,13 +459,13 @@ static int collect_report(int options)
 }
 
 /*
- * While one thread runs and the others wait, there is nothing else to collect. So each attempt that finds
- * nothing doubles the number of turns without an attempt, up to this limit, which also limits how many turns
- * a stopped thread waits.
+ * While only one thread runs, attempts to collect a second report find nothing. So after each attempt that
+ * finds nothing, twice as many turns pass without an attempt, at most SKIPPED_MOST. A stopped thread waits
+ * for at most that many turns.
  */
 #define SKIPPED_MOST 16u
 
-/* Collects the reports that are available. */
+/* Collects all reports that are available, unless this turn is one without an attempt. */
 static void collect_rest(void)
 {
 	static unsigned skipped, to_skip;
@@ -472,7 +484,7 @@ static void collect_rest(void)
 		to_skip = to_skip ? 2 * to_skip : 1;
 }
 
-/* Waits for a report, and collects all others that are available then. Returns 0 or a positive errno. */
+/* Waits for a report, then collects the others that are available. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
 	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;
@@ -483,7 +495,8 @@ static int collect_turn(void)
 }
 
 /*
- * An exec may also occur after the reports were collected: the newer report, of the exec, replaces this one.
+ * Replaces the report of a main thread by a newer one, if there is one: another thread of the process may
+ * have called exec after the reports were collected.
  */
 static void refresh(struct report *report)
 {
@@ -496,8 +509,9 @@ static void refresh(struct report *report)
 }
 
 /*
- * Returns whether a process has stopped before its creation was reported. The report of its creation names
- * its parent. This report follows soon, unless the parent is killed at that moment.
+ * Returns whether this is the stop of a new process whose creation was not reported yet. Only the report of
+ * its creation states its parent, so this stop is handled later. The report follows soon, unless the parent
+ * is killed just now.
  */
 static bool is_early_stop(const struct report *report)
 {
@@ -530,6 +544,6 @@ void record_tracer_run(void (*serve)(void), pid_t command, int *status)
 		}
 		turn_reports = left;
 	}
-	/* wait() reports no thread any more: drop those that are left, which closes the sinks. */
+	/* wait() reports no thread any more. Drop the threads that remain, which closes the sinks. */
 	record_drop_all();
 }
