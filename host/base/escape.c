@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LONGEST 4 /* longest character, in bytes */
+#define LONGEST 4 /* maximum length of a character in UTF-8, in bytes */
 
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code)
 {

@@ -35,19 +35,21 @@ char *base_escape_json(char *at, const char *bytes, size_t length);
 /* ---- UTF-8, and which characters may be handed to a terminal or a viewer as they are ---- */
 
 /*
- * Decodes the character that `bytes` begins with into *code. Returns its length, 1 to 4, or 0 if there is
- * none: an empty or cut sequence, one longer than needed, a surrogate, a code past U+10FFFF.
+ * Decodes the first character of `bytes` into *code. Returns the character's length in bytes, 1 to 4.
+ * Returns 0 if `bytes` does not begin with a character: it is empty, or begins with a sequence that is cut
+ * or longer than needed, with a surrogate, or with a code past U+10FFFF.
  */
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
 
 /*
- * Returns true if the character shows as itself and changes nothing around it. False for control characters
- * (C0, DEL, C1), line and paragraph separators, characters that set the direction of text (marks, embeddings,
- * overrides, isolates), zero-width characters, the byte order mark, tags, and codes that are not characters.
+ * Returns true if the character is displayed as itself and does not change the display of other characters.
+ * Returns false for control characters (C0, DEL, C1), line and paragraph separators, characters that set
+ * the direction of text (marks, embeddings, overrides, isolates), zero-width characters, the byte order
+ * mark, tags, and codes that are not characters.
  */
 bool base_utf8_is_harmless(uint32_t code);
 
-/* Returns how many of `length` bytes to keep so that at most `most` are kept and no character is cut. */
+/* Returns the largest number of bytes, at most `most` and at most `length`, that cuts no character. */
 size_t base_utf8_cut(const char *bytes, size_t length, size_t most);
 
 #endif

@@ -38,7 +38,10 @@ uint64_t base_hash_text(uint64_t hash, const char *text)
 	return text ? base_hash_bytes(hash, text, strlen(text)) : base_hash(hash, UINT64_MAX);
 }
 
-/* Stores a slot's content at the place where the next lookup finds it. Requires: a slot is empty. */
+/*
+ * Stores `content` in the first empty slot in the order in which a lookup searches. Requires: a slot is
+ * empty.
+ */
 static void put(struct base_index *index, struct base_index_slot content)
 {
 	uint32_t at = content.hash >> index->shift;
@@ -77,8 +80,8 @@ int base_index_add(struct base_index *index, uint64_t hash, uint32_t row)
 }
 
 /*
- * Moves the slots after the removed one, up to the next empty one. Each gets the place at which a lookup
- * finds it without the removed slot.
+ * After the removal, moves all slots up to the next empty one: a lookup stops at an empty slot, and would
+ * not find them past the slot that was removed.
  */
 void base_index_remove(struct base_index *index, uint64_t hash, uint32_t row)
 {

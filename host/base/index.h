@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A hash table of row numbers. The rows and their keys stay in an array of the caller; the index finds those
- * rows that may have a key:
+ * A hash table of row numbers. The rows and their keys stay in an array of the caller; the index finds the
+ * rows that may have a given key, and the caller compares the keys:
  *
  *	uint64_t hash = base_hash(0, number);
  *
@@ -9,8 +9,8 @@
  *		if (array[row].number == number)
  *			return &array[row];
  *
- * Open addressing with linear probing; at most half of the slots are in use. Nothing may depend on the order
- * of slots: hashes are different in each run of the program.
+ * Open addressing with linear probing; at most half of the slots are in use. Nothing may depend on the
+ * order of slots: hashes are different in each run of the program.
  */
 #ifndef BASE_INDEX_H
 #define BASE_INDEX_H
@@ -61,13 +61,13 @@ uint64_t base_hash_text(uint64_t hash, const char *text);
 
 struct base_index_slot {
 	uint32_t hash;
-	uint32_t row; /* row + 1; 0: empty */
+	uint32_t row; /* number of the row, plus 1; 0: the slot is empty */
 };
 
 /* An index. It is empty if all its bytes are zero. The caller owns it and frees it with base_index_free(). */
 struct base_index {
 	struct base_index_slot *slot;
-	uint32_t count; /* rows in the index */
+	uint32_t count; /* number of rows in the index */
 	uint32_t shift; /* the index has 2^(32 - shift) slots */
 };
 
@@ -94,8 +94,8 @@ static inline bool base_index_next(const struct base_index *index, uint64_t hash
 }
 
 /*
- * Adds a row, which is at most UINT32_MAX - 1. Requires: the row is not in the index. Returns 0. Returns -1,
- * with the index unchanged, if memory is short or the index holds 2^31 rows. A call directly after
+ * Adds `row`, a number of at most UINT32_MAX - 1. Requires: the row is not in the index. Returns 0, or -1
+ * if memory is short or the index holds 2^31 rows; the index is then unchanged. A call directly after
  * base_index_remove() does not fail.
  */
 int base_index_add(struct base_index *index, uint64_t hash, uint32_t row);

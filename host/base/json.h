@@ -12,7 +12,8 @@
 #define BASE_JSON_NAME 64u /* most bytes of a name that are kept */
 
 /*
- * Writes a string with its quotes at `at`. Returns its end. Requires: room for 6 bytes for each byte, and 2.
+ * Writes a string with its quotes at `at`. Returns the end of the text. Requires: room for 2 bytes, and for
+ * 6 bytes for each byte of the string.
  */
 char *base_json_string(char *at, const char *bytes, size_t length);
 /* Writes a name that ends in NUL as a string with quotes, cut to BASE_JSON_NAME bytes. Returns its end. */
@@ -28,7 +29,7 @@ void base_json_begin(struct base_output *out, const char *key, char bracket);
 /* Writes a string, cut to BASE_JSON_TEXT bytes; null for "". */
 #define BASE_JSON_TEXT 2048u
 void base_json_put(struct base_output *out, const char *key, const char *text);
-/* Writes a string, cut to BASE_JSON_TEXT bytes. "" is written as "", not as null. */
+/* Writes a string, cut to BASE_JSON_TEXT bytes. Unlike base_json_put(), writes "" as "", not as null. */
 void base_json_put_text(struct base_output *out, const char *key, const char *text);
 /* Writes a string of that length, which may be 0. */
 void base_json_put_bytes(struct base_output *out, const char *key, const char *bytes, size_t length);
@@ -36,7 +37,7 @@ void base_json_put_bytes(struct base_output *out, const char *key, const char *b
 __attribute__((format(printf, 3, 4))) void base_json_put_format(struct base_output *out, const char *key,
 								const char *format, ...);
 void base_json_put_number(struct base_output *out, const char *key, uint64_t number);
-/* Writes the number, or null if it is not known. */
+/* Writes the number if `known` is true, otherwise null. */
 void base_json_put_known(struct base_output *out, const char *key, bool known, uint64_t number);
 void base_json_put_bool(struct base_output *out, const char *key, bool value);
 

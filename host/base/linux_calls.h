@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* On x86_64: set in the numbers of the calls of x32, the ABI with addresses of 32 bits. */
+/* Bit that is set in the number of a system call of x32, the ABI of x86_64 with addresses of 32 bits. */
 #define BASE_LINUX_X32 UINT32_C(0x40000000)
 
 /*

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first name of each architecture is printed; all are accepted. */
+/* Output has the first name of an architecture. Options may have any of its names. */
 static const struct {
 	const char *name;
 	uint16_t elf_machine;

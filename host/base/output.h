@@ -16,11 +16,12 @@
 #include <stddef.h>
 
 #define BASE_OUTPUT_BUFFER ((size_t)256 << 10)
-#define BASE_OUTPUT_LINE   ((size_t)16 << 10) /* most bytes that one base_output_line() makes room for */
+/* maximum number of bytes that may be written after a base_output_line() */
+#define BASE_OUTPUT_LINE ((size_t)16 << 10)
 
 struct base_output {
 	char *at;
-	char *limit; /* last place in the buffer at which base_output_line() still has room */
+	char *limit; /* last place in the buffer from which on there is room for BASE_OUTPUT_LINE bytes */
 	char *buffer;
 	int fd;
 	int error; /* errno of the first failed write */
@@ -32,7 +33,7 @@ int base_output_open(struct base_output *out, int fd);
 void base_output_flush(struct base_output *out);
 /* Flushes and frees. Returns out->error. */
 int base_output_close(struct base_output *out);
-/* Appends bytes, a string, or formatted text, which is cut to BASE_OUTPUT_LINE - 1 bytes. */
+/* Append bytes, a string, or formatted text. Formatted text is cut to BASE_OUTPUT_LINE - 1 bytes. */
 void base_output_bytes(struct base_output *out, const char *bytes, size_t length);
 void base_output_text(struct base_output *out, const char *text);
 __attribute__((format(printf, 2, 3))) void base_output_format(struct base_output *out, const char *format,
@@ -48,7 +49,7 @@ static inline char *base_output_line(struct base_output *out)
 	return out->at;
 }
 
-/* Ends what base_output_line() began. `at` is the end of what was written. */
+/* Ends what base_output_line() began. `at` is the end of the text that the caller wrote. */
 static inline void base_output_done(struct base_output *out, char *at)
 {
 	out->at = at;

@@ -20,8 +20,8 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 		scale->nanosecond_shift--;
 	scale->per_nanosecond = (uint64_t)factor;
 	/*
-	 * The bits that were cut from the factor make the result inexact. The limit keeps this below one
-	 * nanosecond, and the result within 64 bits.
+	 * The factor is cut to 64 bits, which makes the product inexact. Below the limit, the error is less
+	 * than one nanosecond, and the result fits in 64 bits.
 	 */
 	limit = ((unsigned __int128)frequency << 63) / NANO;
 	if (limit >> 62)

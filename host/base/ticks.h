@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 struct base_ticks_scale {
-	uint64_t frequency;	   /* 0: unknown */
-	uint64_t per_microsecond;  /* microseconds in a tick, times 2^64; 0 if that does not fit */
-	uint64_t per_nanosecond;   /* nanoseconds in a tick, times 2^nanosecond_shift */
-	uint64_t nanosecond_limit; /* least number of ticks for which per_nanosecond is not exact enough */
+	uint64_t frequency; /* 0: unknown */
+	/* number of microseconds in a tick, times 2^64; 0 if the product does not fit */
+	uint64_t per_microsecond;
+	uint64_t per_nanosecond;   /* number of nanoseconds in a tick, times 2^nanosecond_shift */
+	uint64_t nanosecond_limit; /* smallest number of ticks that per_nanosecond cannot convert exactly */
 	unsigned nanosecond_shift;
 };
 
@@ -27,16 +28,16 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency);
 double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns seconds and microseconds, rounded as printf("%.6f") rounds seconds in a double. So the last digit
- * is the one that other decoders of these traces print.
+ * Returns ticks / frequency in seconds and microseconds. Rounds as printf("%.6f") rounds a double of
+ * seconds, so that the last digit is the same as in the output of other decoders of these traces.
  */
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns the time of base_ticks_time() in whole microseconds; UINT64_MAX if only base_ticks_time() is exact
- * enough. The product's fraction is too small by less than `ticks`. The error of a double is at most half its
- * last bit, which is less than the whole microseconds times 2^-52. Rounding is the same unless the fraction
- * is nearer to one half than both errors together.
+ * Returns the time of base_ticks_time() in whole microseconds; UINT64_MAX if only base_ticks_time() is
+ * exact enough. The product's fraction is too small by less than `ticks`. The error of a double is at most
+ * half its last bit, which is less than the whole microseconds times 2^-52. Rounding gives the same result
+ * unless the fraction is nearer to one half than the sum of both errors.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -59,8 +60,8 @@ int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns whole nanoseconds, as the exact function does, but by multiplication if that gives the same
- * result.
+ * Returns the same as base_ticks_nanoseconds_exact(). Multiplies instead of dividing if the number of ticks
+ * is below nanosecond_limit.
  */
 static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -69,7 +70,7 @@ static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *sca
 
 	if (__builtin_expect(ticks >= scale->nanosecond_limit, 0))
 		return base_ticks_nanoseconds_exact(ticks, scale->frequency);
-	/* The factor was cut, so the result may be one too small. */
+	/* The factor was cut to 64 bits, so the product may be one nanosecond too small. */
 	return nanoseconds + (ticks * 1000000000u - nanoseconds * scale->frequency >= scale->frequency);
 }
 

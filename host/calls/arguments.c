@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-#define SMALL 4096u /* values below this are not addresses */
+#define SMALL 4096u /* smallest value that is taken for an address */
 
 static bool has(uint64_t value, uint64_t flag)
 {
 	return flag && (value & flag) == flag;
 }
 
-/* Returns true if the argument is the mode of open(), and the flags before it do not create a file. */
+/*
+ * Returns true if the argument is the mode of open() and the flags, which are the argument before it, do
+ * not create a file: the call then does not use the mode.
+ */
 static bool is_unused(const struct calls_arguments *arguments, const struct calls_type *type)
 {
 	const struct calls_type *flags = arguments->before;

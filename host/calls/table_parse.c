@@ -37,7 +37,10 @@ static const struct {
 	{ "control", CALLS_CONTROL }, { "dirents", CALLS_DIRENTS },
 };
 
-/* A line "flags" or "enum", kept until all values of a type can be stored together. */
+/*
+ * A value from a line "flags" or "enum", kept until all values of its type can be stored next to each
+ * other.
+ */
 struct line {
 	unsigned type; /* index in table->type[] */
 	bool flag;
@@ -50,7 +53,7 @@ struct parser {
 	struct line *line;
 	size_t lines;
 	uint32_t room;
-	const char *machine; /* "" if it has no name */
+	const char *machine; /* name of the machine in lines "on MACHINE"; "" if it has none */
 	bool memory;	     /* memory ran out */
 };
 
@@ -312,7 +315,10 @@ static unsigned find_argument(const struct calls_call *call, const char *name)
 	return n;
 }
 
-/* Takes a difference of a variant: "RESULT", "-ARGUMENT" or "ARGUMENT=TYPE/NAME". */
+/*
+ * Parses one difference between a variant and its call, and stores it in the variant: "RESULT", "-ARGUMENT"
+ * or "ARGUMENT=TYPE/NAME".
+ */
 static void take_difference(struct parser *parser, const struct calls_call *call,
 			    struct calls_variant *variant, char *word)
 {
@@ -366,8 +372,8 @@ static void take_variant(struct parser *parser, char *at)
 }
 
 /*
- * Parses "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]". A value of the first type is the address of
- * what the rest describes.
+ * Parses "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]". A value of the first TYPE is an address; the
+ * part after it describes the data at that address.
  */
 static void take_pointer(struct parser *parser, char *at)
 {
@@ -402,7 +408,7 @@ static void take_numbered(const char **names, uint32_t most, char *at)
 
 /* ---- structs ---- */
 
-/* Parses "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
+/* Parses a field of a struct: "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
 static void take_struct_field(struct parser *parser, struct calls_layout *layout, char *at)
 {
 	struct calls_field field = { .type = type_of(parser, &at) };
@@ -520,8 +526,8 @@ static int by_type(const void *first, const void *second)
 }
 
 /*
- * Notes the flags of open() with which a file is created. They are found by name, because each kernel has
- * other numbers.
+ * If the flag is one of those with which open() creates a file, stores it in the type. The flag is
+ * recognised by its name, because each kernel has other numbers.
  */
 static void set_creating(struct calls_type *type, const struct calls_value *flag)
 {
@@ -577,7 +583,7 @@ int calls_table_parse(struct calls_table *table)
 	char *line = table->text, *end;
 	int result;
 
-	find_type(&parser, "hex"); /* type 0, which is used if a type cannot be added */
+	find_type(&parser, "hex"); /* type 0 is "hex"; it is used instead of a type that cannot be added */
 	if (parser.memory)
 		return KTREAD_E_MEMORY;
 	make_printable(table->text);

@@ -252,8 +252,8 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 }
 
 /*
- * Returns true if a table's number is this value. Numbers in a table may be written with or without sign: a
- * number of 32 bits means both.
+ * Returns true if `wanted`, a number in a table, means this value. A table may give a number of 32 bits
+ * with or without sign.
  */
 static bool is_same(uint64_t wanted, uint64_t value)
 {

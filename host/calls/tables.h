@@ -19,18 +19,18 @@ const char *calls_tables_text(const char *name);
  * as they are. Lines that make no sense are skipped.
  */
 
-#define CALLS_NAME	 47u /* longest name of anything, in bytes */
+#define CALLS_NAME	 47u /* maximum length of any name in a table, in bytes */
 #define CALLS_ARGUMENTS	 8u
 #define CALLS_FIELDS	 32u
-#define CALLS_CALLS_MAX	 8192u /* calls with lower numbers can have a line */
+#define CALLS_CALLS_MAX	 8192u /* only calls with a number below this can have a line in the table */
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
-/* Calls of x32. Their numbers are BASE_LINUX_X32 plus one of these. */
+/* Numbers of the calls of x32, without the bit BASE_LINUX_X32 that each of them has. */
 #define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of their names */
-/* calls with lower numbers have the arguments of the machine's own call */
+/* calls of x32 with lower numbers have the same arguments as the machine's own call of that number */
 #define CALLS_X32_SHARED 512u
-#define CALLS_X32_MAX	 1024u /* numbers below this can have a name */
+#define CALLS_X32_MAX	 1024u /* only calls of x32 with a number below this can have a name */
 
 /* How a value is shown if the table defines nothing else. */
 enum calls_base {
@@ -85,31 +85,32 @@ struct calls_type {
 	char name[CALLS_NAME + 1];
 	enum calls_base base;
 	bool keyed;    /* the value before it selects the type: "so^" becomes "so_SOL_SOCKET" */
-	uint64_t mask; /* the bits that `symbol` names; 0: the whole value */
+	uint64_t mask; /* mask of the part of a value that `symbol` names; 0: the whole value */
 	const struct calls_value *flag;	  /* names of bits */
 	const struct calls_value *symbol; /* names of values */
 	unsigned flags, symbols;
-	/* what a value of this type points to; NULL: it is not an address */
+	/* description of the data at the address; NULL if a value of this type is not an address */
 	const struct calls_argument *pointer;
 	const struct calls_layout *layout; /* the largest struct of this name; NULL: it is not a struct */
-	uint64_t creates[2]; /* the flags of open() that create a file, so that its mode is used; 0: none */
+	/* O_CREAT and O_TMPFILE, with which open() uses its mode; 0 if the type has no such flag */
+	uint64_t creates[2];
 };
 
 /* How many values are at an address. */
 enum calls_count {
 	CALLS_COUNT_ONE,
 	CALLS_COUNT_NUMBER,   /* `count` values */
-	CALLS_COUNT_ARGUMENT, /* the value of argument `count` */
-	CALLS_COUNT_AT,	      /* the uint that argument `count` points to */
+	CALLS_COUNT_ARGUMENT, /* as many values as the value of argument `count` */
+	CALLS_COUNT_AT,	      /* as many values as the uint says to which argument `count` points */
 	CALLS_COUNT_RESULT,   /* the call's result */
 };
 
-#define CALLS_GIVEN  1u /* the program supplies the data at the address */
-#define CALLS_FILLED 2u /* the kernel fills the memory at the address */
+#define CALLS_GIVEN  1u /* `access`: the program supplies the data at the address */
+#define CALLS_FILLED 2u /* `access`: the kernel fills the memory at the address */
 
 struct calls_argument {
 	const struct calls_type *type;
-	const char *name; /* "" if it has none */
+	const char *name; /* name of the argument; "" if it has none */
 	/*
 	 * CALLS_GIVEN or CALLS_FILLED: the argument is the address of values of the type; 0: the argument is
 	 * such a value
@@ -128,15 +129,19 @@ struct calls_variant {
 	unsigned argument;
 	const char *symbol; /* the value's name */
 	unsigned arguments;
-	uint32_t unused; /* 1 << n: argument n is not used */
-	/* The arguments that differ from the call's; the type of the others is NULL. */
+	uint32_t unused; /* bit n: the variant does not use argument n */
+	/*
+	 * Arguments that differ from those of the call. If the argument at an index does not differ, its
+	 * type here is NULL.
+	 */
 	struct calls_argument is[CALLS_ARGUMENTS];
-	const struct calls_type *result; /* type of the result; NULL: as given by the call itself */
+	const struct calls_type *result; /* type of the result; NULL if it is the call's own type */
 };
 
 struct calls_call {
 	const char *name;
-	bool typed;			 /* the table describes its arguments and result, not only its name */
+	/* true if the table describes arguments and result; false if it has only the name */
+	bool typed;
 	const struct calls_type *result; /* only if typed */
 	unsigned arguments;
 	struct calls_argument argument[CALLS_ARGUMENTS];
@@ -152,24 +157,25 @@ struct calls_field {
 struct calls_layout {
 	const char *name;
 	uint32_t size;
-	bool own; /* from a line "on MACHINE": preferred to layouts for all machines */
+	/* true if the struct is from a line "on MACHINE"; it is preferred to one for all machines */
+	bool own;
 	unsigned fields;
-	bool descriptors; /* one of the fields is a descriptor */
+	bool descriptors; /* true if a field is a file descriptor */
 	struct calls_field field[CALLS_FIELDS];
 };
 
 struct calls_table;
 
 /*
- * Creates a table from its text. `elf_machine` selects the lines "on MACHINE" and the numbers of calls that
- * are given by name only. `address_size` is the size of a long. Returns 0 or KTREAD_E_MEMORY. `text` is
- * copied.
+ * Creates a table from its text. `elf_machine` selects the lines "on MACHINE". It also determines the
+ * numbers of calls that the text gives by name only. `address_size` is the size of a long. Returns 0 or
+ * KTREAD_E_MEMORY. `text` is copied.
  */
 int calls_table_create(struct calls_table **table, const char *text, uint16_t elf_machine,
 		       unsigned address_size);
 void calls_table_destroy(struct calls_table *table);
 
-/* These functions return NULL if the table has no such entry. What they return belongs to the table. */
+/* These functions return NULL if the table has no such entry. The table owns what they return. */
 const struct calls_call *calls_table_call(struct calls_table *table, uint32_t number);
 const char *calls_table_error(const struct calls_table *table, int32_t number);
 /*
@@ -186,7 +192,7 @@ const struct calls_type *calls_table_type(const struct calls_table *table, const
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);
 /*
- * Finds types that have the name of a struct. A value of such a type is that struct; an argument of such a
+ * Marks each type that has the name of a struct: a value of the type is that struct, and an argument of the
  * type is the address of one.
  */
 void calls_table_find_structures(struct calls_table *table);
@@ -209,18 +215,20 @@ struct calls_one {
 	const struct calls_type *type;
 	const char *name;
 	uint64_t value;
-	unsigned number;		      /* index of the argument's first word */
-	const struct calls_argument *pointer; /* what it points to; NULL: unknown, or it is not an address */
+	unsigned number; /* index of the argument's first word */
+	/* description of the data at the address; NULL if it is unknown or the value is not an address */
+	const struct calls_argument *pointer;
 };
 
 struct calls_arguments {
-	const struct calls_call *call; /* the call's description; NULL: the table does not have the call */
+	const struct calls_call *call; /* description of the call; NULL if the table does not have the call */
 	const struct calls_variant *variant;
 	const uint64_t *word;
 	unsigned words, next_word, next;
 	unsigned most; /* number of arguments that the call has with these values */
-	bool narrow;   /* words have 32 bits, so that a file offset takes two */
-	bool typed;    /* true: the table describes the arguments; false: the words are shown as recorded */
+	bool narrow;   /* true if words have 32 bits: a file offset then takes two words */
+	/* true if the table describes the arguments; false if the words are shown as recorded */
+	bool typed;
 	struct calls_table *table;
 	/* type and value of the argument that calls_arguments_next() returned last */
 	const struct calls_type *before;
@@ -242,11 +250,12 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 #define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* longer text is cut */
 #define CALLS_TYPES_MAX	  512u
 #define CALLS_LAYOUTS_MAX 256u
-#define CALLS_CHAINS	  256u /* chains of types, by a hash of their names */
+/* number of chains, which are lists of the types whose names have the same hash */
+#define CALLS_CHAINS 256u
 
 struct calls_table_call {
 	struct calls_call public;
-	bool named; /* the table has only the name of the call, not its number */
+	bool named; /* true if the table has only the name of the call, not its number */
 	char own_name[CALLS_NAME + 1];
 };
 
@@ -267,11 +276,13 @@ struct calls_table {
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;
-	uint16_t chain[CALLS_CHAINS];	 /* 1 + the index of its first type; 0: empty */
-	uint16_t after[CALLS_TYPES_MAX]; /* 1 + the index of the next type in the chain; 0: the last one */
+	/* by chain: 1 + the index of the first type; 0 if the chain is empty */
+	uint16_t chain[CALLS_CHAINS];
+	/* by type: 1 + the index of the next type in the chain; 0 if there is none */
+	uint16_t after[CALLS_TYPES_MAX];
 	struct calls_layout *layout[CALLS_LAYOUTS_MAX];
 	unsigned layouts;
-	struct calls_value *value; /* values of a type are adjacent */
+	struct calls_value *value; /* values of all types; those of one type are adjacent */
 };
 
 /* Adds type number `place`, whose name is set, to the chain of its name. */

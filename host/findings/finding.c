@@ -52,7 +52,7 @@ void findings_add(struct findings *findings, enum finding_mark mark, const char 
 	va_end(values);
 }
 
-/* Returns the newest finding. Returns NULL if there is none, or if a finding could not be added. */
+/* Returns the newest finding. Returns NULL if there is none, or if memory ran out. */
 static struct finding *last_of(const struct findings *findings)
 {
 	return findings->count && !findings->failed ? &findings->finding[findings->count - 1] : NULL;

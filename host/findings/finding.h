@@ -31,13 +31,17 @@ struct finding {
 	const char *kind; /* a fixed word or two, such as "deadlock"; borrowed */
 	enum finding_mark mark;
 	enum finding_certainty certain;
-	bool partial;		 /* lost or unknown data could change the finding */
+	bool partial;		 /* true if lost or unknown data could change the finding */
 	char what[FINDING_LINE]; /* one sentence */
-	/* CPU, thread, place or time of the finding; if there is advice: the place to change; "": unknown */
+	/*
+	 * CPU, thread, place or time of the finding. If there is advice, the place to change. "" if
+	 * unknown.
+	 */
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
-	uint32_t lines;		   /* lines of `evidence` */
-	char advice[FINDING_LINE]; /* what to do, or what makes the finding more certain; "" nothing */
+	uint32_t lines; /* lines of `evidence` */
+	/* what to do, or what would make the finding more certain; "" if there is no advice */
+	char advice[FINDING_LINE];
 };
 
 /* Returns the plural ending for a count: "" for 1, otherwise "s". */
@@ -55,8 +59,8 @@ __attribute__((format(printf, 2, 3))) void finding_evidence(struct finding *find
 struct findings {
 	struct finding *finding;
 	uint32_t count, room;
-	uint32_t marks[FINDING_MARKS]; /* number of findings by mark */
-	bool failed;		       /* memory ran out, so findings are missing */
+	uint32_t marks[FINDING_MARKS]; /* by mark: number of findings */
+	bool failed;		       /* true if memory ran out: findings are then missing */
 };
 
 /*
@@ -80,22 +84,22 @@ void finding_put_row(struct base_output *out, const struct finding *finding, boo
 
 /* Options for finding_put_text(). */
 struct finding_style {
-	unsigned width; /* columns of a line; 0: no limit */
-	bool certain;	/* prints the certainty: "deadlock (certain): …" */
-	bool brief;	/* prints no evidence and no advice */
+	unsigned width; /* width of a line in columns; 0: no limit */
+	bool certain;	/* true: prints the certainty, as in "deadlock (certain): …" */
+	bool brief;	/* true: prints neither evidence nor advice */
 };
 /* Prints "deadlock: …", and on the next lines the evidence and the advice. */
 void finding_put_text(struct base_output *out, const struct finding *finding,
 		      const struct finding_style *style);
 /*
- * Breaks a text into lines of at most `width` columns. Indents all lines after the first further. Keeps
- * blanks at the beginning of the text.
+ * Breaks a text into lines of at most `width` columns. Indents the first line by `indent` columns, and the
+ * other lines further. Keeps blanks at the beginning of the text.
  */
 void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text);
 
 /*
- * JSON member names that a command used before all commands had one form. They are kept for compatibility.
- * NULL: there was none.
+ * Names of JSON members that a command used before all commands wrote findings in the same form. They are
+ * kept for compatibility. A member is NULL if the command had no such name.
  */
 struct finding_keys {
 	const char *kind, *certain, *what, *evidence, *advice;
