@@ -20,19 +20,19 @@
 /* ---- Views of the other commands ---- */
 
 /*
- * The table of views. The table contains, for each view, the line of C that a kernel must execute to make the
- * view available ("lit"). A view that is not available yet is "dark"; `ktrace doctor` lists the dark views.
+ * The table of views. For each view, it contains the line of C that a kernel must execute to make the view
+ * available ("lit"). A view that is not available is "dark"; `ktrace doctor` lists the dark views.
  * views_write() prints the table for doc/porting.md.
  */
 
-/* Bits for facts that make a view available. A view that needs only an event has no bit. */
+/* Facts, each of which makes a view available. A view that needs only an event has no bit here. */
 enum view_fact {
 	VIEW_RINGS = 1u << 0,	 /* a CPU has its own ring */
 	VIEW_NAMES = 1u << 1,	 /* a thread has a name */
 	VIEW_BEATS = 1u << 2,	 /* a CPU has a heartbeat */
 	VIEW_MODES = 1u << 3,	 /* a CPU has set the mode user, kernel or interrupt */
 	VIEW_IDLE = 1u << 4,	 /* a CPU has set the mode idle */
-	VIEW_COST = 1u << 5,	 /* the cost of an event is known */
+	VIEW_COST = 1u << 5,	 /* the trace has the cost of an event */
 	VIEW_SYSCALLS = 1u << 6, /* the trace has a table of system call names */
 	VIEW_BUILD_ID = 1u << 7, /* the trace has the kernel's build id */
 	/* the trace records that clocks were measured, or that the measurement failed */
@@ -40,11 +40,11 @@ enum view_fact {
 	VIEW_EXIT = 1u << 9,	    /* the kernel reported its end */
 	VIEW_PANIC = 1u << 10,	    /* the kernel reported a panic */
 	VIEW_STACKS = 1u << 11,	    /* a thread's stack is known */
-	VIEW_INTERRUPTS = 1u << 12, /* a CPU has recorded whether interrupts are enabled */
+	VIEW_INTERRUPTS = 1u << 12, /* a CPU descriptor shows whether interrupts are enabled */
 	VIEW_CPUS = 1u << 13,	    /* the trace has CPU numbers other than 0 */
 	VIEW_THREADS = 1u << 14,    /* the trace has thread ids other than 0 */
-	VIEW_CALLERS = 1u << 15,    /* an event records return addresses of its callers */
-	VIEW_FREQUENCY = 1u << 16,  /* ticks can be converted to time */
+	VIEW_CALLERS = 1u << 15,    /* an event records the return addresses of its callers */
+	VIEW_FREQUENCY = 1u << 16,  /* the frequency is known, so that ticks can be converted to time */
 	VIEW_PRIORITY = 1u << 18,   /* a thread's priority is known */
 	VIEW_HOLDERS = 1u << 17,    /* the trace has a table of held locks and waits */
 };
@@ -57,30 +57,31 @@ void views_write(struct base_output *out);
 #define FACTS_CPUS_MAX 4096u
 
 struct facts_cpu {
-	struct ktrx_cpu row; /* row of the kernel's table; all zeros if the kernel has none for this CPU */
-	uint64_t own;	     /* number of events in the CPU's own ring */
+	struct ktrx_cpu row; /* the CPU's entry in the kernel's table; all zeros if the table has none */
+	uint64_t own;	     /* number of the CPU's events in its own ring */
 	uint64_t elsewhere;  /* number of the CPU's events in other rings, such as the boot ring */
 };
 
 struct facts_ring {
-	uint64_t first, last; /* stamps of the first and last event of the ring; 0: none */
-	uint64_t back;	      /* largest step back of the clock between two consecutive events, in ticks */
-	bool decided;	      /* `first` is set */
+	uint64_t first, last; /* stamps of the first and last event of the ring; 0 if it has no event */
+	/* largest number of ticks by which the clock went back between two consecutive events */
+	uint64_t back;
+	bool decided; /* `first` is set */
 };
 
 struct facts {
 	struct ktread *trace;
 	const struct ktread_info *info;
 	struct facts_cpu *cpu;
-	uint32_t cpus; /* highest number of a CPU that is online or has events, plus 1 */
+	uint32_t cpus; /* largest number of a CPU that is online or has events, plus 1 */
 	uint32_t online;
 	struct facts_ring *ring; /* an entry for each ring of the trace */
 	uint64_t events, first, last;
-	/* number of thread ids other than 0, and number of these ids with a known name */
+	/* number of thread ids other than 0; `named`: number of these ids whose thread has a known name */
 	uint32_t threads, named;
-	uint32_t lit;	/* facts that are true, as bits of enum view_fact */
-	uint32_t hooks; /* hooks (KTRX_HOOK_*) that at least one CPU has called */
-	bool has_table; /* the kernel gave memory for a table of holders */
+	uint32_t lit;	/* bit map of the facts (enum view_fact) that are true */
+	uint32_t hooks; /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
+	bool has_table; /* true if the kernel gave memory for a table of held locks and waits */
 	double seconds; /* seconds for which the guest ran; 0: unknown */
 	struct wellknown_table *known;
 	uint8_t fired[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of the ids of events that were recorded */
@@ -108,8 +109,8 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
  */
 
 enum mistake {
-	MISTAKE_ID_WIDE,   /* a thread id of more than 22 bits */
-	MISTAKE_ID_ONES,   /* the port returns -1 as id of the running thread */
+	MISTAKE_ID_WIDE,   /* an event has a thread id of more than 22 bits */
+	MISTAKE_ID_ONES,   /* the port returns -1 as the id of the running thread */
 	MISTAKE_ID_ZERO,   /* thread 0 sleeps or is woken */
 	MISTAKE_ID_REUSED, /* sched.create for a thread that exists already */
 	/* field `next` of a switch is the thread that the previous switch left: prev and next are swapped */
@@ -145,11 +146,12 @@ struct mistakes {
 	struct mistake_count of[MISTAKES];
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
 	/*
-	 * events of the kind that the name gives were switched off at some time, so the hooks may be correct
+	 * true if events of this kind (interrupts, calls, locks) were switched off at some time: the hooks
+	 * may then be correct although events are missing
 	 */
 	bool irqs_off, calls_off, locks_off;
 	uint64_t states; /* number of switches with a state other than 0 */
-	bool has_state;	 /* sched.switch has the field `state` */
+	bool has_state;	 /* true if sched.switch has the field `state` */
 };
 
 /* Reads the trace to its end and rewinds it. Returns 0 or a negative KTREAD_E_*. */
@@ -159,8 +161,8 @@ bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
  * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: the
- * stamp of the newest entry or exit of a system call, keyed by thread. `late`: ticks by which a table row may
- * be older than an event. Returns 0 or the error of ktread_holders().
+ * stamp of the newest entry or exit of a system call, keyed by thread. `late`: maximum number of ticks by
+ * which a row of the table may be older than an event. Returns 0 or the error of ktread_holders().
  */
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late);
@@ -169,21 +171,22 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 
 /*
  * The examinations, one for each part of the integration of ktrace into a kernel. Each adds its findings to
- * `report`. FINDING_DARK: something is missing, which does no harm. FINDING_NOTE: this run does not show
- * whether something is wrong.
+ * `report`. FINDING_DARK means that something is missing, which does no harm. FINDING_NOTE means that this
+ * run does not show whether something is wrong.
  */
 
 struct subject {
 	const char *elf; /* path of the kernel's file; NULL: unknown */
-	bool elf_given;	 /* the user named the file */
+	bool elf_given;	 /* true if the user named the file */
 	struct capture_kernel kernel;
-	bool has_kernel;	   /* the file could be read */
+	bool has_kernel;	   /* true if the file could be read */
 	const struct facts *facts; /* facts of the trace; NULL: there is no trace */
-	struct rules *rules;	   /* rules that every kernel obeys; NULL: they could not be read */
-	bool mistaken; /* some hooks are in the wrong place, so their events prove nothing about clocks */
+	struct rules *rules;	   /* rules that every kernel must obey; NULL if they could not be read */
+	/* true if some hooks are in the wrong place: their events then prove nothing about clocks */
+	bool mistaken;
 	/*
-	 * if some effects precede their causes: ticks by which clocks that were not measured may differ;
-	 * otherwise 0
+	 * number of ticks by which clocks that were not measured may differ, if some effects precede their
+	 * causes; otherwise 0
 	 */
 	uint64_t clock_doubt;
 	uint32_t cpus; /* number of CPUs that QEMU has; 0: unknown */
@@ -204,7 +207,7 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
  * Returns 0 or KTREAD_E_*.
  */
 int examine_order(struct findings *report, struct subject *subject, struct ktread *trace);
-/* Examines whether functions and lines are found for addresses in the trace. */
+/* Examines whether the kernel's file has functions and source lines for addresses in the trace. */
 void examine_symbols(struct findings *report, const struct subject *subject);
 /* Adds a finding for each view that is dark, and one finding that lists the views that are lit. */
 void examine_views(struct findings *report, const struct subject *subject);

@@ -143,12 +143,15 @@ void examine_symbols(struct findings *report, const struct subject *subject)
 #define SECTIONS_NAME 96u
 
 struct sections_report {
-	bool compared;		   /* the file and the memory could be read */
-	uint32_t rows;		   /* number of descriptors in the file */
-	uint32_t places;	   /* descriptors of `rows` that are places of KTR_LOG, not events */
-	uint32_t zero;		   /* descriptors of `rows` that are all zeros in memory */
-	uint32_t other;		   /* descriptors of `rows` that are different in memory */
-	uint32_t missing;	   /* descriptors of `rows` that are after the end of the section in memory */
+	bool compared; /* true if the file and the memory could be read */
+	uint32_t rows; /* number of descriptors in the file */
+	/* number of these descriptors that belong to calls of KTR_LOG, not to events */
+	uint32_t places;
+	uint32_t zero; /* number of these descriptors that are all zeros in memory */
+	/* number of these descriptors that are different in memory, but not all zeros */
+	uint32_t other;
+	/* number of these descriptors that are past the end of the section in memory */
+	uint32_t missing;
 	char first[SECTIONS_NAME]; /* name of the first lost descriptor; not escaped */
 };
 
@@ -165,13 +168,13 @@ struct bytes {
 	uint64_t size;
 };
 
-/* A kind of descriptor, and the bytes that the kernel changes in it. */
+/* A kind of descriptor, and the ranges of bytes in it that the kernel changes. */
 struct kind {
 	uint16_t magic;
 	uint16_t least; /* smallest size of a descriptor in bytes */
 	struct {
 		uint16_t from, to;
-	} own[3]; /* ranges of bytes that may differ, because the kernel changes them at run time */
+	} own[3]; /* ranges of bytes that the kernel changes at run time; they may differ from the file */
 };
 
 static const struct kind events = {
@@ -182,7 +185,10 @@ static const struct kind events = {
 		 { offsetof(struct ktrx_event, count), offsetof(struct ktrx_event, count) + 8 } },
 };
 
-/* Places of KTR_LOG are in the section of events. The addresses in them differ if the kernel was moved. */
+/*
+ * Descriptors of calls of KTR_LOG are in the section of events. If the kernel was moved, the addresses in
+ * descriptors differ from the file.
+ */
 static const struct kind places = {
 	.magic = KTRX_PLACE_MAGIC,
 	.least = sizeof(struct ktrx_place),
@@ -190,8 +196,8 @@ static const struct kind places = {
 };
 
 /*
- * The addresses in settings differ if the kernel was moved. Their values are filled in when the trace is
- * taken.
+ * If the kernel was moved, the addresses in descriptors of settings differ from the file. The values of
+ * settings are filled in when the trace is taken.
  */
 static const struct kind settings = {
 	.magic = KTRX_SETTING_MAGIC,
@@ -221,7 +227,7 @@ static int read_file(struct bytes *bytes, const char *elf, const struct capture_
 	return bytes->at || !bytes->size ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Returns the size in bytes of the descriptor at `at`; 0: there is no descriptor. */
+/* Returns the size in bytes of the descriptor at `at`, or 0 if there is no descriptor. */
 static uint32_t row_at(const struct bytes *file, uint64_t at, const struct kind *kind)
 {
 	uint16_t magic, size;
@@ -243,7 +249,10 @@ static bool is_own(const struct kind *kind, uint32_t byte)
 	return false;
 }
 
-/* Formats the name of a descriptor: "group.event", "file:line" for a place, or the name of a setting. */
+/*
+ * Formats the name of a descriptor: "group.event", "file:line" for a call of KTR_LOG, or the name of a
+ * setting.
+ */
 static void name_row(char name[SECTIONS_NAME], const unsigned char *row, uint32_t size,
 		     const struct kind *kind)
 {
@@ -333,7 +342,8 @@ struct part {
 };
 
 /*
- * Returns whether the trace and the kernel's file have different build ids. examine_build_id() reports that.
+ * Returns whether the trace and the kernel's file have different build ids. examine_build_id() reports the
+ * difference.
  */
 static bool is_other_build(const struct subject *subject)
 {
@@ -503,6 +513,6 @@ void examine_sections(struct findings *report, const struct subject *subject)
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !subject->facts; n++)
 		if (examine_object(report, &subject->kernel, capture_kernel_object_names[n],
 				   &subject->kernel.object[n]))
-			/* the objects are next to each other, so one finding is enough */
+			/* one finding is enough, because the objects are next to each other in memory */
 			break;
 }

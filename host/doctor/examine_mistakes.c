@@ -13,10 +13,11 @@
 
 struct advice {
 	const char *about;
-	const char *text;  /* text after the count; %s is the value of the first occurrence */
+	/* text after the number of occurrences; %s stands for the value of the first occurrence */
+	const char *text;
 	const char *where; /* place where `line` is to be inserted or changed */
 	const char *line;
-	bool decimal; /* the value is printed in decimal, otherwise as an address */
+	bool decimal; /* true if the value is printed in decimal, false if as an address */
 };
 
 static const struct advice advice[MISTAKES] = {

@@ -9,10 +9,13 @@
 #include "base/ticks.h"
 #include "doctor/examine.h"
 
-/* s: a smaller step back of the clock is normal, because an interrupt may come while a record is written */
+/*
+ * in seconds: a step back of the clock that is smaller is normal, because an interrupt may come while a
+ * record is written
+ */
 #define BACK_SECONDS 1e-3
-#define IN_STEP_US   1.0 /* us: clocks that differ by less count as equal */
-/* s: if rings reach back less, the beginning of a hang is overwritten before the hang is noticed */
+#define IN_STEP_US   1.0 /* in microseconds: clocks that differ by less count as equal */
+/* in seconds: if rings reach back less, they overwrite the beginning of a hang before the hang is noticed */
 #define REACH_SECONDS 1.0
 #define LIST	      160u
 #define CPUS_LISTED   8u
@@ -167,7 +170,7 @@ static void examine_cost(struct findings *report, const struct facts *facts)
 		findings_add(report, FINDING_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
 }
 
-/* Examines for how long the rings reach back, and which slots are missing. */
+/* Examines how far back in time the rings reach, and which slots are missing. */
 static void examine_loss(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;

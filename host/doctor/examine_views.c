@@ -8,16 +8,16 @@
 #include "ktrx/v2.h"
 
 enum view_sign {
-	VIEW_BY_EVENT,	 /* the view is lit if `event` was recorded */
-	VIEW_BY_FACT,	 /* the view is lit if a fact of `bits` (enum view_fact) is true */
-	VIEW_BY_HOOK,	 /* the view is lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
-	VIEW_UNRECORDED, /* no trace shows whether the view is lit */
+	VIEW_BY_EVENT,	 /* the view is lit if the trace has a record of `event` */
+	VIEW_BY_FACT,	 /* the view is lit if one of the facts in `bits` (enum view_fact) is true */
+	VIEW_BY_HOOK,	 /* the view is lit if a CPU called one of the hooks in `bits` (KTRX_HOOK_*) */
+	VIEW_UNRECORDED, /* a trace cannot show whether the view is lit */
 };
 
 struct view {
 	const char *name;
 	const char *where;
-	const char *line; /* lines of C, one for each place, separated by " … " */
+	const char *line; /* the lines of C, one for each place in the kernel, separated by " … " */
 	const char *lights;
 	enum view_sign sign;
 	uint32_t bits;
@@ -256,8 +256,8 @@ static bool examine_fact(struct findings *report, const struct subject *subject,
 
 /*
  * Returns whether the kernel may call the hook although it did not in this run. If a linker drops unused
- * functions, the kernel's file contains a hook only if the kernel calls it. Other linkers keep all hooks. So
- * the file proves nothing if no hook was called at all.
+ * functions, the kernel's file contains a hook only if the kernel calls it. Other linkers keep all hooks.
+ * So if no hook was called at all, the file does not prove that the kernel may call this one.
  */
 static bool may_be_called(const struct subject *subject, const struct view *view)
 {

@@ -13,7 +13,7 @@
 
 struct reading {
 	struct facts *facts;
-	uint8_t *thread; /* bit map of thread ids in the trace */
+	uint8_t *thread; /* bit map of the thread ids that occur in the trace */
 };
 
 static void note_thread(struct reading *reading, uint32_t thread)

@@ -12,25 +12,25 @@
 #include "ktrx/v2.h"
 
 #define CPUS   4096u
-#define NESTED 16u /* limit of nested interrupts that are tracked on a CPU */
-/* s: if a thread runs on two CPUs for less time, a difference between clocks may be the cause */
+#define NESTED 16u /* maximum number of nested interrupts that are tracked on a CPU */
+/* in seconds: if a thread runs on two CPUs for less time, the cause may be a difference between clocks */
 #define OVERLAP	     0.010
-#define LATE	     0.1 /* s: a table row may be this much older than an event */
+#define LATE	     0.1 /* in seconds: a row of the table may be older than an event by up to this much */
 #define NOBODY	     UINT64_MAX
-#define FEW	     3u	 /* fewer occurrences than this may be an accident */
-#define SOME	     16u /* this many occurrences show a pattern */
+#define FEW	     3u	 /* fewer occurrences than this number may be an accident */
+#define SOME	     16u /* from this number on, occurrences show a pattern */
 #define CPU_OWNER    (UINT64_C(1) << 32)
 #define THREAD_ALIVE 1u
 
 struct cpu {
-	uint64_t running; /* id of the running thread; NOBODY: unknown */
-	uint64_t left;	  /* field `prev` of the last switch; NOBODY: unknown */
+	uint64_t running; /* id of the thread that runs on the CPU; NOBODY if unknown */
+	uint64_t left;	  /* field `prev` of the CPU's last switch; NOBODY if unknown */
 	uint64_t irq[NESTED];
 	uint32_t depth;
-	bool settled; /* `depth` is certain, because it was 0 at some time */
+	bool settled; /* true if `depth` is certain, because the CPU was outside of interrupts at some time */
 	/*
-	 * the two threads that last recorded an event since the last switch, the later one first; NOBODY:
-	 * none
+	 * of the threads that recorded an event since the last switch: first the last one, then the one
+	 * before it; NOBODY if there was none
 	 */
 	uint64_t turn[2];
 };
@@ -40,20 +40,20 @@ struct reading {
 	struct ktread *trace;
 	struct cpu *cpu;
 	/*
-	 * keyed by running thread: `cpu` is its CPU; `count` is the stamp since which the thread also runs on
-	 * a second CPU, or 0
+	 * by running thread: `cpu` is the thread's CPU; `count` is the stamp since which it also runs on a
+	 * second CPU, or 0
 	 */
 	struct keyed running;
-	struct keyed made;  /* threads that were created and have not ended */
-	struct keyed locks; /* held locks: `count` is the owner of the lock */
-	struct keyed waits; /* waiting threads: `count` is the lock for which the thread waits */
-	/* threads that made system calls: `stamp` is the stamp of the newest entry or exit */
+	struct keyed made;  /* by thread: threads that were created and have not ended */
+	struct keyed locks; /* by lock: held locks; `count` is the owner */
+	struct keyed waits; /* by thread: threads that wait for a lock; `count` is the lock */
+	/* by thread: threads that made system calls; `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct wellknown_table known;
-	/* limit in ticks: it is a mistake if a thread runs on two CPUs for at least this long */
+	/* number of ticks: it is a mistake if a thread runs on two CPUs for longer */
 	uint64_t ticks;
-	uint64_t late; /* ticks by which a table row may be older than an event */
-	bool whole;    /* no slot has been lost so far */
+	uint64_t late; /* maximum number of ticks by which a row of the table may be older than an event */
+	bool whole;    /* true if no slot has been lost so far */
 	int error;
 };
 
@@ -148,8 +148,8 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 }
 
 /*
- * Called when a thread stops running on this CPU. Records a mistake if the thread has also run on another CPU
- * at the same time, for too long.
+ * Handles that a thread stops running on this CPU. Notes a mistake if, until now, the thread has also run
+ * on another CPU for too long.
  */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {
@@ -306,8 +306,8 @@ static void take_irq(struct reading *r, const struct ktread_event *event, const 
 }
 
 /*
- * Returns the owner of locks in this event: the thread that recorded the event, or in an interrupt handler
- * the CPU.
+ * Returns the owner of a lock that this event takes or releases: the CPU if the event comes from an
+ * interrupt handler, otherwise the thread that recorded it.
  */
 static uint64_t owner_of(const struct ktread_event *event)
 {
@@ -389,8 +389,9 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 }
 
 /*
- * Between two switches a CPU runs one thread. The thread id in records may change a moment before or after
- * sched.switch. But if threads alternate without a switch, two CPUs record under one CPU number.
+ * Finds two CPUs that record under one CPU number. Between two switches a CPU runs one thread, except that
+ * the thread id in records may change a moment before or after sched.switch. So threads that alternate
+ * without a switch run on two CPUs.
  */
 static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
@@ -439,7 +440,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, known);
 }
 
-/* Returns whether at least one of these events is declared and was switched off at some time. */
+/* Returns whether the kernel declares an event of one of these kinds that was off at some time. */
 static bool is_off(const struct reading *r, const struct scheduling *scheduling,
 		   const enum wellknown_kind kind[], size_t kinds)
 {
@@ -513,10 +514,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 	return status;
 }
 
-/*
- * Returns whether there are at least FEW occurrences and they are at least a tenth of the events of that
- * kind.
- */
+/* Returns whether `count` is at least FEW and at least a tenth of `of`, the number of events of that kind. */
 static bool often(uint64_t count, uint64_t of)
 {
 	return count >= FEW && count >= of / 10;

@@ -4,8 +4,9 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define ROWS  32u /* table rows that are read at once */
-#define WAITS 64u /* limit of waits that are compared with table rows; their holder is CPU 0 or thread 0 */
+#define ROWS 32u /* number of table rows that are read at once */
+/* maximum number of waits, for a lock of CPU 0 or thread 0, that are compared with table rows */
+#define WAITS 64u
 
 struct waits {
 	struct mistakes *mistakes;
@@ -42,8 +43,8 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 }
 
 /*
- * Returns whether the thread entered or left a system call after the beginning of its wait. This shows that
- * the wait has ended.
+ * Returns whether the thread entered or left a system call after its wait began. If it did, the wait has
+ * ended.
  */
 static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *row)
 {
@@ -65,8 +66,8 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Records a mistake if this table row holds a lock whose holder was named as CPU 0 or thread 0. The row must
- * have held the lock since before the wait that named the holder.
+ * Notes a mistake for each wait that named CPU 0 or thread 0 as the holder of a lock, if this row of the
+ * table holds that lock since before the wait.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {
