@@ -13,8 +13,8 @@
 #include "error.h"
 
 /*
- * Options without a value, in any QEMU since 2.0. Every other option takes the next word. Sorted for
- * bsearch().
+ * Names of options that take no value, in any QEMU since 2.0. Every other option takes the next word as its
+ * value. Sorted for bsearch().
  */
 static const char *const bare[] = {
 	"S",
@@ -227,7 +227,7 @@ bool capture_qemu_is_x86(const char *architecture)
 	return strcmp(architecture, "x86_64") == 0 || strcmp(architecture, "i386") == 0;
 }
 
-/* Returns the size of a board's RAM without -m: QEMU's usual 128 MiB, except for these boards. */
+/* Returns the size of a board's RAM if -m is not given: QEMU's usual 128 MiB, except for these boards. */
 static uint64_t default_ram(const char *machine)
 {
 	static const struct {
@@ -257,7 +257,7 @@ static int read_memory(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* Keeps the first accelerator of "kvm:tcg", where the second is a fallback. */
+/* Stores the first accelerator of a list such as "kvm:tcg", in which later ones are fallbacks. */
 static void read_accelerator(struct capture_qemu_line *line, const char *value, const char *implied)
 {
 	char name[sizeof(line->accelerator)];
@@ -325,7 +325,7 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 	return 0;
 }
 
-/* Processes options with a value of which only a flag or a string is kept. */
+/* Processes options for which only a flag or a string is stored. */
 static void read_marks(struct capture_qemu_line *line, const struct capture_qemu_option *option)
 {
 	line->asks_only |= strcmp(option->value, "help") == 0 || strcmp(option->value, "?") == 0;

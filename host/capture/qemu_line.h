@@ -15,7 +15,7 @@
 
 struct capture_qemu_option {
 	const char *name;  /* name without dashes; "" for a word that is not an option (a disk image) */
-	const char *value; /* the next word; NULL for an option that takes none, or after the last word */
+	const char *value; /* the next word; NULL if the option takes no value, or if no word is left */
 	size_t index;	   /* index of the option's own word */
 };
 
@@ -27,9 +27,9 @@ bool capture_qemu_option_next(char *const *words, size_t *at, struct capture_qem
 bool capture_qemu_option_is(const struct capture_qemu_option *option, const char *name);
 
 /*
- * Copies the value of `key` in `list`, without doubled commas and cut to `size`. `implied`: the key of a
- * first item without '=', or NULL. If the key occurs several times, the last value counts, as in QEMU.
- * Returns false if the key does not occur.
+ * Copies the value of `key` in `list`: replaces doubled commas by single ones, and cuts the value to `size`.
+ * `implied`: the key of a first item without '=', or NULL. If the key occurs several times, the last value
+ * counts, as in QEMU. Returns false if the key does not occur.
  */
 bool capture_qemu_property(const char *list, const char *implied, const char *key, char *value, size_t size);
 
@@ -46,7 +46,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
  */
 
 struct capture_words {
-	char **word; /* owned, also the words; NULL while empty */
+	char **word; /* array of words; the list owns the array and the words; NULL while the list is empty */
 	size_t count;
 	uint32_t room;
 	bool failed; /* a word could not be stored: the list must not be used */
@@ -69,13 +69,14 @@ struct capture_qemu_line {
 	char architecture[32]; /* from the program's name: x86_64, i386, aarch64 … */
 	char machine[64];      /* the board; "" if no option names one */
 	uint64_t ram_bytes;
-	bool asks_only;		 /* -version, -device help: QEMU prints something and ends without a guest */
-	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown is given */
+	bool asks_only; /* -version, -device help: QEMU prints something and ends without a guest */
+	/* QEMU continues after a reset: neither -no-reboot nor -action reboot=shutdown is given */
+	bool stays_on_reset;
 	bool own_shutdown;	 /* options already define what QEMU does when the guest shuts down */
 	bool paused;		 /* -S is given: the user starts the guest */
 	bool incoming;		 /* -incoming is given: the migration starts the guest */
 	bool gdb;		 /* -s or -gdb is given: a debugger may inspect a guest that has stopped */
-	bool uses_terminal;	 /* serial line or monitor on stdin and stdout */
+	bool uses_terminal;	 /* the serial line or the monitor uses stdin and stdout */
 	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
@@ -85,15 +86,20 @@ struct capture_qemu_line {
 
 	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */
 
-	/* RAM that options define as a shared file: id and path. Both are "" if there is none. */
+	/*
+	 * id of the memory backend and path of its file, if options define RAM as a shared file; otherwise ""
+	 */
 	char backend[64];
 	char backend_path[PATH_MAX];
 };
 
-/* Returns the part "qemu-system-x86_64" of the path of such a program, otherwise NULL. */
+/* Returns the file name in `path` if the name has the form qemu-system-ARCHITECTURE, otherwise NULL. */
 const char *capture_qemu_program(const char *path);
 
-/* Converts x64, arm64 … to QEMU's names. Returns other names unchanged. */
+/*
+ * Returns QEMU's name for an architecture: x86_64 for x64, aarch64 for arm64, and so on. Returns a name that
+ * ktrace does not know unchanged.
+ */
 const char *capture_qemu_architecture(const char *name);
 
 bool capture_qemu_is_x86(const char *architecture);

@@ -14,7 +14,7 @@
 #include "error.h"
 #include "watch.h"
 
-#define LINE_MAX_BYTES ((size_t)16 << 20) /* a longer line is not QMP */
+#define LINE_MAX_BYTES ((size_t)16 << 20) /* largest size of a line in bytes; a longer line is not QMP */
 /* most reads in one call, so that a peer that sends without end cannot block us */
 #define TURNS 256u
 
@@ -59,7 +59,8 @@ void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *comma
 	if (qmp->fd < 0)
 		return;
 	/*
-	 * Commands are few and short. If there is no room for one, QEMU no longer reads: end the connection.
+	 * Commands are few and short. If the socket has no room for a command, QEMU no longer reads: end the
+	 * connection.
 	 */
 	if (length > (int)CAPTURE_QMP_MOST || send(qmp->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
 		shutdown(qmp->fd, SHUT_RDWR);
@@ -81,8 +82,8 @@ static bool make_room(struct capture_qmp *qmp)
 }
 
 /*
- * Passes complete lines to the handler and keeps the rest. The first `searched` bytes are known to hold no
- * line end.
+ * Passes the message in each complete line to the handler. Keeps the incomplete line at the end. The first
+ * `searched` bytes contain no line end.
  */
 static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_handler *handler, void *context)
 {
@@ -162,7 +163,7 @@ static void take_event(struct capture_monitor *monitor, const json_t *message)
 		monitor->resumed = when;
 }
 
-/* Finds the id of the command that a message answers. Returns false if no such command is under way. */
+/* Sets *id to the id of the command that `message` answers. Returns false if no such command is under way. */
 static bool find_id(const struct capture_monitor *monitor, const json_t *message, unsigned *id)
 {
 	const char *digits = json_string_value(capture_json_at(message, "id"));

@@ -16,13 +16,13 @@
  * A message is one line of JSON. No function blocks.
  */
 
-#define CAPTURE_QMP_MOST      1023u		  /* most bytes of a command */
+#define CAPTURE_QMP_MOST      1023u		  /* largest size of a command in bytes */
 #define CAPTURE_QMP_REGISTERS "info registers -a" /* human monitor command: registers of all CPUs */
 
 struct capture_qmp {
 	int listener; /* -1: closed */
 	int fd;	      /* descriptor; -1: QEMU has not connected, or has closed the connection */
-	char *line;   /* bytes received, up to an incomplete line */
+	char *line;   /* received bytes of a line that is still incomplete */
 	size_t used;
 	size_t room;
 };
@@ -35,8 +35,8 @@ int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
 /* Accepts the connection. Returns 0, CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
 int capture_qmp_accept(struct capture_qmp *qmp);
 /*
- * Sends a command with an id, at most CAPTURE_QMP_MOST bytes. On an error the connection is shut down, which
- * capture_qmp_receive() then reports.
+ * Sends a command with an id: at most CAPTURE_QMP_MOST bytes in all. If this fails, the connection is shut
+ * down, and capture_qmp_receive() reports that it is closed.
  */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
 /*
@@ -56,22 +56,25 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 			  const char *path, int64_t cpu);
 
 /*
- * A client of QMP: sends a command and waits for its answer, in bounded time. For a QEMU that was started
- * without ktrace and listens. (Under `ktrace run`, QEMU connects to us: machine.h.) Events are skipped,
- * except that the times of STOP and RESUME are kept.
+ * A client of QMP: sends a command and waits for its answer, in bounded time. It is for a QEMU that was
+ * started without ktrace and listens on a QMP socket. (Under `ktrace run`, QEMU connects to us: machine.h.)
+ * Events are skipped; only the times of STOP and RESUME are stored.
  */
 
-#define CAPTURE_MONITOR_UNDERWAY 8u /* most commands whose answers have not been fetched */
+#define CAPTURE_MONITOR_UNDERWAY 8u /* largest number of commands whose answers have not been fetched */
 
 struct capture_monitor {
 	struct capture_qmp qmp;
 	const char *address; /* borrowed */
-	int timeout_ms;	     /* most time for each answer */
+	int timeout_ms;	     /* longest time to wait for an answer */
 	unsigned sequence;   /* id of the last command */
-	/* answers by id modulo the size; the greeting has id 0; NULL: not received */
+	/*
+	 * the answer to command `id` is element `id` modulo the size, the greeting is element 0; NULL: not
+	 * received
+	 */
 	json_t *answer[CAPTURE_MONITOR_UNDERWAY];
 	bool greeted;
-	/* time of the last STOP and RESUME event, by QEMU's clock in µs; 0: none */
+	/* times of the last STOP and of the last RESUME event, in µs by QEMU's clock; 0: no such event */
 	uint64_t stopped, resumed;
 };
 

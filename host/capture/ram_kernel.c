@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROCESS 300u /* bytes of a path such as "/proc/123/fd" */
+#define PROCESS 300u /* size, in bytes, of a buffer for a path such as "/proc/123/fd" */
 
 /* Returns whether the process has the file open. */
 static bool has_open(const char *process, const struct stat *file)
@@ -30,7 +30,10 @@ static bool has_open(const char *process, const struct stat *file)
 	return found;
 }
 
-/* Writes `word` as an absolute path, relative to the process's working directory. */
+/*
+ * Converts the path `word` to an absolute path. A relative path starts at the process's working directory.
+ * Returns false if the result does not fit or that directory is unknown.
+ */
 static bool make_absolute(const char *process, const char *word, char *path, size_t size)
 {
 	char link[PROCESS], folder[PATH_MAX];
@@ -44,7 +47,7 @@ static bool make_absolute(const char *process, const char *word, char *path, siz
 	       snprintf(path, size, "%.*s/%s", (int)length, folder, word) < (int)size;
 }
 
-/* Writes the word after -kernel on the process's command line. */
+/* Writes the word after -kernel on the process's command line, as an absolute path. */
 static bool find_kernel(const char *process, char *path, size_t size)
 {
 	bool wanted = false, found = false;

@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 /*
- * Writes the path after -kernel on the command line of a process that has the RAM file open, as an absolute
- * path. Returns false if there is no such process that this user may examine, or if the path does not fit.
+ * Looks for a process that has the RAM file open, and writes the word after -kernel on its command line as an
+ * absolute path. Returns false if there is no such process that this user may examine, or if the path does
+ * not fit.
  */
 bool capture_ram_kernel(const char *ram, char *path, size_t size);
 

@@ -18,7 +18,7 @@
 #define NAME_BYTES 16u
 #define MOST_CPUS  4096u
 
-/* Returns the common name of a register whose name differs between machines. */
+/* Returns the name that ktrace uses on all machines, such as pc for rip. Returns any other name unchanged. */
 static const char *usual_name(const char *name)
 {
 	return strcmp(name, "rip") == 0 || strcmp(name, "eip") == 0   ? "pc"
@@ -73,9 +73,13 @@ static bool is_wanted(const char *name)
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (strncmp(name, other[i], strlen(other[i])) == 0)
 			return false;
-	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2])) /* "fs" alone is x86's segment */
+	/* RISC-V's fs0, fs1 …; "fs" alone is x86's segment register */
+	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2]))
 		return false;
-	/* A segment register's value may begin with a letter. It then looks like a register's name. */
+	/*
+	 * A word of 3 or more hexadecimal digits is not a name: it is a segment register's value that begins
+	 * with a letter.
+	 */
 	return name[0] && (strlen(name) < 3 || name[strspn(name, "0123456789abcdef")]);
 }
 
@@ -173,8 +177,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * Registers in gdb's order, 8 bytes each. After these, gdb sends the registers with the CPU's mode, 4 bytes
- * each. RISC-V has none of them.
+ * Registers in gdb's order, 8 bytes each. After these, gdb sends the registers that hold the CPU's mode, 4
+ * bytes each. RISC-V has no such register.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
@@ -212,7 +216,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* Writes the registers with which a line begins (pc and sp), or all others. */
+/* If `leading` is set, writes pc and sp, which begin a line; otherwise writes all other registers. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {
@@ -259,11 +263,15 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 
 #define MOST_NOTES	((size_t)64 << 20) /* bytes */
 #define MOST_NOTED_CPUS 4096u
-#define PRSTATUS_AT	112u /* bytes in the note before the registers, on 64-bit machines */
-#define MOST_WORDS	33u  /* most registers that a machine has in gdb's order */
-#define MOST_MODES	3u   /* most registers with the CPU's mode that a machine has, 4 bytes each */
+#define PRSTATUS_AT	112u /* offset of the registers in the note, in bytes, on 64-bit machines */
+#define MOST_WORDS	33u  /* largest number of 8-byte registers that a machine has in gdb's order */
+/* largest number of registers of a machine that hold the CPU's mode, 4 bytes each */
+#define MOST_MODES 3u
 
-/* Index of the note's word that holds gdb's n-th register. ZERO: the register is always 0 and has no word. */
+/*
+ * Element n is the index of the word in the note that holds the n-th register in gdb's order. ZERO: this
+ * register is always 0, and the note has no word for it.
+ */
 #define ZERO 0xffu
 static const unsigned char order_x86_64[] = { 10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
 static const unsigned char order_riscv64[] = { ZERO, 1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10,
@@ -291,7 +299,10 @@ static const unsigned char *order_of(uint16_t machine, size_t *words)
 				       : NULL;
 }
 
-/* Copies the registers with the CPU's mode from the note. Returns the bytes that gdb would send for them. */
+/*
+ * Copies the registers that hold the CPU's mode from the note. Returns the number of bytes that gdb would
+ * send for them.
+ */
 static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned char *data, size_t size)
 {
 	const unsigned char *order = machine == EM_X86_64 ? note_modes_x86_64 : note_modes_aarch64;
@@ -389,9 +400,9 @@ int capture_core_registers(const char *path, char **text)
 
 /*
  * A core holds physical memory, and its notes lack what is needed to translate virtual addresses. But in a
- * kernel, virtual and physical addresses of its stacks and data usually have a constant distance, and the
- * root's is known: the root stores its own virtual address. Other memory, such as the stacks of programs,
- * cannot be read this way.
+ * kernel, the virtual addresses of its stacks and data usually have a constant distance from the physical
+ * addresses. This distance is known from the root, which stores its own virtual address. Other memory, such
+ * as the stacks of programs, cannot be read this way.
  */
 
 struct mapping {

@@ -24,7 +24,10 @@
 
 #define EXIT_NOT_FOUND 127
 
-/* Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD until capture_child_close(). They arrive through `signals`. */
+/*
+ * Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD until capture_child_close(). They are read from the descriptor
+ * `signals`.
+ */
 static int child_open(struct capture_child *child)
 {
 	sigset_t taken;
@@ -67,7 +70,7 @@ static int become(const struct capture_child *child, const char *directory, char
 		capture_words_add(&words, command[i]);
 	if (words.failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
-	/* If ktrace ends, nothing waits for this QEMU any more. */
+	/* End this QEMU if ktrace ends, because nothing waits for this QEMU then. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	return capture_shim_become(directory, words.word);
 }
@@ -174,7 +177,7 @@ static void capture_terminal_save(struct capture_terminal *terminal)
 
 static void capture_terminal_restore(const struct capture_terminal *terminal)
 {
-	static const char wrap[] = "\033[?7h"; /* a PC's firmware turns line wrapping off */
+	static const char wrap[] = "\033[?7h"; /* turns line wrapping on: a PC's firmware turns it off */
 	sigset_t blocked, before;
 
 	if (isatty(STDOUT_FILENO) && write(STDOUT_FILENO, wrap, sizeof(wrap) - 1) < 0)
@@ -183,7 +186,7 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
 	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
-	/* ktrace may have been moved to the background after that check. Then SIGTTOU must not stop it. */
+	/* ktrace may be moved to the background after this check. Then SIGTTOU must not stop ktrace. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -249,7 +252,10 @@ static int observe(struct capture_run *run, struct capture_result *result)
 	return error;
 }
 
-/* Creates the folder and the RAM file, runs the command, and removes what need not be kept. */
+/*
+ * Creates the private directory and the RAM file, runs the command, and removes the files that need not be
+ * kept.
+ */
 static int run_in_workplace(struct capture_run *run, struct capture_plan *plan, struct capture_result *result)
 {
 	const struct capture_run_options *options = run->options;
@@ -291,7 +297,10 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 		error = capture_trace_unit_find(&plan.unit, options->self, options->branches);
 	if (error)
 		return error;
-	/* First of all, so that a signal cannot end ktrace without removing the RAM file. */
+	/*
+	 * Block signals before a file is created: a signal must not end ktrace before the RAM file is
+	 * removed.
+	 */
 	error = child_open(&run.child);
 	if (!error)
 		error = run_in_workplace(&run, &plan, result);

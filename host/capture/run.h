@@ -14,7 +14,10 @@
 #include "output.h"
 #include "plan.h"
 
-/* State of the terminal, to be restored: a QEMU that is killed leaves it raw and non-blocking. */
+/*
+ * State of the terminal before the run. It is restored after the run, because a QEMU that is killed leaves
+ * the terminal raw and non-blocking.
+ */
 
 struct capture_terminal {
 	bool present; /* stdin is a terminal */
@@ -22,14 +25,14 @@ struct capture_terminal {
 	struct termios state;
 };
 
-/* default of --stall in seconds; applies only if the kernel has heartbeats and stdin is not a terminal */
+/* default of --stall in seconds; it applies only if the kernel has heartbeats and stdin is not a terminal */
 #define CAPTURE_STALL_DEFAULT 30.0
 
 /* Called during a run, in the thread of capture_run(). */
 struct capture_hooks {
 	/* Receives a message: one sentence, without a newline. */
 	void (*say)(void *context, const char *sentence);
-	/* Called once the guest runs, with the file that holds its RAM. May be NULL. */
+	/* Called when the guest starts to run, with the path of its RAM file. The pointer may be NULL. */
 	void (*ram)(void *context, const char *path);
 	/*
 	 * Called a few times per second while the guest runs. `pulse` is NULL until ktrace is found in the
@@ -48,19 +51,21 @@ enum capture_on_stall {
 };
 
 struct capture_run_options {
-	char **command;	      /* ends with NULL; capture_run() may replace words */
-	const char *self;     /* absolute path of this program */
-	const char *out;      /* trace */
-	const char *ram_dir;  /* folder of the RAM file; NULL: next to `out` */
-	const char *elf;      /* kernel that the trace must belong to, NULL: any */
-	const char *events;   /* events for debug= in the kernel's arguments; "": none */
+	char **command;	     /* words of the command, then NULL; capture_run() may replace words */
+	const char *self;    /* absolute path of this program */
+	const char *out;     /* trace */
+	const char *ram_dir; /* folder for the RAM file; NULL: the folder of `out` */
+	/* path of the kernel's ELF file: ktrace warns if the trace is of another kernel; NULL: no check */
+	const char *elf;
+	const char *events;   /* value for debug= in the kernel's arguments; "": no debug= is added */
 	bool trace_unit;      /* add the trace unit */
 	const char *branches; /* file for the trace unit's branches; NULL: none */
-	double timeout;	      /* s after the start of QEMU at which the run ends; 0: never */
+	double timeout;	      /* seconds from the start of QEMU after which ktrace ends the run; 0: never */
 	const char *expect;   /* text to wait for on the console; NULL: none */
 	bool expect_continue; /* continue the run after the text was seen */
 	enum capture_on_stall on_stall;
-	double stall; /* s of silence that are a stall; 0: never; negative: CAPTURE_STALL_DEFAULT */
+	/* seconds of silence that count as a stall; 0: no limit; negative: CAPTURE_STALL_DEFAULT */
+	double stall;
 	enum capture_transport transport;
 	bool keep_ram;
 	bool allow_reboot;
@@ -79,7 +84,8 @@ struct capture_result {
 	 * still there
 	 */
 	uint64_t lost;
-	bool stalled; /* when the guest was last seen running, it had stalled or one of its CPUs was stuck */
+	/* the guest had stalled, or one of its CPUs was stuck, when the guest was last seen running */
+	bool stalled;
 	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest sent the trace, so the trace has no events after the guest's dump */
 	/*
@@ -89,7 +95,7 @@ struct capture_result {
 	double taken;
 	struct capture_summary summary;
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
-	char kept[PATH_MAX];   /* file with the guest's RAM that was not removed; "" if none */
+	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */
 };
 
 /* Runs the command and writes the trace. Returns 0 with *result set, or an error. */
@@ -108,7 +114,7 @@ enum capture_verdict {
 	CAPTURE_QEMU_DIED = 14,
 	CAPTURE_NO_KTRACE = 15,
 	CAPTURE_NOT_SEEN = 16,	 /* the expected text did not appear on the console */
-	CAPTURE_SIGNALLED = 128, /* base: the number of the signal is added */
+	CAPTURE_SIGNALLED = 128, /* the exit status is this value plus the number of the signal */
 };
 
 /* Why ktrace ended the run. */
@@ -137,7 +143,7 @@ struct capture_facts {
 	enum capture_end end;
 	int signal;
 	bool unseen;  /* the expected text was not seen on the console */
-	double limit; /* limit of the timeout or the stall that ended the run, in seconds */
+	double limit; /* limit, in seconds, of the timeout or stall that ended the run */
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */

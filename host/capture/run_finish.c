@@ -83,7 +83,10 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 	return capture_frequency_get(&run->view.frequency);
 }
 
-/* Returns a line for the note that programs read, so that they need not interpret the text after "ended:". */
+/*
+ * Returns the line of the note by which programs recognize a reset, a stall or a timeout: they need not
+ * interpret the text after "ended:". Returns "" for any other end.
+ */
 static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
 {
 	if (result->status == CAPTURE_RESET)
@@ -161,8 +164,8 @@ int capture_run_save(struct capture_run *run)
 }
 
 /*
- * Reports why the root has disappeared from the guest's memory, unless the verdict is a reset, which
- * explains it.
+ * Reports why the root has disappeared from the guest's memory. Reports nothing if the verdict is a reset,
+ * because that explains it.
  */
 static void explain_loss(const struct capture_run *run, struct capture_result *result)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Watches a running guest, with one thread and one poll(). QEMU is first asked to quit, and killed if it
- * does not. The same is done with the command, once its QEMU has ended and the run is to end.
+ * Watches a running guest, with one thread and one poll(). To end a run, asks QEMU to quit and kills it if it
+ * does not. When QEMU has ended, ends the command in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,10 @@
 
 #define TURNS 16 /* reads per call, so that a guest that writes without end cannot block everything else */
 
-/* Knuth, Morris and Pratt: compares each byte once, independent of where a piece ends. */
+/*
+ * Prepares the search by the algorithm of Knuth, Morris and Pratt: it reads each byte once, and finds a text
+ * that spans several pieces.
+ */
 int capture_expect_set(struct capture_expect *expect, const char *text)
 {
 	size_t length = 0;
@@ -97,9 +100,9 @@ static struct pollfd expect_wait(const struct capture_expect *expect)
 }
 
 /*
- * Passes bytes on to our standard output. Returns true when none are left. A descriptor that is ready for
- * writing takes PIPE_BUF bytes without blocking. If standard output was closed, the bytes are dropped and
- * the guest continues.
+ * Writes the pending bytes to our standard output. Returns true if no byte is left. A descriptor that is
+ * ready for writing takes PIPE_BUF bytes without blocking. If standard output was closed, the bytes are
+ * dropped and the guest continues.
  */
 static bool pass_on(struct capture_expect *expect)
 {
@@ -153,8 +156,8 @@ void capture_expect_close(struct capture_expect *expect)
 #define QUIT_PATIENCE  3.0  /* seconds after which a QEMU that was asked to quit is killed */
 #define ORPHAN_PATIENCE \
 	10.0		 /* seconds within which a process that the command left running must become QEMU */
-#define END_PATIENCE 2.0 /* seconds for QEMU to exit by itself after its SHUTDOWN event */
-#define END_SILENCE  2.0 /* seconds of silence after an exit or panic was recorded */
+#define END_PATIENCE 2.0 /* seconds that QEMU may take to exit by itself after its SHUTDOWN event */
+#define END_SILENCE  2.0 /* seconds of silence after a recorded exit or panic; then ktrace ends the run */
 #define READER_PATIENCE \
 	2.0 /* seconds to wait for the reader of our standard output, if ktrace ended the run */
 
@@ -182,7 +185,7 @@ static void end_run(struct capture_run *run, enum capture_end end)
 	stop_guest(run);
 }
 
-/* The first signal ends the run in order, later ones kill QEMU and the command. */
+/* The first signal ends the run in an orderly way. A later signal kills QEMU and the command. */
 static void take_signals(struct capture_run *run)
 {
 	unsigned before = run->interrupts;
@@ -201,7 +204,7 @@ static void take_signals(struct capture_run *run)
 		kill(run->child.pid, SIGKILL);
 }
 
-/* Reads the shim's record, which it writes before it becomes QEMU. */
+/* Reads the record that the shim writes before the shim becomes QEMU. */
 static int read_guest(struct capture_run *run)
 {
 	int error = run->has_guest ? 0 : capture_shim_guest(run->place.directory, &run->guest);
@@ -466,8 +469,8 @@ static bool is_over(struct capture_run *run)
 }
 
 /*
- * Passes on the rest of the command's output. The reader of our output may take any time, unless ktrace
- * ended the run. Ctrl-C ends the wait.
+ * Passes on the rest of the command's output. Waits for the reader of our output without limit, but only
+ * READER_PATIENCE seconds if ktrace ended the run. Ctrl-C ends the wait.
  */
 static void pass_remaining_output(struct capture_run *run)
 {

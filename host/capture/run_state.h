@@ -23,35 +23,35 @@
 #include "plan.h"
 
 /*
- * The command that is run, and the signals that concern it. It stays in our process group, so it can use the
- * terminal, and Ctrl-C reaches it. Its orphans become our children, so that we get the status of a QEMU
- * whose parent, the shim, was killed.
+ * The command that is run, and the signals that concern it. The command stays in our process group, so it can
+ * use the terminal, and Ctrl-C reaches it. Its orphans become our children, so that we get the status of a
+ * QEMU whose parent, the shim, was killed.
  */
 
 struct capture_child {
 	int signals; /* descriptor; readable when a signal has arrived */
 	sigset_t before;
 	pid_t pid;
-	int output; /* the command's standard output; -1: ours */
+	int output; /* descriptor for the command's standard output; -1: the command uses ours */
 	bool ended;
 	bool alone;	  /* the command and all processes that it started have ended */
 	int status;	  /* status as from wait(), once the command has ended */
-	pid_t guest;	  /* process of QEMU; 0: unknown */
+	pid_t guest;	  /* process id of QEMU; 0: unknown */
 	bool guest_ended; /* QEMU has ended and was our child */
 	int guest_status;
 };
 
 /*
- * Processes the signals that have arrived, and waits for ended children. Returns the last of SIGINT,
- * SIGTERM, SIGHUP that arrived, or 0; adds their number to *count.
+ * Processes the signals that have arrived, and collects the status of ended children. Returns the last
+ * SIGINT, SIGTERM or SIGHUP that arrived, or 0; adds the number of these signals to *count.
  */
 int capture_child_signals(struct capture_child *child, unsigned *count);
 void capture_child_close(struct capture_child *child);
 
 /*
  * Looks for a text in the command's standard output, which usually includes the guest's serial line. The
- * output passes through a pipe and is copied to our standard output unchanged. If our standard output takes
- * nothing more, only the command has to wait.
+ * output passes through a pipe and is copied to our standard output unchanged. While our standard output is
+ * full, the command waits, but ktrace does not.
  *
  * Carriage returns are ignored: a text of two lines is found with either kind of line end.
  */
@@ -60,19 +60,19 @@ void capture_child_close(struct capture_child *child);
 #define CAPTURE_EXPECT_PIECE 16384u
 
 struct capture_expect {
-	int from; /* end of the pipe to read; -1: output is not read, or has ended */
-	int into; /* end of the pipe for the command; -1 after the command has started */
+	int from; /* end of the pipe that we read; -1: the output is not read, or has ended */
+	int into; /* end of the pipe that the command writes; -1: we have closed our copy */
 	bool seen;
 	bool output_closed; /* our own standard output was closed */
 	char text[CAPTURE_EXPECT_MAX];
 	/*
-	 * for the text's first n + 1 bytes: length of their longest proper end that is also the text's
-	 * beginning
+	 * back[n]: length of the longest proper suffix of the text's first n + 1 bytes that is also a prefix
+	 * of the text
 	 */
 	uint16_t back[CAPTURE_EXPECT_MAX];
 	size_t length, matched;
 	char piece[CAPTURE_EXPECT_PIECE]; /* bytes as they were read */
-	size_t begin, end;		  /* part of `piece` that was not passed on yet */
+	size_t begin, end;		  /* bytes [begin, end) of `piece` were not passed on yet */
 };
 
 /* Prepares the search. `text` NULL: no search, and the output is not redirected. Returns 0 or an error. */
@@ -94,7 +94,7 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
  */
 
 struct capture_inspection {
-	const char *directory;		/* borrowed; folder for a file that QEMU writes */
+	const char *directory;		/* folder in which QEMU writes a file for us; borrowed */
 	double begun;			/* time at which the inspection began; 0: it has not begun */
 	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */
@@ -117,7 +117,7 @@ struct capture_view {
 	struct ktread_image *image;   /* NULL until found */
 	struct capture_watch watch;
 	struct capture_frequency frequency;
-	double search_seconds; /* duration of the search that found it */
+	double search_seconds; /* duration of the last search, in seconds */
 	uint64_t root;	       /* physical address of the root that was found last; 0: none */
 	/* earliest time of the next search, because a search reads all of the guest's RAM */
 	double next_search;
@@ -126,10 +126,7 @@ struct capture_view {
 /* Opens the RAM file. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
 		      const char *architecture);
-/*
- * Reads the pulse once. `running`: the guest is not paused. Returns true if a boot was seen for the first
- * time.
- */
+/* Reads the pulse once. `running`: the guest is not paused. Returns true at the first pulse of a boot. */
 bool capture_view_look(struct capture_view *view, bool running);
 /*
  * Searches again, after the guest has ended. Returns 0 with a pulse in watch.last, CAPTURE_E_ABSENT, or
@@ -154,7 +151,9 @@ struct capture_run {
 	struct capture_expect expect;
 	struct capture_guest guest;
 	struct capture_view view;
-	/* registers and stacks of the CPUs, from before the guest is ended or after it stalled */
+	/*
+	 * registers and stacks of the CPUs, read before ktrace ends the guest or after the guest has stalled
+	 */
 	struct capture_inspection inspection;
 	bool has_guest;		     /* `guest` is set: the shim has taken a QEMU to be traced */
 	struct capture_cycles begin; /* the host's cycle counter at the beginning */
@@ -164,9 +163,10 @@ struct capture_run {
 	double command_ended;	     /* time at which the command's end was noticed; 0: not yet */
 	/* time at which QEMU was found to shut down or to have stopped for good; 0: it has not */
 	double ending_since;
-	double quit;	       /* time at which QEMU was asked to quit; 0: it was not */
-	unsigned end_requests; /* number of times that the command was asked to end */
-	double end_requested;  /* time at which the command was last asked to end */
+	double quit; /* time at which QEMU was asked to quit; 0: it was not */
+	/* steps taken to end the command: the first is to wait, the second SIGTERM, later ones SIGKILL */
+	unsigned end_requests;
+	double end_requested; /* time of the last step that was taken to end the command */
 	/* seconds for which the guest had recorded nothing, when it was last seen running */
 	double silence;
 	/*
@@ -179,7 +179,7 @@ struct capture_run {
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */
 	bool inspecting;	     /* the guest has stalled and its registers are being read */
 	bool stays_paused;	     /* the guest has stalled and stays paused, for the user to inspect */
-	unsigned interrupts;	     /* number of signals received */
+	unsigned interrupts;	     /* number of SIGINT, SIGTERM and SIGHUP received */
 	enum capture_end end;
 	int signal;
 };

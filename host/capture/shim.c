@@ -116,7 +116,7 @@ static int plant_folders(const char *directory)
 	while (!error && path && *path) {
 		size_t length = strcspn(path, ":");
 
-		/* Relative folders depend on the command's working directory: skipped. */
+		/* Skip relative folders: what they contain depends on the command's working directory. */
 		if (*path == '/' && length < sizeof(folder)) {
 			memcpy(folder, path, length);
 			folder[length] = '\0';
@@ -127,7 +127,10 @@ static int plant_folders(const char *directory)
 	return error;
 }
 
-/* Writes the script. A quote in a path would end a word in the script: refused. mkdtemp() uses no quotes. */
+/*
+ * Writes the shell script of the shim. Fails if one of its paths has a quote, which would end a word in the
+ * script.
+ */
 static int write_script(const char *directory, const char *self)
 {
 	char path[PATH_MAX];
@@ -215,7 +218,7 @@ static int open_mark(const char *directory, const char *name, int flags)
 	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns true for the first guest only. Counts the others. */
+/* Returns true for the first QEMU with a guest. Returns false for later ones, and counts them. */
 static bool claim(const char *directory)
 {
 	int fd = open_mark(directory, "claim", O_EXCL);
@@ -233,7 +236,7 @@ static bool claim(const char *directory)
 	return true;
 }
 
-/* Gives the RAM file its size, if the disk has that much space. */
+/* Gives the RAM file its size. Fails if the disk has less free space, unless plan->force is set. */
 static int size_ram(const struct capture_plan *plan, uint64_t bytes)
 {
 	struct statvfs disk;
@@ -483,7 +486,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 	sigset_t taken = signals_to_forward(), before;
 	pid_t self = getpid(), qemu;
 
-	/* If the parent ignored SIGCHLD, we ignore it, too, and would get no status of QEMU. */
+	/* The shim inherits an ignored SIGCHLD from its parent. It could then not get QEMU's status. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	qemu = fork();
@@ -495,7 +498,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}
-	/* If the parent is killed it cannot pass the signal on: then QEMU is killed, too. */
+	/* A shim that is killed cannot pass signals on. The kernel then kills QEMU, too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		raise(SIGKILL);

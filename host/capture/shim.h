@@ -43,7 +43,10 @@ struct capture_guest {
  * Returns 0 or an error.
  */
 int capture_shim_plant(const char *directory, const char *self, char **command);
-/* Returns PATH for the command, for the caller to free. NULL: no memory. */
+/*
+ * Returns the value of PATH for the command: bin/ of `directory` is first. The caller frees it. Returns NULL
+ * if memory is short.
+ */
 char *capture_shim_path(const char *directory);
 /* Removes `directory` with all that is in it. */
 void capture_shim_remove(const char *directory);
@@ -55,11 +58,11 @@ void capture_shim_remove(const char *directory);
 int capture_shim_become(const char *directory, char *const *words);
 
 /*
- * Splits the process.
- * Returns 1 in the new process, which then becomes QEMU.
- * Returns 0 in the old process after the new one has ended. *wait_status: QEMU's status, with which the
- * caller must end; it is also recorded for ktrace run if this QEMU is traced.
- * Returns CAPTURE_E_SYSTEM if there is no new process.
+ * Creates a child process for QEMU, by fork().
+ * Returns 1 in the child, which then becomes QEMU.
+ * Returns 0 in the parent after the child has ended. *wait_status: QEMU's status, with which the caller must
+ * end; it is also recorded for ktrace run if this QEMU is traced.
+ * Returns CAPTURE_E_SYSTEM if there is no child.
  */
 int capture_shim_attend(const char *directory, int *wait_status);
 /*

@@ -8,23 +8,25 @@
 #include "extract.h"
 
 #define MOST_PIECES 4096u
-#define MOST_BYTES  (UINT64_C(512) << 20) /* most bytes to copy; the rest is read later */
-#define CLOSE_BYTES (UINT64_C(64) << 10)  /* reading a gap up to this size costs less than another request */
+/* largest number of bytes to copy; memory that is not copied is read later */
+#define MOST_BYTES (UINT64_C(512) << 20)
+/* largest gap in bytes that is copied, too: this costs less than another request */
+#define CLOSE_BYTES (UINT64_C(64) << 10)
 
 /*
- * Reads of at least this size are of slots, which are only copied into the dump. While reads are recorded,
- * they may return zeros.
+ * Size, in bytes, from which a read is of slots, which are only copied into the dump. While reads are
+ * recorded, such a read returns zeros.
  */
 #define SLOTS_BYTES ((size_t)128 << 10)
 
 struct piece {
 	uint64_t physical, end;
-	unsigned char *bytes; /* NULL unless memory was allocated */
+	unsigned char *bytes; /* buffer for the copy; NULL: not allocated */
 };
 
 struct capture_snapshot {
 	struct ktread_memory *below, *memory;
-	struct piece piece[MOST_PIECES]; /* ascending and disjoint after join() */
+	struct piece piece[MOST_PIECES]; /* sorted and disjoint after join() */
 	uint32_t pieces;
 	bool remembers, taken;
 };
@@ -58,7 +60,7 @@ static void remember(struct capture_snapshot *snapshot, uint64_t physical, uint6
 {
 	struct piece *last = snapshot->pieces ? &snapshot->piece[snapshot->pieces - 1] : NULL;
 
-	/* the read begins where the last piece ends */
+	/* the read begins in the last piece or at its end */
 	if (last && physical >= last->physical && physical <= last->end) {
 		if (physical + bytes > last->end)
 			last->end = physical + bytes;

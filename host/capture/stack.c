@@ -13,17 +13,19 @@
 
 #define MOST_FRAMES 32u
 #define MOST_PAGES  8u
-/* most steps to a lower address, as from a handler's stack to the interrupted stack */
+/* largest number of steps to a lower address, such as from a handler's stack to the interrupted stack */
 #define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
 /* Describes where a machine stores the caller's frame pointer. The return address is stored after it. */
 struct layout {
-	/* name of the frame pointer in the registers' text; it also shows which machine this is */
+	/* name of the frame pointer in the registers' text; each machine has another name */
 	const char *frame_pointer;
-	/* register that holds the return address of a leaf function; NULL: each function stores it */
+	/*
+	 * register that holds a leaf function's return address; NULL: every function stores it on the stack
+	 */
 	const char *link;
-	uint64_t below; /* bytes from the stored pair up to where the frame pointer points */
+	uint64_t below; /* number of bytes from the stored pair up to the address in the frame pointer */
 };
 
 static const struct layout layouts[] = {
@@ -69,7 +71,7 @@ static const struct capture_stack_page *find_page(const struct walk *walk, uint6
 	return NULL;
 }
 
-/* Reads a word of the stack. Returns false if it cannot be read, or its page has not arrived yet. */
+/* Reads a word of the stack. Returns false if the word cannot be read, or if its page has not arrived yet. */
 static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
 {
 	uint64_t start = address & ~(uint64_t)(CAPTURE_STACK_PAGE - 1);

@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static int conclude(struct sentence senten
 	return verdict;
 }
 
-/* The verdict by what the kernel itself recorded, which is the most reliable source. */
+/* Returns the verdict by the outcome that the kernel itself recorded. No other source is as reliable. */
 static int by_outcome(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->outcome == KTRX_OUTCOME_PANIC)
@@ -49,7 +49,7 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 			facts->signal, strsignal(facts->signal));
 }
 
-/* The verdict by QEMU's exit status, for a QEMU that ended without an event. */
+/* Returns the verdict by QEMU's exit status, for a QEMU that ended without a SHUTDOWN event. */
 static int by_status(const struct capture_facts *facts, struct sentence sentence)
 {
 	int status = facts->wait_status;
@@ -63,8 +63,8 @@ static int by_status(const struct capture_facts *facts, struct sentence sentence
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d",
 				WEXITSTATUS(status));
 	/*
-	 * The status of isa-debug-exit is odd and follows a convention of the kernel: it does not show a
-	 * failure.
+	 * A status from isa-debug-exit is an odd number, and each kernel defines its meaning: the status does
+	 * not show a failure.
 	 */
 	return conclude(sentence, CAPTURE_CLEAN, "the guest ended QEMU with status %d", WEXITSTATUS(status));
 }

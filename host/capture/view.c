@@ -127,7 +127,7 @@ void capture_view_close(struct capture_view *view)
 	view->memory = NULL;
 }
 
-#define PATIENCE 2.0 /* s for the whole inspection */
+#define PATIENCE 2.0 /* time, in seconds, that the whole inspection may take */
 
 static int page_path(const struct capture_inspection *inspection, char path[PATH_MAX])
 {

@@ -27,24 +27,28 @@ struct capture_watch {
 	bool idle;	     /* all CPUs are idle */
 	double last_alive;   /* time at which the guest last recorded, was idle, or was not running */
 	double last_moved;   /* time at which the guest last recorded something, or was not running */
-	double stuck_since;  /* time since which the same CPU has had the same oldest heartbeat */
-	unsigned boots;	     /* number of different boots seen */
+	/* time since which the oldest heartbeat has been the same: same CPU, same stamp */
+	double stuck_since;
+	unsigned boots; /* number of different boots seen */
 };
 
-/* Restarts the measurement: the machine is not running, or has no trace, so silence does not count. */
+/*
+ * Restarts the measurement. Call it while the machine is not running or has no trace, because silence does
+ * not count then.
+ */
 void capture_watch_pause(struct capture_watch *watch, double now);
-/* Takes in a pulse. Returns true if it is of another boot than the pulse before. */
+/* Processes a new pulse. Returns true if it is the first pulse of a boot. */
 bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now);
 /* Returns the seconds of silence. */
 double capture_watch_silence(const struct capture_watch *watch, double now);
-/* Returns the seconds without a new slot or heartbeat, whether idle or not. */
+/* Returns the seconds without a new slot or heartbeat, no matter whether the CPUs are idle. */
 double capture_watch_still(const struct capture_watch *watch, double now);
 /* Returns the seconds for which the CPU watch->last.quiet_cpu has been stuck, 0 if none is. */
 double capture_watch_stuck(const struct capture_watch *watch, double now);
 
 /*
- * Checks whether a machine makes progress before it is halted. If the whole machine hangs, its newest stamp
- * does not show how long it has hung.
+ * Checks whether a machine makes progress. This is done before the machine is halted: if the whole machine
+ * hangs, its newest stamp does not show how long it has hung.
  */
 
 /* Lets the machine run for `ms`. Returns 0 or an error. */
@@ -70,8 +74,9 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  *
  * - The best source is the one that the guest's counter is made of: the timer that QEMU reports, or for x86
  *   the host's own cycle counter, which guests read under KVM and TCG alike.
- * - Otherwise the newest stamps in the trace are compared with the host's clock, twice. The inaccuracy is
- *   about a millisecond over the time between the two samples, so this is good only for longer runs.
+ * - Otherwise two samples are taken, and in each the newest stamp in the trace is compared with the host's
+ *   clock. The inaccuracy is about a millisecond over the time between the two samples, so this is good only
+ *   for longer runs.
  */
 
 struct capture_frequency {
@@ -81,7 +86,10 @@ struct capture_frequency {
 	double next; /* time at which the next sample is due */
 };
 
-/* A value of the host's cycle counter and its time. Both are 0 if the host has no such counter. */
+/*
+ * A value of the host's cycle counter and the time at which it was read. `count` is 0 if the host has no such
+ * counter.
+ */
 struct capture_cycles {
 	uint64_t count;
 	double time;
@@ -102,11 +110,12 @@ void capture_frequency_sample(struct capture_frequency *frequency, struct ktread
 
 struct capture_cycles capture_cycles_now(void);
 /*
- * Returns the frequency in Hz since `begin`, 0 if there is no counter. Waits if too little time has passed.
+ * Returns the frequency of the host's cycle counter in Hz, measured since `begin`; 0 if the host has no such
+ * counter. Waits if too little time has passed.
  */
 uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
 
-/* Returns the frequency in Hz by the samples, 0 while unknown. */
+/* Returns the frequency of the guest's counter in Hz, computed from the samples; 0 while it is unknown. */
 uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
 /* The counter's frequency of a running guest, measured through the file that holds its RAM. */
