@@ -25,15 +25,18 @@ enum {
 /* User addresses, the same on every architecture. */
 #define USER_BASE UINT64_C(0x1000000000) /* programs are linked here */
 #define USER_END  UINT64_C(0x2000000000)
-/* Highest end of the stack, which grows down on demand to USER_STACK_MAX bytes. */
+/*
+ * End (highest address) of a program's initial stack, which grows down on demand up to USER_STACK_MAX bytes.
+ */
 #define USER_STACK     (USER_END - (UINT64_C(1) << 20))
 #define USER_STACK_MAX (UINT64_C(256) << 10)
 
 /*
- * The initial state of a program: all registers are 0 except the stack pointer, which is a multiple of 16. At
- * the stack pointer are, 64 bits each: argc, the argv pointers, NULL, the envp pointers, NULL.
+ * The initial state of a program: all registers are 0 except the stack pointer, which is a multiple of 16.
+ * The stack contains, from the stack pointer upwards, 64-bit words: argc, the argv pointers, NULL, the envp
+ * pointers, NULL.
  */
-/* Maximum size of all strings of argv and envp, including the NULs. */
+/* Maximum total size of the strings of argv and envp, including the NULs. */
 #define ARGS_BYTES_MAX (UINT64_C(16) << 10)
 #define ARGS_MAX       256 /* maximum number of strings of argv and envp together */
 
@@ -51,7 +54,7 @@ struct abi_sigaction {
 	uint64_t handler;  /* a void (*)(int), SIG_DFL or SIG_IGN */
 	uint64_t restorer; /* return address of the handler; the code there calls SYS_sigreturn */
 	/*
-	 * mask: signals blocked while the handler runs, in addition to the handled signal: bit n - 1 for
+	 * Signals that are blocked while the handler runs, in addition to the handled signal. Bit n - 1 is
 	 * signal n.
 	 */
 	uint32_t mask;
@@ -144,7 +147,7 @@ struct abi_utsname {
 	char sysname[32], release[32], machine[32];
 };
 
-#define REBOOT_POWER_OFF 0 /* + exit status << 8 */
+#define REBOOT_POWER_OFF 0 /* the command is this number plus (exit status << 8) */
 #define REBOOT_RESTART	 1
 
 #endif

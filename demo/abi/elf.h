@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of the ELF format that the demo uses: 64 bits, little-endian. */
+/* The parts of the ELF-64 little-endian format that the demo uses. */
 #ifndef DEMO_ABI_ELF_H
 #define DEMO_ABI_ELF_H
 
@@ -12,8 +12,8 @@
 #define ELF_EXECUTE    1
 #define ELF_WRITE      2
 #define ELF_READ       4
-#define ELF_SYMBOLS    2 /* type of a section */
-#define ELF_FUNCTION   2 /* low bits of a symbol's info */
+#define ELF_SYMBOLS    2 /* section type: symbol table */
+#define ELF_FUNCTION   2 /* symbol type, in the low four bits of a symbol's info */
 
 struct elf_header {
 	uint8_t magic[4];

@@ -11,8 +11,8 @@
  *
  * Each thread of a process has its own trace unit, whose number is in the record KTRX_HWT_THREAD_CREATE. An
  * open file of a process refers to unit 0, or to the unit set with HWT_IOC_UNIT. A mapping remains readable
- * after the context has ended. A process in a jail cannot open the files of CPUs and of processes outside the
- * jail (EPERM).
+ * after the context has ended. A process in a jail can open only the files of processes in the same jail, and
+ * no files of CPUs (EPERM).
  */
 #ifndef DEMO_ABI_HWT_H
 #define DEMO_ABI_HWT_H
@@ -32,9 +32,10 @@ struct abi_hwt_alloc {
 	uint32_t pid;
 	uint64_t cpus;		       /* CPU mode: bit n for CPU n */
 	char backend[HWT_BACKEND_MAX]; /* "": any */
-	uint64_t buffer_size;	       /* bytes for each unit, a multiple of the page size */
-	uint32_t queue_size;	       /* capacity of the queue of records in bytes; 0: 65536 */
-	uint32_t ident;		       /* output */
+	/* Size of each trace unit's buffer in bytes, a multiple of the page size. */
+	uint64_t buffer_size;
+	uint32_t queue_size; /* capacity of the record queue in bytes; 0 means 65536 */
+	uint32_t ident;	     /* output: number of the new context */
 };
 
 /*
@@ -46,34 +47,36 @@ struct abi_hwt_config {
 	uint32_t flags;	 /* HWT_* below */
 	uint32_t pauses; /* HWT_PAUSE_* */
 	uint32_t timeout_ms;
-	/* output: number of address ranges that the unit cannot trace, because it has too few registers */
+	/* output: number of address ranges that the unit has no registers for, and therefore cannot trace */
 	uint32_t left_out;
 	uint32_t ranges;
 	struct {
 		uint64_t start, end;
 	} range[HWT_RANGES_MAX];
 };
-#define HWT_TIME       1u
-#define HWT_RETURNS    16u /* returns are not compressed */
-#define HWT_STOP       32u /* stop when the buffer is full; otherwise wrap to its start */
+#define HWT_TIME 1u
+/* Each return has a packet of its own with its target, instead of being compressed. */
+#define HWT_RETURNS    16u
+#define HWT_STOP       32u /* stop tracing when the buffer is full; without this flag, wrap to its start */
 #define HWT_PAUSE_EXEC 1u
 #define HWT_PAUSE_MMAP 2u
 
 /*
  * Argument of HWT_IOC_RECORD_GET, which removes whole records from the queue and copies them to the caller.
- * ktrx/hwt.h defines the records. EINTR: a signal arrived first.
+ * ktrx/hwt.h defines the records. EINTR: a signal arrived before a record.
  */
 struct abi_hwt_records {
-	uint64_t buffer, size; /* `buffer`: address of the destination; `size`: its size in bytes */
-	uint32_t most;	       /* 1 to 1024 */
-	uint32_t timeout_ms;   /* maximum time to wait for the first record; 0: do not wait */
-	uint32_t count;	       /* output: number of records copied, whose size is `bytes` */
-	uint32_t bytes;
+	/* Address and size in bytes of the memory to which the records are copied. */
+	uint64_t buffer, size;
+	uint32_t most;	     /* maximum number of records to copy, 1 to 1024 */
+	uint32_t timeout_ms; /* maximum time to wait for the first record; 0: do not wait */
+	uint32_t count;	     /* output: number of records copied */
+	uint32_t bytes;	     /* output: total size of the copied records */
 };
 
 /* Argument of HWT_IOC_BUFPTR_GET. */
 struct abi_hwt_place {
-	uint64_t position; /* bytes written since the context was created */
+	uint64_t position; /* number of bytes written since the context was created */
 	uint64_t wraps;	   /* number of times that the buffer has wrapped */
 	uint64_t lost;
 	uint32_t enabled, full;
@@ -85,8 +88,8 @@ struct abi_hwt_place {
  */
 
 /*
- * The argument of HWT_IOC_SVC_BUF is a uint64_t: the reader has consumed all bytes before this position.
- * HWT_IOC_START, HWT_IOC_STOP and HWT_IOC_WAKEUP have no argument.
+ * The argument of HWT_IOC_SVC_BUF is a uint64_t, a position in the trace: the reader has consumed all bytes
+ * before it. HWT_IOC_START, HWT_IOC_STOP and HWT_IOC_WAKEUP have no argument.
  */
 
 #endif

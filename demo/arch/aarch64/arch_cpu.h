@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 /*
- * The highest GiB that 39-bit addresses can reach. The window is the part of this GiB that one page table
- * maps.
+ * The window is the first 2 MiB of the highest GiB that 39-bit addresses can reach: one page table maps it.
  */
 #define ARCH_WINDOW_BASE UINT64_C(0x7fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
@@ -35,8 +34,8 @@ static inline struct cpu *arch_this_cpu(void)
 
 /*
  * For ktrace: reads trace_context of struct cpu. An interrupt between the two instructions may move the
- * thread to another CPU; trap.c then restarts both instructions. It recognizes them by the unscaled load,
- * which compilers do not generate for this offset.
+ * thread to another CPU; trap.c then makes the thread repeat both instructions. To recognize them, trap.c
+ * searches for `ldur`, which compilers do not use for this offset.
  */
 #define KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread

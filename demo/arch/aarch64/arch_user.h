@@ -16,7 +16,7 @@ _Static_assert(offsetof(struct user_frame, thread_pointer) == 272, "vectors.S sa
 
 /*
  * Handles an exception or interrupt from user mode. Called by vectors.S with interrupts off; `vector` is the
- * index in the vector table.
+ * exception's index in the vector table.
  */
 void user_trap(struct user_frame *frame, unsigned vector);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions of calls.h: calls to software outside the kernel. They follow the C calling convention. */
+/* The functions of calls.h, which call software outside the kernel. They follow the C calling convention. */
 
 	.macro	call_out name, instruction:vararg
 	.globl	\name

@@ -7,7 +7,7 @@ struct ktrace_transport;
 /* Initializes the UART. Requires: boot CPU, before the first character is written. */
 void console_init(void);
 
-/* Returns ktrace's driver for the same UART. A dump is sent between lines of console output. */
+/* Returns ktrace's transport that sends a dump through the same UART, between lines of console output. */
 struct ktrace_transport *console_transport(void);
 
 #endif

@@ -8,12 +8,16 @@
 #include "platform.h"
 #include "timer.h"
 
-#define INTID_MASK     0x3ffu
-#define INTID_NONE     1020u /* this number and higher ones mean that no interrupt was pending */
-#define PFR0_GIC_SHIFT 24    /* field of ID_AA64PFR0_EL1: GIC system registers exist (GICv3 and later) */
+#define INTID_MASK 0x3ffu
+#define INTID_NONE 1020u /* lowest interrupt number that means: no interrupt was pending */
+/*
+ * Position of a field of ID_AA64PFR0_EL1; a nonzero field means that the GIC has system registers (GICv3 and
+ * later).
+ */
+#define PFR0_GIC_SHIFT 24
 
 static const struct gic_driver *gic;
-/* For each CPU: the doorbell interrupt that the CPU has acknowledged but not ended yet. */
+/* For each CPU: what acknowledge() returned for the doorbell interrupt that the CPU has not ended yet. */
 static uint32_t doorbells[CPU_MAX];
 
 void gic_init(void)
@@ -29,9 +33,9 @@ void gic_init_cpu(void)
 }
 
 /*
- * Handles the pending interrupt. The interrupt is ended before the portable kernel runs, because the portable
- * kernel may switch threads. Before that, the timer and the profiling buffer must stop asserting their
- * interrupts. The doorbell is ended by its handler.
+ * Handles the pending interrupt. Ends the interrupt at the GIC before calling interrupt(), which may switch
+ * threads. The timer and the profiling buffer must stop asserting their interrupts before the end. A doorbell
+ * interrupt is ended later, by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {
@@ -77,7 +81,7 @@ void arch_doorbell_end(void)
 	gic->end(doorbells[arch_this_cpu()->id]);
 }
 
-/* GICv2 and GICv3 have no interrupt that a CPU takes while interrupts are masked. */
+/* GICv2 and GICv3 have no non-maskable interrupts. */
 bool arch_nmi_send(const struct cpu *cpu)
 {
 	(void)cpu;

@@ -25,12 +25,13 @@ struct gic_driver {
 	 */
 	uint32_t (*acknowledge)(void);
 	void (*end)(uint32_t acknowledged);
-	void (*send)(const struct cpu *to, uint32_t intid); /* sends a software-generated interrupt */
+	/* Sends the software-generated interrupt with this number to a CPU. */
+	void (*send)(const struct cpu *to, uint32_t intid);
 };
 
 extern const struct gic_driver gicv2, gicv3;
 
-/* gic_init is called on the boot CPU and includes gic_init_cpu, which is called on each other CPU. */
+/* gic_init initializes the GIC, including the part of the boot CPU. Each other CPU calls gic_init_cpu. */
 void gic_init(void);
 void gic_init_cpu(void);
 

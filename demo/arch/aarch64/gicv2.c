@@ -20,7 +20,7 @@ enum {
 #define SGIR_TARGETS_SHIFT 16
 #define PRIORITY_ALL	   0xff
 
-/* For each CPU, the bit for it in the distributor's registers. Each CPU reads its own bit. */
+/* The bit that stands for each CPU in the distributor's registers. Each CPU stores its own bit here. */
 static uint8_t target_bits[CPU_MAX];
 
 static void init(void)
@@ -32,7 +32,7 @@ static void init_cpu(void)
 {
 	uint8_t bit = (uint8_t)mmio_read32(GICD_ITARGETSR0);
 
-	/* The register reads as 0 if there is only one CPU. */
+	/* The register GICD_ITARGETSR0 contains this CPU's bit, but is 0 if there is only one CPU. */
 	target_bits[arch_this_cpu()->id] = bit ? bit : 1;
 	mmio_write32(GICD_ISENABLER0, GIC_INTERRUPTS);
 	mmio_write32(GICC_PMR, PRIORITY_ALL);
@@ -51,7 +51,8 @@ static void end(uint32_t acknowledged)
 
 static void send(const struct cpu *to, uint32_t intid)
 {
-	__asm__ volatile("dsb ishst" : : : "memory"); /* makes earlier stores visible before the interrupt */
+	/* Makes earlier stores visible to the target CPU before the interrupt. */
+	__asm__ volatile("dsb ishst" : : : "memory");
 	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | intid);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * GICv3: each CPU has a redistributor, which is found by its affinity. The CPU interface is in system
- * registers.
+ * GICv3: each CPU has a redistributor, which contains the CPU's affinity and is found by it. The CPU
+ * interface is in system registers.
  */
 #include "arch.h"
 #include "cpu.h"
@@ -38,7 +38,10 @@ enum {
 #define ICC_EOIR1_EL1	S3_0_C12_C12_1
 #define ICC_SGI1R_EL1	S3_0_C12_C11_5
 
-/* Additional macros so that the names above are expanded before they become strings. */
+/*
+ * These macros expand the names above before arch_sysreg_read() and arch_sysreg_write() convert them to
+ * strings.
+ */
 #define read_icc(name)	       arch_sysreg_read(name)
 #define write_icc(name, value) arch_sysreg_write(name, value)
 
@@ -100,7 +103,8 @@ static void send(const struct cpu *to, uint32_t intid)
 	uint64_t mpidr = to->hardware_id;
 	uint64_t target = (mpidr >> 32 & 0xff) << 48 | (mpidr >> 16 & 0xff) << 32 | (mpidr >> 8 & 0xff) << 16;
 
-	__asm__ volatile("dsb ishst" : : : "memory"); /* makes earlier stores visible before the interrupt */
+	/* Makes earlier stores visible to the target CPU before the interrupt. */
+	__asm__ volatile("dsb ishst" : : : "memory");
 	write_icc(ICC_SGI1R_EL1, target | (uint64_t)intid << 24 | UINT64_C(1) << (mpidr & 0xf));
 	__asm__ volatile("isb");
 }

@@ -32,8 +32,8 @@
 #define USER_PAGE    (NORMAL | TABLE_OR_PAGE | NOT_GLOBAL | KERNEL_NEVER_EXECUTE)
 
 /*
- * One entry for each GiB: devices, the first GiB of RAM, PCI configuration. Initialized statically, because
- * it is used from the first instructions.
+ * The kernel's root table. Each entry maps a GiB: devices, the first GiB of RAM, PCI configuration. It is
+ * initialized statically, because the CPU's first instructions use it.
  */
 page_table identity_map = {
 	[0] = DEVICE_BLOCK,
@@ -51,8 +51,8 @@ static void tables_changed(void)
 }
 
 /*
- * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry must be
- * invalid before a table replaces it. No device may be used while the entry is invalid.
+ * Unmaps the first 2 MiB, which contain only flash, so that null pointers fault. A block entry must be made
+ * invalid before it is replaced by a table entry. No device may be used while the entry is invalid.
  */
 static void unmap_null(void)
 {
@@ -101,7 +101,7 @@ uintptr_t arch_unmap(uintptr_t address)
 	return mmu_entry_address(old);
 }
 
-/* Flushes only this CPU's TLB; the portable kernel calls it on each CPU. */
+/* Flushes the page only from this CPU's TLB. The portable kernel calls this function on each CPU. */
 void arch_tlb_flush(uintptr_t address)
 {
 	uint64_t page = address / PAGE_SIZE;
@@ -114,7 +114,7 @@ uint64_t mmu_table_entry(uintptr_t table)
 	return table | MMU_VALID | TABLE_OR_PAGE;
 }
 
-/* If `access` is 0, only the kernel can access the page. */
+/* Builds a table entry for a user page. If `access` is 0, only the kernel can access the page. */
 uint64_t mmu_user_entry(uintptr_t page, unsigned access)
 {
 	uint64_t entry = page | USER_PAGE;
@@ -142,15 +142,15 @@ uintptr_t mmu_entry_address(uint64_t entry)
 }
 
 /*
- * Flushes the TLB only if the previous tables were those of an address space: the kernel's own tables contain
- * no user pages.
+ * Flushes the TLB only when the CPU leaves the tables of an address space: the kernel's own tables contain no
+ * user pages.
  */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uint64_t old = arch_sysreg_read(ttbr0_el1);
 	uint64_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* not needed: SP_EL1 already points to the top of the stack of `next` */
+	(void)next; /* not used: SP_EL1 already points to the top of the kernel stack of `next` */
 	if (root == old)
 		return;
 	__asm__ volatile("dsb ish; msr ttbr0_el1, %0; isb" : : "r"(root) : "memory");
@@ -159,8 +159,8 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 }
 
 /*
- * Writes the data cache back, then invalidates all instruction caches completely, because they may contain
- * the page at other addresses.
+ * Writes the page's lines of the data cache back to memory. Then invalidates the instruction caches
+ * completely, because they may contain the page at other addresses, too.
  */
 void arch_code_written(uintptr_t page)
 {

@@ -2,8 +2,8 @@
 /*
  * The kernel's page tables, one set for all CPUs: RAM and devices at their physical addresses in 1 GiB
  * blocks, and the window of arch_map. Address spaces (virt/space.c) copy the root table and share the tables
- * below it. User pages are not global and all have ASID 0: a CPU flushes them when it leaves their address
- * space.
+ * below it. User pages are not global and all have ASID 0: a CPU flushes them from its TLB when it leaves
+ * their address space.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H
@@ -20,12 +20,12 @@ typedef uint64_t page_table[MMU_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 extern page_table identity_map;
 
 /*
- * Maps all RAM instead of only the GiB that start.S maps, and unmaps null pointers. Requires: boot CPU,
- * before other CPUs run.
+ * Adds the rest of RAM to the identity map, which contains only the first GiB at boot. Unmaps the lowest
+ * pages, so that null pointers fault. Requires: boot CPU, before other CPUs run.
  */
 void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
-/* Format of table entries. `access` is enum arch_access of user.h. */
+/* Build and read page table entries. `access` is enum arch_access of user.h. */
 uint64_t mmu_table_entry(uintptr_t table);
 uint64_t mmu_user_entry(uintptr_t page, unsigned access);
 unsigned mmu_user_access(uint64_t entry);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Addresses of the devices of QEMU's aarch64 "virt" machine, and the interrupts that are used. */
+/*
+ * Addresses of the devices of QEMU's aarch64 "virt" machine, and the numbers of the interrupts that the
+ * kernel uses.
+ */
 #ifndef DEMO_ARCH_PLATFORM_H
 #define DEMO_ARCH_PLATFORM_H
 
@@ -12,14 +15,14 @@
 #define PLATFORM_PCI_MEMORY	    0x10000000
 #define PLATFORM_PCI_MEMORY_SIZE    0x2eff0000
 
-/* Slots for virtio devices. */
+/* Register blocks of the virtio devices: address of the first one, distance, number. */
 #define PLATFORM_VIRTIO	       0x0a000000
 #define PLATFORM_VIRTIO_STRIDE 0x200
 #define PLATFORM_VIRTIO_COUNT  32
 
 #define INTID_IPI	    0
 #define INTID_DOORBELL	    1
-#define INTID_PROFILING	    21 /* as the Base System Architecture specifies */
+#define INTID_PROFILING	    21 /* the number that the Base System Architecture specifies */
 #define INTID_VIRTUAL_TIMER 27
 
 #endif

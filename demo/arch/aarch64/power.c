@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starts CPUs, idles, and switches off or resets the machine by PSCI calls to the firmware. Semihosting
- * passes on the exit status.
+ * Starts CPUs, idles, and switches off or resets the machine by PSCI calls to the firmware. A semihosting
+ * call passes the exit status to QEMU.
  */
 #include "arch.h"
 #include "calls.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first instructions of each CPU: switch to EL1 if entered at EL2, turn on MMU and caches before any
- * exclusive instruction, set up a stack, and call C. The identity map is initialized statically, so nothing
- * is written before that.
+ * The first instructions of each CPU: switch to EL1 if entered at EL2, turn on MMU and caches, set up a
+ * stack, and call C. Exclusive instructions may be used only after the caches are on. The identity map is
+ * initialized statically, so no memory is written while the caches are off.
  */
 
 #define HCR_EL2_RW (1 << 31)
@@ -11,7 +11,10 @@
 #define ICC_SRE_EL2 S3_4_C12_C9_5
 #define ICC_SRE_ENABLE 9
 
-/* Attribute 0: device nGnRE; attribute 1: normal memory, write-back. */
+/*
+ * Memory types for page table entries: index 0 is device memory (nGnRE), index 1 is normal memory
+ * (write-back).
+ */
 #define MAIR_VALUE 0xff04
 /*
  * 39-bit addresses, 4 KiB pages, cacheable and inner-shareable table walks, no upper half, 40-bit physical
@@ -19,7 +22,7 @@
  */
 #define TCR_VALUE (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 | 2 << 32)
 #define SCTLR_RES1 0x30d00800
-/* MMU, data cache, stack alignment check at EL1 and EL0, instruction cache. */
+/* Turns on the MMU, the data cache, the stack alignment checks at EL1 and EL0, and the instruction cache. */
 #define SCTLR_ON (SCTLR_RES1 | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 12)
 
 	.macro	load_address reg, symbol
@@ -29,7 +32,10 @@
 
 	.section .text.start, "ax"
 
-/* The boot CPU. x0 is the device tree if the loader follows Linux's boot protocol, otherwise 0. */
+/*
+ * The boot CPU. x0 is the address of the device tree if the loader follows Linux's boot protocol, otherwise
+ * 0.
+ */
 	.globl	_start
 _start:
 	mov	x19, x0
@@ -63,7 +69,7 @@ secondary_start:
 	mov	x30, xzr
 	b	secondary_main
 
-/* May be called at EL1 or EL2. Returns at EL1 with interrupts masked. */
+/* Switches to EL1 if the CPU is at EL2. Returns at EL1 with interrupts masked. */
 enter_el1:
 	mrs	x0, CurrentEL
 	cmp	x0, #(2 << 2)
@@ -81,7 +87,7 @@ enter_el1:
 	mrs	x0, mpidr_el1
 	msr	vmpidr_el2, x0
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(0xf << 24)	/* if the GIC has system registers, EL1 may use them */
+	tst	x0, #(0xf << 24)	/* if the GIC has system registers, EL1 gets access to them */
 	b.eq	1f
 	mov	x0, #ICC_SRE_ENABLE
 	msr	ICC_SRE_EL2, x0

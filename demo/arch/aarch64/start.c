@@ -9,7 +9,7 @@
 #include "mmu.h"
 #include "platform.h"
 
-/* Affinity fields of MPIDR_EL1, by which firmware and device tree identify a CPU. */
+/* The affinity fields of MPIDR_EL1. The firmware and the device tree identify a CPU by them. */
 #define MPIDR_AFFINITY UINT64_C(0xff00ffffff)
 
 _Noreturn void boot_main(const void *device_tree)
@@ -36,7 +36,7 @@ _Noreturn void secondary_main(void)
 	cpu_main();
 }
 
-/* Prepares a frame in which arch_switch restores `entry` as its return address. */
+/* Prepares the first stack frame of a thread, from which arch_switch continues at `entry`. */
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	uint64_t *frame = (uint64_t *)stack_top - 12;

@@ -7,7 +7,8 @@
 extern char secondary_start[];
 
 /*
- * Called by start.S on the boot stack and on the idle thread's stack. MMU and caches are on, interrupts off.
+ * Called by start.S, with MMU and caches on and interrupts off: boot_main on the boot stack, secondary_main
+ * on the stack of the CPU's idle thread.
  */
 _Noreturn void boot_main(const void *device_tree);
 _Noreturn void secondary_main(void);

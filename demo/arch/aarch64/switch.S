@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers are in a frame of 96 bytes, x19 first, x29 and x30 last. In a new
- * thread's frame (start.c), x30 is its entry. The function returns through x2 and sets x30 to 0, so that a
- * backtrace ends at the entry of a thread.
+ * arch_switch saves the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. In a new
+ * thread's frame (start.c), x30 is the thread's entry function. arch_switch returns through x2 and sets x30
+ * to 0, so that a thread's backtrace ends at its entry function.
  */
 	.text
 	.globl	arch_switch

@@ -19,7 +19,7 @@ enum {
 	CLASS_BRK = 0x3c,
 };
 
-/* The upper bits of ESR_EL1[5:0] in an abort. The lower two bits are the level of the page table. */
+/* Kinds of faults: bits 5:2 of ESR_EL1 after an abort. Bits 1:0 are the level of the page table. */
 enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 
 #endif

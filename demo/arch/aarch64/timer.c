@@ -20,7 +20,7 @@ void arch_timer_stop(void)
 	__asm__ volatile("isb");
 }
 
-/* If a tick is more than a period late, the missed ticks are dropped. */
+/* If the CPU handles a tick more than one period too late, drops the ticks that it has missed. */
 void timer_next(void)
 {
 	uint64_t period = arch_clock_hz() / TICK_HZ;

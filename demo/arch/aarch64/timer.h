@@ -3,7 +3,7 @@
 #ifndef DEMO_ARCH_TIMER_H
 #define DEMO_ARCH_TIMER_H
 
-/* Sets the next tick, one period after the current one. Called when the tick has fired. */
+/* Sets the time of the next tick, one period after the time of the current one. Called when a tick occurs. */
 void timer_next(void);
 
 #endif

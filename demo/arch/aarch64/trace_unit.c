@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The Statistical Profiling Extension, with the interrupt INTID_PROFILING (gic.c), and CoreSight. QEMU's
- * emulated CPUs and machine have neither.
+ * Drivers for the Statistical Profiling Extension, with the interrupt INTID_PROFILING (gic.c), and for
+ * CoreSight. QEMU's aarch64 CPUs and machines have neither.
  */
 #include <ktrace/hwt_coresight.h>
 #include <ktrace/hwt_spe.h>

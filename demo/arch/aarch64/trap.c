@@ -10,7 +10,7 @@
 #include "panic.h"
 #include "syndrome.h"
 
-/* Vectors of exceptions taken at EL1 with SP_EL1. */
+/* Exceptions taken at EL1 with SP_EL1: their indices in the vector table. */
 enum { VECTOR_SYNC = 4, VECTOR_IRQ = 5 };
 
 /* Instructions that this file recognizes. */
@@ -68,8 +68,8 @@ static void synchronous(struct trap_frame *frame)
 }
 
 /*
- * If ktrace_arch_thread() was interrupted between its two instructions, restarts it, because the thread may
- * continue on another CPU.
+ * If the interrupt came between the two instructions of ktrace_arch_thread(), makes the thread repeat both,
+ * because it may continue on another CPU.
  */
 static void restart_context_read(struct trap_frame *frame)
 {

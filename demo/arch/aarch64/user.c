@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The meaning of a user program's registers. A system call is svc #0 with the number in x8 and arguments in
- * x0 to x5. The result is in x0.
+ * Access to a user program's registers. A system call is svc #0 with the number in x8 and arguments in x0 to
+ * x5. The result is in x0.
  */
 #include "user.h"
 
@@ -9,7 +9,7 @@
 
 enum { REGISTER_CALL = 8, REGISTER_RETURN = 30 };
 
-/* SPSR_EL1 of user mode: mode and masks are 0; only the flags belong to the program. */
+/* Values of SPSR_EL1 in user mode: all bits are 0, except the flags, which belong to the program. */
 #define SPSR_USER  UINT64_C(0)
 #define SPSR_FLAGS UINT64_C(0xf0000000)
 

@@ -7,7 +7,7 @@
 #include "syndrome.h"
 #include "user.h"
 
-/* Vectors of exceptions taken from a lower exception level. */
+/* Exceptions taken from a lower exception level: their indices in the vector table. */
 enum { VECTOR_USER_SYNC = 8, VECTOR_USER_IRQ = 9 };
 
 static void user_abort(uintptr_t address, uintptr_t ip, uint32_t esr, unsigned flags)
@@ -54,9 +54,7 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 
 void user_trap(struct user_frame *frame, unsigned vector)
 {
-	/*
-	 * These registers are read first, because another exception may occur as soon as interrupts are on.
-	 */
+	/* Reads these registers first: another exception may overwrite them as soon as interrupts are on. */
 	uint32_t esr = (uint32_t)arch_sysreg_read(esr_el1);
 	uintptr_t address = arch_sysreg_read(far_el1);
 

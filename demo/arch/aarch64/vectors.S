@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The exception vectors: save all registers in a struct trap_frame on the current stack, call trap(), and
- * restore them. On an exception from user mode, the kernel stack is empty; then a struct user_frame, which
- * begins with a trap_frame, is saved and user_trap() is called.
+ * restore them. An exception from user mode finds the kernel stack empty. It saves a struct user_frame, which
+ * begins with a trap_frame, and calls user_trap().
  */
 
 #define FRAME_SIZE 272
@@ -21,8 +21,8 @@
 	.endm
 
 	/*
-	 * Saves all registers that `vector` has not saved, except x30 and the stack pointer. Changes x2 and
-	 * x3.
+	 * Saves all registers that the macro `vector` has not saved, except x30 and the stack pointer.
+	 * Changes x2 and x3.
 	 */
 	.macro	save_registers
 	stp	x2, x3, [sp, #16]
@@ -95,7 +95,7 @@ from_user:
 	stp	x30, x2, [sp, #FRAME_X30]
 	mrs	x2, tpidr_el0
 	str	x2, [sp, #USER_FRAME_THREAD_POINTER]
-	mov	x29, xzr		/* a kernel backtrace ends here */
+	mov	x29, xzr		/* a kernel backtrace ends at this frame */
 	mov	x0, sp
 	bl	user_trap
 to_user:

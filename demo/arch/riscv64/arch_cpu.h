@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The highest GiB of the lower half in Sv39. The window is the part of this GiB that one page table maps. */
+/* The window is the first 2 MiB of the highest GiB of Sv39's lower half: one page table maps it. */
 #define ARCH_WINDOW_BASE UINT64_C(0x3fc0000000)
 #define ARCH_WINDOW_SIZE UINT64_C(0x200000)
 
@@ -39,8 +39,8 @@ static inline struct cpu *arch_this_cpu(void)
 }
 
 /*
- * For ktrace: reads trace_context of struct cpu with one instruction, so that the thread cannot migrate in
- * between.
+ * For ktrace: reads trace_context of struct cpu with one instruction, so that the thread cannot move to
+ * another CPU in between.
  */
 #define KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread

@@ -7,7 +7,10 @@
 
 struct user_frame {
 	struct trap_frame registers; /* including x[4], tp */
-	/* tp of the CPU that runs the program: stored before the return to user mode, loaded on entry. */
+	/*
+	 * The value of tp for kernel code on the CPU that runs the program. Stored before the return to user
+	 * mode, loaded at the next trap from user mode.
+	 */
 	uint64_t kernel_tp;
 	uint64_t unused; /* padding that keeps the stack pointer a multiple of 16 */
 };

@@ -7,10 +7,10 @@
 
 #define CAUSE_IS_INTERRUPT (UINT64_C(1) << 63)
 
-/* Numbers of interrupts, with CAUSE_IS_INTERRUPT. */
+/* Numbers of interrupts; scause contains the number plus CAUSE_IS_INTERRUPT. */
 enum { INTERRUPT_SOFTWARE = 1, INTERRUPT_TIMER = 5 };
 
-/* Numbers of exceptions, without CAUSE_IS_INTERRUPT. */
+/* Numbers of exceptions. */
 enum {
 	CAUSE_ILLEGAL_INSTRUCTION = 2,
 	CAUSE_BREAKPOINT = 3,
@@ -20,6 +20,7 @@ enum {
 	CAUSE_STORE_PAGE_FAULT = 15,
 };
 
-#define ECALL_SIZE 4 /* sepc is the address of the ecall instruction itself */
+/* Bytes to add to sepc after a system call: sepc is the address of the ecall instruction itself. */
+#define ECALL_SIZE 4
 
 #endif

@@ -14,10 +14,14 @@ uint64_t arch_clock_hz(void)
 	return machine.timebase_hz;
 }
 
-/* Sets this hart's timer by a call to machine mode, which offers no other call. */
+/*
+ * Sets this hart's timer by an ecall to machine mode. This is the only service of machine mode, so it has no
+ * number.
+ */
 static void set_timer(uint64_t when)
 {
-	register uint64_t a0 __asm__("a0") = when; /* no function call between here and the ecall */
+	/* No function call may come between here and the ecall, because it could change a0. */
+	register uint64_t a0 __asm__("a0") = when;
 
 	__asm__ volatile("ecall" : : "r"(a0) : "memory");
 }
@@ -38,7 +42,7 @@ void arch_timer_stop(void)
 	tick_at(UINT64_MAX);
 }
 
-/* If a tick is more than a period late, the missed ticks are dropped. */
+/* If the hart handles a tick more than one period too late, drops the ticks that it has missed. */
 void clint_timer_next(void)
 {
 	uint64_t period = arch_clock_hz() / TICK_HZ;
@@ -58,8 +62,8 @@ void clint_interrupt_hart(uint64_t hart)
 }
 
 /*
- * A hart has only one software interrupt. A word for each CPU shows that the interrupt was raised for the
- * doorbell.
+ * A hart has only one software interrupt, used for IPIs and doorbells. The word of a CPU is 1 if its doorbell
+ * was rung.
  */
 static uint32_t doorbells[CPU_MAX];
 
@@ -74,7 +78,7 @@ void arch_doorbell_ring(const struct cpu *cpu)
 	clint_interrupt_hart(cpu->hardware_id);
 }
 
-/* No controller waits for the end of the interrupt. */
+/* Does nothing: no interrupt controller needs to know that the interrupt was handled. */
 void arch_doorbell_end(void)
 {
 }
@@ -84,7 +88,7 @@ void arch_ipi_send(const struct cpu *cpu)
 	clint_interrupt_hart(cpu->hardware_id);
 }
 
-/* In supervisor mode there is no interrupt that a hart takes while interrupts are masked. */
+/* Supervisor mode has no non-maskable interrupts. */
 bool arch_nmi_send(const struct cpu *cpu)
 {
 	(void)cpu;

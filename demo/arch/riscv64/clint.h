@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sets the next tick, one period after the current one. Called when the tick has fired. */
+/* Sets the time of the next tick, one period after the time of the current one. Called when a tick occurs. */
 void clint_timer_next(void);
 
 /* Raises the software interrupt of a hart, which may be asleep. */
 void clint_interrupt_hart(uint64_t hart);
 
-/* Returns true once for each doorbell interrupt of this CPU. */
+/* Returns true if the doorbell of this CPU has been rung since the last call. */
 bool clint_doorbell_rang(void);
 
 #endif

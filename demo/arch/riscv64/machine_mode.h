@@ -3,8 +3,9 @@
  * Services of machine mode for the kernel, which runs in supervisor mode: machine_mode.S.
  *
  * Machine software interrupts are forwarded as supervisor software interrupts, so an IPI is one store to the
- * CLINT. A timer interrupt is forwarded once; ecall with a0 = time sets the time of the next timer interrupt
- * and clears the pending one. All other traps are delegated. Assembly includes this header, too.
+ * CLINT. A timer interrupt is forwarded, and the timer is then off. An ecall with a time in a0 sets the timer
+ * again and clears the pending interrupt. All other traps go directly to supervisor mode (delegation).
+ * Assembly includes this header, too.
  */
 #ifndef DEMO_ARCH_MACHINE_MODE_H
 #define DEMO_ARCH_MACHINE_MODE_H

@@ -8,20 +8,20 @@
 #define MIB (UINT64_C(1) << 20)
 
 /*
- * Bits of entries. Accessed and dirty are set in advance, because a processor may fault instead of setting
- * them.
+ * Bits of entries. All entries have the bits Accessed and Dirty set, because some processors fault if these
+ * bits are clear.
  */
 #define READ	       UINT64_C(0x02)
 #define WRITE	       UINT64_C(0x04)
 #define EXECUTE	       UINT64_C(0x08)
-#define USER	       UINT64_C(0x10) /* accessible only to user mode */
+#define USER	       UINT64_C(0x10) /* user mode can access the page, supervisor mode cannot */
 #define GLOBAL	       UINT64_C(0x20)
 #define ACCESSED_DIRTY UINT64_C(0xc0)
 
 #define RAM_PAGE  (MMU_VALID | READ | WRITE | GLOBAL | ACCESSED_DIRTY)
 #define USER_PAGE (MMU_VALID | READ | ACCESSED_DIRTY)
 
-/* In an entry, the physical address is shifted right by 2. */
+/* Builds an entry, in which the physical address is shifted right by 2. */
 #define ENTRY(address, bits) ((uint64_t)(address) >> 2 | (bits))
 
 #define SATP_SV39	(UINT64_C(8) << 60)
@@ -29,8 +29,8 @@
 #define SATP_ROOT_MASK	((UINT64_C(1) << 44) - 1)
 
 /*
- * One entry for each GiB: devices, PCI's window, the first GiB of RAM. Initialized statically, because it is
- * used from the first instructions.
+ * The kernel's root table. Each entry maps a GiB: devices, PCI's window, the first GiB of RAM. It is
+ * initialized statically, because the hart's first instructions use it.
  */
 page_table identity_map = {
 	ENTRY(0, RAM_PAGE),
@@ -42,7 +42,10 @@ static page_table lowest_middle, lowest_leaves, window_middle, window_leaves;
 _Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)MMU_ENTRIES * PAGE_SIZE,
 	       "the window is one leaf table at the start of a GiB");
 
-/* Unmaps the lowest page, so that null pointers fault. The memory around it is mapped with smaller pages. */
+/*
+ * Unmaps the lowest page, so that null pointers fault. The rest of its GiB is then mapped with pages of 4 KiB
+ * and 2 MiB.
+ */
 static void unmap_null(void)
 {
 	for (uint64_t i = 1; i < MMU_ENTRIES; i++) {
@@ -125,7 +128,7 @@ uintptr_t arch_unmap(uintptr_t address)
 	return mmu_entry_address(old);
 }
 
-/* Flushes only this CPU's TLB; the portable kernel calls it on each CPU. */
+/* Flushes the page only from this hart's TLB. The portable kernel calls this function on each CPU. */
 void arch_tlb_flush(uintptr_t address)
 {
 	__asm__ volatile("sfence.vma %0, zero" : : "r"(address) : "memory");
@@ -136,7 +139,7 @@ uint64_t mmu_table_entry(uintptr_t table)
 	return ENTRY(table, MMU_VALID);
 }
 
-/* If `access` is 0, only the kernel can access the page. */
+/* Builds a table entry for a user page. If `access` is 0, only the kernel can access the page. */
 uint64_t mmu_user_entry(uintptr_t page, unsigned access)
 {
 	uint64_t entry = ENTRY(page, USER_PAGE);
@@ -163,14 +166,14 @@ uintptr_t mmu_entry_address(uint64_t entry)
 }
 
 /*
- * Flushes the TLB and the instruction cache: a hart may have cached even invalid entries, and instructions
- * that another hart has replaced.
+ * Flushes the TLB and the instruction cache: a hart may have cached outdated entries, even invalid ones, and
+ * instructions that another hart has replaced since.
  */
 void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	uintptr_t root = space ? space->root : (uintptr_t)identity_map;
 
-	(void)next; /* in user mode, sscratch points into that thread's stack (vectors.S) */
+	(void)next; /* not used: on the return to user mode, vectors.S sets sscratch to the thread's stack */
 	if (root == current_root())
 		return;
 	arch_csr_write(satp, SATP_SV39 | root >> SATP_ROOT_SHIFT);

@@ -11,19 +11,19 @@
 #define PLATFORM_PCI_MEMORY	   0x40000000
 #define PLATFORM_PCI_MEMORY_SIZE   0x40000000
 
-/* Slots for virtio devices. */
+/* Register blocks of the virtio devices: address of the first one, distance, number. */
 #define PLATFORM_VIRTIO	       0x10001000
 #define PLATFORM_VIRTIO_STRIDE 0x1000
 #define PLATFORM_VIRTIO_COUNT  8
 
-/* Registers of the CLINT: 4 bytes for each hart in the first array, 8 in the second. */
+/* Arrays of CLINT registers, one register for each hart: 4 bytes each in the first array, 8 in the second. */
 #define CLINT_SOFTWARE_INTERRUPT PLATFORM_CLINT
 #define CLINT_TIME_COMPARE	 (PLATFORM_CLINT + 0x4000)
 
-/* Used if the device tree does not contain the frequency. */
+/* Frequency of the clock, used if the device tree does not contain it. */
 #define PLATFORM_TIMEBASE_HZ 10000000
 
-/* Harts with this number or a higher one are not used. */
+/* Number of harts that can be used: harts 0 to PLATFORM_HARTS - 1. */
 #define PLATFORM_HARTS 8
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Starts CPUs, idles, and switches off or resets the machine by a store to its "finisher" device. */
+/*
+ * Starts CPUs, idles, and switches off or resets the machine by a store to the machine's "finisher" device.
+ */
 #include "arch.h"
 #include "clint.h"
 #include "cpu.h"

@@ -13,9 +13,13 @@
 #define MSTATUS_MPP_SUPERVISOR (1 << 11)
 #define MSTATUS_MPIE (1 << 7)
 #define SATP_SV39 8
-#define PMP_EVERYTHING 0x1f		/* a PMP entry: one naturally aligned range; read, write, execute */
-#define COUNTERS_ALL 7			/* cycle, time and instret may be read in supervisor mode */
-/* All exceptions that supervisor mode can handle, except its own ecall, and all supervisor interrupts. */
+/* Value of a PMP entry: one naturally aligned range that may be read, written and executed. */
+#define PMP_EVERYTHING 0x1f
+#define COUNTERS_ALL 7			/* supervisor mode may read cycle, time and instret */
+/*
+ * Exceptions and interrupts that go directly to supervisor mode. An ecall from supervisor mode goes to
+ * machine mode.
+ */
 #define DELEGATED_EXCEPTIONS 0xb1ff
 #define DELEGATED_INTERRUPTS (INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER | \
 	INTERRUPT_SUPERVISOR_EXTERNAL)
@@ -65,7 +69,7 @@ wait_for_call:
 	la	ra, secondary_main
 	j	enter_supervisor_mode
 
-/* Continues at ra in supervisor mode. Preserves a0. */
+/* Switches to supervisor mode and continues at ra. Preserves a0. */
 enter_supervisor_mode:
 	csrw	mepc, ra
 	li	t0, MSTATUS_MPP | MSTATUS_MPIE

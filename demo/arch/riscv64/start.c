@@ -7,7 +7,7 @@
 #include "machine.h"
 #include "mmu.h"
 
-/* The hart that start.S lets boot. */
+/* The hart that boots; start.S makes all others wait. */
 #define BOOT_HART 0
 
 _Noreturn void boot_main(const void *device_tree)
@@ -26,13 +26,13 @@ void arch_init(void)
 	mmu_init(machine.memory_base, machine.memory_size);
 }
 
-/* start.S has already initialized everything for each CPU. */
+/* Nothing to initialize: start.S has done everything for this CPU. */
 _Noreturn void secondary_main(void)
 {
 	cpu_main();
 }
 
-/* Prepares a frame in which arch_switch restores `entry` as its return address. */
+/* Prepares the first stack frame of a thread, from which arch_switch continues at `entry`. */
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	uint64_t *frame = (uint64_t *)stack_top - 14;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers are in a frame of 112 bytes; start.c builds the frame of a new
- * thread. The function returns through t0 and sets ra to 0, so that a backtrace ends at the entry of a
- * thread.
+ * arch_switch saves the callee-saved registers in a frame of 112 bytes; start.c builds the frame of a new
+ * thread. arch_switch returns through t0 and sets ra to 0, so that a thread's backtrace ends at its entry
+ * function.
  */
 	.text
 	.globl	arch_switch

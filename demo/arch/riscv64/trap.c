@@ -20,8 +20,8 @@ static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 }
 
 /*
- * Clears the interrupt before checking its reason, so that no interrupt is lost. After a doorbell, raises the
- * interrupt again, because there may have been an IPI as well.
+ * Clears the pending bit before checking the reason, so that no later interrupt is lost. After a doorbell,
+ * sets the pending bit again, because an IPI may have arrived as well.
  */
 static void software_interrupt(const struct trap_frame *frame)
 {
@@ -49,8 +49,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 }
 
 /*
- * The TLB of this hart may be out of date: it may show a page as not mapped that another hart has mapped in
- * the meantime. In that case this hart only flushes its TLB.
+ * Handles a page fault in the kernel. The page may be mapped although this hart's TLB shows it as not mapped:
+ * another hart may have mapped it meanwhile. In that case only flushes this hart's TLB.
  */
 static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {

@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 struct trap_frame {
-	/* x[2] is the value before the trap. x[0] is not saved; x[4] is saved only for user mode. */
+	/*
+	 * x[n] is register xn before the trap. x[0] is not saved; x[4] is saved only by traps from user mode.
+	 */
 	uint64_t x[32];
 	uint64_t sepc;
 	uint64_t sstatus;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The meaning of a user program's registers. A system call is ecall with the number in a7 and arguments in a0
- * to a5. The result is in a0.
+ * Access to a user program's registers. A system call is ecall with the number in a7 and arguments in a0 to
+ * a5. The result is in a0.
  */
 #include "user.h"
 
@@ -9,7 +9,7 @@
 
 enum { REGISTER_RETURN = 1, REGISTER_SP = 2, REGISTER_TLS = 4, REGISTER_ARGUMENTS = 10, REGISTER_CALL = 17 };
 
-/* sstatus of user mode: interrupts on, 64-bit registers, no floating point. */
+/* Value of sstatus in user mode: interrupts on, 64-bit registers, no floating point. */
 #define SSTATUS_USER (UINT64_C(1) << 5 | UINT64_C(2) << 32)
 
 #define STACK_ALIGNMENT 16

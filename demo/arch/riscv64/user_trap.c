@@ -8,8 +8,8 @@
 #include "user.h"
 
 /*
- * Handles a page fault. The hart may have cached an older entry than the current one, so this function
- * flushes the address from the TLB at its end.
+ * Handles a page fault. The hart's TLB may contain an outdated entry for the address, so this function
+ * finally flushes the address from the TLB.
  */
 static void fault(uintptr_t address, uintptr_t ip, unsigned flags)
 {
@@ -55,7 +55,7 @@ static void exception(struct user_frame *frame, uint64_t cause, uintptr_t value)
 
 void user_trap(struct user_frame *frame)
 {
-	/* These registers are read first, because another trap may occur as soon as interrupts are on. */
+	/* Reads these registers first: another trap may overwrite them as soon as interrupts are on. */
 	uint64_t cause = arch_csr_read(scause);
 	uintptr_t value = arch_csr_read(stval);
 

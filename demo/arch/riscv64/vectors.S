@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The supervisor's trap entry. In the kernel, sscratch is 0: saves all registers except tp in a struct
- * trap_frame on the current stack, calls trap(), and restores them. tp is not restored, because the thread
- * may have moved to another CPU.
+ * The supervisor's trap entry. While kernel code runs, sscratch is 0. A trap then saves all registers except
+ * tp in a struct trap_frame on the current stack, calls trap(), and restores the registers. tp is not
+ * restored, because the thread may have moved to another CPU.
  *
- * In user mode, sscratch points to a struct user_frame at the top of the thread's stack. The user_frame
- * begins with a trap_frame. In user mode, tp belongs to the program and is saved; the CPU's tp is loaded from
- * the frame. Then user_trap() is called.
+ * While a program runs, sscratch points to a struct user_frame at the top of the thread's kernel stack. The
+ * user_frame begins with a trap_frame. In user mode, tp belongs to the program: a trap saves it, loads the
+ * kernel's tp from the frame, and calls user_trap().
  */
 
 #define FRAME_SIZE 272
@@ -65,7 +65,7 @@ from_user:
 	csrrw	t0, sscratch, zero
 	sd	t0, FRAME_SP(sp)
 	save_status
-	li	s0, 0			/* a kernel backtrace ends here */
+	li	s0, 0			/* a kernel backtrace ends at this frame */
 	mv	a0, sp
 	call	user_trap
 to_user:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reader of flattened device trees. The tree is trusted to describe the machine, but not to be well-formed:
- * each read is checked against the size in the header. The walk stops at the first error and keeps what was
- * read before.
+ * Reader of flattened device trees. What the tree says about the machine is trusted, but the tree may be
+ * malformed: each read is checked against the size in the header. The walk stops at the first error and keeps
+ * what was read before.
  */
 #include "fdt.h"
 
@@ -13,7 +13,7 @@
 
 enum fdt_token { FDT_BEGIN_NODE = 1, FDT_END_NODE, FDT_PROPERTY, FDT_NOP };
 
-/* Byte offsets of the header's words. */
+/* Byte offsets of 32-bit words in the header, and the size of the header. */
 enum { FDT_OFF_TOTAL = 4, FDT_OFF_STRUCT = 8, FDT_OFF_STRINGS = 12, FDT_HEADER_BYTES = 40 };
 
 /* Kinds of nodes. The depth of the root is 0, of "/chosen" 1, of "/cpus/cpu@0" 2. */
@@ -24,7 +24,7 @@ struct walk {
 	uint32_t size;
 	uint32_t at;
 	int depth;
-	enum fdt_node outer; /* kind of the enclosing node at depth 1 */
+	enum fdt_node outer; /* kind of the node at depth 1 that contains the current node */
 	enum fdt_node node;  /* the innermost node */
 };
 
@@ -76,7 +76,7 @@ static bool next_word(struct walk *walk, uint32_t *word)
 	return true;
 }
 
-/* Skips bytes and the padding to the next word. Returns false at the end of the tree. */
+/* Skips bytes, and padding up to the next multiple of 4. Returns false at the end of the tree. */
 static bool skip(struct walk *walk, uint32_t bytes)
 {
 	uint64_t at = ((uint64_t)walk->at + bytes + 3) & ~UINT64_C(3);

@@ -12,7 +12,7 @@
 struct fdt_facts machine;
 static uintptr_t tree_base;
 
-/* The end of the image, including boot stack and tables; from the linker script. */
+/* The end of the kernel image, including boot stack and page tables. Defined by the linker script. */
 extern char image_end[];
 
 void machine_read(const void *tree, uint64_t boot_hardware_id)
@@ -57,7 +57,10 @@ static size_t add_range(struct memory_range *ranges, size_t count, size_t max, u
 	return count;
 }
 
-/* Free RAM is after the image, up to user memory. QEMU may have placed the device tree in this RAM. */
+/*
+ * Returns the free RAM: from the end of the image up to USER_BASE, except the device tree, which QEMU may
+ * have placed there.
+ */
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
 	uintptr_t start = (uintptr_t)image_end;

@@ -9,12 +9,12 @@
 #include "fdt.h"
 
 /*
- * Reads the tree, which remains in memory. If there is no tree, the facts about the machine remain empty, and
- * a later machine_check panics. Requires: boot CPU, before kmain.
+ * Reads the device tree, which must remain in memory. If there is none, the facts about the machine remain
+ * empty, and machine_check will panic. Requires: boot CPU, before kmain.
  */
 void machine_read(const void *tree, uint64_t boot_hardware_id);
 
-/* Panics if there was no tree. Requires: the console works. */
+/* Panics if machine_read found no device tree. Requires: the console works. */
 void machine_check(void);
 
 /* Returns the hardware number of cpus[n]; n < arch_cpu_count(). */

@@ -24,7 +24,7 @@ static uint64_t *table_of(uint64_t entry)
 
 /*
  * Returns the entry for a page of user memory. Returns NULL if the address is outside user memory, or if a
- * table is missing and is not created.
+ * table is missing and `create` is false or there is no memory.
  */
 static uint64_t *find(const struct arch_space *space, uintptr_t address, bool create)
 {
@@ -40,10 +40,7 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 
 			if (!fresh)
 				return NULL;
-			/*
-			 * The stores that clear the new table must be visible before its entry: another CPU
-			 * must see an empty table.
-			 */
+			/* A CPU that sees the new entry must also see the cleared table. */
 			__atomic_store_n(entry, mmu_table_entry((uintptr_t)fresh), __ATOMIC_RELEASE);
 		}
 		table = table_of(*entry);
@@ -51,7 +48,7 @@ static uint64_t *find(const struct arch_space *space, uintptr_t address, bool cr
 	return &table[address >> PAGE_SHIFT & (MMU_ENTRIES - 1)];
 }
 
-/* Removes an entry from this CPU's TLB before it may be replaced. */
+/* Makes an entry invalid and flushes it from this CPU's TLB. Required before the entry is replaced. */
 static void clear(uint64_t *entry, uintptr_t address)
 {
 	__atomic_store_n(entry, 0, __ATOMIC_RELAXED);

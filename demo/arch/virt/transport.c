@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Devices of QEMU's virt machines that can transport a trace. platform.h contains their addresses. */
+/* The devices of QEMU's virt machines to which a trace can be dumped. platform.h contains their addresses. */
 #include <ktrace/transport.h>
 
 #include "arch.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The frames of user programs. */
+/*
+ * Access to the saved registers (user frame) of a thread, as far as it is the same on all machines of this
+ * folder.
+ */
 #include "arch_user.h"
 
 #include "thread.h"

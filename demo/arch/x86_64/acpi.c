@@ -8,7 +8,7 @@
 #define MADT_LOCAL_APIC	   0
 #define LOCAL_APIC_ENABLED 1u
 
-/* Sleep type and enable bit. The values for S5 are those of QEMU's machines. */
+/* Values that switch the power off: sleep type S5, as in QEMU's machines, and the enable bit. */
 #define SLEEP_S5	 (0u << 10 | 1u << 13)
 #define REDUCED_SLEEP_S5 (5u << 2 | 1u << 5)
 
@@ -42,10 +42,12 @@ struct madt_local_apic {
 struct fadt {
 	struct table_header header;
 	uint8_t unused[28];
-	uint32_t pm1a_control; /* I/O port that switches the power off; 0 on hardware-reduced machines */
+	/* I/O port that switches the power off; 0 if the machine is "hardware-reduced". */
+	uint32_t pm1a_control;
 	uint8_t unused2[180];
 	/*
-	 * on hardware-reduced machines: address of the byte register that switches the power off; otherwise 0
+	 * Address of the byte register that switches the power off if the machine is "hardware-reduced",
+	 * otherwise 0.
 	 */
 	uint64_t sleep_control;
 } __attribute__((packed));
@@ -59,7 +61,10 @@ static unsigned apic_id_count;
 static uint16_t power_port;
 static volatile uint8_t *power_register;
 
-/* Reads the APIC ids. The boot CPU is always first. CPUs beyond CPU_MAX are only counted. */
+/*
+ * Reads the APIC ids of the CPUs. The boot CPU becomes the first. At most CPU_MAX ids are stored, but all
+ * CPUs are counted.
+ */
 static void madt_read(const struct madt *madt)
 {
 	const uint8_t *at = madt->entries;
@@ -98,7 +103,8 @@ static void table_read(uint64_t address)
 }
 
 /*
- * Old firmware lists its tables with 32-bit addresses; new firmware may list them only with 64-bit addresses.
+ * Reads the list of tables: from revision 2 on, the list with 64-bit addresses if there is one; otherwise the
+ * list with 32-bit addresses.
  */
 void acpi_init(uintptr_t address)
 {

@@ -49,7 +49,10 @@ void apic_init(void)
 {
 	outb(PIC1_DATA, 0xff);
 	outb(PIC2_DATA, 0xff);
-	/* Must be first: while the APIC is disabled, all local interrupts are masked. */
+	/*
+	 * First enables the APIC: while it is disabled, all local interrupts are masked and cannot be
+	 * unmasked.
+	 */
 	apic_write(APIC_SPURIOUS, SPURIOUS_ENABLE | VECTOR_SPURIOUS);
 	apic_write(APIC_TASK_PRIORITY, 0);
 	apic_write(APIC_LVT_TIMER, LVT_MASKED);
@@ -86,8 +89,8 @@ void apic_timer_run(uint32_t initial, bool periodic)
 }
 
 /*
- * Writes a command, which consists of two registers. No interrupt may come in between. An NMI may, because
- * NMI handlers send no commands.
+ * Writes a command, which consists of two registers. Interrupts are off between the two writes, because
+ * interrupt handlers send commands. NMI handlers send none.
  */
 static void apic_command(uint32_t id, uint32_t command)
 {

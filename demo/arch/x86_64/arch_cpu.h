@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The second 512 GiB of the address space; the first contains the identity map. */
+/*
+ * The window, at the start of the second 512 GiB of the address space. The first 512 GiB contain the identity
+ * map.
+ */
 #define ARCH_WINDOW_BASE 0x8000000000ul
 #define ARCH_WINDOW_SIZE (64ul << 20)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From the loader to C. The boot CPU enters through the PVH note in 32-bit protected mode with paging off;
- * EBX points to the start info. Every other CPU enters by a SIPI in 16-bit real mode at TRAMPOLINE.
+ * The way of each CPU from its first instruction to C code. The boot CPU enters through the PVH note in
+ * 32-bit protected mode with paging off; EBX points to the start info. Every other CPU enters by a SIPI in
+ * 16-bit real mode at TRAMPOLINE.
  *
  * Both load the same page tables: the first 16 GiB are identity-mapped in 2 MiB pages, except the first 2
  * MiB, which have 4 KiB pages.
@@ -46,7 +47,7 @@ fill_page_tables:
 	add $8, %edi
 	loop 1b
 
-	/* EDX:EAX is the next entry: the physical address of a 2 MiB page, and flags. */
+	/* EDX:EAX is the next page table entry: the physical address of a 2 MiB page, and flags. */
 	mov $page_directories, %edi
 	mov $PTE_PRESENT_WRITABLE + PTE_LARGE, %eax
 	xor %edx, %edx
@@ -58,7 +59,7 @@ fill_page_tables:
 	adc $0, %edx
 	loop 2b
 
-	/* 4 KiB pages, so that page 0 can be unmapped. */
+	/* Map the first 2 MiB with 4 KiB pages, so that page 0 can be unmapped later. */
 	movl $first_page_table + PTE_PRESENT_WRITABLE, page_directories
 	mov $first_page_table, %edi
 	mov $PTE_PRESENT_WRITABLE, %eax
@@ -98,7 +99,9 @@ boot_long:
 	call boot_cpu_setup
 	call kmain
 
-	/* This code is copied to TRAMPOLINE. Addresses in 16-bit code are relative to it. */
+	/*
+	 * This code is copied to TRAMPOLINE. Therefore 16-bit code computes addresses relative to TRAMPOLINE.
+	 */
 	.code16
 	.globl trampoline_start, trampoline_end
 trampoline_start:

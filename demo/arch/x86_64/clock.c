@@ -9,9 +9,9 @@
 #define PIT_HZ	     1193182u
 #define PIT_CHANNEL0 0x40
 #define PIT_COMMAND  0x43
-#define PIT_ONE_SHOT 0x30 /* channel 0, low byte then high byte, mode 0 */
+#define PIT_ONE_SHOT 0x30 /* command: channel 0, low byte then high byte, mode 0 (one-shot) */
 #define PIT_LATCH    0x00
-#define PIT_STATE    0xe2 /* the next read of channel 0 returns its state instead of its count */
+#define PIT_STATE    0xe2 /* command: the next read of channel 0 returns its state instead of its count */
 #define STATE_ENDED  0x80
 #define PIT_TICKS    23864u /* 20 ms */
 #define READINGS     8
@@ -35,8 +35,8 @@ static uint16_t pit_count(void)
 }
 
 /*
- * Reads all three clocks at one moment. The host may interrupt the CPU in between, so the quickest of several
- * readings is used.
+ * Reads all three clocks, nearly at the same time. The host may interrupt this virtual CPU between the reads,
+ * so the quickest of several attempts is used.
  */
 static struct reading read_clocks(void)
 {
@@ -65,8 +65,8 @@ static void pit_start(void)
 }
 
 /*
- * Returns true if the one-shot count has ended, which takes 55 ms. After that the count has wrapped and does
- * not measure time.
+ * Returns true if the one-shot count has ended, 55 ms after its start. The count has then wrapped and no
+ * longer measures the time.
  */
 static bool pit_has_ended(void)
 {
@@ -74,7 +74,10 @@ static bool pit_has_ended(void)
 	return inb(PIT_CHANNEL0) & STATE_ENDED;
 }
 
-/* Returns false if the host interrupted the CPU for so long that the PIT's one-shot count has ended. */
+/*
+ * Measures both frequencies. Returns false if the measurement is invalid, because the host interrupted this
+ * virtual CPU until after the end of the PIT's one-shot count.
+ */
 static bool measure(void)
 {
 	struct reading begin, end;

@@ -22,7 +22,7 @@ void console_init(void)
 	outb(UART_DATA, 1); /* 115200 baud */
 	outb(UART_INTERRUPTS, 0);
 	outb(UART_LINE, LINE_8N1);
-	outb(UART_FIFO, 0x07);	/* FIFOs on and cleared */
+	outb(UART_FIFO, 0x07);	/* turns the FIFOs on and clears them */
 	outb(UART_MODEM, 0x03); /* DTR, RTS */
 }
 

@@ -10,8 +10,8 @@
 #define IST_STACK_SIZE	 8192
 #define IST_NMI		 1
 #define IST_DOUBLE_FAULT 2
-#define GATE_INTERRUPT	 0x8e00 /* present, ring 0, interrupts off at entry */
-#define GATE_FOR_USER	 0x6000 /* user mode may raise it with INT */
+#define GATE_INTERRUPT	 0x8e00 /* present, entered with interrupts off; only ring 0 may raise it with INT */
+#define GATE_FOR_USER	 0x6000 /* additional bits: user mode may raise it with INT */
 #define TSS_AVAILABLE	 0x89ull
 #define STUB_SIZE	 16
 
@@ -35,7 +35,7 @@ struct table_pointer {
 } __attribute__((packed));
 
 struct descriptors {
-	/* Null, code, data, user data, user code; the TSS takes two entries. */
+	/* Entries: null, code, data, user data, user code, and the TSS, which takes two. */
 	uint64_t gdt[7];
 	struct tss tss;
 	char nmi_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
@@ -96,14 +96,14 @@ void descriptors_load(struct cpu *cpu)
 
 	/*
 	 * The code and data selectors are the same as in the boot GDT, so they need not be reloaded. FS and
-	 * GS are set to null here: otherwise the return to user mode would set them to null and might clear
-	 * the base.
+	 * GS are set to null here. Otherwise the return to user mode would do that, and the CPU might then
+	 * clear their base addresses.
 	 */
 	__asm__ volatile("lgdt %0" : : "m"(gdt));
 	__asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));
 	__asm__ volatile("mov %w0, %%fs; mov %w0, %%gs" : : "r"(0));
 	wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
-	wrmsr(MSR_KERNEL_GS_BASE, 0); /* always 0 in user mode: see own_stack_entry in trap.S */
+	wrmsr(MSR_KERNEL_GS_BASE, 0); /* GS base of user mode, always 0: see own_stack_entry in trap.S */
 	__asm__ volatile("lidt %0" : : "m"(idt));
 }
 

@@ -11,7 +11,10 @@
 #define SELECTOR_DATA	0x10
 #define SELECTOR_CODE32 0x18 /* boot GDT only */
 
-/* Selectors in each CPU's own GDT, with the privilege level of user mode in the low bits. */
+/*
+ * Selectors that exist only in each CPU's own GDT. The low two bits of the user selectors are the privilege
+ * level of user mode.
+ */
 #define SELECTOR_USER_DATA 0x1b
 #define SELECTOR_USER_CODE 0x23
 #define SELECTOR_TSS	   0x28
@@ -35,11 +38,11 @@
 #define VECTOR_TIMER	      0x40
 #define VECTOR_IPI	      0x41
 #define VECTOR_TRACE_UNIT     0x42
-#define VECTOR_DOORBELL	      0x50 /* this vector has a higher priority than timer and IPI */
+#define VECTOR_DOORBELL	      0x50 /* a higher vector than timer and IPI, and so a higher priority */
 #define VECTOR_SPURIOUS	      0xff
 #define VECTOR_SYSTEM_CALL    0x100 /* not a vector of the CPU: stands for the SYSCALL instruction */
 
-/* Offsets of fields of struct cpu, checked in user.c. */
+/* Offsets of fields of struct cpu. user.c checks that they are right. */
 #define CPU_KERNEL_STACK 24
 #define CPU_USER_STACK	 32
 

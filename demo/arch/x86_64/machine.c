@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Starts this and other CPUs, idles, and switches off or resets the machine. */
+/* Initializes each CPU, starts the other CPUs, idles, and switches off or resets the machine. */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
@@ -7,7 +7,7 @@
 #include "x86.h"
 
 #define DEBUG_EXIT 0xf4 /* -device isa-debug-exit,iobase=0xf4 */
-#define NO_DEVICE  0xff /* value of an unused port */
+#define NO_DEVICE  0xff /* the value read from a port to which no device is connected */
 
 extern char trampoline_start[], trampoline_end[];
 
@@ -90,7 +90,7 @@ void arch_reset(void)
 		uint64_t base;
 	} __attribute__((packed)) no_table = { 0, 0 };
 
-	/* An exception without an interrupt table causes a triple fault. */
+	/* An exception while there is no interrupt table causes a triple fault, which resets the machine. */
 	__asm__ volatile("lidt %0; int3" : : "m"(no_table));
 	arch_halt();
 }

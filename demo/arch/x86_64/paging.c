@@ -25,7 +25,7 @@
 
 uint64_t paging_no_execute;
 
-/* The third-level table of the window. It must exist before address spaces copy the root. */
+/* The window's third-level table. It is static, so it exists before address spaces copy the root table. */
 static uint64_t window_pointers[TABLE_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
 uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create)
@@ -40,7 +40,10 @@ uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create)
 
 			if (!fresh)
 				return NULL;
-			/* Upper levels allow all accesses: the lowest level decides. */
+			/*
+			 * The entries of upper levels allow all accesses: only the entry of the lowest level
+			 * restricts them.
+			 */
 			*entry = (uintptr_t)fresh | PTE_PRESENT | PTE_WRITABLE | PTE_USER;
 		}
 		table = entry_table(*entry);

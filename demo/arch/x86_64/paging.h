@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions for page tables, both the kernel's (paging.c) and those of address spaces (space.c). */
+/* Functions for page tables: those of the kernel (paging.c) and those of address spaces (space.c). */
 #ifndef DEMO_X86_PAGING_H
 #define DEMO_X86_PAGING_H
 
@@ -15,7 +15,7 @@
 #define TABLE_ENTRIES 512
 #define TABLE_SHIFT   9
 
-extern uint64_t page_root[TABLE_ENTRIES]; /* the kernel's own address space */
+extern uint64_t page_root[TABLE_ENTRIES]; /* root table of the kernel's own address space */
 extern uint64_t paging_no_execute;	  /* PTE_NO_EXECUTE, or 0 if the CPU does not support it */
 
 static inline uint64_t *entry_table(uint64_t entry)

@@ -9,7 +9,7 @@
 
 #define PVH_MAGIC	 0x336ec578u
 #define MEMORY_RAM	 1
-#define LOW_MEMORY_END	 0x100000ul /* lower memory is used by firmware and trampoline */
+#define LOW_MEMORY_END	 0x100000ul /* RAM below this address is not used: firmware and trampoline use it */
 #define MEMORY_MAP_MAX	 32
 #define COMMAND_LINE_MAX 2048
 

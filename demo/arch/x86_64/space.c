@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Address spaces of processes. User memory and the identity map are both in the first 512 GiB. So each space
- * has two upper tables of its own: a copy of the kernel's root and, for its first entry, a copy of the
- * kernel's table of GiBs. In that table, the entries from USER_BASE to USER_END belong to the space.
+ * has two upper tables of its own: a copy of the kernel's root table, and a copy of the kernel's table of
+ * GiBs, to which the root's first entry points. In the table of GiBs, the entries from USER_BASE to USER_END
+ * belong to the space.
  */
 #include "arch.h"
 #include "layout.h"
@@ -11,7 +12,7 @@
 #include "string.h"
 #include "user.h"
 
-#define UPPER_TABLES 2 /* the root and the table of GiBs, in adjacent pages */
+#define UPPER_TABLES 2 /* number of pages for the root table and the table of GiBs, which are adjacent */
 #define GIB_SHIFT    30
 
 _Static_assert(USER_BASE >= (uint64_t)IDENTITY_GIB << GIB_SHIFT, "clear of the one-to-one map");
@@ -36,7 +37,7 @@ bool arch_space_init(struct arch_space *space)
 	return true;
 }
 
-/* Frees a directory and the page tables that it refers to. */
+/* Frees a page directory and the page tables to which it refers. */
 static void free_directory(uint64_t *directory)
 {
 	for (size_t i = 0; i < TABLE_ENTRIES; i++)
@@ -56,7 +57,10 @@ void arch_space_free(struct arch_space *space)
 	space->root = 0;
 }
 
-/* Returns NULL for addresses outside user memory, where nothing is mapped for user mode. */
+/*
+ * Returns the entry for an address, or NULL if the address is outside user memory or a table is missing and
+ * is not created.
+ */
 static uint64_t *user_entry(const struct arch_space *space, uintptr_t address, bool create)
 {
 	if (address < USER_BASE || address >= USER_END)
@@ -101,5 +105,5 @@ uintptr_t arch_space_unmap(struct arch_space *space, uintptr_t address)
 
 void arch_code_written(uintptr_t page)
 {
-	(void)page; /* x86 keeps instruction fetch coherent */
+	(void)page; /* nothing to do: x86 CPUs notice changed instructions by themselves */
 }

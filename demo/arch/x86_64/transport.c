@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Devices of a PC that can transport a trace. */
+/* The devices of a PC to which a trace can be dumped. */
 #include <ktrace/transport.h>
 
 #include "arch.h"

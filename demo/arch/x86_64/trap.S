@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * 256 entry stubs of 16 bytes; descriptors.c computes their addresses. Each pushes an error code (if the CPU
- * has not) and its vector, in the order of struct trap_frame (trap.h).
+ * 256 entry stubs of 16 bytes; descriptors.c computes their addresses. If the CPU has not pushed an error
+ * code, a stub pushes 0 instead. Then it pushes its vector. The order is that of struct trap_frame (trap.h).
  *
- * GS belongs to the CPU in kernel mode and to the program in user mode. An entry from user mode swaps both
- * first; the return to user mode swaps them last, with interrupts off.
+ * In kernel mode, GS is the kernel's: its base is the address of this CPU's struct cpu. In user mode, GS is
+ * the program's. SWAPGS exchanges the two: at first on entry from user mode, and at last, with interrupts
+ * off, on the return to user mode.
  */
 #include "layout.h"
 
-#define CS_ABOVE_VECTOR	 24 /* bytes from the vector to CS */
+#define CS_ABOVE_VECTOR	 24 /* distance in bytes from the vector to CS on the stack */
 #define CS_IN_FRAME	 144
 
 	.macro push_registers
@@ -45,7 +46,7 @@
 	pop %rdx
 	pop %rcx
 	pop %rax
-	add $16, %rsp /* vector and error code */
+	add $16, %rsp /* removes vector and error code */
 	iretq
 	.endm
 
@@ -89,7 +90,7 @@ save_and_handle:
 	cld
 	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)
 	jz 1f
-	xor %ebp, %ebp /* a kernel backtrace ends here */
+	xor %ebp, %ebp /* a kernel backtrace ends at this frame */
 1:	mov %rsp, %rdi
 	call trap
 leave_by_frame:
@@ -106,8 +107,9 @@ trap_leave:
 
 	/*
 	 * The SYSCALL instruction has saved the return address in RCX and the flags in R11, and turned
-	 * interrupts off. The stack is still the program's. This code builds the same frame as a trap. The
-	 * return uses IRETQ like all others, because SYSRET could not restore RCX and R11 after a signal.
+	 * interrupts off. The stack is still the program's. This code builds the same frame as a trap does.
+	 * It returns by IRETQ, as a trap does: SYSRET overwrites RCX and R11, but after a signal handler
+	 * these must be restored.
 	 */
 	.balign 16
 	.globl system_call_entry
@@ -125,8 +127,8 @@ system_call_entry:
 	jmp save_and_handle
 
 	/*
-	 * An NMI may come in kernel mode while GS is still the program's: at entry before the swap, or at the
-	 * return after the swap. The base of GS shows which one is loaded: a program's base can only be 0.
+	 * An NMI may come in kernel mode while GS is the program's: on entry before SWAPGS, or on return
+	 * after SWAPGS. The base of GS shows whose GS is loaded: for a program the base is always 0.
 	 */
 own_stack_entry:
 	push_registers

@@ -27,7 +27,7 @@ static unsigned fault_flags(uint64_t error)
 	       (error & PAGE_FAULT_WRITE ? FAULT_WRITE : 0) | (error & PAGE_FAULT_FETCH ? FAULT_EXECUTE : 0);
 }
 
-/* Returns false if the trap is not an interrupt. */
+/* Handles the trap if it is an interrupt; otherwise returns false. */
 static bool interrupt_trap(const struct trap_frame *frame)
 {
 	switch (frame->vector) {
@@ -68,7 +68,7 @@ static int exception_signal(uint64_t vector)
 	case VECTOR_BREAKPOINT:
 		return SIGTRAP;
 	case VECTOR_INVALID_OPCODE:
-	case VECTOR_NO_COPROCESSOR: /* floating point is disabled */
+	case VECTOR_NO_COPROCESSOR: /* raised by floating-point instructions, which are disabled */
 		return SIGILL;
 	case VECTOR_ALIGNMENT:
 		return SIGBUS;
@@ -78,9 +78,9 @@ static int exception_signal(uint64_t vector)
 }
 
 /*
- * Some hypervisors that emulate kernel mode enter the kernel on SYSCALL without leaving user mode. The first
- * system call of the first program then faults at the kernel's entry; without this check, the fault would
- * look like a mistake of the program.
+ * Some hypervisors emulate the SYSCALL instruction wrongly: it jumps to the kernel's entry without leaving
+ * user mode. The first system call of the first program then faults at the kernel's entry. Without this
+ * check, the fault would look like a mistake of the program.
  */
 static void check_system_calls(const struct trap_frame *frame)
 {
@@ -92,7 +92,10 @@ static void check_system_calls(const struct trap_frame *frame)
 		panic("SYSCALL does not leave user mode: this virtual machine cannot run user programs");
 }
 
-/* Handles a trap from user mode. Reads the fault's address before another fault can replace it. */
+/*
+ * Handles a trap from user mode. Reads the fault's address first, because another fault can overwrite the
+ * register.
+ */
 static void user_trap(struct trap_frame *frame)
 {
 	uintptr_t address = fault_address();
@@ -119,7 +122,7 @@ static void kernel_trap(const struct trap_frame *frame)
 {
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		bad_trap(frame);
-	/* If a call led to the fault, its return address is at the top of the stack. */
+	/* For a call to a bad address, this is the return address; otherwise it has no meaning. */
 	page_fault(fault_address(), frame->rip, fault_flags(frame->error), *(const uintptr_t *)frame->rsp);
 }
 
@@ -148,8 +151,8 @@ uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
 {
 	/*
 	 * The frame contains, from the lowest address: the registers that arch_switch pops, the return
-	 * address of arch_switch, and a null return address for entry, which gives entry the stack alignment
-	 * of a called function.
+	 * address of arch_switch, and a null return address for `entry`, so that `entry` gets the stack
+	 * alignment of a called function.
 	 */
 	uint64_t *sp = (uint64_t *)stack_top - 8;
 

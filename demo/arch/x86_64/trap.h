@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The frame that trap.S and the CPU push on the stack, lowest address first. */
+/* The frame that trap.S and the CPU push on the stack. The first field has the lowest address. */
 struct trap_frame {
 	uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
 	uint64_t vector, error;
@@ -14,16 +14,16 @@ struct trap_frame {
 _Static_assert(sizeof(struct trap_frame) == 22 * 8, "as pushed by trap.S");
 
 /*
- * Called by trap.S with interrupts off. trap() handles traps on the interrupted thread's kernel stack,
- * trap_own_stack() handles traps that have a stack of their own.
+ * Called by trap.S with interrupts off. trap() handles most traps, on the kernel stack of the running thread.
+ * trap_own_stack() handles NMI and double fault, each on a stack of its own.
  */
 void trap(struct trap_frame *frame);
 void trap_own_stack(struct trap_frame *frame);
 
-/* In trap.S: continues with the registers of the frame. Requires: interrupts off. */
+/* In trap.S: loads all registers from the frame and continues there. Requires: interrupts off. */
 _Noreturn void trap_leave(struct trap_frame *frame);
 
-/* In trap.S: the entry point of the SYSCALL instruction. */
+/* In trap.S: the kernel's entry point for the SYSCALL instruction. */
 extern const char system_call_entry[];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Entering user mode, and the registers of programs. */
+/* Entering user mode, and access to the registers of programs. */
 #include "user.h"
 
 #include "arch.h"
@@ -56,7 +56,7 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 	if (space)
 		wrmsr(MSR_FS_BASE, frame->tls);
 
-	/* Loading CR3 flushes the TLB, so it is avoided between kernel threads. */
+	/* Loading CR3 flushes the TLB, so CR3 is loaded only if the tables change. */
 	__asm__ volatile("mov %%cr3, %0" : "=r"(current));
 	if (root != current)
 		__asm__ volatile("mov %0, %%cr3" : : "r"(root) : "memory");
@@ -101,8 +101,8 @@ void user_frame_set_result(struct user_frame *frame, int64_t result)
 }
 
 /*
- * IRETQ to a non-canonical address would fault in kernel mode. Such a program gets an address that is never
- * mapped instead, and faults there.
+ * Sets the address at which the program continues. IRETQ to a non-canonical address would fault in kernel
+ * mode, so USER_END replaces such an address: nothing is mapped there, and the program faults.
  */
 static void set_ip(struct trap_frame *trap, uintptr_t ip)
 {
@@ -114,7 +114,7 @@ void user_frame_set_argument(struct user_frame *frame, uint64_t value)
 	frame->trap.rdi = value;
 }
 
-/* Sets the base of FS. The base must be canonical, like the instruction address. */
+/* Sets the base of FS. A non-canonical address cannot be the base; it is replaced by 0. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
 {
 	frame->tls = address < LOWER_HALF_END ? address : 0;
@@ -141,7 +141,7 @@ void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp)
 }
 
 /*
- * A handler returns to the address at the top of its stack. If that cannot be written here, the handler
+ * Writes the handler's return address (`restorer`) to the top of its stack. If the write fails, the handler
  * faults when it uses the stack, and the fault becomes a signal.
  */
 void user_frame_call_handler(struct user_frame *frame, uintptr_t handler, uintptr_t restorer, uintptr_t sp,

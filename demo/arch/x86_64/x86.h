@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the files of this folder: instructions that C does not offer, and their entry points. */
+/* Shared by the files of this folder: instructions that C does not offer, and the functions of each file. */
 #ifndef DEMO_X86_H
 #define DEMO_X86_H
 
@@ -43,7 +43,7 @@ static inline uint64_t rdmsr(uint32_t msr)
 
 /* In descriptors.c: loads this CPU's GDT, TSS and IDT and sets GS. After that, traps work. */
 void descriptors_load(struct cpu *cpu);
-/* Sets the stack for traps from user mode. */
+/* Sets the stack on which the CPU handles traps from user mode. */
 void descriptors_set_stack(const struct cpu *cpu, uintptr_t top);
 
 /* In user.c: enables the SYSCALL instruction on this CPU. */
@@ -53,35 +53,38 @@ void user_mode_init(void);
 void apic_init(void); /* enables this CPU's local APIC; masks its timer */
 void apic_acknowledge(void);
 /*
- * Unmasks the interrupt of the performance monitors, which the trace unit uses. Needed after each such
- * interrupt.
+ * Unmasks the interrupt of the performance monitors, which the trace unit uses. Must be called after each
+ * such interrupt, which the APIC masks.
  */
 void apic_trace_unit_unmask(void);
 uint32_t apic_id(void);
 void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
 
-/* In clock.c: measures the TSC and the APIC timer. Once, on the boot CPU. */
+/* In clock.c: measures the frequencies of the TSC and the APIC timer. Called once, on the boot CPU. */
 void clock_init(void);
 void clock_delay_us(uint64_t us);
 uint32_t apic_timer_count(void);
 void apic_timer_run(uint32_t initial, bool periodic);
 
-/* In acpi.c: reads the tables. Once, on the boot CPU. */
+/* In acpi.c: reads the firmware's tables. Called once, on the boot CPU. */
 void acpi_init(uintptr_t rsdp);
 unsigned acpi_cpu_count(void);
 uint32_t acpi_cpu_apic_id(unsigned n); /* CPU 0 is the boot CPU */
-void acpi_power_off(void);	       /* returns if the machine has no power register */
+void acpi_power_off(void);	       /* returns only if the machine has no power register */
 
 /* console.c */
 void console_init(void);
 
 /* paging.c */
-void paging_init(void); /* once, on the boot CPU; unmaps page 0 */
-/* Enables the features of this CPU that separate code from data, and kernel memory from user memory. */
+void paging_init(void); /* called once, on the boot CPU; unmaps page 0 */
+/*
+ * Enables this CPU's features that prevent the execution of data pages, and accidental use of user memory by
+ * the kernel.
+ */
 void paging_protect(void);
 
 /* pvh.c */
-void pvh_copy(void); /* must be called first */
+void pvh_copy(void); /* copies the start info; called before the other functions of pvh.c */
 uintptr_t pvh_rsdp(void);
 
 #endif
