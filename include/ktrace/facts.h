@@ -336,10 +336,7 @@ KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
-/*
- * Records irq.eoi, and records in the state that the interrupt was ended: see
- * ktrace_irq_eoi().
- */
+/* Records irq.eoi, and records in the state that the interrupt was ended: see ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));

@@ -89,8 +89,8 @@ enum ktrace_dump_how {
 int ktrace_dump(struct ktrace_transport *transport, unsigned how);
 
 /*
- * Stops recording and writes a version 2 dump through the default transport; after a panic it uses
- * KTRACE_DUMP_SEIZE. Pass it to ktrace_set_end_hook(). `cookie` is not used.
+ * End hook that stops recording and writes a version 2 dump through the default transport. After a panic it
+ * dumps with the flag KTRACE_DUMP_SEIZE. Pass it to ktrace_set_end_hook(). `cookie` is not used.
  */
 void ktrace_dump_at_end(void *cookie);
 
@@ -98,7 +98,8 @@ void ktrace_dump_at_end(void *cookie);
 
 /*
  * Send single version 1 records through the default transport, for a kernel without rings. Context and errors
- * as for ktrace_transport_write(). The frequency of the counter must be given to the reader with an option.
+ * as for ktrace_transport_write(). A user must give the frequency of the counter to the reader with an
+ * option, because these records do not contain it.
  */
 int ktrace_write_byte(uint8_t byte);
 int ktrace_write_bytes(const void *data, size_t bytes);
@@ -119,12 +120,12 @@ int ktrace_write_record(uint64_t stamp, uint32_t header, const uint32_t data[5])
 
 /* The registers of a device: memory at `base`, or x86 I/O ports from `base` on. */
 struct ktrace_io {
-	uintptr_t base; /* virtual address, or number of the first port */
+	uintptr_t base; /* virtual address of the memory, or number of the first port */
 	bool ports;
 };
 
 /*
- * How this kernel accesses memory and devices. If a member is NULL, all physical memory is mapped at its
+ * How this kernel accesses memory and devices. A member is NULL if all physical memory is mapped at its
  * physical address.
  */
 struct ktrace_bus {
@@ -158,7 +159,10 @@ void ktrace_pci_ports(struct ktrace_pci *pci);
  * device.
  */
 
-/* The debug console of QEMU and Bochs; x86 only. Costs one guest exit per byte: slow, but always present. */
+/*
+ * The debug console of QEMU and Bochs; x86 only. It is slow, because each byte costs one guest exit, but it
+ * is always present.
+ */
 struct ktrace_debugcon {
 	struct ktrace_transport transport;
 	uint16_t port;
@@ -168,8 +172,8 @@ struct ktrace_transport *ktrace_debugcon_init(struct ktrace_debugcon *debugcon, 
 
 /*
  * Semihosting on AArch64 and RISC-V. Writes to a file on the host with one trap per buffer, or, if the host
- * opens none, to its semihosting console with one trap per byte. The file is `path`; without one, the driver
- * uses PATH of the word ktrace-file=PATH in the host's semihosting command line.
+ * opens none, to its semihosting console with one trap per byte. The file is `path`. If `path` is NULL or
+ * empty, it is PATH in the word ktrace-file=PATH of the host's semihosting command line.
  * Probing replaces the trap vector for a few instructions with interrupts disabled. So a missing semihosting
  * host is detected and does not crash the kernel.
  */
@@ -177,15 +181,17 @@ struct ktrace_transport *ktrace_debugcon_init(struct ktrace_debugcon *debugcon, 
 
 struct ktrace_semihosting {
 	struct ktrace_transport transport;
-	const char *path; /* path on the host; NULL or empty: from the semihosting command line */
-	int64_t handle;	  /* handle of the open file; negative: the console is used */
+	/* path of the file on the host; NULL or empty: the path is in the semihosting command line */
+	const char *path;
+	/* handle of the open file on the host; negative: the driver writes to the console */
+	int64_t handle;
 	char line[KTRACE_SEMIHOSTING_LINE];
 };
 struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semihosting, const char *path);
 
 /*
- * UARTs, which the kernel's own driver may use, too: registers are restored, and the UART's interrupts stay
- * masked while bytes are sent. The baud rate is what firmware or the kernel set.
+ * UARTs. The kernel's own driver may use the same UART: registers are restored, and the UART's interrupts
+ * stay masked while bytes are sent. The driver does not change the baud rate.
  */
 struct ktrace_uart16550 {
 	struct ktrace_transport transport;
@@ -202,8 +208,8 @@ struct ktrace_pl011 {
 struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t base);
 
 /*
- * virtio-console: the transmit queue of the first port, polled; best for large writes. A device that the
- * kernel's own driver uses is skipped, so the kernel's console and ktrace need one device each.
+ * virtio-console: the transmit queue of the first port, polled; large writes are the most efficient. A device
+ * that the kernel's own driver uses is skipped, so the kernel's console and ktrace need one device each.
  */
 #define KTRACE_VIRTIO_QUEUE_BYTES 12288u /* size of a legacy queue of up to 256 entries */
 
@@ -211,10 +217,10 @@ struct ktrace_virtio_console {
 	struct ktrace_transport transport;
 	const struct ktrace_bus *bus;	  /* NULL: identity */
 	const struct ktrace_pci *pci;	  /* the host bridge; NULL: the device is in a virtio-mmio slot */
-	uint64_t slots;			  /* physical address of the first slot */
+	uint64_t slots;			  /* physical address of the first virtio-mmio slot */
 	uint32_t slot_stride, slot_count; /* bytes; slots */
 	struct ktrace_io io;		  /* registers of the device that was found */
-	uint32_t size;			  /* entries of the queue */
+	uint32_t size;			  /* number of entries of the queue */
 	uint16_t sent;			  /* number of descriptor chains given to the device */
 	uint16_t notify;		  /* offset of the notify register */
 	bool notify_wide;		  /* true: the notify register has 32 bits; false: 16 bits */

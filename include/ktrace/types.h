@@ -3,7 +3,7 @@
  * Types of fields, and compile-time checks of events.
  *
  * KTRACE_RULE(type) and KTRACE_TYPE_OF(value) are constant expressions. They give the KTRX_TYPE_* of a field;
- * 0 if no field can hold the type. In C, a rule also says which arguments the field accepts.
+ * 0 if no field can hold the type. In C, a rule also determines which arguments the field accepts.
  */
 #ifndef KTRACE_TYPES_H
 #define KTRACE_TYPES_H
@@ -85,7 +85,7 @@ KTRX_CASTS_END
 #define KTRACE_FIELD_WORD(a)  (ktrace_cast<uint64_t>(a))
 #define KTRACE_TYPE_OF(value) (ktrace_type<decltype(value)>::code)
 
-/* Nothing to check: C++ rejects arguments of an incompatible type. */
+/* Checks nothing: C++ itself rejects arguments of an incompatible type. */
 #define KTRACE_POINTEE(name, rule, type)
 #define KTRACE_ARGUMENT_CHECKS(id, ...)
 #define KTRACE_RULES : unsigned
@@ -209,8 +209,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 #endif
 
 /*
- * Lets the compiler check a format string against its arguments. Never runs. __extension__ allows pointers to
- * types other than void for %p, even if the compiler is pedantic.
+ * Lets the compiler check a format string against its arguments. The generated code never runs. __extension__
+ * allows pointers to types other than void for %p, even if the compiler is pedantic.
  */
 static inline __attribute__((__format__(__printf__, 1, 2), __unused__)) void
 ktrace_format_check(const char *text, ...)

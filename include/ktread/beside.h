@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-#define KTREAD_BESIDE_PAYLOAD 512u /* maximum size of an event's fields */
+#define KTREAD_BESIDE_PAYLOAD 512u /* maximum total size of the fields of an event, in bytes */
 
 /* An event of another source. Its fields are packed like those of the trace's own events. */
 struct ktread_beside_event {
 	/*
-	 * in ticks of the trace's clock; a stamp below the previous stamp of the same ring is replaced by
-	 * that previous stamp
+	 * stamp of the event, in ticks of the trace's clock. A stamp that is lower than the previous stamp of
+	 * the same ring is replaced by that previous stamp
 	 */
 	uint64_t stamp;
 	uint32_t cpu, thread;
@@ -33,9 +33,10 @@ struct ktread_beside_source {
 	const char *path; /* name in messages */
 	void *state;
 	uint32_t rings;
-	const struct ktread_type *type; /* must outlive the trace; ktread assigns the ids */
+	/* the types of the source's events, which must outlive the trace; ktread assigns their ids */
+	const struct ktread_type *type;
 	uint32_t types;
-	/* Stores the next event of a ring. Returns 1, 0 at the ring's end, or a negative error. */
+	/* Stores the next event of a ring. Returns 1, or 0 at the end of the ring, or a negative error. */
 	int (*next)(void *state, uint32_t ring, struct ktread_beside_event *event);
 	/* starts again at the first event of a ring; returns 0 or a negative error */
 	int (*rewind)(void *state, uint32_t ring);

@@ -32,14 +32,17 @@ struct ktread_follow_options {
 	const char *machine; /* as in struct ktread_options */
 	uint64_t ram_base;   /* as in struct ktread_options */
 	uint64_t frequency;  /* as in struct ktread_options */
-	/* 1: events of different rings are not merged; the new events of each ring are returned together */
-	int by_ring;
-	uint32_t patience_ms; /* how long to wait for an unfinished record; 0: 100 */
-	uint32_t appear_ms;   /* how long to wait for ktrace to appear while no guest is running; 0: 10000 */
-	uint32_t interval_ms; /* time between two reads of a guest that records much; 0: 10 */
 	/*
-	 * maximum number of slots per read, in all rings: reads the newest slots and skips older ones; 0:
-	 * no limit
+	 * nonzero: do not merge the events of different rings, but return the new events of one ring
+	 * together, then those of the next ring
+	 */
+	int by_ring;
+	uint32_t patience_ms; /* time to wait for an unfinished record; 0: 100 */
+	uint32_t appear_ms;   /* time to wait for ktrace to appear while no guest is running; 0: 10000 */
+	uint32_t interval_ms; /* time between two reads of a guest that records many events; 0: 10 */
+	/*
+	 * Maximum number of slots to read at a time, over all rings. If there are more, the newest slots are
+	 * read and the older ones are skipped. 0: no limit.
 	 */
 	uint32_t sample;
 };
@@ -55,10 +58,11 @@ struct ktread_followed {
 	enum ktread_followed_kind kind;
 	/* nonzero: an event with a later stamp was returned before this event */
 	int late;
-	const struct ktread_event *event; /* valid until the next call */
+	const struct ktread_event *event; /* the event; valid until the next call */
 	uint32_t ring;			  /* of a loss */
-	uint32_t cpu;			  /* CPU of the ring with the loss; KTRX_NO_CPU for a shared ring */
-	uint64_t slots;			  /* number of lost slots */
+	/* KTREAD_FOLLOWED_LOST: CPU whose ring lost slots; KTRX_NO_CPU for a shared ring */
+	uint32_t cpu;
+	uint64_t slots; /* KTREAD_FOLLOWED_LOST: number of lost slots */
 	/* KTREAD_FOLLOWED_BOOT: ordinal number of this item among the items of this kind, from 1 */
 	uint64_t boot;
 };
@@ -68,16 +72,20 @@ struct ktread_followed {
  * pending.
  */
 struct ktread_follow_account {
-	/* slots produced since the guest booted, or since it cleared its rings before following began */
+	/*
+	 * number of slots produced since the guest booted, or since it last cleared its rings before
+	 * following began
+	 */
 	uint64_t produced;
-	uint64_t shown;	      /* slots of anchors, and of records that were or will be returned */
-	uint64_t overwritten; /* overwritten before they could be read */
-	uint64_t unreadable;  /* abandoned by their writers, or never finished */
-	uint64_t skipped;     /* not read, because of options.sample */
-	uint64_t pending;     /* not read yet, or unfinished and passed over for now */
-	uint64_t events;      /* events returned */
-	uint64_t late;	      /* number of events that were returned late */
-	uint64_t polls;	      /* number of times that the guest was read */
+	uint64_t shown;	      /* number of slots of anchors, and of records that were or will be returned */
+	uint64_t overwritten; /* number of slots that were overwritten before they could be read */
+	uint64_t unreadable;  /* number of slots that their writers abandoned or never finished */
+	uint64_t skipped;     /* number of slots that were not read, because of options.sample */
+	/* number of slots that are not read yet, or are unfinished and passed over for now */
+	uint64_t pending;
+	uint64_t events; /* events returned */
+	uint64_t late;	 /* number of events that were returned late */
+	uint64_t polls;	 /* number of times that the guest was read */
 };
 
 /*
@@ -87,8 +95,8 @@ struct ktread_follow_account {
 int ktread_follow_open(struct ktread_follow **follow, const char *path,
 		       const struct ktread_follow_options *options);
 /*
- * Follows a guest in any other memory. The caller owns the memory, which must outlive the handle. Returns
- * like ktread_follow_open().
+ * Follows a guest in any other memory. The caller owns the memory, which must outlive the handle. Returns the
+ * same values as ktread_follow_open().
  */
 int ktread_follow_open_memory(struct ktread_follow **follow, struct ktread_memory *memory,
 			      const struct ktread_follow_options *options);
@@ -96,9 +104,9 @@ int ktread_follow_open_memory(struct ktread_follow **follow, struct ktread_memor
 void ktread_follow_close(struct ktread_follow *follow);
 
 /*
- * Waits at most `wait_ms` for the next item and stores it in *now. 0: does not sleep; negative: no limit.
- * Returns 1, 0 if nothing came in time, or a negative error. After the end it returns KTREAD_FOLLOWED_END
- * each time.
+ * Waits at most `wait_ms` milliseconds for the next item and stores it in *now. If `wait_ms` is 0, it does
+ * not wait; if it is negative, there is no limit. Returns 1, 0 if nothing came in time, or a negative error.
+ * After the end it returns KTREAD_FOLLOWED_END each time.
  */
 int ktread_follow_next(struct ktread_follow *follow, struct ktread_followed *now, int wait_ms);
 /*
@@ -117,15 +125,16 @@ struct ktread *ktread_follow_trace(struct ktread_follow *follow);
 void ktread_follow_account(const struct ktread_follow *follow, struct ktread_follow_account *account);
 /*
  * Copies the current state of the first `room` CPUs, without reading their rings. Returns the number of
- * entries; 0 if the guest has no such table or was not found; or a negative error.
+ * copied entries, or a negative error. Returns 0 if the guest has no table of CPUs, or if no guest has been
+ * found.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
-/* Copies the table of holders in the same way, from entry `first` on. */
+/* Copies the table of holders, from entry `first` on, and returns like ktread_follow_cpus(). */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
-/* Sets the ticks per second of the stamps from now on; replaces the guest's value. */
+/* Sets the ticks per second of the stamps from now on. The value replaces that of the guest. */
 void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency);
-/* Returns 1 if the guest has ended, so that what is read now is final. */
+/* Returns 1 if the guest has ended, so that its memory does not change any more; otherwise 0. */
 int ktread_follow_ended(const struct ktread_follow *follow);
 /* returns the text of the last error */
 const char *ktread_follow_message(const struct ktread_follow *follow);

@@ -30,11 +30,11 @@ struct ktread;
 
 enum ktread_error {
 	KTREAD_E_SYSTEM = -1,	   /* a system call failed; the message has its text */
-	KTREAD_E_FORMAT = -2,	   /* not a trace, or its root is unusable */
-	KTREAD_E_ABSENT = -3,	   /* no ktrace in the memory image, or the requested item is absent */
+	KTREAD_E_FORMAT = -2,	   /* the file is not a trace, or the root of the trace is unusable */
+	KTREAD_E_ABSENT = -3,	   /* the memory image contains no ktrace, or the requested item is absent */
 	KTREAD_E_MEMORY = -4,	   /* out of memory */
 	KTREAD_E_ARGUMENT = -5,	   /* invalid option or argument */
-	KTREAD_E_UNSUPPORTED = -6, /* valid, but not supported here */
+	KTREAD_E_UNSUPPORTED = -6, /* the input is valid, but not supported here */
 };
 
 enum ktread_form {
@@ -50,26 +50,30 @@ enum ktread_form {
 };
 
 enum ktread_v1_layout {
-	KTREAD_V1_KEVLAR = 0, /* the layouts that real traces have */
+	KTREAD_V1_KEVLAR = 0, /* the layouts that occur in real traces */
 	KTREAD_V1_SPEC,
 };
 
 struct ktread_options {
 	size_t size; /* sizeof(struct ktread_options) */
 	enum ktread_form form;
-	uint64_t frequency; /* Hz; replaces the frequency of the trace; 0: use that of the trace */
+	/* frequency in Hz that replaces the frequency of the trace; 0: use the frequency of the trace */
+	uint64_t frequency;
 	enum ktread_v1_layout v1_layout;
-	const char *machine; /* architecture of a RAM file's guest, if it cannot be detected: x86_64 … */
-	/* guest physical address of a RAM file's first byte; 0: the usual address of the machine */
+	/* RAM file: architecture of the guest, such as "x86_64", if it cannot be detected */
+	const char *machine;
+	/*
+	 * RAM file: guest physical address of the first byte of the file; 0: the usual address of the machine
+	 */
 	uint64_t ram_base;
 	int raw_clock; /* nonzero: return stamps as recorded, without corrections */
 };
 
 /* Corrections of clocks that differ from CPU to CPU. */
 enum ktread_clock_state {
-	KTREAD_CLOCK_RAW = 0,  /* none: stamps are as recorded */
-	KTREAD_CLOCK_MEASURED, /* the guest's measurements were applied */
-	KTREAD_CLOCK_ALIGNED,  /* in addition, ktread_align() was called */
+	KTREAD_CLOCK_RAW = 0,  /* no correction: stamps are as recorded */
+	KTREAD_CLOCK_MEASURED, /* corrected by the guest's measurements */
+	KTREAD_CLOCK_ALIGNED,  /* corrected by ktread_align(), in addition to any measurements of the guest */
 };
 
 /* A field of an event type. */
@@ -90,9 +94,10 @@ struct ktread_type {
 	const char *text;  /* printf style */
 	const char *file;
 	const struct ktread_field *field;
-	uint64_t count; /* number of counted firings, on all CPUs */
-	uint8_t wanted; /* requested KTRX_STATE_*, while recording is stopped */
-	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	uint64_t count; /* number of times that the event fired and was counted, on all CPUs */
+	/* while recording is stopped: KTRX_STATE_* that the event will have when recording is started */
+	uint8_t wanted;
+	uint8_t flags; /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
 	/*
 	 * 1 + the number of the event's bit in the mask of its group, if the declaration states that
 	 * number; otherwise 0
@@ -109,7 +114,7 @@ struct ktread_type {
 
 /* A setting: a variable of the kernel, or a bit of one, that has a name. Owned by the handle. */
 struct ktread_setting {
-	const char *name; /* "debug.ktr.stacktrace"; not escaped: may contain any bytes */
+	const char *name; /* full name such as "debug.ktr.stacktrace"; not escaped: may contain any bytes */
 	uint64_t value;	  /* value at the time of capture */
 	uint64_t most;	  /* maximum value */
 	uint8_t kind;	  /* KTRX_SETTING_* */
@@ -118,27 +123,31 @@ struct ktread_setting {
 
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
-	uint64_t stamp; /* in counter ticks, 64 bits, corrected as info.clock states */
+	uint64_t stamp; /* time of the event in counter ticks, 64 bits, corrected as info.clock states */
 	uint64_t index; /* index of the event's first slot in its ring */
 	/*
-	 * slots of this ring that were lost or unreadable directly before the event: do not pair events
-	 * across this gap
+	 * number of slots of this ring that were lost or unreadable directly before the event. If it is not
+	 * 0, do not pair an earlier event with a later one
 	 */
 	uint64_t lost;
 	uint32_t ring;
 	uint32_t cpu; /* KTRX_NO_CPU if unknown */
 	uint32_t thread;
-	uint32_t payload_size; /* bytes, without the extension block, with the padding of the last slot */
+	/*
+	 * number of bytes of the payload, including the padding of the last slot, but not the extension block
+	 */
+	uint32_t payload_size;
 	uint16_t id;
 	uint8_t context;    /* KTRX_CONTEXT_* */
 	uint32_t callers;   /* number of valid entries in caller[] */
 	uint64_t caller[2]; /* return addresses: [0] of the function that recorded, [1] of its caller */
 	uint64_t site;	    /* address after the code that recorded the event; 0 if unknown */
-	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
+	/* never NULL; for an unknown id, `fields` is 0 and the name is "UNKNOWN(n)" */
+	const struct ktread_type *type;
 	const unsigned char *payload;
-	/* file of the place that recorded; NULL: only type->file and type->line are known */
+	/* source file of the place that recorded the event; NULL: only type->file and type->line are known */
 	const char *file;
-	uint32_t line; /* line of the place that recorded */
+	uint32_t line; /* line of the place that recorded the event */
 };
 
 struct ktread_ring {
@@ -146,19 +155,25 @@ struct ktread_ring {
 	uint32_t cpu;
 	uint32_t kind;
 	uint64_t slots;
-	uint64_t head;	      /* slots produced since `first`; if info.records_only, slots with a record */
-	uint64_t overwritten; /* max(0, head - slots) */
-	uint64_t cleared;     /* slots before `first`, which the guest cleared on request */
+	/*
+	 * number of slots produced since `first`; if info.records_only is set, number of slots with a record
+	 */
+	uint64_t head;
+	uint64_t overwritten; /* number of slots that were overwritten: max(0, head - slots) */
+	uint64_t cleared;     /* number of slots before `first`, which the guest cleared on request */
 	/*
 	 * The following members are final after ktread_next() has returned 0. Then head = overwritten +
 	 * decoded + invalid.
 	 */
-	uint64_t decoded; /* slots of anchors and of records that were returned */
-	uint64_t invalid; /* slots that were being written, are torn, void, or from an earlier lap */
-	uint64_t records; /* events returned, before any filter */
-	uint64_t dropped; /* records rejected by KTRX_POLICY_STOP */
-	uint64_t lapped;  /* slots whose writer noticed a delay by a whole lap; a lower bound */
-	uint64_t cut;	  /* invalid slots after the last record, because the file lacks part of the ring */
+	uint64_t decoded; /* number of slots of anchors and of records that were returned */
+	/* number of slots that were being written, are torn or void, or are from an earlier lap */
+	uint64_t invalid;
+	uint64_t records; /* number of events of the ring, before any filter is applied */
+	uint64_t dropped; /* number of records rejected by KTRX_POLICY_STOP */
+	/* number of slots whose writer found itself delayed by a whole lap; a lower bound */
+	uint64_t lapped;
+	/* number of invalid slots after the last record: the file lacks that part of the ring */
+	uint64_t cut;
 };
 
 #define KTREAD_RING_PROCESSES 0xffffu /* kind of a ring that holds a process trace */
@@ -185,7 +200,7 @@ struct ktread_info {
 	uint32_t version; /* 1 or 2 */
 	/* nonzero: the format has only records, so losses, processes and the end are unknown */
 	uint32_t records_only;
-	uint64_t frequency; /* Hz; 0 if unknown: times are then shown in ticks */
+	uint64_t frequency; /* ticks per second; 0 if unknown: times are then shown in ticks */
 	/* number of CPUs for which the kernel has made room; CPU numbers are below this */
 	uint32_t cpus;
 	uint32_t online; /* number of CPUs that have used their own ring; 0 if unknown */
@@ -199,9 +214,9 @@ struct ktread_info {
 	const char *kernel; /* "" if unknown */
 	const unsigned char *build_id;
 	uint32_t build_id_size;
-	uint32_t types;	 /* entries of the event table */
-	uint64_t offset; /* offset in the file of the dump that is shown */
-	uint32_t dumps;	 /* number of complete dumps in the file, of which the last is shown */
+	uint32_t types;	 /* number of entries of the event table */
+	uint64_t offset; /* offset of the dump that is shown, in the file */
+	uint32_t dumps;	 /* number of complete dumps in the file; the last one is shown */
 	uint64_t unknown_sections;
 	uint32_t stopped;	/* nonzero: recording was stopped at the time of capture */
 	uint64_t lost_events;	/* number of events not recorded because their type has no id */
@@ -219,15 +234,24 @@ struct ktread_info {
 	uint64_t clock_from;
 	/* end, as a corrected stamp, of the time in which all of these clocks were measured */
 	uint64_t clock_to;
-	/* growth of the maximum error before clock_from and after clock_to, in billionths of the time */
+	/*
+	 * growth of the maximum error, in billionths of the time that lies before clock_from or after
+	 * clock_to
+	 */
 	uint64_t clock_drift;
-	uint64_t clock_aligned; /* largest correction of ktread_align(), in ticks */
-	const char *note;	/* description of the capture by a host, "key: value" lines; "" if none */
-	/* registers of the CPUs at the time of capture, lines as in spec/ktrx.md; "" if unknown */
+	uint64_t clock_aligned; /* largest correction by ktread_align(), in ticks */
+	/* description of the capture, added by a host: lines "key: value"; "" if there is none */
+	const char *note;
+	/*
+	 * registers of the CPUs at the time of capture, as lines that spec/ktrx.md describes; "" if unknown
+	 */
 	const char *registers;
 };
 
-/* Returns the number of CPUs in the trace, as far as known. */
+/*
+ * Returns the number of CPUs that have used their own ring; if unknown, the number of CPUs that may have a
+ * ring.
+ */
 static inline uint32_t ktread_cpus_used(const struct ktread_info *info)
 {
 	return info->online ? info->online : info->cpus;
@@ -241,7 +265,8 @@ static inline int ktread_is_coarse(const struct ktread_info *info)
 }
 
 /*
- * Returns nonzero if the file ends within the dump that is shown, or is a stream without some of its blocks.
+ * Returns nonzero if the dump that is shown is incomplete: the file ends too early, or the stream lacks some
+ * of its blocks.
  */
 static inline int ktread_is_cut(const struct ktread_info *info)
 {
@@ -255,8 +280,8 @@ struct ktread_filter {
 	const uint8_t *cpus;   /* bit map of CPUs; NULL: all */
 	uint32_t cpu_count;    /* number of bits in `cpus` */
 	int64_t thread;	       /* -1: all */
-	const uint8_t *events; /* bit map of KTRX_EVENT_MAX + 1 ids; NULL: all */
-	uint64_t since, until; /* stamps, inclusive; until = 0: no end */
+	const uint8_t *events; /* bit map of event ids, KTRX_EVENT_MAX + 1 bits; NULL: all */
+	uint64_t since, until; /* first and last stamp, both inclusive; until = 0: no end */
 };
 
 /*
@@ -315,17 +340,14 @@ struct ktread_brief {
 	uint32_t id;
 };
 /*
- * Stores the next events in brief, one ring after another. It is much faster than ktread_next(), if neither
- * fields nor the order between rings matter.
+ * Stores the next events in brief, one ring after another. This is much faster than ktread_next(). Use it if
+ * neither fields nor the order of events of different rings matter.
  * Returns their number (at most `room`), 0 at the end, or a negative error. Requires: ktread_rewind() between
  * calls of different variants.
  */
 int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room);
 
-/*
- * An event that was repeated without a change, and whose repetitions were being counted when the trace was
- * captured.
- */
+/* An event whose repetitions were being counted when the trace was captured, instead of being recorded. */
 struct ktread_fold {
 	struct ktread_event event; /* the event as it was recorded, except stamp and index */
 	uint64_t count;		   /* number of repetitions without a record */
@@ -333,8 +355,8 @@ struct ktread_fold {
 	uint64_t first, last;
 };
 /*
- * Returns in *fold the next event whose repetitions were being counted and that matches the filter. *row is 0
- * before the first call.
+ * Returns in *fold the next event whose repetitions were being counted and that matches the filter. Set *row
+ * to 0 before the first call, and do not change it between calls.
  * Returns 1, 0 if there are no more, or a negative error. The event is valid until the next call. Repetitions
  * that had ended before the capture are in events named ktrace.repeat.
  */
@@ -353,29 +375,38 @@ void ktread_apply_filter(struct ktread *trace, int apply);
 /* Returns nonzero if the filter selects by CPU, thread or event, so that some events are not seen. */
 int ktread_is_narrowed(const struct ktread *trace);
 
-/* The following functions return memory of the handle, or NULL if there is no such element. */
+/*
+ * The following functions return pointers to memory that the handle owns, or NULL if there is no such
+ * element.
+ */
 const struct ktread_info *ktread_info(const struct ktread *trace);
 const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring);
-/* returns NULL if the id is not in the table */
+/* returns NULL if no event type has that id */
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id);
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
 /*
- * Returns the n-th setting in *setting; requests of a host use that number. Returns 1, or 0 if there is none.
+ * Returns the n-th setting in *setting; `n` is also the number by which a request of a host names the
+ * setting. Returns 1, or 0 if there is none.
  */
 int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting);
-const char *ktread_thread_name(const struct ktread *trace, uint32_t thread); /* returns NULL if unknown */
+/* returns NULL if the name of the thread is unknown */
+const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);
 /*
  * Returns the name of a system call, from the trace's own table or that of ktread_set_calls(); NULL if
  * unknown.
  */
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
-uint32_t ktread_syscall_names(const struct ktread *trace); /* returns the number of calls with a name */
+/* returns the number of system calls whose name is known */
+uint32_t ktread_syscall_names(const struct ktread *trace);
 /*
- * Returns the types of a system call, first that of the result, as the kernel wrote them; NULL if unknown.
- * Uses the same table as ktread_syscall_name().
+ * Returns the types of a system call, first that of the result, as text of the kernel; NULL if unknown. Uses
+ * the same table as ktread_syscall_name().
  */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
-/* Returns the kernel's name for the error whose result is -`number`, such as "ENOENT"; NULL if unknown. */
+/*
+ * Returns the kernel's name for an error, such as "ENOENT". A call that fails with that error returns
+ * -`number`. NULL if unknown.
+ */
 const char *ktread_error_name(const struct ktread *trace, uint32_t number);
 /*
  * Replaces the trace's table of system calls and errors. `text` has the format of KTRX_SECTION_SYSCALLS
@@ -388,8 +419,8 @@ struct ktrx_holder;
 /*
  * Copy entries of the kernel's tables (ktrx/state.h): what CPUs do, and what threads hold and wait for.
  * `first` is the number of the first entry, `room` the maximum number to copy.
- * Return the number of entries or a negative error. Stamps are corrected like those of events. The stamps
- * in a thread's entry are corrected as stamps of the CPU that the entry names. Names are NUL-terminated,
+ * Return the number of entries or a negative error. Stamps are corrected like those of events. The stamps in
+ * a thread's entry are corrected as stamps of the CPU whose number is in the entry. Names are NUL-terminated,
  * and not escaped: they may contain any bytes.
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
@@ -406,7 +437,7 @@ int ktread_set_registers(struct ktread *trace, const char *text);
  */
 int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size);
 /*
- * Sets the note (KTRX_SECTION_NOTE) of a trace that has none, such as a RAM file. `text` describes the
+ * Sets the note (KTRX_SECTION_NOTE) of a trace without a note, such as a RAM file. `text` describes the
  * machine in lines as in spec/ktrx.md; it is copied. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_set_note(struct ktread *trace, const char *text);
@@ -415,8 +446,8 @@ uint64_t
 ktread_first_stamp(const struct ktread *trace);
 
 /*
- * Copies the current 32 bytes of the slot `index` of a ring.
- * Returns 0, or KTREAD_E_UNSUPPORTED (not version 2), KTREAD_E_ARGUMENT (unknown or unusable ring).
+ * Copies the 32 bytes that the slot `index` of a ring contains now. Returns 0, or KTREAD_E_UNSUPPORTED (the
+ * trace is not version 2), KTREAD_E_ARGUMENT (unknown or unusable ring).
  */
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot);
 
@@ -428,8 +459,8 @@ int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsig
 int ktread_write_stream(struct ktread *trace, int fd, int *output_error);
 
 /*
- * Returns the next warning, about damage, truncation or an important loss; NULL if there is no further
- * warning so far.
+ * Returns the next warning, about damage, truncation or an important loss; NULL if all warnings so far have
+ * been returned.
  */
 const char *ktread_warning(struct ktread *trace);
 /*
@@ -440,15 +471,16 @@ const char *ktread_message(const struct ktread *trace);
 /*
  * The value of a field. Signed integers are sign-extended to 64 bits in `number`.
  *
- * ktread_value() returns the value of field `n`: 0, or KTREAD_E_FORMAT (the field is beyond the payload),
- * KTREAD_E_ARGUMENT (no such field).
+ * ktread_value() stores the value of field `n`. Returns 0, or KTREAD_E_FORMAT (the field is beyond the
+ * payload), KTREAD_E_ARGUMENT (no such field).
  */
 struct ktread_value {
 	uint8_t type; /* KTRX_TYPE_* */
-	uint8_t cut;  /* the writer cut the string */
+	uint8_t cut;  /* nonzero: the writer has cut the string */
 	uint16_t length;
 	uint64_t number;
-	const char *string; /* not NUL-terminated, and not escaped: may contain any bytes */
+	/* the bytes of a string field; not NUL-terminated, and not escaped: may contain any bytes */
+	const char *string;
 };
 int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_value *value);
 /* Returns the value of the field with that name. Otherwise like ktread_value(). */

@@ -30,7 +30,7 @@ struct ktread_range {
 	uint64_t length;
 };
 
-/* Callbacks for a caller's own memory. All may block. `context` is the caller's pointer. */
+/* Callbacks for a caller's own memory. All of them may block. `context` is the caller's pointer. */
 struct ktread_memory_ops {
 	/* Reads exactly `bytes` bytes. Returns 0 or a negative KTREAD_E_*. */
 	int (*read)(void *context, uint64_t physical, void *buffer, size_t bytes);
@@ -41,11 +41,14 @@ struct ktread_memory_ops {
 	uint64_t (*next_data)(void *context, uint64_t physical);
 	void (*close)(void *context);
 	/*
-	 * Returns 1 if the memory cannot change any more, because the guest has ended; 0 if it can; negative
-	 * if unknown. NULL: unknown.
+	 * Returns 1 if the memory cannot change any more, because the guest has ended; 0 if it can change;
+	 * negative if unknown. The member may be NULL: unknown.
 	 */
 	int (*ended)(void *context);
-	/* Returns the text of the last KTREAD_E_SYSTEM of read(): what failed and why. NULL: unknown. */
+	/*
+	 * Returns the text of the last error KTREAD_E_SYSTEM of read(): what failed, and why. May be NULL:
+	 * there is no text.
+	 */
 	const char *(*message)(void *context);
 };
 
@@ -75,10 +78,10 @@ void ktread_memory_close(struct ktread_memory *memory);
  * paused; KTREAD_E_UNSUPPORTED if that is unknown.
  */
 int ktread_memory_ended(const struct ktread_memory *memory);
-/* Stores the ranges of the memory, ascending, at most `most`. Returns their number. */
+/* Stores at most `most` ranges of the memory, in ascending order. Returns the number of stored ranges. */
 #define KTREAD_RANGES_MOST 256u
 uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most);
-/* Returns the number of bytes that are readable from `physical` on without a gap. */
+/* Returns the number of readable bytes from `physical` up to the next gap. */
 uint64_t ktread_memory_run(const struct ktread_memory *memory, uint64_t physical);
 /* Returns the next address >= `physical` that may contain data, UINT64_MAX if there is none. */
 uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t physical);
@@ -94,9 +97,9 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
  */
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
 /*
- * Searches for boot number `boot`, counted back from the last boot, which is 0. It finds boots whose root, or
- * whose copy in persistent memory, still exists. Otherwise like ktread_image_find(). KTREAD_E_ABSENT: there
- * are fewer boots.
+ * Searches for an earlier boot. `boot` counts back from the last boot, which is 0. It finds boots whose root,
+ * or whose copy in persistent memory, still exists. Otherwise like ktread_image_find(). KTREAD_E_ABSENT:
+ * there are fewer boots.
  */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
 /*
@@ -124,28 +127,32 @@ uint64_t
 /* virtual address of the root in its kernel; 0 if unknown */
 ktread_image_virtual(const struct ktread_image *image);
 /*
- * Sets *position to the file offset of the first `bytes` bytes of a section (KTRX_SECTION_*). A caller that
- * writes to the section uses this. Returns 0, or KTREAD_E_ABSENT: there is no such section, it has fewer
- * bytes, or these bytes are not contiguous in the file.
+ * Sets *position to the file offset at which a section (KTRX_SECTION_*) begins, for a caller that writes to
+ * its first `bytes` bytes. Returns 0, or KTREAD_E_ABSENT: there is no such section, it has fewer bytes, or
+ * these bytes are not contiguous in the file.
  */
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
 /* Current state of a guest, for a program that watches it. */
 struct ktread_pulse {
-	uint64_t nonce;	     /* identifies the boot: it has changed if the guest has booted again */
-	uint64_t slots;	     /* slots produced in all rings since boot */
-	uint64_t heartbeats; /* number of heartbeats of all CPUs */
-	/* number of CPUs, of CPUs that are online, and of CPUs in KTRX_MODE_IDLE */
+	uint64_t nonce;	     /* identifies the boot: the value changes when the guest boots again */
+	uint64_t slots;	     /* number of slots produced in all rings since boot */
+	uint64_t heartbeats; /* total number of heartbeats of all CPUs */
+	/*
+	 * cpus: number of all CPUs. online: number of CPUs that are online. idle: number of CPUs in
+	 * KTRX_MODE_IDLE
+	 */
 	uint32_t cpus, online, idle;
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	/*
-	 * Number of the CPU with the oldest heartbeat among the CPUs that are online and not idle. A CPU
-	 * that never had a heartbeat counts as the oldest if another CPU had one.
+	 * The CPU with the oldest heartbeat, among the CPUs that are online and not idle. A CPU that never
+	 * had a heartbeat counts as the oldest if another CPU had one.
 	 */
-	uint32_t quiet_cpu;   /* KTRX_NO_CPU if there is none */
-	uint64_t quiet_stamp; /* stamp of the last heartbeat of quiet_cpu; 0: it had none */
+	uint32_t quiet_cpu; /* number of that CPU; KTRX_NO_CPU if there is none */
+	/* stamp of the last heartbeat of quiet_cpu; 0: that CPU never had a heartbeat */
+	uint64_t quiet_stamp;
 };
 /* Reads the current state of the guest. Returns 0 or a negative error. */
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
@@ -154,8 +161,8 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
  * Writes a v2 dump of the image to `fd` at the current offset; the file must be empty from there on. `fd` may
  * be a pipe. `note` becomes KTRX_SECTION_NOTE; it may be NULL. `frequency` replaces an unknown frequency; 0:
  * the frequency stays unknown.
- * The guest may run meanwhile: records made while a ring is copied are included, and those that they
- * overwrite count as overwritten. Memory use does not depend on the size of the rings.
+ * The guest may run meanwhile: records that are made while a ring is copied are included, and the older
+ * records that they replace count as overwritten. Memory use does not depend on the size of the rings.
  * Returns 0 or a negative error.
  */
 int ktread_image_write(struct ktread_image *image, int fd, const char *note, uint64_t frequency);

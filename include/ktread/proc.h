@@ -48,8 +48,8 @@ struct ktread_proc_options {
 	 */
 	int follow;
 	/*
-	 * Nonzero: returns an incomplete last record with `torn` set; the next call returns the error. For
-	 * KTREAD_PROC_KTRX only.
+	 * Nonzero: an incomplete last record is returned, with `torn` set in the record, and only the next
+	 * call returns the error. Only for KTREAD_PROC_KTRX.
 	 */
 	int torn;
 };
@@ -63,7 +63,10 @@ struct ktread_proc_info {
 	const char *format_name;
 	uint64_t frequency; /* ticks per second of stamps; 1000000000 for the BSDs; 0 if unknown */
 	uint64_t nonce;	    /* nonce of the boot; 0 if unknown */
-	/* wall_stamp, wall_ns: as in struct ktrx_proc_head; 0 for the BSDs, whose stamps are Unix time */
+	/*
+	 * wall_stamp and wall_ns: one moment as stamp and as Unix time, as in struct ktrx_proc_head. 0 for
+	 * the BSDs, whose stamps are Unix time
+	 */
 	uint64_t wall_stamp;
 	uint64_t wall_ns;
 	uint16_t machine;     /* ELF e_machine, 0 if unknown */
@@ -72,14 +75,14 @@ struct ktread_proc_info {
 	uint64_t records; /* records returned */
 	uint64_t unknown; /* of these, KTREAD_PROC_UNKNOWN */
 	uint64_t broken;  /* of these, KTREAD_PROC_BROKEN */
-	uint64_t heads;	  /* sessions in the file */
+	uint64_t heads;	  /* number of sessions in the file */
 	/*
 	 * number of records that the kernel lost; the BSDs report only the place of a loss, which counts as
 	 * one record
 	 */
 	uint64_t lost;
 	uint64_t skipped; /* number of damaged bytes, which were skipped */
-	uint64_t tables;  /* how many times the text of ktread_proc_table() changed */
+	uint64_t tables;  /* number of times that the text of ktread_proc_table() changed */
 	/*
 	 * valid after ktread_proc_next() returned 0: nonzero if no more records can come, even when following
 	 */
@@ -93,7 +96,7 @@ struct ktread_proc_info {
 #define KTREAD_PROC_UNKNOWN 0xffffu
 #define KTREAD_PROC_BROKEN  0xfffeu
 
-#define KTREAD_PROC_NOBODY    0xffffffffu /* an unknown process or CPU */
+#define KTREAD_PROC_NOBODY    0xffffffffu /* number of an unknown process or CPU */
 #define KTREAD_PROC_ARGS_MOST 32u	  /* maximum number of arguments of a call; more are left out */
 
 /*
@@ -117,7 +120,7 @@ enum ktread_proc_denied {
 /* One record. Owned by the handle and valid until the next ktread_proc_next(). */
 struct ktread_proc_record {
 	uint64_t offset; /* offset in the file */
-	uint64_t stamp;	 /* in units of info.frequency */
+	uint64_t stamp;	 /* time of the record in units of info.frequency */
 	uint64_t lost;	 /* number of records lost directly before this record */
 	uint32_t pid, tid;
 	uint32_t cpu;  /* KTREAD_PROC_NOBODY if unknown */
@@ -181,7 +184,7 @@ struct ktread_proc_record {
 		} dtor;
 		struct {
 			uint32_t reason;    /* KTRX_PROC_DENIED_* */
-			uint32_t number;    /* number of the call, KTREAD_PROC_NOBODY if unknown */
+			uint32_t number;    /* number of the system call, KTREAD_PROC_NOBODY if unknown */
 			int32_t raw_reason; /* FreeBSD: enum ktread_proc_denied; otherwise -1 */
 			int32_t value;	    /* see enum ktread_proc_denied */
 			uint64_t needed[2], held[2];
@@ -200,7 +203,8 @@ struct ktread_proc_record {
 		struct {
 			uint32_t element_size, count; /* count: number of complete elements in `data` */
 			const char *name;	      /* NUL-terminated, in the payload; not escaped */
-		} structure;			      /* STRUCT (count 1) and STRUCT_ARRAY; data: the bytes */
+			/* STRUCT (with count 1) and STRUCT_ARRAY; data: the bytes of the structures */
+		} structure;
 		struct {
 			uint32_t reason;
 			int32_t error;
@@ -218,17 +222,17 @@ struct ktread_proc_record {
 /*
  * Opens the process trace at `path`, which may name a pipe or be "-" for standard input. It may be compressed
  * with zstd. An empty file has no records. `options` may be NULL.
- * Returns 0 and a handle in *trace, to be closed with ktread_proc_close(), or a negative error.
- * KTREAD_E_FORMAT also if the file could be of several formats; the message names them.
+ * Returns 0 and a handle in *trace, to be closed with ktread_proc_close(), or a negative error. It also
+ * returns KTREAD_E_FORMAT if the file could have one of several formats; the message names these.
  */
 int ktread_proc_open(struct ktread_proc **trace, const char *path, const struct ktread_proc_options *options);
 /* Frees the handle. */
 void ktread_proc_close(struct ktread_proc *trace);
 
 /*
- * Returns the next record in *record: 1, 0 at the end, or a negative error. After damage, the call that finds
- * it returns KTREAD_E_FORMAT. The next call continues after the damage if the format allows it
- * (KTREAD_PROC_KTRX); otherwise it returns 0.
+ * Returns the next record in *record. Returns 1, or 0 at the end, or a negative error.
+ * The call that finds damage returns KTREAD_E_FORMAT. If the format allows it (KTREAD_PROC_KTRX), the next
+ * call continues after the damage; otherwise it returns 0.
  */
 int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record **record);
 /*
@@ -241,8 +245,8 @@ int ktread_proc_rewind(struct ktread_proc *trace);
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace);
 /*
  * Returns the text of the TABLE records of the current session, NUL-terminated and not escaped; "" if there
- * are none. TABLE records that follow a head are included as soon as that head has been read;
- * ktread_proc_open() reads the first head. When info.tables changes, call this again.
+ * are none. When a head is read, the TABLE records that follow it are read as well. ktread_proc_open() reads
+ * the first head. When info.tables changes, call this again.
  */
 const char *ktread_proc_table(const struct ktread_proc *trace);
 /* Returns the format with that name; KTREAD_PROC_AUTO if there is none. */

@@ -34,8 +34,8 @@
 #define KTRX_HWT_LAST  KTRX_HWT_CLOCK
 
 /*
- * An executable mapping. The path of the file follows, without NUL: as the process gave it, or as the kernel
- * knows it.
+ * An executable mapping. The path of the file follows the structure, without NUL. It is the path that the
+ * process passed to the kernel, or the path that the kernel has stored.
  */
 struct ktrx_hwt_image {
 	/*
@@ -43,10 +43,10 @@ struct ktrx_hwt_image {
 	 * headers
 	 */
 	uint64_t address;
-	/* number of mapped bytes; 0 for EXECUTABLE and KERNEL, whose size is in the file's headers */
+	/* number of mapped bytes. 0 for EXECUTABLE and KERNEL: the headers of the file contain the size */
 	uint64_t size;
 	uint64_t offset;  /* offset in the file that is mapped at `address` (MMAP) */
-	uint32_t access;  /* 1 read, 2 write, 4 execute */
+	uint32_t access;  /* permissions: the sum of 1 read, 2 write, 4 execute */
 	uint32_t context; /* identifier of the context, 0: none */
 };
 
@@ -65,11 +65,12 @@ struct ktrx_hwt_thread {
 	uint32_t index;
 	uint32_t context;
 };
-#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff) /* there was no memory for a buffer */
+/* the thread has no unit, because there was no memory for its buffer */
+#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff)
 
 struct ktrx_hwt_fill {
-	uint64_t position; /* bytes written since the unit was made */
-	uint64_t wraps;	   /* how many times writing started again at the buffer's beginning */
+	uint64_t position; /* number of bytes written since the unit was made */
+	uint64_t wraps;	   /* number of times that writing started again at the beginning of the buffer */
 	uint32_t unit;
 	uint32_t context;
 };
@@ -98,7 +99,7 @@ struct ktrx_hwt_context {
 	uint8_t backend;
 	uint8_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */
 	uint32_t target; /* pid in thread mode; 0 in CPU mode */
-	uint32_t ranges; /* entries of range[] in use */
+	uint32_t ranges; /* number of entries of range[] in use */
 	struct {
 		uint64_t start, end; /* [start, end): only code in these ranges was traced */
 	} range[4];
@@ -106,7 +107,7 @@ struct ktrx_hwt_context {
 #define KTRX_HWT_USER	      1u
 #define KTRX_HWT_KERNEL_LEVEL 2u
 
-/* The CPU, as libipt's struct pt_config needs it; 0: unknown. */
+/* The CPU's identification, as libipt's struct pt_config needs it; 0: unknown. */
 struct ktrx_hwt_pt {
 	uint16_t family;
 	uint8_t model, stepping;
@@ -124,8 +125,8 @@ struct ktrx_hwt_etm4 {
 	/* 1: the bytes are in 16-byte frames of the CoreSight formatter; 0: the unit's bytes alone */
 	uint32_t formatted;
 	/*
-	 * TRCDEVARCH of a unit that is an ETE according to TRCIDR1; 0: unknown. Older files end before this
-	 * member
+	 * value of TRCDEVARCH if the unit is an ETE according to TRCIDR1; 0: unknown. In older files the
+	 * structure ends before this member
 	 */
 	uint32_t devarch;
 	uint32_t reserved; /* 0 */
@@ -145,15 +146,15 @@ struct ktrx_hwt_data {
 	uint64_t position; /* position of the first byte, counted from the unit's creation */
 };
 /*
- * Flag of the record: the first byte is in the middle of a packet, or the unit's buffer has wrapped. Search
- * for a PSB or A-Sync.
+ * Flag of the record: the first byte is in the middle of a packet, or the unit's buffer has wrapped. A
+ * decoder must search for a PSB or an A-Sync.
  */
 #define KTRX_HWT_FLAG_TORN 0x100u
 
-/* Code at an address. The bytes follow. */
+/* Code at an address. The bytes of the code follow the structure. */
 struct ktrx_hwt_code {
 	uint64_t address;
-	uint64_t space; /* address space, as in PIP or the context id; 0: all */
+	uint64_t space; /* address space of the code, as in PIP packets or context ids; 0: all */
 };
 
 /*

@@ -32,17 +32,18 @@
 #define KTRX_HWT_UNIT_NOP_AARCH64 (UINT32_C(0x52800000) | UINT32_C(0x4b55) << 5 | 31u)
 
 /* Commands. The number of a command is the index of its byte in doorbell[]. */
-#define KTRX_HWT_UNIT_PROBE 0u /* fill in the unit's members; without a plugin `unit` stays 0 */
+/* fill in the members of the unit; without a plugin the member `unit` stays 0 */
+#define KTRX_HWT_UNIT_PROBE 0u
 #define KTRX_HWT_UNIT_ENABLE \
 	1u /* read control, output, ranges, space and clock; trace from the next instruction on */
 #define KTRX_HWT_UNIT_DISABLE 2u /* stop tracing; all trace is in memory, position and wraps are up to date */
 #define KTRX_HWT_UNIT_SPACE   3u /* `space` or `thread` has changed */
 #define KTRX_HWT_UNIT_FLUSH   4u /* do the same as DISABLE, but continue to trace */
 #define KTRX_HWT_UNIT_CLOCK \
-	5u /* `stamp` was read directly before: from now on this unit writes no time before `stamp` */
+	5u /* the guest has just read `stamp`: from now on the unit writes no time earlier than `stamp` */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
-/* size of parameters[] in bytes; the bytes after the struct in it are zero */
+/* size of parameters[] in bytes; the bytes after the structure in parameters[] are zero */
 #define KTRX_HWT_UNIT_PARAMETERS 64u
 
 struct ktrx_hwt_extent {
@@ -57,19 +58,26 @@ struct ktrx_hwt_unit {
 	uint32_t version; /* KTRX_HWT_UNIT_VERSION */
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents; /* number of extents in the output table */
-	/* physical address of struct ktrx_hwt_extent[extents], 8-aligned, fewer than 4096 entries */
+	/*
+	 * physical address of the output table: an array of struct ktrx_hwt_extent, aligned to 8 bytes, with
+	 * fewer than 4096 entries
+	 */
 	uint64_t table;
 	uint64_t start;	     /* position to continue at, as DISABLE left it; 0: the beginning */
 	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
 	uint64_t space;	     /* CR3, or TTBR0 and ASID: the address space in PIP packets and context ids */
-	uint64_t stamp;	     /* the clock of the rings, read directly before the command */
+	uint64_t stamp;	     /* time of the rings' clock, read directly before the command */
 	uint64_t frequency;  /* ticks per second of the clock of the rings */
 	uint32_t thread;     /* number of the running thread */
-	uint32_t ranges;     /* entries of range[]; only code in these ranges is traced; 0: all */
+	/* number of entries of range[]: only code in these ranges is traced; 0: all code */
+	uint32_t ranges;
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[4];
-	/* KTRX_HWT_UNIT_CONTROL_STOP: there is room up to this position; trace beyond it is lost (OVF) */
+	/*
+	 * with KTRX_HWT_UNIT_CONTROL_STOP: the position up to which there is room; trace beyond it is lost
+	 * (OVF)
+	 */
 	uint64_t limit;
 	uint64_t user_end;
 	uint64_t nonce; /* nonce of the boot, as in the root of KTRX; 0: unknown */
@@ -78,11 +86,12 @@ struct ktrx_hwt_unit {
 	/* Written by the unit, from offset 256: */
 	uint32_t unit;	     /* KTRX_HWT_UNIT_MAGIC after PROBE */
 	uint32_t encoding;   /* KTRX_HWT_ENCODING_PT or _ETM4 */
-	uint32_t range_most; /* maximum entries of range[] */
+	uint32_t range_most; /* maximum number of entries of range[] */
 	uint32_t error;	     /* result of the last command: 0 or KTRX_HWT_UNIT_ERROR_* */
-	uint64_t position;   /* bytes written since position 0, including those overwritten after a wrap */
-	uint64_t wraps;	     /* how many times the output started again at its beginning */
-	uint64_t lost;	     /* number of packets since ENABLE for which there was no room */
+	/* number of bytes written since position 0, including bytes that were overwritten after a wrap */
+	uint64_t position;
+	uint64_t wraps; /* number of times that the output started again at its beginning */
+	uint64_t lost;	/* number of packets since ENABLE for which there was no room */
 	/*
 	 * Configuration for the decoder, valid after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4. It does not
 	 * depend on `control`.
@@ -99,8 +108,8 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_CONTROL_STOP   8u	 /* stop at `limit` instead of wrapping */
 #define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns */
 
-#define KTRX_HWT_UNIT_ERROR_PAGE 1u /* wrong magic or version */
-/* the table or an extent is not in memory, or there are too many extents */
+#define KTRX_HWT_UNIT_ERROR_PAGE 1u /* the page has a wrong magic or version */
+/* the output table or an extent is not in memory, or there are too many extents */
 #define KTRX_HWT_UNIT_ERROR_OUTPUT 2u
 
 /*
@@ -119,19 +128,20 @@ struct ktrx_hwt_unit {
 /* ---- What it leaves on the host ---------------------------------------------------------------- */
 
 /*
- * The head of the file that the unit writes with out=FILE, without any support in the guest. It traces all
- * virtual CPUs from the first instruction of 64-bit code on. The file has one page with this head; for each
- * CPU one page with a struct ktrx_hwt_ring, and its ring of `ring_size` bytes; and from offset `code` to the
- * end the code that was run: a struct ktrx_hwt_seen and its bytes, padded to a multiple of 8, one after
- * another. The file is complete at any time, also if QEMU is killed.
+ * The head of the file that the unit writes with out=FILE, without any support in the guest. The unit traces
+ * all virtual CPUs from the first instruction of 64-bit code on. The file begins with one page for this head.
+ * Then, for each CPU, there is one page with a struct ktrx_hwt_ring, followed by its ring of `ring_size`
+ * bytes. From offset `code` to the end there is the code that was run, piece by piece: a struct
+ * ktrx_hwt_seen, followed by the bytes, padded to a multiple of 8. The file is complete at any time, also if
+ * QEMU is killed.
  */
 struct ktrx_hwt_rings {
 	uint8_t magic[4]; /* "KTRU" */
 	uint32_t version; /* KTRX_HWT_UNIT_VERSION */
-	uint32_t cpus;	  /* rings in the file */
+	uint32_t cpus;	  /* number of rings in the file */
 	uint32_t encoding;
-	uint64_t ring_size; /* bytes, a power of two, at least 65536 */
-	uint64_t code;	    /* offset of the first struct ktrx_hwt_seen */
+	uint64_t ring_size; /* size of a ring in bytes: a power of two, at least 65536 */
+	uint64_t code;	    /* offset in the file of the first struct ktrx_hwt_seen */
 	uint64_t code_size; /* size in bytes of all struct ktrx_hwt_seen together */
 	uint64_t code_lost; /* number of bytes of code for which there was no room */
 	/*
@@ -147,12 +157,12 @@ struct ktrx_hwt_rings {
 };
 
 struct ktrx_hwt_ring {
-	uint64_t position; /* bytes written; the ring holds those from position - ring_size on */
+	uint64_t position; /* number of bytes written; the ring contains those from position - ring_size on */
 	uint64_t lost;
 	/*
 	 * State that is not in a packet yet. `pending`: branches taken or not taken (for ETMv4, atoms), the
-	 * latest in bit 0, below a leading 1. `reached`: the address of the instruction that was about to run
-	 * last, 0 while nothing is traced.
+	 * latest in bit 0, below a leading 1. `reached`: the address of the newest instruction that was about
+	 * to run; 0 while nothing is traced.
 	 */
 	uint64_t pending;
 	uint64_t reached;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process trace: what processes ask of their kernel. It is a separate file, with the clock and the thread
- * numbers of the rings. A head is followed by records, each a multiple of 8 bytes. If a file was appended to,
- * another head is in the place of a record. The host must not trust any of this data. Normative text:
- * spec/ktrx-proc.md.
+ * numbers of the rings. A head is followed by records, each a multiple of 8 bytes. If more records were
+ * appended to a file later, there is another head before them, in the place of a record. The host must not
+ * trust any of this data. Normative text: spec/ktrx-proc.md.
  */
 #ifndef KTRX_PROC_H
 #define KTRX_PROC_H
@@ -12,20 +12,24 @@
 
 #include "ktrx/assert.h"
 
-/* the first bytes of a head; read as the size of a record, they are above KTRX_PROC_PAYLOAD_MAX */
+/*
+ * the first bytes of a head. A reader that takes them for the size of a record gets a number above
+ * KTRX_PROC_PAYLOAD_MAX
+ */
 #define KTRX_PROC_MAGIC	  "KTRP"
 #define KTRX_PROC_VERSION 1u
 
 struct ktrx_proc_head {
 	uint8_t magic[4];
 	uint32_t version;
-	uint64_t frequency;   /* ticks per second of all stamps; 0 if unknown */
-	uint64_t nonce;	      /* nonce of the boot, as in struct ktrx_root; 0 if there are no rings */
-	uint64_t wall_stamp;  /* counter value at wall_ns */
-	uint64_t wall_ns;     /* Unix time in ns at wall_stamp; 0 if unknown */
-	uint16_t machine;     /* ELF e_machine; 0 if unknown */
-	uint16_t head_size;   /* sizeof(struct ktrx_proc_head); records begin there */
-	uint16_t record_head; /* sizeof(struct ktrx_proc_record); payload begins there */
+	uint64_t frequency;  /* ticks per second of all stamps; 0 if unknown */
+	uint64_t nonce;	     /* nonce of the boot, as in struct ktrx_root; 0 if there are no rings */
+	uint64_t wall_stamp; /* counter value at the time wall_ns */
+	uint64_t wall_ns;    /* Unix time in ns at the counter value wall_stamp; 0 if unknown */
+	uint16_t machine;    /* ELF e_machine; 0 if unknown */
+	uint16_t head_size;  /* sizeof(struct ktrx_proc_head): offset at which the records begin */
+	/* sizeof(struct ktrx_proc_record): offset in a record at which its payload begins */
+	uint16_t record_head;
 	uint16_t reserved0;
 	uint8_t reserved[12];
 	uint32_t check; /* ktrx_proc_check() of the members before it */
@@ -57,8 +61,9 @@ struct ktrx_proc_head {
 #define KTRX_PROC_END	34u /* the last record of this sink */
 #define KTRX_PROC_FD	35u /* the target of a file descriptor from here on */
 
-#define KTRX_PROC_USER_MAX    2048u
-#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size means damage */
+#define KTRX_PROC_USER_MAX 2048u
+/* maximum size of a payload; a larger size means that the file is damaged */
+#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20)
 #define KTRX_PROC_ARGS_MAX    8u
 
 /* Flags of a record. */
@@ -66,8 +71,8 @@ struct ktrx_proc_head {
 #define KTRX_PROC_QUEUED 2u /* recorded in a context that must not sleep: stamps may be out of order */
 
 /*
- * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number, from 1, of the argument with the payload's address; 0: not
- * recorded
+ * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number (from 1) of the system call's argument that contained the
+ * address of the payload; 0: not recorded
  */
 #define KTRX_PROC_ARGUMENT_SHIFT  8
 #define KTRX_PROC_ARGUMENT(flags) ((flags) >> KTRX_PROC_ARGUMENT_SHIFT & 15u)
@@ -76,7 +81,7 @@ struct ktrx_proc_head {
 #define KTRX_PROC_MARK	 0x9e4bu /* constant by which a reader finds records after damage */
 
 struct ktrx_proc_record {
-	uint32_t size; /* bytes of payload; zero bytes up to a multiple of 8 follow it */
+	uint32_t size; /* size of the payload in bytes; zero bytes follow it, up to a multiple of 8 */
 	uint16_t type; /* KTRX_PROC_*; a reader skips and counts types it does not know */
 	uint16_t flags;
 	uint64_t stamp;
@@ -84,12 +89,12 @@ struct ktrx_proc_record {
 	uint32_t tid; /* thread number, as in the rings */
 	uint16_t cpu; /* KTRX_PROC_NO_CPU if unknown */
 	uint16_t mark;
-	uint32_t lost; /* records of this sink that were lost directly before this one */
+	uint32_t lost; /* number of records of this sink that were lost directly before this record */
 };
 
 struct ktrx_proc_syscall {
 	uint32_t number;
-	uint16_t args; /* number of uint64_t that follow, at most KTRX_PROC_ARGS_MAX */
+	uint16_t args; /* number of arguments that follow, a uint64_t each; at most KTRX_PROC_ARGS_MAX */
 	uint16_t abi;  /* ABI of the call; 0: the kernel's own */
 };
 
@@ -103,8 +108,8 @@ struct ktrx_proc_genio {
 	int32_t fd;
 	uint32_t write; /* 0: the program read, 1: it wrote */
 	/*
-	 * number of bytes that were read or written. These bytes follow; if only some of them follow, the
-	 * record has KTRX_PROC_CUT
+	 * number of bytes that were read or written. These bytes follow the structure; if the record has the
+	 * flag KTRX_PROC_CUT, only the first of them follow
 	 */
 	uint64_t size;
 };
@@ -115,11 +120,12 @@ struct ktrx_proc_psig {
 	uint64_t handler; /* 0: default action */
 	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
 };
-#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* the signal is caught, but the handler's address is unknown */
+/* value of the handler's address: the signal is caught, but the address is unknown */
+#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX
 
 /*
- * A path follows, without NUL; or, for an object without a path, the kernel's name for it. If no byte
- * follows, the target of the descriptor is unknown from here on.
+ * A path follows, without NUL; or, for an object without a path, the kernel's name for it. If nothing follows
+ * the structure, the target of the descriptor is unknown from here on.
  */
 struct ktrx_proc_fd {
 	int32_t fd; /* KTRX_PROC_FD_CWD: the current folder */
@@ -127,7 +133,10 @@ struct ktrx_proc_fd {
 };
 #define KTRX_PROC_FD_CWD (-100)
 
-/* The name of what the thread waits for follows, without NUL, if it is known. */
+/*
+ * The name of what the thread waits for follows the structure, without NUL; nothing follows if the name is
+ * unknown.
+ */
 struct ktrx_proc_csw {
 	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it runs again */
 	uint32_t voluntary; /* 1: the thread waits for something, 0: it was preempted */
@@ -159,25 +168,27 @@ struct ktrx_proc_capfail {
 	uint64_t needed; /* rights, as in the type "rights" of TABLE */
 	uint64_t held;
 };
-#define KTRX_PROC_DENIED_OTHER	    0u
-#define KTRX_PROC_DENIED_RIGHTS	    1u /* a file's permissions */
-#define KTRX_PROC_DENIED_OWNER	    2u /* the process or file belongs to another user */
-#define KTRX_PROC_DENIED_PRIVILEGE  3u /* only the superuser may do that */
-#define KTRX_PROC_DENIED_SYSCALL    4u /* the call itself is not allowed */
-#define KTRX_PROC_DENIED_DESCRIPTOR 5u /* the descriptor was not opened for that */
+#define KTRX_PROC_DENIED_OTHER	   0u
+#define KTRX_PROC_DENIED_RIGHTS	   1u /* a file's permissions */
+#define KTRX_PROC_DENIED_OWNER	   2u /* the process or the file belongs to another user */
+#define KTRX_PROC_DENIED_PRIVILEGE 3u /* only the superuser may do what was requested */
+#define KTRX_PROC_DENIED_SYSCALL   4u /* the system call itself is not allowed */
+/* the descriptor was not opened with the rights for what was requested */
+#define KTRX_PROC_DENIED_DESCRIPTOR 5u
 
 struct ktrx_proc_fault {
 	uint64_t address;
-	uint32_t access; /* one of 1 read, 2 write, 4 execute; 0 unknown */
-	uint32_t user;	 /* 1: caused by the program, 0: by the kernel on its behalf */
+	uint32_t access; /* kind of access: 1 read, 2 write, 4 execute; 0 unknown */
+	/* 1: the program caused the fault; 0: the kernel caused it on behalf of the program */
+	uint32_t user;
 };
 
 struct ktrx_proc_faultend {
-	int32_t result; /* 0: resolved; otherwise a positive error number of the kernel */
+	int32_t result; /* 0: the fault was resolved; otherwise a positive error number of the kernel */
 	uint32_t reserved;
 };
 
-/* A name, NUL, and the elements follow. */
+/* A name, a NUL, and the elements of the array follow the structure. */
 struct ktrx_proc_struct_array {
 	uint32_t element_size;
 	uint32_t count;
@@ -187,7 +198,7 @@ struct ktrx_proc_end {
 	uint32_t reason; /* KTRX_PROC_ENDED_* */
 	int32_t error;	 /* positive error number of the kernel */
 	uint64_t records;
-	uint64_t lost; /* records lost, in total */
+	uint64_t lost; /* total number of records that were lost */
 	uint64_t bytes;
 };
 #define KTRX_PROC_ENDED_CLOSED 0u /* no process is traced into the sink any more */

@@ -21,8 +21,8 @@
  *
  * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap, so the slot
  * may contain words of several writers. The check detects only that case. It is computed from the values that
- * a writer stores and from the full number of its lap, and misses about one such slot in 4096. Normative
- * text: spec/ktrx.md.
+ * a writer stores and from the full number of its lap, and fails to detect about one such slot in 4096.
+ * Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -33,9 +33,9 @@
 
 #define KTRX_SLOT_SIZE	      32u
 #define KTRX_SLOT_SHIFT	      5u
-#define KTRX_FIRST_PAYLOAD    20u /* payload bytes in a SINGLE or FIRST slot, from byte 12 */
+#define KTRX_FIRST_PAYLOAD    20u /* number of payload bytes in a SINGLE or FIRST slot, from byte 12 on */
 #define KTRX_FIRST_OFFSET     12u
-#define KTRX_MORE_PAYLOAD     30u /* payload bytes in a MORE or LAST slot, from byte 2 */
+#define KTRX_MORE_PAYLOAD     30u /* number of payload bytes in a MORE or LAST slot, from byte 2 on */
 #define KTRX_MORE_OFFSET      2u
 #define KTRX_RECORD_MAX_SLOTS 8u
 #define KTRX_RECORD_MAX_PAYLOAD \
@@ -47,14 +47,17 @@
 #define KTRX_KIND_FIRST	 2u /* the first slot; MORE or LAST follows */
 #define KTRX_KIND_MORE	 3u
 #define KTRX_KIND_LAST	 4u
-/* abandoned by a writer of KTRX_SLOTS_COPIED: counts as a slot, has no contents */
+/* a slot that a writer of KTRX_SLOTS_COPIED abandoned: it counts as a slot, but has no contents */
 #define KTRX_KIND_VOID 5u
 
 /*
  * Formats of slots (slot_format in struct ktrx_root). They differ in the bits by which a reader finds slots
  * that contain stores of several writers.
  */
-/* first slots: bits 15:11 are 0, bits 95:89 repeat the generation. Written by ktrace up to November 2026 */
+/*
+ * in first slots, bits 15:11 are 0, and bits 95:89 repeat the generation. ktrace wrote this format up to
+ * November 2026
+ */
 #define KTRX_SLOTS_COPIED  0u
 #define KTRX_SLOTS_CHECKED 1u
 
@@ -100,17 +103,17 @@
 /* clang-format on */
 
 /*
- * Payload of an anchor record. Slots have only 36 bits of a stamp; an anchor repeats the full stamp. A writer
- * must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's last anchor, so
- * that the distance between two anchors is never ambiguous; ktrace does so at 2^34. Each anchor refers to the
- * previous one; struct ktrx_ring refers to the newest one.
+ * Payload of an anchor record. Slots contain only the low 36 bits of a stamp; an anchor contains the full
+ * stamp. A writer must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's
+ * last anchor, so that the distance between two anchors is never ambiguous; ktrace already does so after 2^34
+ * ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
  */
 struct ktrx_anchor {
-	uint64_t stamp;	   /* full counter value at this anchor; its low 36 bits are the slot's stamp */
+	uint64_t stamp;	   /* full counter value at this anchor; the slot's stamp is its low 36 bits */
 	uint64_t previous; /* full stamp of the previous anchor, 0 for the first */
 	/*
-	 * number of slots back to the previous anchor; 0: there is none, or it is more than 2^32 - 1 slots
-	 * back
+	 * number of slots back to the previous anchor; 0: there is no previous anchor, or it is more than
+	 * 2^32 - 1 slots back
 	 */
 	uint32_t distance;
 } __attribute__((__packed__, __aligned__(4)));
@@ -118,14 +121,14 @@ struct ktrx_anchor {
 /*
  * Extension block, which precedes the payload if bit 88 is set: this head, then 8 bytes for each caller (0 to
  * 2), then a 4-byte repeat count if KTRX_EXT_REPEAT is set, then the 8-byte address of the recording code if
- * KTRX_EXT_SITE is set. `size` is its total size, so that a reader can skip parts that it does not know.
+ * KTRX_EXT_SITE is set. `size` is its total size, so that a reader can skip unknown parts.
  */
 struct ktrx_extension {
-	uint8_t size;  /* bytes of the whole block, including this head */
+	uint8_t size;  /* size in bytes of the whole block, including this head */
 	uint8_t parts; /* KTRX_EXT_* */
 	uint16_t cpu;  /* valid with KTRX_EXT_CPU */
 };
-#define KTRX_EXT_CPU	 1u /* the CPU, in rings that several CPUs share */
+#define KTRX_EXT_CPU	 1u /* number of the CPU; only in rings that several CPUs share */
 #define KTRX_EXT_CALLER1 2u
 #define KTRX_EXT_CALLER2 4u
 #define KTRX_EXT_REPEAT	 8u
@@ -218,8 +221,8 @@ static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 }
 
 /*
- * Adds the check of a continuation slot to `rest` of ktrx_check_first(). Start with 0, and add the record's
- * last slot first.
+ * Adds the check of a continuation slot to `rest` of ktrx_check_first(). Start with `rest` 0, and add the
+ * continuation slots from the last to the first.
  */
 static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
 {

@@ -13,7 +13,7 @@
 #include "ktrx/assert.h"
 
 struct ktrx_thread {
-	uint32_t id;   /* thread id, plus 1; 0: an empty entry */
+	uint32_t id;   /* number of the thread, plus 1; 0: the entry is empty */
 	char name[28]; /* NUL-terminated */
 };
 
@@ -25,13 +25,13 @@ struct ktrx_thread {
 struct ktrx_cpu {
 	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
 	uint64_t heartbeat_stamp; /* counter value at the last heartbeat */
-	uint64_t pc;		  /* address interrupted by the last heartbeat */
+	uint64_t pc;		  /* address of the code that the last heartbeat interrupted */
 	uint32_t thread;	  /* the running thread */
 	uint8_t mode;		  /* KTRX_MODE_* */
 	uint8_t online;
 	uint8_t interrupts;  /* KTRX_INTERRUPTS_* */
-	uint8_t hooks;	     /* KTRX_HOOK_*: hooks called at least once */
-	uint32_t preempt;    /* nesting depth of disabled preemption */
+	uint8_t hooks;	     /* KTRX_HOOK_*: the hooks that were called at least once */
+	uint32_t preempt;    /* number of times that preemption was disabled and not enabled again */
 	uint32_t nesting;    /* nesting depth of interrupts */
 	uint64_t now;	     /* newest stamp read on this CPU. Hooks use it instead of reading the clock */
 	uint64_t mode_stamp; /* value of `now` when the mode last changed */
@@ -40,11 +40,11 @@ struct ktrx_cpu {
 	uint64_t space;		   /* id of the current address space */
 	uint64_t switches;	   /* number of context switches */
 	uint64_t switch_stamp;	   /* stamp of the last context switch */
-	uint64_t irqs;		   /* number of interrupts entered */
+	uint64_t irqs;		   /* number of interrupts that the CPU entered */
 	uint64_t irq_stamp;	   /* stamp of the last interrupt */
-	uint64_t eois;		   /* number of interrupts ended at the controller */
-	uint32_t irq;		   /* number of the last interrupt entered */
-	uint32_t eoi;		   /* number of the last interrupt ended */
+	uint64_t eois;		   /* number of interrupts that the CPU ended at the controller */
+	uint32_t irq;		   /* number (irq) of the interrupt that was entered last */
+	uint32_t eoi;		   /* number (irq) of the interrupt that was ended last */
 	uint64_t ipi_stamp;	   /* stamp since which the CPU has waited for an answer from another CPU */
 	uint64_t ipi_pc;	   /* address of the code that waits for that answer */
 	/*
@@ -61,7 +61,10 @@ struct ktrx_cpu {
 	uint64_t broken_stamp;
 	uint64_t broken_pc;
 	uint64_t broken_object; /* a lock */
-	/* pc of the last heartbeats: heartbeat n is at index n modulo KTRX_SAMPLES */
+	/*
+	 * addresses interrupted by the last KTRX_SAMPLES heartbeats: heartbeat n is at index n modulo
+	 * KTRX_SAMPLES
+	 */
 	uint64_t sample[KTRX_SAMPLES];
 	uint8_t reserved[48];
 };
@@ -77,7 +80,10 @@ struct ktrx_cpu {
 
 #define KTRX_ALL_CPUS 0xffffffffu
 
-/* Hooks that were called at least once. If a bit is not set, what that hook reports is unknown. */
+/*
+ * Hooks that were called at least once. If the bit of a hook is not set, the state that this hook reports is
+ * unknown.
+ */
 #define KTRX_HOOK_LOCK	  1u
 #define KTRX_HOOK_THREAD  2u
 #define KTRX_HOOK_IRQ	  4u
@@ -88,45 +94,51 @@ struct ktrx_cpu {
 #define KTRX_HOOK_EXIT	  128u /* called by the ending thread before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
-#define KTRX_BROKEN_SWITCH_LOCKED    1u /* a switch while the CPU holds a spinlock */
-#define KTRX_BROKEN_SWITCH_PREEMPT   2u /* a switch while preemption is off */
-#define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* a switch inside an interrupt */
+#define KTRX_BROKEN_SWITCH_LOCKED    1u /* the CPU switched threads while it held a spinlock */
+#define KTRX_BROKEN_SWITCH_PREEMPT   2u /* the CPU switched threads while preemption was disabled */
+#define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* the CPU switched threads inside an interrupt handler */
 #define KTRX_BROKEN_RELEASE	     4u /* a lock was released that was not held */
 #define KTRX_BROKEN_ACQUIRE	     5u /* a lock was taken by a holder that already held it */
 
 /*
- * A holder of locks, which may also wait: a thread, or a CPU for work during which it must not switch
+ * A holder can hold locks and can wait. It is a thread, or a CPU during work in which it must not switch
  * threads. Entries outlast the records in the rings. A CPU's entry is written by that CPU, a thread's entry
  * by the thread and by the CPU that wakes it.
  */
 #define KTRX_HELD 6u
 struct ktrx_held {
-	uint64_t object; /* address of the lock; 0: an empty entry */
+	uint64_t object; /* address of the lock; 0: the entry is empty */
 	/* value of the CPU's `now` when the lock was taken; the lock was taken at that stamp or later */
 	uint64_t stamp;
 	uint64_t pc; /* address of the code that took the lock */
 };
 struct ktrx_holder {
-	/* number of the thread, plus 1; or KTRX_HOLDER_CPU | number of the CPU; 0: an empty entry */
+	/* number of the thread, plus 1; or KTRX_HOLDER_CPU | number of the CPU; 0: the entry is empty */
 	uint32_t id;
-	uint8_t state;	      /* of a thread: KTRX_THREAD_* */
+	uint8_t state;	      /* threads only: state of the thread, KTRX_THREAD_* */
 	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
 	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
-	uint8_t priority;     /* of a thread, greater is more urgent; 0: unknown */
+	uint8_t priority;     /* threads only: priority; a greater number is more urgent; 0: unknown */
 	uint64_t state_stamp; /* stamp since which the thread has been in `state` */
 	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
 	uint64_t wait_stamp;  /* stamp of the start of the wait */
 	uint64_t wait_pc;     /* address of the code where the wait began */
-	/* the holder of the object when the wait began, in the form of `id`; 0: unknown */
+	/*
+	 * the holder, when the wait began, of the object that is waited for, in the form of `id`; 0: unknown
+	 */
 	uint32_t owner;
-	uint16_t cpu;	   /* of a thread: the CPU on which it runs or last ran */
-	uint8_t whole;	   /* of a thread: 1 if all locks that it holds are known */
-	uint8_t cause;	   /* of a thread that is runnable: KTRX_CAUSE_* */
+	uint16_t cpu;	   /* threads only: number of the CPU on which the thread runs or last ran */
+	uint8_t whole;	   /* threads only: 1 if all locks that the thread holds are known */
+	uint8_t cause;	   /* runnable threads only: why the thread is runnable, KTRX_CAUSE_* */
 	uint64_t deadline; /* stamp at which the wait ends by itself; 0: none */
-	/* number of the thread that last made this thread runnable, plus 1; 0: none, or an interrupt */
+	/*
+	 * number of the thread that last made this thread runnable, plus 1; 0: no thread did, or an interrupt
+	 * did
+	 */
 	uint32_t waker;
-	uint32_t wakes;	    /* number of times that the thread was made runnable */
-	uint64_t stack_low; /* of a thread: the bounds of its stack, 0: unknown */
+	uint32_t wakes; /* number of times that the thread was made runnable */
+	/* threads only: stack_low and stack_high are the bounds of the stack; 0: unknown */
+	uint64_t stack_low;
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
@@ -139,9 +151,10 @@ struct ktrx_holder {
 	uint64_t habit_last;	/* stamp of the last wakeup */
 	uint64_t habit_longest; /* longest interval between two wakeups, in ticks */
 	uint64_t habit_usual;	/* running mean of these intervals, in ticks */
-	uint32_t habit_wakes;	/* number of wakeups; 0: none, or an older kernel */
-	uint32_t habit_alike;	/* number of intervals between half and twice the mean */
-	/* number of the thread that last ended such a wait, plus 1; 0: an interrupt */
+	uint32_t habit_wakes;	/* number of wakeups; 0: no such series, or an older kernel */
+	/* number of these intervals that were between half the mean and twice the mean */
+	uint32_t habit_alike;
+	/* number of the thread that last ended such a wait, plus 1; 0: an interrupt ended it */
 	uint32_t habit_waker;
 	uint32_t reserved[3]; /* 0 */
 };
@@ -152,7 +165,10 @@ struct ktrx_holder {
 #define KTRX_THREAD_RUNNABLE 2u
 #define KTRX_THREAD_WAITING  3u
 
-/* Why a thread is runnable. A thread that ended without ktrace_thread_exit() looks like KTRX_CAUSE_SWITCH. */
+/*
+ * Why a thread is runnable. A thread that ended without a call of ktrace_thread_exit() has KTRX_CAUSE_SWITCH,
+ * too.
+ */
 #define KTRX_CAUSE_UNKNOWN 0u
 #define KTRX_CAUSE_WAKE	   1u /* it was woken */
 #define KTRX_CAUSE_START   2u /* the thread was woken for the first time and has not run yet */
@@ -162,14 +178,14 @@ struct ktrx_holder {
 #define KTRX_WAIT_SPIN	 1u /* waits for a lock and spins */
 #define KTRX_WAIT_LOCK	 2u /* sleeps until it gets a lock */
 #define KTRX_WAIT_EVENT	 3u /* sleeps until an event occurs and it is woken */
-#define KTRX_WAIT_TIME	 4u /* sleeps until a time */
-#define KTRX_WAIT_THREAD 5u /* waits for the end of the thread whose number is `object` */
+#define KTRX_WAIT_TIME	 4u /* sleeps until a certain time */
+#define KTRX_WAIT_THREAD 5u /* waits for the end of the thread whose number is in `object` */
 #define KTRX_WAIT_DEVICE 6u /* waits for an answer of a device */
 
 /* One measurement of a CPU's clock against that of CPU 0. */
 struct ktrx_clock_sample {
 	uint64_t stamp; /* stamp of the CPU that was measured */
-	int64_t offset; /* ticks to add to that stamp to get the time of CPU 0 */
+	int64_t offset; /* number of ticks to add to that stamp to get the time of CPU 0 */
 	uint64_t error; /* maximum error of `offset`, in ticks */
 	uint64_t check; /* ktrx_clock_check(); with any other value the sample is absent or incomplete */
 };
@@ -186,8 +202,8 @@ struct ktrx_clock {
 	uint64_t failed;
 	uint64_t due; /* private to the writer: stamp of the next measurement */
 	uint32_t samples;
-	uint32_t spacing; /* measurements between two samples */
-	uint32_t since;	  /* private to the writer: measurements since the last sample */
+	uint32_t spacing; /* number of measurements from one sample to the next */
+	uint32_t since;	  /* private to the writer: number of measurements since the last sample */
 	uint32_t reserved[7];
 	struct ktrx_clock_sample sample[KTRX_CLOCK_SAMPLES];
 };
@@ -199,12 +215,15 @@ struct ktrx_clock {
  */
 #define KTRX_FOLD_PAYLOAD 256u
 struct ktrx_fold {
-	uint64_t sequence; /* even while the entry is not being changed; differs after each change */
-	uint16_t event;	   /* event id; 0: an empty entry */
-	uint16_t bytes;	   /* bytes of payload */
-	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a record's first slot */
+	/*
+	 * even while the entry is stable, odd while it is being changed; a different number after each change
+	 */
+	uint64_t sequence;
+	uint16_t event;	 /* event id; 0: the entry is empty */
+	uint16_t bytes;	 /* bytes of payload */
+	uint32_t second; /* thread, context and extension bit, as in bits 88:64 of a record's first slot */
 	uint32_t cpu;
-	uint32_t ring;	/* ring of the record */
+	uint32_t ring;	/* number of the ring that contains the record */
 	uint64_t count; /* number of repetitions without a record */
 	uint64_t first; /* stamp of the first repetition */
 	uint64_t last;	/* stamp of the last repetition */

@@ -21,8 +21,8 @@
 struct ktrx_stream {
 	uint8_t magic[8];
 	uint32_t version;
-	uint32_t head_size; /* bytes up to the first block */
-	uint64_t length;    /* bytes of the dump */
+	uint32_t head_size; /* number of bytes before the first block */
+	uint64_t length;    /* number of bytes of the dump */
 	uint64_t frequency; /* frequency that replaces that of the dump; 0: none */
 	uint32_t form;	    /* KTRX_STREAM_* */
 	uint32_t v1_layout; /* layout of version 1 payloads: 0 as in real traces, 1 as first described */
@@ -31,20 +31,23 @@ struct ktrx_stream {
 };
 
 /* Codings of a block's bytes. */
-#define KTRX_STREAM_END	     0u /* no more blocks; `position` is the number of blocks before it */
+/* end of the stream: no block follows; `position` is the number of blocks before this one */
+#define KTRX_STREAM_END	     0u
 #define KTRX_STREAM_BYTES    1u /* the bytes, unchanged */
 #define KTRX_STREAM_SLOTS_V1 2u /* records of version 1, in columns */
 #define KTRX_STREAM_SLOTS_V2 3u /* slots of version 2 of format KTRX_SLOTS_COPIED, in columns */
 #define KTRX_STREAM_CHECKED  4u /* slots of version 2 of format KTRX_SLOTS_CHECKED, in columns */
 
-#define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10) /* maximum number of the dump's bytes in a block */
+/* maximum number of bytes of the dump that a block contains */
+#define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10)
 
 struct ktrx_stream_block {
 	uint32_t check; /* ktrx_stream_check() of the rest of the block */
 	uint16_t coding;
 	uint16_t reserved;
-	uint32_t size;	   /* bytes of the zstd frame that follows */
-	uint32_t length;   /* bytes of the dump; a multiple of 32 for slots */
+	uint32_t size; /* number of bytes of the zstd frame that follows */
+	/* number of bytes of the dump that the block contains; for slots, a multiple of 32 */
+	uint32_t length;
 	uint64_t position; /* offset of these bytes in the dump */
 };
 
@@ -56,9 +59,7 @@ struct ktrx_stream_columns {
 	uint64_t stamp;
 	uint32_t lead;
 	uint16_t generation;
-	/*
-	 * number of 16-bit keys that follow; in KTRX_STREAM_CHECKED, 32 bits with the lap precede the keys
-	 */
+	/* number of 16-bit keys that follow. In KTRX_STREAM_CHECKED, a 32-bit lap precedes the keys */
 	uint16_t groups;
 };
 
@@ -76,10 +77,11 @@ struct ktrx_stream_columns {
 #define KTRX_STREAM_KEY_ODD   0x4001u /* anything else */
 
 /* Flags in the first byte of a column. */
-#define KTRX_STREAM_PLANES 0x0fu /* bit n set: byte n of each value follows; otherwise these bytes are 0 */
+/* if bit n is set, byte n of each value follows; otherwise byte n of each value is 0 */
+#define KTRX_STREAM_PLANES 0x0fu
 /*
- * Each value is stored as its zigzag-coded difference from the previous value. 32 bits that follow here are
- * the value from which the first one differs.
+ * Each value is stored as its zigzag-coded difference from the previous value. The next 32 bits are the value
+ * from which the first difference is counted.
  */
 #define KTRX_STREAM_DELTAS 0x10u
 

@@ -3,8 +3,8 @@
  * KTRX version 1: a 64-byte header, then one ring of 32-byte records for each CPU. All little-endian.
  *
  * A v1 dump has no write index, so losses are unknown, and records within a ring are ordered by stamp. ktrace
- * will always read and write this format. A writer leaves out and counts what it cannot hold (a ninth CPU, an
- * event id above 1023). Normative text: spec/ktrx1.md.
+ * will always read and write this format. A writer leaves out, and counts, records that the format cannot
+ * hold (of a ninth CPU, or with an event id above 1023). Normative text: spec/ktrx1.md.
  */
 #ifndef KTRX_V1_H
 #define KTRX_V1_H
@@ -24,15 +24,15 @@ struct ktrx1_header {
 	uint32_t version;     /* 1 */
 	uint64_t frequency;   /* counter ticks per second */
 	uint32_t cpus;	      /* number of rings that follow, in CPU order */
-	uint32_t slots;	      /* records per ring, a power of two */
+	uint32_t slots;	      /* number of records in each ring, a power of two */
 	uint32_t record_size; /* 32 */
 	uint32_t flags;	      /* 0 */
 	uint8_t reserved[32]; /* 0 */
 };
 
 struct ktrx1_record {
-	uint64_t stamp;	  /* raw counter; 0 marks an empty slot */
-	uint32_t header;  /* [31:24] flags, [23:13] pid mod 2048, [12:10] cpu, [9:0] event */
+	uint64_t stamp;	  /* raw counter value; 0 marks an empty slot */
+	uint32_t header;  /* bits 31:24 flags, 23:13 pid modulo 2048, 12:10 CPU, 9:0 event */
 	uint32_t data[5]; /* meaning depends on the event */
 };
 

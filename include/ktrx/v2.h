@@ -35,7 +35,7 @@ struct ktrx_extent {
 struct ktrx_section {
 	uint32_t type;	     /* KTRX_SECTION_*; a reader skips and counts types it does not know */
 	uint16_t where;	     /* KTRX_WHERE_* */
-	uint16_t entry_size; /* bytes per entry, 0 for a byte stream */
+	uint16_t entry_size; /* size of an entry in bytes; 0 for a byte stream */
 	/*
 	 * 1: `address` is the address of the data; n > 1: it is the address of an array of n struct
 	 * ktrx_extent
@@ -43,15 +43,15 @@ struct ktrx_section {
 	uint32_t extents;
 	uint32_t index; /* number of the section among the sections of the same type */
 	uint64_t address;
-	uint64_t length; /* total bytes of data */
+	uint64_t length; /* total size of the data in bytes */
 };
 
 #define KTRX_SECTION_NONE  0u
-#define KTRX_SECTION_RINGS 1u /* struct ktrx_ring, ring 0 first */
+#define KTRX_SECTION_RINGS 1u /* struct ktrx_ring; the entry of ring 0 is the first */
 /* struct ktrx_event and ktrx_place; ids continue from one section to the next, in the order of `index` */
 #define KTRX_SECTION_EVENTS   2u
 #define KTRX_SECTION_THREADS  3u /* struct ktrx_thread */
-#define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu, CPU 0 first */
+#define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu; the entry of CPU 0 is the first */
 #define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU: the number of ticks to add to the CPU's stamps */
 #define KTRX_SECTION_BUILD_ID 6u /* the bytes of the kernel's GNU build id */
 #define KTRX_SECTION_COUNTERS 7u /* uint64_t [ring][event id] */
@@ -63,13 +63,13 @@ struct ktrx_section {
 #define KTRX_SECTION_REGISTERS 11u /* text: registers of the CPUs, added by a host that halted them */
 #define KTRX_SECTION_NOTE      12u /* text: description of the capture, added by a host */
 #define KTRX_SECTION_SETTINGS  13u /* struct ktrx_setting */
-#define KTRX_SECTION_CLOCKS    14u /* struct ktrx_clock, CPU 0 first */
+#define KTRX_SECTION_CLOCKS    14u /* struct ktrx_clock; the entry of CPU 0 is the first */
 #define KTRX_SECTION_FOLDS     15u /* struct ktrx_fold */
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u	   /* a dump: every address is KTRX_WHERE_FILE */
 #define KTRX_FLAG_STOPPED 2u	   /* recording was stopped when the root was written */
-#define KTRX_FLAG_KEPT	  4u	   /* a copy of the root, in persistent memory (spec/ktrx.md, section 13) */
+#define KTRX_FLAG_KEPT	  4u	   /* this root is a copy, in persistent memory (spec/ktrx.md, section 13) */
 #define KTRX_FLAG_PLACES  0x10000u /* records may have ids of places: struct ktrx_place */
 /*
  * Flags that a reader must know: it must reject a trace with an unknown flag among these. It ignores other
@@ -82,34 +82,36 @@ struct ktrx_section {
 #define KTRX_OUTCOME_PANIC   2u
 
 struct ktrx_root {
-	uint8_t magic[4];     /* "KTRX"; the first 32 bytes mean what they mean in version 1 */
+	/* "KTRX"; the first 32 bytes of the root have the same meaning as in version 1 */
+	uint8_t magic[4];
 	uint32_t version;     /* 2 */
 	uint64_t frequency;   /* counter ticks per second, 0 while unknown */
 	uint32_t cpus;	      /* number of CPUs known so far */
-	uint32_t slots;	      /* slots of the largest ring */
+	uint32_t slots;	      /* number of slots of the largest ring */
 	uint16_t slot_size;   /* 32 */
 	uint16_t slot_format; /* KTRX_SLOTS_* */
 	uint32_t flags;	      /* KTRX_FLAG_* */
 	uint8_t tag[8];	      /* "ktrace2\n" */
 	/* sizeof(struct ktrx_root); a reader skips sections beyond its own KTRX_SECTIONS */
 	uint32_t root_size;
-	uint32_t sections;   /* entries in section[] */
-	uint16_t machine;    /* ELF e_machine */
-	uint16_t table;	     /* offset of section[] */
-	uint32_t checksum;   /* ktrx_root_checksum() */
-	uint64_t nonce;	     /* of this boot */
-	uint64_t self;	     /* virtual address of the root itself; 0 in a copy that never ran */
+	uint32_t sections; /* entries in section[] */
+	uint16_t machine;  /* ELF e_machine */
+	uint16_t table;	   /* offset of section[] */
+	uint32_t checksum; /* ktrx_root_checksum() */
+	uint64_t nonce;	   /* of this boot */
+	/* virtual address of the root itself; 0 in a copy of the kernel image that never ran */
+	uint64_t self;
 	uint64_t self_phys;  /* physical address of the root, 0 if unknown */
-	uint64_t length;     /* bytes of the whole dump; 0 in memory */
-	uint64_t wall_stamp; /* counter value at wall_ns */
-	uint64_t wall_ns;    /* Unix time in ns at wall_stamp; 0 if unknown */
+	uint64_t length;     /* size of the whole dump in bytes; 0 in memory */
+	uint64_t wall_stamp; /* counter value at the time wall_ns */
+	uint64_t wall_ns;    /* Unix time in ns at the counter value wall_stamp; 0 if unknown */
 	uint32_t outcome;    /* KTRX_OUTCOME_* */
 	int32_t status;	     /* exit status for KTRX_OUTCOME_EXITED */
 	uint32_t sequence;   /* odd while section[] changes */
 	uint32_t v1_omitted; /* number of records that a v1 dump of this trace could not hold */
-	/* number of times that an event fired whose descriptor has no id, because only 4095 have one */
+	/* number of times that an event without an id fired; only 4095 events can have an id */
 	uint64_t lost_events;
-	char kernel[64]; /* name and version, NUL-terminated */
+	char kernel[64]; /* name and version of the kernel, NUL-terminated */
 	struct ktrx_section section[KTRX_SECTIONS];
 };
 
@@ -117,7 +119,8 @@ struct ktrx_root {
 #define KTRX_RING_SHARED  1u /* several CPUs write into the ring; its records have KTRX_EXT_CPU */
 
 #define KTRX_POLICY_OVERWRITE 0u
-#define KTRX_POLICY_STOP      1u /* keep the oldest records: when full, reject new ones and count them */
+/* a full ring keeps the oldest records: it rejects new records and counts them */
+#define KTRX_POLICY_STOP 1u
 
 #define KTRX_NO_CPU 0xffffffffu
 
@@ -126,16 +129,16 @@ struct ktrx_ring {
 	uint64_t word;	       /* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
 	uint64_t base;	       /* writer's pointer to slot 0 */
 	uint32_t mask;	       /* slots - 1 */
-	uint32_t shift;	       /* log2 of slots; 9 to 30 */
+	uint32_t shift;	       /* log2 of the number of slots: 9 to 30 */
 	uint64_t deadline;     /* stamp from which on a writer must write an anchor first */
 	uint64_t anchor_stamp; /* full stamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
 	uint64_t dropped;      /* number of records rejected by KTRX_POLICY_STOP */
-	uint64_t lapped; /* number of slots whose writer noticed a delay by a whole lap; a lower bound */
+	uint64_t lapped; /* number of slots whose writer found itself delayed by a whole lap; a lower bound */
 
 	/* index of the first valid slot: the first of this boot, or the first after ktrace_clear() */
 	uint64_t first;
-	uint64_t address; /* address of slot 0, of kind `where` */
+	uint64_t address; /* address of slot 0; `where` is the kind of this address */
 	uint64_t length;  /* bytes */
 	uint32_t extents; /* as in struct ktrx_section */
 	uint16_t where;
@@ -157,12 +160,12 @@ struct ktrx_ring {
  */
 struct ktrx_event {
 	uint16_t magic;	 /* KTRX_EVENT_MAGIC */
-	uint16_t size;	 /* bytes of the descriptor with its strings, a multiple of 8 */
+	uint16_t size;	 /* size in bytes of the descriptor with its strings, a multiple of 8 */
 	uint8_t state;	 /* current KTRX_STATE_* */
 	uint8_t wanted;	 /* requested KTRX_STATE_*; while recording is started, `state` equals it */
-	uint16_t id;	 /* copy of the ordinal number, 0 until the kernel has assigned ids */
-	uint32_t header; /* private to the kernel: low half of the first word of a first slot */
-	uint16_t v1_id;	 /* id in a v1 dump, KTRX_V1_NONE if it has none */
+	uint16_t id;	 /* copy of the ordinal number; 0 until the kernel has assigned ids */
+	uint32_t header; /* private to the kernel: low half of word 0 of the event's first slots */
+	uint16_t v1_id;	 /* id of the event in a v1 dump; KTRX_V1_NONE if it has none */
 	uint8_t fields;	 /* 0 to 16 */
 	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* line of the declaration */
@@ -188,11 +191,14 @@ struct ktrx_event {
  */
 struct ktrx_place {
 	uint16_t magic; /* KTRX_PLACE_MAGIC */
-	uint16_t size;	/* bytes of the descriptor with its string, a multiple of 8 */
-	/* id of the place, above the ids of all events; 0: none, so records have the event's id */
+	uint16_t size;	/* size in bytes of the descriptor with its string, a multiple of 8 */
+	/*
+	 * id of the place, above the ids of all events; 0: the place has no id, so its records have the
+	 * event's id
+	 */
 	uint16_t id;
-	uint16_t event;	 /* id of the event; 0: unknown, so no record has the place's id */
-	uint32_t header; /* private to the kernel: low half of the first word of a first slot */
+	uint16_t event;	 /* id of the event; 0: unknown: no record has the id of this place */
+	uint32_t header; /* private to the kernel: low half of word 0 of the place's first slots */
 	/* private to the kernel: distance in bytes from this descriptor to that of the event; 0: unknown */
 	int32_t offset;
 	uint64_t address; /* private to the kernel: address of the event descriptor, as linked or relocated */
@@ -202,10 +208,10 @@ struct ktrx_place {
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-/* mask: number of recorded callers of the recording function, 0 to 2; 3 counts as 2 */
+/* mask of the flags: how many callers of the recording function are recorded: 0 to 2; 3 counts as 2 */
 #define KTRX_EVENT_CALLERS 3u
-#define KTRX_EVENT_SITE	   4u  /* each record has the address of the code that recorded it */
-#define KTRX_EVENT_FOLD	   8u  /* repetitions are counted instead of recorded: struct ktrx_fold */
+#define KTRX_EVENT_SITE	   4u  /* each record contains the address of the code that recorded it */
+#define KTRX_EVENT_FOLD	   8u  /* repetitions are counted in struct ktrx_fold instead of recorded */
 #define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, if there is one */
 
 /*
@@ -214,7 +220,7 @@ struct ktrx_place {
 #define KTRX_STATE_OFF	  0u
 #define KTRX_STATE_RECORD 1u
 #define KTRX_STATE_COUNT  2u
-#define KTRX_STATE_STOP	  4u /* the event stops all recording after it has fired once */
+#define KTRX_STATE_STOP	  4u /* when the event has fired once, all recording stops */
 #define KTRX_STATE_SLOW	  0x80u
 
 /* Field types. Fields are packed, in order, without padding. */
@@ -240,7 +246,7 @@ struct ktrx_place {
  */
 struct ktrx_setting {
 	uint16_t magic; /* KTRX_SETTING_MAGIC */
-	uint16_t size;	/* bytes of the descriptor */
+	uint16_t size;	/* size of the descriptor in bytes */
 	uint8_t kind;	/* KTRX_SETTING_U32 … */
 	uint8_t bit;	/* number of the bit, if `kind` is a bit */
 	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
@@ -270,7 +276,7 @@ struct ktrx_request {
 	uint16_t last;	   /* EVENTS: last id */
 	uint8_t state;	   /* EVENTS: KTRX_STATE_* wanted */
 	uint8_t flags;	   /* EVENTS: flags of the event descriptor */
-	uint32_t result;   /* KTRX_RESULT_*, written by the kernel */
+	uint32_t result;   /* result: KTRX_RESULT_*, written by the kernel */
 	uint64_t value;	   /* SETTING */
 	uint64_t check;	   /* ktrx_request_check(): shows that the request is complete */
 };
@@ -336,8 +342,12 @@ struct ktrx_block {
 	uint8_t magic[8]; /* "KTRXBLK\n" */
 	uint64_t nonce;	  /* the root's */
 	uint64_t self;	  /* virtual address of this head */
-	uint64_t length;  /* bytes of the block, including this head */
-	uint64_t boot;	  /* persistent memory: number of the boot, from 1; 0: not persistent */
+	uint64_t length;  /* size in bytes of the block, including this head */
+	/*
+	 * persistent memory: number of the boot that uses this part, counted from 1; 0: the memory is not
+	 * persistent
+	 */
+	uint64_t boot;
 	uint8_t reserved[24];
 };
 #define KTRX_BLOCK_MAGIC "KTRXBLK\n"

@@ -15,8 +15,8 @@
 #include "ktrace/record.h"
 
 /*
- * Copies bytes in ascending order: `to` may overlap `from` if it is at a lower address. Uses aligned words if
- * possible, because device memory needs aligned accesses. Returns the end of the copy.
+ * Copies bytes in ascending order: the two areas may overlap if `to` is at a lower address than `from`. Uses
+ * aligned words if possible, because device memory needs aligned accesses. Returns the end of the copy.
  */
 KTRACE_UNUSED_INLINE uint8_t *ktrace_copy(void *to, const void *from, size_t size)
 {
@@ -73,7 +73,7 @@ KTRACE_HIDDEN struct ktrace_span ktrace_span_of(const char *text);
 
 KTRACE_HIDDEN int ktrace_span_is(struct ktrace_span span, const char *word);
 
-/* Remove a prefix or a suffix. Return 0 if the span does not have it. */
+/* Each function removes a prefix or a suffix from the span. Returns 0 if the span does not have it. */
 KTRACE_HIDDEN int ktrace_span_skip(struct ktrace_span *span, const char *prefix);
 KTRACE_HIDDEN int ktrace_span_cut(struct ktrace_span *span, const char *suffix);
 
@@ -85,8 +85,8 @@ KTRACE_HIDDEN int ktrace_span_next(struct ktrace_span *rest, const char *separat
 				   struct ktrace_span *piece);
 
 /*
- * Splits at the first character `at`, which belongs to neither *left nor *right. Returns 0 if there is no
- * such character.
+ * Splits a span at the first occurrence of the character `at`, which is then in neither *left nor *right.
+ * Returns 0 if there is no such character.
  */
 KTRACE_HIDDEN int ktrace_span_split(struct ktrace_span whole, char at, struct ktrace_span *left,
 				    struct ktrace_span *right);

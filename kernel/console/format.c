@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Formats events as text. Neither the descriptor nor the payload is trusted: a conversion formats the next
- * field by the type of that field, whatever type the conversion itself implies, and reads only bytes that
- * exist.
+ * field according to the type of the field, even if the conversion is for another type, and reads only bytes
+ * that exist.
  */
 #include "line.h"
 
@@ -23,12 +23,12 @@ struct conversion {
 
 struct value {
 	uint8_t type;
-	uint32_t length; /* size of the field or of the string in bytes */
+	uint32_t length; /* size in bytes: of the field, or, for a string, of its text */
 	uint64_t number;
 	const char *string;
 };
 
-/* The fields not yet formatted. */
+/* The fields of a record that are not formatted yet. */
 struct fields {
 	const struct ktrx_event *row;
 	const uint8_t *payload;
@@ -251,7 +251,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 		put_string(line, how, &byte, 1);
 	else if (is_one_of(how->letter, "uxXop"))
 		put_converted(line, how, prefix_of(how, number), number);
-	else /* for the conversions d and i, and for s if the field is not a string */
+	else /* for the conversions d and i, and for the conversion s of a field that is not a string */
 		put_signed(line, how, value);
 }
 

@@ -18,7 +18,7 @@
  * calls if it is very long. Members are private to line.c.
  */
 
-#define KTRACE_LINE_BYTES 192u /* size of the buffer in bytes */
+#define KTRACE_LINE_BYTES 192u /* size of a line's buffer in bytes */
 
 struct ktrace_line {
 	const struct ktrace_console *console;
@@ -42,11 +42,11 @@ void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* with 0x */
 /* Writes the buffered text to the console. */
 void ktrace_line_flush(struct ktrace_line *line);
 
-/* Waits for a key at the end of each page, if the console has keys. */
+/* The pager: waits for a key at the end of each page, if the console can read keys. */
 struct ktrace_pager {
 	const struct ktrace_console *console;
 	bool at_once;  /* never wait */
-	uint32_t room; /* number of lines until the next wait for a key */
+	uint32_t room; /* number of lines that may still be printed before the next wait for a key */
 };
 
 void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once);
@@ -86,7 +86,8 @@ void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *ro
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
 
 struct ktrace_merge_cursor {
-	struct ktrace_walk walk; /* position just after the record that `index` names */
+	/* the position of the walk is just after the record with the index `index` */
+	struct ktrace_walk walk;
 	/* index and timestamp of the next record; the timestamp is in CPU 0's time */
 	uint64_t index, stamp;
 	bool is_pending; /* true: there is a next record */
@@ -95,14 +96,14 @@ struct ktrace_merge_cursor {
 /* The state of a merge. The structure is too large for a kernel stack. */
 struct ktrace_merge {
 	uint32_t rings;
-	uint64_t overwritten, unreadable; /* numbers of slots; set when the merge has ended */
+	uint64_t overwritten, unreadable; /* numbers of slots; valid when the merge has ended */
 	struct ktrace_walk_record peeked;
 	struct ktrace_merge_cursor cursor[KTRACE_RING_ROWS];
 };
 
 /*
- * Starts a merge at the current heads of the rings. Leaves out rings of CPUs other than `cpu`, unless `cpu`
- * is KTRACE_MERGE_ALL.
+ * Starts a merge at the current heads of the rings. If `cpu` is not KTRACE_MERGE_ALL, leaves out the rings of
+ * all other CPUs.
  */
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One cursor for each ring. A cursor has no room for a payload: it reads its next record once for the
- * timestamp, and again when the merge returns that record. If the record was overwritten in between, the
+ * One cursor for each ring. A cursor has no room for a payload, so it reads each record twice: first for the
+ * timestamp, and again when the merge returns the record. If the record was overwritten in between, the
  * cursor moves on to an older record.
  */
 #include "line.h"
@@ -18,8 +18,9 @@ static uint64_t common_stamp(const struct ktrace_walk_record *record)
 }
 
 /*
- * Looks at the cursor's next record and leaves the walk just after it. A newer record that was still being
- * written is skipped for good: it must not appear later, after older records of other rings.
+ * Reads the cursor's next record, and sets the position of the walk just after that record. A newer record
+ * that was still being written is skipped for good: it must not appear later, after older records of other
+ * rings.
  */
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 {
@@ -30,7 +31,10 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 		cursor->walk.head = cursor->index + 1;
 }
 
-/* Rejects a ring whose entry in the ring table is damaged: its slots could be at any address. */
+/*
+ * Returns false for a ring whose entry in the ring table is damaged, because its slots could be at any
+ * address.
+ */
 static bool is_sound(const struct ktrx_ring *ring)
 {
 	return ring->base && ring->shift >= 9 && ring->shift <= 30 &&

@@ -20,14 +20,15 @@ KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, LEVEL_ALL);
 static const struct ktrace_console *kernels; /* the kernel's console, as set by ktrace_console_set() */
 
 /*
- * [CPU][context]: nonzero while the CPU writes to the console in that context. All CPUs with too large a
- * number share the last entry.
+ * [CPU][context]: nonzero while the CPU writes to the console in that context. CPUs with a number of
+ * KTRACE_MAX_CPUS or more share the last entry.
  */
 static uint8_t busy[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
 
 /* A console that wraps the kernel's console and detects recursion. */
 struct watched {
-	struct ktrace_console console; /* first member: a pointer to it is cast to this structure */
+	/* must be the first member, because a pointer to it is cast to a pointer to this structure */
+	struct ktrace_console console;
 	const struct ktrace_console *kernels;
 	uint8_t *busy;
 };

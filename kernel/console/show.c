@@ -9,7 +9,7 @@
 #include "../core/reader.h"
 #include "line.h"
 
-#define KTRACE_CPU_LIMIT 100000u /* larger numbers are not valid CPU numbers */
+#define KTRACE_CPU_LIMIT 100000u /* limit of CPU numbers that a user types: larger numbers are invalid */
 #define KTRACE_BLANKS	 " \t,"
 
 struct request {
@@ -18,7 +18,10 @@ struct request {
 	struct ktrace_span patterns; /* empty: all events */
 };
 
-/* Only one listing runs at a time. Its data is static because it is too large for a kernel stack. */
+/*
+ * The data of a listing. It is static because it is too large for a kernel stack; only one listing runs at a
+ * time.
+ */
 static struct {
 	struct request request;
 	struct ktrace_merge merge;
@@ -208,8 +211,8 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 /* show settings: lists settings whose names begin with the given prefix, one per line, with the pager. */
 
 /*
- * Only one listing runs at a time. Its data is static because a mask of all possible events is too large for
- * a kernel stack.
+ * The data of the listing. It is static because it contains a mask of all possible events, which is too large
+ * for a kernel stack; only one listing runs at a time.
  */
 static struct {
 	struct ktrace_span prefix;

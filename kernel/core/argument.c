@@ -62,7 +62,7 @@ static int is_foreign(struct ktrace_span name, int error)
 	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, KTRACE_SETTINGS_PREFIX);
 }
 
-/* Applies one "pattern", "-pattern", "pattern=words" or "setting=value". */
+/* Applies one item of a list: "pattern", "-pattern", "pattern=words" or "setting=value". */
 static int apply(struct ktrace_span request)
 {
 	struct ktrace_span name, value;
@@ -102,10 +102,10 @@ int ktrace_control(const char *text)
 	return error;
 }
 
-/* Requests found so far on the kernel command line. */
+/* The debug= arguments that were found so far on the kernel command line. */
 struct debug {
 	int all;    /* nonzero: a debug= argument requested all events */
-	int groups; /* nonzero: the command line names groups; these are on, and all other groups are off */
+	int groups; /* nonzero: debug= arguments name groups: these groups are on, and all others are off */
 	int error;  /* the first one */
 	struct ktrace_span refused;
 };
@@ -123,7 +123,8 @@ static void note_error(struct debug *debug, int error)
 }
 
 /*
- * Turns a group on. The first group that is named turns all others off. Returns 0 if there is no such group.
+ * Turns a group on. The first call that finds a group also turns all other groups off. Returns 0 if there is
+ * no such group.
  */
 static int group_on(struct debug *debug, struct ktrace_span group)
 {
@@ -137,8 +138,8 @@ static int group_on(struct debug *debug, struct ktrace_span group)
 }
 
 /*
- * Applies one debug= argument, a list of groups. It means all groups if it contains "ktrace-all", or "ktrace"
- * without any group.
+ * Applies one debug= argument, a list of groups. The list stands for all groups if it contains "ktrace-all",
+ * or if it contains "ktrace" but no group.
  */
 static void debug_list(struct debug *debug, struct ktrace_span list)
 {
@@ -205,8 +206,8 @@ int ktrace_boot_argument(const char *command_line)
  */
 
 #define KTRACE_NAMES	3u
-#define KTRACE_FAR	4u  /* maximum edit distance of a suggestion */
-#define KTRACE_WORD_MAX 63u /* longer words get no suggestions */
+#define KTRACE_FAR	4u  /* maximum edit distance between a word and a suggestion */
+#define KTRACE_WORD_MAX 63u /* maximum length of a word; longer words get no suggestions */
 
 struct search {
 	struct ktrace_span wanted;
@@ -245,7 +246,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
 	/*
-	 * row[i]: edit distance of the first `read` letters of the name to the first i of the word
+	 * row[i]: edit distance between the first `read` letters of the name and the first i letters of the
+	 * word
 	 */
 	uint8_t row[KTRACE_WORD_MAX + 1];
 	uint32_t read = 0;

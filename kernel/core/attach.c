@@ -6,18 +6,18 @@
  * Any context may be the first to attach. Several CPUs may attach at the same time, and interrupts may attach
  * in between. A CPU may also be delayed until long after all other CPUs have attached. Therefore no context
  * waits: each context that finds the data incomplete does all of the work. Each value is either the same for
- * all writers, or is written by a compare-and-swap that succeeds only once. No value is written that
- * ktrace_init() or ktrace_states_update() may have changed since.
+ * all writers, or is written by a compare-and-swap that succeeds only once. Attaching never overwrites a
+ * value that ktrace_init() or ktrace_states_update() may have changed since.
  *
- * All addresses are formed relative to the code: this code may run before the kernel relocates itself, and
- * runs again after that.
+ * All addresses are computed relative to the code, because attaching may run before the kernel relocates
+ * itself. It runs again after the relocation.
  */
 #include "core.h"
 
 /*
  * The data of the core. The data that a writer of the boot ring needs is complete at link time, and contains
- * no addresses. Addresses are filled in at run time, so that a copy of the image that was moved or never ran
- * does not mislead a reader.
+ * no addresses. Addresses are filled in at run time, so that a reader is not misled by a copy of the image
+ * that was moved or never ran.
  */
 
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
@@ -107,7 +107,7 @@ static void rows_number(void)
 	ktrace_places_join();
 }
 
-/* Makes a nonce, never 0: 0 means that there is none. */
+/* Makes a nonce. It is never 0, because 0 means that there is no nonce. */
 static uint64_t nonce_make(void)
 {
 	uint64_t mixed = (ktrace_arch_clock() ^ (uintptr_t)&mixed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -127,7 +127,7 @@ void ktrace_root_close(void)
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
 }
 
-/* Changes the flags, which are one half of a word, and leaves the other half unchanged. */
+/* Changes flags of the root. The flags are one half of a 64-bit word; the other half stays unchanged. */
 void ktrace_root_flags(uint32_t set, uint32_t clear)
 {
 	uint64_t *word = (uint64_t *)(void *)&ktrace_root.slot_size, old, changed;
@@ -169,7 +169,7 @@ static void boot_ring_place(void)
 	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
-/* The length of the ring table is set at link time, and again by ktrace_init(). */
+/* Does not set the length of the ring table, which is set at link time and again by ktrace_init(). */
 static void root_place(void)
 {
 	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
@@ -197,10 +197,7 @@ static void boot_identify(void)
 	ktrace_arch_compare_swap(&ktrace_ring[0].word, 0, first);
 }
 
-/*
- * Leaves the low byte of the nonce unchanged, because the first indices of the rings are computed from this
- * byte.
- */
+/* Changes the nonce except its low byte, from which the first indices of the rings were computed. */
 void ktrace_nonce_change(void)
 {
 	ktrace_root_open();
@@ -245,7 +242,10 @@ void ktrace_attach(void)
  * same values. A word that other functions also change is changed by a compare-and-swap.
  */
 
-/* Volatile: otherwise compilers would form the address relative to the code. */
+/*
+ * Volatile, because otherwise compilers would replace the stored address by one that is computed relative to
+ * the code.
+ */
 static volatile KTRACE_IN_DATA uintptr_t linked_start = (uintptr_t)__start_ktrace_events;
 
 struct ktrx_place *ktrace_place_first(void)

@@ -2,10 +2,10 @@
 /*
  * Backtraces by frame pointers, and the settings that add addresses to all events.
  *
- * Only the stack is read, and only upwards: each frame must be aligned and at a higher address than the
- * previous one. It must be inside the stack if the port knows the stack's end, otherwise within
- * KTRACE_STACK_REACH bytes of the previous frame. An invalid frame pointer (from user mode or assembler code)
- * ends the walk.
+ * A walk reads only the stack, and only upwards: each frame must be aligned and at a higher address than the
+ * previous frame. If the port knows the end of the stack, the frame must be inside the stack; otherwise it
+ * must be within KTRACE_STACK_REACH bytes of the previous frame. An invalid frame pointer (from user mode or
+ * assembler code) ends the walk.
  */
 #include "state.h"
 
@@ -18,7 +18,7 @@ KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 #define KTRACE_FRAME_END \
 	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of both words, relative to the frame pointer */
 
-/* Maximum number of frames of ktrace itself between the call site and ktrace_callers(). */
+/* Maximum number of frames that belong to ktrace itself, between the call site and ktrace_callers(). */
 #define KTRACE_OWN_FRAMES 12u
 
 struct walk {
@@ -75,7 +75,7 @@ int ktrace_has_backtrace(void)
 	return KTRACE_FRAME_POINTERS;
 }
 
-/* Not inlined, so that the first frame is its own. */
+/* Not inlined, so that the first frame is that of this function. */
 __attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
 {
 	uint32_t count = 0;

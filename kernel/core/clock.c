@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures clocks. There is one cell. The CPU that measures its clock (it asks) owns the cell, and writes a
- * number to `ping` for each round trip. CPU 0 answers with its timestamp and the same number in `pong`.
- * Numbers are never reused, so a very late answer is not taken for the answer to another measurement.
+ * Measures clocks. All CPUs share one cell. The CPU that measures its clock ("the CPU that asks") owns the
+ * cell meanwhile, and writes a number to `ping` for each round trip. CPU 0 answers with its timestamp and the
+ * same number in `pong`. Numbers are never reused, so a very late answer is not taken for the answer to
+ * another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
  * both sides also leave timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
  * bound of the offset.
  *
- * Nothing here waits without a limit. The CPU that asks always releases the cell, unless it stops for good in
- * between; then there are no more round trips.
+ * Nothing here waits without a limit. The CPU that asks always releases the cell in the end. If it stops for
+ * good before that, no CPU can make a round trip any more.
  */
 #include "core.h"
 
@@ -17,7 +18,7 @@
 
 #define KTRACE_CLOCK_ROUNDS 16u
 #define KTRACE_ROUND_BITS   8
-#define KTRACE_ROUND_END    0xffu /* after the last round: CPU 0 may stop polling */
+#define KTRACE_ROUND_END    0xffu /* number of the round after the last one: CPU 0 may stop polling */
 
 /* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u
@@ -27,7 +28,7 @@
 /* number of heartbeats between two measurements if the clock's frequency is unknown */
 #define KTRACE_BEATS_APART 10u
 #define KTRACE_A_SECOND	   10u /* measurements per second */
-#define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/10 of the interval */
+#define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/KTRACE_RETRY of the interval */
 /* maximum number of measurements of a CPU's clock while no round trip has succeeded */
 #define KTRACE_ONCE_MOST 64u
 #define KTRACE_ROUNDING	 2u  /* ticks */
@@ -65,7 +66,7 @@ KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
 	ktrace_arch_publish(&line->stamp, clock_between());
 }
 
-/* Returns by how much two clocks can drift apart between the two times. */
+/* Returns the number of ticks by which two clocks can drift apart between the times `from` and `to`. */
 static int64_t clock_drift(uint64_t from, uint64_t to)
 {
 	return to > from ? (int64_t)((to - from) / KTRACE_DRIFT + 1) : 0;
@@ -86,8 +87,8 @@ static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sa
 }
 
 /*
- * Stores a lower bound if it is tighter than the stored one, which has widened with its age. Stamps never
- * decrease from call to call.
+ * Stores a lower bound if it is tighter than the stored one, which has widened with its age. Requires:
+ * `stamp` is not lower than in the previous call.
  */
 static void clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)
 {
@@ -117,9 +118,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the newest timestamp that a CPU left; 0 if none. Also uses the timestamps that heartbeats,
- * interrupts and thread switches have left in `row`. No thread can migrate while these hooks run, so their
- * timestamps are from this CPU's clock.
+ * Returns the newest timestamp that a CPU has stored for other CPUs; 0 if there is none. Also uses the
+ * timestamps that the hooks for heartbeats, interrupts and thread switches have stored in `row`. No thread
+ * can migrate while these hooks run, so these timestamps are from the clock of the CPU that `row` belongs to.
  */
 static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
@@ -167,7 +168,7 @@ static void clock_look_from_first(struct ktrace_clock_line *line, const volatile
 	clock_write(&line->seen, &sample);
 }
 
-/* Reads the bound that CPU 0 found. If CPU 0 is writing it at this moment, the next call reads it. */
+/* Reads the bound that CPU 0 found. If CPU 0 is writing the bound at this moment, this call has no effect. */
 static void take_seen(struct ktrace_clock_line *line)
 {
 	const volatile struct ktrx_clock_sample *seen = &line->seen;
@@ -216,7 +217,7 @@ static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_samp
 
 /* ---- the cell --------------------------------------------------------------------------------- */
 
-/* The CPU that asks and CPU 0 write different cache lines. */
+/* The cell. The CPU that asks and CPU 0 write to different cache lines of it. */
 static KTRACE_IN_DATA struct {
 	/* number of the CPU that asks, plus 1; 0: the cell is free */
 	uint64_t owner __attribute__((__aligned__(64)));

@@ -40,7 +40,7 @@
 #define KTRFAC_FAULTEND	    0x00004000
 #define KTRFAC_STRUCT_ARRAY 0x00008000
 #define KTRFAC_MASK	    0x00ffffff
-#define KTRFAC_INHERIT	    0x40000000 /* also trace children created later */
+#define KTRFAC_INHERIT	    0x40000000 /* children that are created later are traced as well */
 
 /*
  * States of a process, in the kernel only. KTRFAC_ROOT: root started the trace. KTRFAC_ACTIVE: the process
@@ -49,7 +49,7 @@
 #define KTRFAC_ROOT   0x80000000
 #define KTRFAC_ACTIVE 0x20000000
 
-/* Maximum size for utrace(); more fails with EINVAL. */
+/* Maximum size for utrace(). A larger size fails with EINVAL. */
 #define KTR_USER_MAXLEN 2048
 
 /*

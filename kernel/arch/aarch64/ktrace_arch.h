@@ -21,8 +21,8 @@
 	"adrp " register ", " label "\n\tadd " register ", " register ", :lo12:" label
 
 /*
- * No isb: it costs more than the rest of a record, and its only effect would be that the counter is not read
- * a few instructions early. Stamps within a ring are not quite monotonic anyway, and readers allow for that.
+ * No isb before the read: it would cost more than the rest of a record. Without it the counter may be read a
+ * few instructions early. Stamps within a ring are not quite monotonic anyway, and readers allow for that.
  */
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
@@ -55,7 +55,8 @@ static inline void ktrace_arch_store_barrier(void)
 #endif
 
 /*
- * Returns nonzero if the MMU of the current exception level is on. While it is off, memory is of device type.
+ * Returns nonzero if the MMU of the current exception level is on. While it is off, the CPU treats all memory
+ * as device memory.
  */
 static inline int ktrace_arch_mmu_on(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Default definitions, for everything that neither ktrace_port.h nor the CPU's header defines: one CPU, no
- * threads, the compiler's atomics, and slots reserved with an atomic addition in the CPU's ring. Each CPU's
+ * Defines everything that neither ktrace_port.h nor the CPU's header defines. The defaults are one CPU, no
+ * threads, the compiler's atomics, and an atomic addition that reserves slots in the CPU's ring. Each CPU's
  * header includes this one at its end. A CPU without a header of its own uses this header alone;
  * ktrace_port.h must then define the clock.
  */

@@ -6,8 +6,9 @@
  *	#define KTRACE_PORT_RESERVE "%%gs:8"	// or "%%gs:symbol(%%rip)"
  *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22
  *
- * One xadd on it is atomic against interrupts of the same CPU without a lock prefix. The word contains the
- * number of its ring, so a thread that migrates directly afterwards still uses the slot that it has reserved.
+ * One xadd on it is atomic against interrupts of the same CPU without a lock prefix. The value of the word
+ * contains the number of the ring. So a thread that migrates to another CPU directly after the xadd still
+ * uses the slot that it has reserved.
  */
 #ifndef KTRACE_ARCH_X86_64_H
 #define KTRACE_ARCH_X86_64_H
@@ -48,8 +49,9 @@ static inline struct ktrace_arch_cpuid ktrace_arch_cpuid_read(uint32_t leaf)
 }
 
 /*
- * Computes the frequency from the CPUID leaf with the counter's ratio to a crystal of known frequency. On
- * many CPUs that leaf is empty. On some machines, leaves beyond the largest one return garbage.
+ * Computes the counter's frequency from a CPUID leaf that contains the frequency of a crystal and the ratio
+ * of the counter to it. On many CPUs that leaf is empty. On some machines, leaves beyond the largest one
+ * return garbage.
  */
 #ifndef ktrace_arch_frequency
 #define ktrace_arch_frequency ktrace_arch_frequency
