@@ -19,17 +19,17 @@ static const struct {
 						 "run 401008-401008 (1) to 40100c\n"
 						 "async 40100c to 401020: IRQ\n"
 						 "run 401020-401024 (2) return\n" },
-	/* A system call, which ends the previous run of instructions. */
+	/* A system call. It is the last instruction of a run. */
 	{ SYNC ON AT("0a") "06 05 95 0c 95 08 f7", "on 401028\n"
 						   "space 7\n"
 						   "run 401028-40102c (2) enter-kernel to 401020\n"
 						   "run 401020-401024 (2) return\n" },
-	/* A call exception that is not at the end of the run. */
+	/* An exception of type call, without a run of instructions before it that ends with a system call. */
 	{ SYNC ON AT("0c") "06 05 95 0c 95 08 f7", "on 401030\n"
 						   "space 7\n"
 						   "async 401030 to 401020: call\n"
 						   "run 401020-401024 (2) return\n" },
-	/* An ISB, which is a waypoint, an indirect jump, and an ERET. */
+	/* First an ISB, which counts as a waypoint; then an indirect jump and an ERET. */
 	{ SYNC ON AT("0c") "db 95 0e f7 07 95 06 f7 95 04 f7",
 	  "on 401030\n"
 	  "space 7\n"
@@ -91,7 +91,7 @@ static const struct {
 		"gap: AArch32 code is not decoded\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
-	/* There is other code at the same address. */
+	/* At time 133, there is other code at the same address. */
 	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 04 90 f7",
 	  "on 800000\n"
 	  "space 7\n"
@@ -99,7 +99,7 @@ static const struct {
 	  "off at 133\n"
 	  "on 800000 at 133\n"
 	  "run 800000-800000 (1) return at 133\n" },
-	/* Code runs up to the end of the known memory. */
+	/* The CPU runs past the end of the code that is known. */
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: invalid packet!\n" },
 	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
@@ -133,7 +133,7 @@ static const struct {
 	  "async 40100c: IRQ\n"
 	  "on 401020\n"
 	  "run 401020-401024 (2) return\n" },
-	/* Some units report a branch to the next instruction as not taken. */
+	/* This branch leads to the instruction after it. Some units report such a branch as not taken. */
 	{ SYNC ON AT("14") "f6 06 1d 95 15 95 08 f7", "on 401050\n"
 						      "space 7\n"
 						      "run 401050-401050 (1) jump not to 401054\n"
@@ -174,7 +174,7 @@ static void streams_decode_to_expected_steps(void **state)
 	}
 }
 
-/* Sends packets that make more steps than fit into the queue. No step is lost. */
+/* Decodes packets that produce more steps than fit into the decoder's queue. No step may be lost. */
 static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 {
 	static unsigned char bytes[64 + 200];
@@ -186,8 +186,8 @@ static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 
 	(void)state;
 	/*
-	 * The code at 40101c jumps to 401000. From there, branches are taken to 401010, 401004, and so on.
-	 * Each packet has 24 atoms E.
+	 * The code at 40101c jumps to 401000. From there, taken branches lead to 401010, 401004, and so on.
+	 * Each packet reports 24 taken branches (atoms E).
 	 */
 	memset(bytes + begin, 0xd4, sizeof(bytes) - begin);
 	while (hwt_encoding_etm4.next(decoder, &step) > 0)
@@ -196,7 +196,10 @@ static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 	assert_int_equal(runs, 24 * (sizeof(bytes) - begin));
 }
 
-/* Code is read for the time and address space of the packets before the run, not after it. */
+/*
+ * The decoder reads the code of a run. It asks for the code at the time and in the address space that packets
+ * before the run state, not packets after it.
+ */
 static void code_is_read_for_context_before_the_run(void **state)
 {
 	unsigned char bytes[128];
@@ -211,7 +214,7 @@ static void code_is_read_for_context_before_the_run(void **state)
 	assert_int_equal(etm4_asked.stamp, 1133);
 }
 
-/* The context id and VMID of the unit in software are an address space and a thread. */
+/* In the stream of the unit in software, the context id is an address space, and the VMID is a thread. */
 static void software_unit_gives_space_and_thread(void **state)
 {
 	struct hwt_stream software = etm4_unit;
@@ -227,7 +230,10 @@ static void software_unit_gives_space_and_thread(void **state)
 								   "run 401000-401004 (2) conditional not\n");
 }
 
-/* 16-byte frames: ID 1, then 15 bytes of data; the last byte has the lowest bits of bytes in even places. */
+/*
+ * A frame has 16 bytes: a byte for ID 1, then data. The last byte of the frame contains the lowest bits of
+ * the bytes in even places.
+ */
 static void formatted_frames_are_unpacked(void **state)
 {
 	struct hwt_stream formatted = etm4_unit;

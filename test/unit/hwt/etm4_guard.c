@@ -8,8 +8,8 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * Mispredicted elements are canceled before they are reported. Elements that are not committed at the end are
- * not reported.
+ * An element that was mispredicted is canceled and never reported. The same is true for elements that are not
+ * committed before the stream ends.
  */
 static void mispredicted_elements_are_not_reported(void **state)
 {
@@ -26,7 +26,7 @@ static void mispredicted_elements_are_not_reported(void **state)
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call\n" },
 		{ "f6 f7 2d 01", BEGUN "run 401000-401004 (2) conditional not\n" },
-		/* OpenCSD would crash on these. */
+		/* OpenCSD would crash if it got one of these packets. */
 		{ "95 04 30 f7", "gap: invalid packet!\n" },
 		{ "f7 95 04 02 85 01 30 f7", "gap: invalid packet!\n" },
 		{ "f7 06 1d 95 03 30 f7", "gap: invalid packet!\n" },
@@ -44,7 +44,7 @@ static void mispredicted_elements_are_not_reported(void **state)
 	}
 }
 
-/* Packets that other units may write are refused by name, not reported as damage. */
+/* Other trace units may write these packets. They are refused by name, and not reported as damage. */
 static void undecodable_elements_are_refused_by_name(void **state)
 {
 	static const struct {
@@ -115,7 +115,7 @@ static void ete_packets_are_decoded_or_named(void **state)
 
 		assert_string_equal(etm4_steps_of(&ete, bytes, size), written[i].steps);
 	}
-	/* OpenCSD would cancel one element too many, and crash. */
+	/* For this cancel packet, OpenCSD would cancel one element too many, and crash. */
 	{
 		unsigned char bytes[128];
 		size_t size = hex_bytes(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
@@ -124,7 +124,9 @@ static void ete_packets_are_decoded_or_named(void **state)
 		assert_string_equal(etm4_steps_of(&ete, bytes, size),
 				    "gap: a cancelled source address is not decoded\n");
 	}
-	/* In the stream of an ETMv4, such packets are damage. */
+	/*
+	 * The packets above exist only in the stream of an ETE. In the stream of an ETMv4, they are damage.
+	 */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
 		size_t size = hex_bytes(written[i].hex, bytes, sizeof(bytes));
@@ -134,8 +136,8 @@ static void ete_packets_are_decoded_or_named(void **state)
 }
 
 /*
- * Branches that are newer than OpenCSD are recognized. Similar instructions that OpenCSD supports are not
- * affected.
+ * Recognizes branch instructions that OpenCSD does not support yet (`new`), but not similar instructions that
+ * OpenCSD supports (`known`).
  */
 static void instructions_newer_than_opencsd_are_recognized(void **state)
 {
@@ -162,7 +164,7 @@ static void invalid_register_values_are_refused(void **state)
 
 	(void)state;
 	other.etm4.formatted = 1;
-	other.etm4.traceidr = 0x7f; /* reserved: no trace source has this id */
+	other.etm4.traceidr = 0x7f; /* a reserved id, which no trace source may have */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 	other = etm4_unit;

@@ -31,7 +31,7 @@ static void begin(struct hwt_file_writer *writer)
 	head->check = ktrx_proc_check(head);
 }
 
-/* A recording states that the code of this function, and the code after it, was executed. */
+/* The recordings of this test state that the code of this function, and the code after it, was executed. */
 __attribute__((noinline, used)) static unsigned long marked(unsigned long n)
 {
 	return n * n + 1;
@@ -61,8 +61,8 @@ static void run_blocks(struct hwt_file_writer *writer, uint64_t base, unsigned b
 }
 
 /*
- * Records that blocks of another program ran at the addresses of the file's blocks `from` to `from + blocks`,
- * if the file is loaded at `base`.
+ * Records that other code ran at the addresses of `blocks` blocks of the file, beginning with block `from`.
+ * For these addresses, the file is taken as loaded at `base`.
  */
 static void run_others(struct hwt_file_writer *writer, uint64_t base, unsigned from, unsigned blocks)
 {
@@ -150,7 +150,7 @@ static void replaced_program_gives_no_names(void **state)
 	end(&reading);
 }
 
-/* Programs that share a library have a few blocks in common. */
+/* Different programs may have a few blocks in common, for example if they share a library. */
 static void few_equal_blocks_do_not_identify_a_program(void **state)
 {
 	static const struct {
@@ -176,7 +176,8 @@ static void few_equal_blocks_do_not_identify_a_program(void **state)
 }
 
 /*
- * A kernel runs at only one address. At this address, the file is compared with the code like any other file.
+ * A kernel is loaded at only one address. The file is compared with the code recorded there, like the file of
+ * a program.
  */
 static void relocated_kernel_is_found_by_its_code(void **state)
 {

@@ -55,7 +55,10 @@ static void bytes_come_from_the_version_at_that_time(void **state)
 
 #define CHANGES 200u
 
-/* The code changes so often that libipt gets several images. The first image differs from the last one. */
+/*
+ * The code changes so often that it is passed to libipt in several images. The first image differs from the
+ * last one.
+ */
 static void often_changed_code_is_decoded_as_it_was_then(void **state)
 {
 	static uint8_t other[64];
@@ -84,7 +87,7 @@ static void often_changed_code_is_decoded_as_it_was_then(void **state)
 /* A conditional branch at PROGRAM_AT, to a jump back. */
 static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
-/* One iteration is at time 1500. The following steps are at 2500. */
+/* Writes packets: one iteration of the loop is at time 1500, and the steps after it are at time 2500. */
 static void begin_loop(void)
 {
 	packets_begin(&packets);
@@ -94,7 +97,7 @@ static void begin_loop(void)
 	packet_tsc(&packets, 2500);
 }
 
-/* A loop has two branches and overwrites the first one. There is no call in between. */
+/* A loop has two branches and overwrites the first one while it runs. It makes no call. */
 static void self_modifying_code_is_decoded_as_it_was_then(void **state)
 {
 	static const uint8_t nops[] = { 0x90, 0x90 };

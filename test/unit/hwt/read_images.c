@@ -46,7 +46,7 @@ static void new_program_is_used_from_its_exec(void **state)
 /* A library is mapped and unmapped. Another library is mapped at the same address. */
 static void mapped_file_is_used_until_unmapped(void **state)
 {
-	const uint64_t code_at = 64 + 56; /* offset in the file, after its headers */
+	const uint64_t code_at = 64 + 56; /* offset of the code in the file: the size of the headers */
 	struct hwt_file_writer writer;
 	struct reading reading;
 	struct hwt_place place;
@@ -82,8 +82,8 @@ static void mapped_file_is_used_until_unmapped(void **state)
 }
 
 /*
- * A kernel patches itself. Its file supplies only bytes that were not recorded, even if they are between
- * recorded bytes.
+ * A kernel patches itself. Where bytes of code were recorded, they are used. The kernel's file supplies all
+ * other bytes, even those between recorded bytes.
  */
 static void file_supplies_only_bytes_not_recorded(void **state)
 {
@@ -149,7 +149,7 @@ static void address_spaces_have_their_own_code(void **state)
 	write_jump(3500, SPACE_A);
 	begin_file(&writer, 0);
 	file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
-	/* CR3's lower bits are not in a PIP. */
+	/* A PIP does not contain the lower bits of CR3, so they are ignored. */
 	file_code(&writer, PROGRAM_AT, SPACE_B | 3, straight(), sizeof(program));
 	reading = finish_file(&writer);
 	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
@@ -161,7 +161,9 @@ static void address_spaces_have_their_own_code(void **state)
 	end(&reading);
 }
 
-/* If several address spaces share code, older units recorded it only once. */
+/*
+ * If several address spaces shared code, older versions of the unit recorded the code only for one of them.
+ */
 static void code_of_another_space_is_used_only_if_unambiguous(void **state)
 {
 	struct hwt_file_writer writer;
@@ -217,7 +219,7 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(strstr(step->text, "up to the next PSB"));
 	next(&reading, HWT_ON);
 	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
-	/* If the user names the file, it is found. */
+	/* If the user names the program's file, its code is used. */
 	program_write(path, program);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, NULL), 0);
 	hwt_decoder_close(reading.decoder);
@@ -289,7 +291,10 @@ static void file_that_differs_from_executed_code_is_refused(void **state)
 	assert_true(hwt_images_add_elf(reading.images, wrong, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
 			       "is not the code that ran: 3 of 3 executed blocks differ, first at 0x401000"));
-	/* At other addresses the recording has no code to compare with. */
+	/*
+	 * `elsewhere` is an address range for which no code was recorded, so the file is accepted without a
+	 * comparison.
+	 */
 	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, &elsewhere), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
 	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
@@ -352,7 +357,7 @@ static void file_may_match_only_one_address_space(void **state)
 	unlink(path);
 }
 
-/* A NOP and an indirect jump. */
+/* Code of a NOP and an indirect jump. */
 static const uint8_t hub[] = { 0x90, 0xff, 0xe0 };
 #define HUB	(PROGRAM_AT + 0x2000)
 #define NOWHERE (PROGRAM_AT + 0x800000)

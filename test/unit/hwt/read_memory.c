@@ -10,7 +10,7 @@
 static struct hwt_packets_writer packets;
 
 #define PAGES	   32u
-#define TABLE	   UINT64_C(0x1000) /* the first of several consecutive tables */
+#define TABLE	   UINT64_C(0x1000) /* address of the first page table; the others follow it */
 #define CODE_PAGE  UINT64_C(0x8000)
 #define SPACE	   TABLE
 #define X86_TABLE  3u /* present, writable */
@@ -33,7 +33,7 @@ static void begin_memory(uint64_t base)
 	ram.base = base;
 }
 
-/* Writes an entry of the table at a physical address. */
+/* Writes entry `index` of the page table at the physical address `table`. */
 static void set_entry(uint64_t table, unsigned index, uint64_t entry)
 {
 	memcpy(ram.bytes + (table - ram.base) + index * 8u, &entry, sizeof(entry));
@@ -65,7 +65,10 @@ static void check_walk(uint16_t machine, uint64_t space, uint64_t address, uint6
 	assert_int_equal(physical, expected);
 }
 
-/* PROGRAM_AT is in a 4 KiB page; there are a 2 MiB page, a 1 GiB page, and the kernel's half. */
+/*
+ * Writes page tables: PROGRAM_AT is in a 4 KiB page. There are also a 2 MiB page, a 1 GiB page, and the
+ * kernel's half of addresses.
+ */
 static void lay_x86_tables(void)
 {
 	set_entry(TABLE, 0, (TABLE + 0x1000) | X86_TABLE);
@@ -121,8 +124,8 @@ static void aarch64_tables_are_walked(void **state)
 }
 
 /*
- * With 39-bit addresses: if the tables were read as tables for 48 bits, the table of devices would seem to
- * contain tables with large pages.
+ * The tables are for 39-bit addresses. If they were read as tables for 48-bit addresses, the table that maps
+ * devices would seem to map larger pages.
  */
 static void addresses_of_devices_are_not_followed(void **state)
 {

@@ -5,8 +5,8 @@
 static struct hwt_packets_writer packets;
 
 /*
- * Traces two iterations of the program, with and without the NOPs, then an interrupt whose handler is not
- * traced.
+ * Writes packets of two iterations of the program, one with and one without the NOPs. Then an interrupt
+ * occurs whose handler is not traced.
  */
 static void write_flow(uint64_t time)
 {

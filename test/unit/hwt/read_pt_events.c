@@ -54,7 +54,7 @@ static struct hwt_step next_note(struct reading *reading, const char *text)
 	return *step;
 }
 
-/* Lines from hwt_packets(): "NAME TEXT\n" for each packet. */
+/* Packets that hwt_packets() has listed: a line "NAME TEXT\n" for each. */
 static char listed[4096];
 
 static void list(void *to, uint64_t offset, const char *name, const char *text)

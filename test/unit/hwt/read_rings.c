@@ -14,7 +14,10 @@
 
 static struct hwt_packets_writer packets;
 
-/* The packets enter the program and return from leaf. Later branches are pending. */
+/*
+ * Reads a file whose packets lead from the program's start to the return from leaf. The branches after this
+ * return are pending: not written as packets yet.
+ */
 static struct reading read_rings(uint64_t pending, uint64_t reached)
 {
 	const struct ktrx_hwt_seen seen = { .address = PROGRAM_AT, .size = PROGRAM_SIZE };
@@ -45,7 +48,10 @@ static struct reading read_rings(uint64_t pending, uint64_t reached)
 	return read_file(&writer);
 }
 
-/* Checks these steps. `to` is the address to which leaf returns, or 0 if it is unknown. */
+/*
+ * Checks the steps of the packets that read_rings() writes. `to`: the address to which leaf returns, or 0 if
+ * unknown.
+ */
 static void check_packets(struct reading *reading, uint64_t to)
 {
 	open_stream(reading, 0);

@@ -11,7 +11,7 @@ static struct hwt_packets_writer packets;
 
 #define RING 65536u
 
-/* Tracing begins at the conditional jump, which is taken; it ends when main is about to be called. */
+/* Writes packets: tracing begins at the conditional jump, which is taken, and ends before main is called. */
 static void write_jump(uint64_t time)
 {
 	packets_sync(&packets, time, 0, 0);
@@ -75,7 +75,7 @@ static void decoding_resumes_at_the_next_psb_after_damage(void **state)
 	step = next_gap(&reading, "after 0x401005");
 	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
-	/* Decoding begins again, from the damage and from the beginning. */
+	/* Decoding starts again, first from the damage, then from the beginning. */
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + damage + 30), 1);
 	assert_int_equal(next(&reading, HWT_ON)->stamp, 2500);
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + before - 1), 0);
@@ -313,7 +313,7 @@ static void wrapped_rings_are_read(void **state)
 	end(&reading);
 }
 
-/* All bytes written so far are in the file, but not the whole ring. */
+/* The file ends within the ring, but contains all bytes that were written into the ring. */
 static void cut_ring_is_read_up_to_its_end(void **state)
 {
 	struct hwt_file_writer writer;
@@ -392,8 +392,8 @@ static void invalid_rings_header_is_refused(void **state)
 static char listing[4096];
 
 /*
- * One byte in four may be the end of a record that is followed only by padding. The search must not scan all
- * of the padding each time.
+ * Every fourth byte could be the end of a record that is followed only by padding. The search must not scan
+ * all of the padding for each of these bytes.
  */
 static void search_for_record_in_hostile_bytes_is_linear(void **state)
 {
@@ -410,7 +410,7 @@ static void search_for_record_in_hostile_bytes_is_linear(void **state)
 	memset(bytes + size - 1024, 0x10, 1024);
 	memcpy(bytes + size - 512, whole, sizeof(whole));
 	assert_int_equal(spe_record_find(&piece, 0), size - 511);
-	/* Padding is scanned if it does not occur too often. */
+	/* Long padding is still scanned, if few bytes cause such a scan. */
 	memset(bytes, 0, size - 1024);
 	bytes[0] = 0x01;
 	memset(bytes + size - 1024, 0, 1024);

@@ -75,7 +75,7 @@ static const struct {
 	{ "9c 05 00", "counter", "5 index=4" },
 	{ "b8 05 00 00 00 00 00 00 00", "total-latency", "5" },
 	{ "21 98 05 00", "counter", "5 index=8" },
-	/* Addresses: bits 55:0, and the fields above them. */
+	/* Address packets: the address in bits 55:0, and other fields in the upper bits. */
 	{ "b0 00 10 40 00 00 00 00 80", "pc", "0x401000 el0 ns=1" },
 	{ "b0 88 77 66 55 44 33 ff 20", "pc", "0xffff334455667788 el1 ns=0" },
 	{ "b0 00 10 00 00 00 00 00 d0", "pc", "0x1000 el2 ns=1 nse" },
@@ -132,8 +132,9 @@ static void invalid_headers_are_rejected(void **state)
 }
 
 /*
- * The packet extends up to the next multiple of the alignment, counted from the aligned start of the buffer.
- * If the header does not fit before that, the packet extends up to the multiple after that.
+ * An alignment packet ends at the next multiple of its alignment, counted from the start of the buffer, which
+ * is aligned itself. If there is no room for the header before this multiple, the packet ends at the
+ * following multiple.
  */
 static void alignment_packet_extends_to_the_next_multiple(void **state)
 {
@@ -264,7 +265,7 @@ static const struct {
 	{ "", 0, "" },
 	{ "00 00 00", 0, "" },
 	{ LOAD STAMPED("05") "00 00 " PC("20") "01 00", 0, "0: sample at 5\n49: sample\n" },
-	/* Records are aligned to 16 bytes relative to the buffer, not to the piece. */
+	/* Alignment of 16 bytes is counted from the start of the buffer, not of the piece that is decoded. */
 	{ PC("20") "01 23 00 02 " PC("24") "01", 3, "0: sample\n13: sample\n" },
 	{ PC("20") "5c 01 02 01 " PC("24") "01", 0,
 	  "0: sample\n0: 1 packets of unknown meaning in this record, the last with header 0x5c\n13: "

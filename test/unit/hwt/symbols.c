@@ -188,8 +188,8 @@ static void endless_list_is_refused(void **state)
 /* ---- Comparing with the code that ran ---- */
 
 /*
- * Returns the address of a kernel function. The distances between functions differ. In another build, each
- * distance is `less` bytes shorter.
+ * Returns the address of a kernel function. The distances between functions are not all the same. For another
+ * build, each distance is `less` bytes shorter.
  */
 static uint64_t function_at(unsigned n, unsigned less)
 {

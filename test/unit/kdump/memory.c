@@ -139,7 +139,7 @@ static void random_memory_fits(void **state)
 	}
 }
 
-/* An entry that begins just before the limit, with a name as long as a record can hold. */
+/* The last entry begins just before the limit of the output, and its name has the maximum length. */
 static void a_long_name_at_the_limit_fits(void **state)
 {
 	unsigned char bytes[4096];
@@ -179,7 +179,7 @@ static void control_messages_are_shown(void **state)
 	assert_string_equal(show("control", &messages[0], 15, 1, false), "[]");
 }
 
-/* The table declares this type as a struct without fields. */
+/* The table of system calls declares struct sockaddr without fields, so its bytes are shown. */
 static void a_struct_without_fields_is_bytes(void **state)
 {
 	(void)state;

@@ -36,7 +36,7 @@ static void single_bytes_become_visible(void **state)
 	(void)state;
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		assert_string_equal(vis_of(known[n].byte, 0), known[n].text);
-	/* Digits after an escaped NUL would be read as part of the escape. */
+	/* After the short escape \0, an octal digit would be read as part of the escape. */
 	assert_string_equal(vis_of(0, '7'), "\\000");
 	assert_string_equal(vis_of(0, '8'), "\\0");
 }
@@ -75,7 +75,7 @@ static void texts_become_visible(void **state)
 	assert_string_equal(text_of("", 0, 60, false), "");
 }
 
-/* At each position in a word, and after it, a byte that needs a change ends the plain part. */
+/* The plain part of a text ends at the first byte that must be changed, whatever its position. */
 static void plain_beginning_ends_at_special_byte(void **state)
 {
 	uint8_t bytes[24];

@@ -37,8 +37,8 @@ static struct {
 } expected;
 
 /*
- * Stores the expected addresses and the line. Each function that records an event uses this directly before
- * the event.
+ * Stores the expected caller and function, and the expected line: the line after this macro. Each function
+ * uses the macro in the line before its event.
  */
 #define STORE_EXPECTED()                                                 \
 	do {                                                             \
@@ -68,7 +68,7 @@ static void check_site(uint64_t site)
 	assert_int_equal(symbol.line, expected.line);
 }
 
-/* Nothing follows the event, so a compiler might make its call of the recorder a tail call. */
+/* The event is the last statement, so a compiler might call the recorder by a tail call. */
 __attribute__((noinline)) static void record_none(void)
 {
 	STORE_EXPECTED();
@@ -208,7 +208,7 @@ static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 	record = newest(ring);
 	block = block_of(record);
 	if (form == EARLY)
-		callers = 0; /* no hook may be called here, so there is no backtrace */
+		callers = 0; /* an EARLY event must not call hooks, so it takes no backtrace */
 	assert_int_equal(record->event, event_of(form)->id);
 	assert_int_equal(block.callers, callers);
 	assert_int_equal(block.parts & KTRX_EXT_CPU, ring == 0);
@@ -296,8 +296,8 @@ static void request_all(void)
 }
 
 /*
- * If callers are requested after the event has reserved a single slot, that slot is used. It has no room for
- * addresses.
+ * Callers are requested when the event has already reserved a single slot. This slot is used, and has no room
+ * for addresses.
  */
 static void a_slot_reserved_earlier_is_used(void **state)
 {
@@ -344,7 +344,10 @@ static struct {
 	uint32_t count;
 } seen;
 
-/* Takes a backtrace while `wrong_frame` replaces the caller's frame pointer in this function's frame. */
+/*
+ * Replaces the caller's frame pointer, which this function's frame contains, by `wrong_frame`, and takes a
+ * backtrace.
+ */
 __attribute__((noinline)) static void walk_with(uintptr_t wrong_frame, uint32_t most)
 {
 	uintptr_t *frame = __builtin_frame_address(0), kept;

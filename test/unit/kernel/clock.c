@@ -59,7 +59,8 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 }
 
 /*
- * Number of answers after which CPU 0 stops answering until the other CPU has given up; 0: it always answers.
+ * Number of answers after which CPU 0 stops answering, until the other CPU has given up. If 0, CPU 0 always
+ * answers.
  */
 static atomic_int answers_left;
 static atomic_uint attempt;
@@ -106,7 +107,7 @@ static void online(uint32_t cpu)
 	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
 }
 
-/* CPU 0 answers requests. Every CPU takes its turns. */
+/* Records the next turn if this CPU is the one to take it. */
 static void take_turn_if_due(uint32_t cpu)
 {
 	uint64_t begun = now_ns();
@@ -238,8 +239,8 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Counts turns whose stamp is earlier than that of the previous turn by more than the stated errors of the
- * clocks. The stamps of one ring must never decrease.
+ * Counts the turns that are out of order: the turn's stamp is earlier than the stamp of the previous turn by
+ * more than the stated errors of the clocks. Also checks that the stamps of each ring never decrease.
  */
 static uint32_t count_disorder(int raw)
 {

@@ -23,8 +23,8 @@
 #define MS	 UINT64_C(1000000) /* ns */
 #define TURN	 (10 * MS)
 #define BEGUN	 (1000 * MS)
-#define READ	 UINT64_C(50)	/* ns that reading the clock takes */
-#define STEP	 UINT64_C(2000) /* ns that other work takes per step of the simulation */
+#define READ	 UINT64_C(50)	/* time, in ns, that reading the clock takes */
+#define STEP	 UINT64_C(2000) /* time, in ns, that other work takes in each step of the simulation */
 #define LONGEST	 (1 * MS)	/* maximum time that a CPU may wait with interrupts disabled */
 #define NO_HOOKS UINT64_MAX
 
@@ -34,14 +34,14 @@ __thread uint32_t skew_cpu;
 static struct {
 	int64_t ahead; /* ns */
 	int64_t ppm;
-	uint64_t step; /* ns by which the clock is set forward at time `at` */
-	uint64_t at;   /* time of the step */
+	uint64_t step; /* amount, in ns, by which the clock is set forward at time `at` */
+	uint64_t at;   /* when the clock is set forward */
 } skew[CPUS];
 
 static _Alignas(64) unsigned char memory[1 << 20];
 static uint64_t now, turn_end, end; /* ns */
 static uint64_t tick, hook;	    /* intervals in ns */
-/* shuffled: state of the random generator that chooses the next CPU; 0: turns have a fixed order */
+/* `shuffled`: state of the random generator that chooses the next CPU; 0 if turns have a fixed order */
 static uint32_t running, cpus, shuffled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -135,7 +135,7 @@ static void *run(void *cpu)
 		}
 		pass(STEP);
 	}
-	/* The other threads end as well. */
+	/* Passes the turn to another thread, so that the other threads can end as well. */
 	pthread_mutex_lock(&lock);
 	shuffled = 0;
 	running = next_turn();
@@ -215,8 +215,8 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 }
 
 /*
- * In a fixed order, stamps pass between two CPUs directly in one direction. In the other direction, the third
- * CPU has its turn in between. The error is half the length of that turn.
+ * Turns have a fixed order. From one CPU to the next, a stamp passes directly. In the opposite direction, the
+ * third CPU has its turn in between, so the stamp is late by a turn. The error is half of a turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {

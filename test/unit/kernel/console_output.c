@@ -28,7 +28,7 @@ static struct {
 	char text[4096];
 	size_t length;
 	unsigned pieces;
-	void (*during_write)(void); /* called once, during the first write to the console */
+	void (*during_write)(void); /* function that is called once, during the first write to the console */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)

@@ -31,7 +31,7 @@ static struct {
 	char text[1 << 17];
 	size_t length;
 	const char *keys;	    /* keys typed at the pager */
-	void (*during_write)(void); /* called once, after the first piece of text */
+	void (*during_write)(void); /* function that is called once, after the first piece of text */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -119,7 +119,7 @@ static void records_come_newest_first_over_all_cpus(void **state)
 					"cpu0 1: test_number  10\n");
 }
 
-/* CPU 1, whose clock is ahead, records first, although its stamp is later. */
+/* CPU 1 records before CPU 0, but has a later stamp, because its clock is ahead. */
 static void clocks_that_differ_are_compared_by_their_offsets(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
@@ -176,7 +176,8 @@ static void long_records_are_shown_across_the_ring_end(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	record_on(0, 0, SLOTS - 4); /* with the anchor: the next two cross the ring's end */
+	/* with an anchor before them; the next two records reach beyond the ring's end */
+	record_on(0, 0, SLOTS - 4);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	KTRACE(other, text, a, a, a, "end");
 	assert_string_equal(show("/ac0 other test.wide"),
@@ -216,7 +217,10 @@ static void verbose_shows_the_line_of_each_place(void **state)
 	assert_string_equal(show("/va test.*"), "no records\n");
 }
 
-/* Stores in each slot of the window the check that the writer of its contents would have stored. */
+/*
+ * Stores a valid check in each slot of the window: the check that a writer would have stored with these
+ * contents.
+ */
 static void store_checks(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
@@ -427,8 +431,9 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	record_on(0, 1, 2);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
-	slot_back(2)->word[3] ^= 1;			  /* last slot of the wide record */
-	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* record number 2 is of another lap */
+	slot_back(2)->word[3] ^= 1; /* last slot of the wide record */
+	/* the slot of record 2 now seems to belong to another lap */
+	slot_back(5)->word[0] ^= UINT64_C(1) << 3;
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */
 	assert_string_equal(show("/a"),
 			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");

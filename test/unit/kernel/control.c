@@ -31,8 +31,8 @@ static uint64_t counted(const char *event, uint32_t ring)
 }
 
 /*
- * Returns the requested states of the four events as letters: o off, r record, c count, b both, s stop, t
- * both and stop.
+ * Returns the requested states of the four events as letters: o: off; r: record; c: count; b: record and
+ * count; s: stop; t: record, count and stop.
  */
 static const char *wanted(void)
 {
@@ -274,8 +274,8 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 }
 
 /*
- * Returns first id, last id and state in the n-th record of the boot ring, or "" if that is not a record of
- * ktrace.switched.
+ * Returns first id, last id and state from the n-th record of the boot ring, separated by blanks. If this
+ * record is not of ktrace.switched, returns "".
  */
 static const char *switched(uint32_t n)
 {
@@ -484,7 +484,7 @@ static void a_panic_stops_recording(void **state)
 	assert_memory_equal(check_ring(1)->record[0].payload + 2, "out of luck", 11);
 }
 
-/* A selection of groups does not apply to the panic message. */
+/* The panic event is recorded even if the boot arguments select other groups. */
 static void a_panic_is_recorded_with_any_selection(void **state)
 {
 	static const char *const lines[] = { "debug=sched", "ktrace=*=off", "ktrace=*.*=off",
@@ -523,7 +523,8 @@ static void the_probe_measures_an_event(void **state)
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	cost = ktrace_probe_cost();
-	assert_in_range(cost, 10 * 1000, 12 * 1000); /* one clock reading per event */
+	/* each event reads the clock once, which takes 10 ticks */
+	assert_in_range(cost, 10 * 1000, 12 * 1000);
 	assert_true(ktrace_setting_get("debug.ktr.cost", kept, sizeof(kept)) > 0);
 	assert_int_equal(strtoull(kept, NULL, 10), cost);
 	assert_int_equal(ktrace_setting_set("debug.ktr.cost=1"), KTRACE_ERROR_READ_ONLY);
@@ -538,7 +539,8 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
 		fake_reset(state);
 		assert_int_equal(ktrace_boot_argument(goes_on ? "debug.ktr.panic_goes_on=1" : ""), KTRACE_OK);
-		fake_boot(512, KTRX_POLICY_OVERWRITE, 0); /* the configuration does not set panic_goes_on */
+		/* fake_boot() does not set panic_goes_on in the configuration */
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 		KTRACE(sched, switch, 1);
 		ktrace_panic("test");
 		KTRACE(sched, switch, 2);

@@ -7,7 +7,8 @@ static struct {
 	unsigned char bytes[1 << 20];
 	size_t count;
 	unsigned begins;
-	unsigned changes; /* number of calls of begin() during which the section table changes */
+	/* number of calls of begin(), counted from the first one, during which the section table changes */
+	unsigned changes;
 	uint64_t announced;
 	size_t most; /* maximum bytes per send */
 } device;
@@ -148,7 +149,7 @@ static void a_pausing_dump_leaves_a_stopped_trace_stopped(void **state)
 	ktrace_start();
 }
 
-/* Must be the last test, because a kernel ends once. */
+/* Must be the last test, because a kernel ends only once. */
 static void the_end_hook_dumps_the_result(void **state)
 {
 	const struct ktrx_root *root = (const struct ktrx_root *)(const void *)device.bytes;

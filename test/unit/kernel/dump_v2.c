@@ -177,7 +177,10 @@ static void record_many_laps(void)
 	dump_trace_switches(256 * DUMP_RING_SLOTS);
 }
 
-/* The generation repeats after 256 laps. Then only the head shows to which lap a slot belongs. */
+/*
+ * After 256 laps, a slot has the same generation again. Then only the ring's head shows to which lap the slot
+ * belongs.
+ */
 static void a_repeated_generation_is_not_mistaken(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
@@ -204,8 +207,8 @@ static void fold_another_text(void)
 }
 
 /*
- * The length of the string is in the entry's head and in its payload. A dump may copy these two in different
- * pieces, but must not mix two versions.
+ * A fold entry stores the string's length twice: in its head and in its payload. A dump may copy head and
+ * payload in different pieces, but both must be of the same version of the entry.
  */
 static void a_fold_entry_is_copied_consistently(void **state)
 {

@@ -42,7 +42,10 @@ static void check_first(uint64_t index, uint64_t rest)
 	slot[1] |= check & KTRX_W1_CHECK_MASK;
 }
 
-/* Writes slot `index` as the head of a record; the payload's first word is the stamp's low half. */
+/*
+ * Writes slot `index` as the first slot of a record. The first word of the payload is the lower half of
+ * `stamp`.
+ */
 static void write_first(uint64_t index, uint32_t kind, uint32_t event, uint64_t stamp)
 {
 	uint64_t *slot = slot_at(index);
@@ -229,7 +232,7 @@ static void an_extension_block_is_skipped(void **state)
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
 	assert_int_equal(record.caller[0], UINT64_C(0x1111111111111111));
 	assert_int_equal(record.caller[1], 0);
-	extension.size = 4; /* has the bit of a caller, but is too small for one */
+	extension.size = 4; /* the block's bits announce a caller, but the block is too small for one */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);

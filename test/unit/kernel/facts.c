@@ -44,7 +44,10 @@ static struct ktrx_holder *thread(uint32_t number)
 	return NULL;
 }
 
-/* Checks that there is one new record since the last call, and that it is of this event. Returns it. */
+/*
+ * Checks that exactly one record was made since the last call, and that it is of event `name`. Returns this
+ * record.
+ */
 static const struct checked_record *recorded(const char *name, uint32_t *seen)
 {
 	const struct checked_ring *ring = check_ring(1);
@@ -106,7 +109,8 @@ static void sleep_and_wake_facts_record_and_update_state(void **state)
 	ktrace_thread_end(SELF);
 	recorded("sched.exit", &seen);
 	assert_null(thread(SELF));
-	ktrace_thread_end(9); /* called later by another thread, which frees the memory */
+	/* the hook is called again, by the thread that frees the exited thread's memory */
+	ktrace_thread_end(9);
 	assert_nothing(seen);
 }
 
@@ -283,7 +287,8 @@ static void events_are_recorded_while_state_is_off(void **state)
 }
 
 /*
- * The state hooks alone never record, so a kernel that declares and records the event itself records it once.
+ * State hooks never record. So if a kernel declares an event itself, records it, and also calls the hook,
+ * there is one record.
  */
 static void separate_event_and_hook_record_once(void **state)
 {

@@ -47,7 +47,7 @@ static const struct ktrx_fold *entry_of(const char *name)
 	return found;
 }
 
-/* Numbers of occurrences of an event: in records, in recorded counts, and in current counts. */
+/* How often an event occurred: according to its records, to recorded counts, and to current counts. */
 struct tally {
 	uint64_t recorded, repeated, open;
 };
@@ -206,7 +206,7 @@ static void entries_serve_as_many_events_as_there_are_entries(void **state)
 static void without_entries_every_event_is_recorded(void **state)
 {
 	(void)state;
-	spin(1, 5); /* in the boot ring */
+	spin(1, 5); /* goes into the boot ring, because ktrace_init() has not been called */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	spin(1, 5);
 	assert_int_equal(ktrace_root.section[KTRX_SECTION_FOLDS - 1].length, 0);
@@ -321,7 +321,10 @@ static void rings_are_cleared(void)
 	ktrace_clear();
 }
 
-/* Runs `scene` once for each point in it, and calls `handler` at that point. */
+/*
+ * Runs `scene` again and again. Each time, calls `handler` at another point of the scene, until each point
+ * was used.
+ */
 static void at_each_point(void (*handler)(void), void (*scene)(void), void (*check)(void))
 {
 	int64_t points = 1;

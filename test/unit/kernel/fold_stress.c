@@ -23,7 +23,9 @@
 #define SLOTS	8192u
 #define ROWS	2u
 #define SAME	100000u /* number of successive rounds with the same value */
-/* number of signals of each kind to each worker; a ring can hold the records of all these signals */
+/*
+ * number of signals of each kind that each worker gets; a ring must have room for the records of all of them
+ */
 #define SIGNALS	  150u
 #define RUN_MS	  1000
 #define SIGNALLED UINT32_MAX

@@ -248,7 +248,8 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 		assert_int_equal(entry_of(7)->wait_stamp, first);
 		assert_int_equal(entry_of(7)->owner, 6);
 	}
-	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* another lock: another wait */
+	/* waiting for another lock is a new wait */
+	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a);
 	assert_int_equal(entry_of(7)->object, (uintptr_t)QUEUE);
 	assert_true(entry_of(7)->wait_stamp > first);
 	first = entry_of(7)->wait_stamp;
@@ -279,7 +280,10 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 	assert_int_equal(entry_of(8)->priority, 31);
 }
 
-/* The cause is the thread's first wakeup, a later wakeup, or a switch from this thread to another one. */
+/*
+ * The entry's cause is one of three: the thread's first wakeup, a later wakeup, or a switch from this thread
+ * to another one.
+ */
 static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;
@@ -332,7 +336,8 @@ static void thread_numbers_have_the_bits_of_records(void **state)
 	ktrace_thread_exit(UINT32_MAX);
 	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
 	ktrace_thread_exit(7);
-	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL); /* reported by the thread itself */
+	/* the id is cut to 7, the current thread, so the thread reports its own stack */
+	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL);
 	assert_int_equal(entry_of(7)->whole, 0);
 }
 
@@ -409,7 +414,10 @@ static void a_freed_entry_is_reused_cleared(void **state)
 	assert_int_equal(entry->whole, 0);
 }
 
-/* Returns a thread whose search in the table begins at the same entry. */
+/*
+ * Returns the next thread id after `after` whose search in the table begins at the same entry as that of
+ * thread `of`.
+ */
 static uint32_t thread_with_same_probe(uint32_t of, uint32_t after)
 {
 	volatile struct ktrx_holder *place;

@@ -385,7 +385,8 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	cpu()->hooks = KTRX_HOOK_LOCK; /* stored by a hook that began earlier, on another CPU */
+	/* stands for a late store by a hook that began before, on another CPU */
+	cpu()->hooks = KTRX_HOOK_LOCK;
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);
 	assert_int_equal(cpu()->heartbeats, 1);

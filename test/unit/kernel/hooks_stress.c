@@ -21,7 +21,7 @@
 #define THREADS 32u
 #define ROWS	12u
 #define ROUNDS	200000u
-#define STORMS	2000u /* signals that must have arrived before the test ends */
+#define STORMS	2000u /* number of signals that must have arrived before the test ends */
 
 #define LOCK(n) ((const void *)(uintptr_t)(0x1000 * ((n) + 1)))
 

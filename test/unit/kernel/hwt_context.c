@@ -143,7 +143,8 @@ static void a_cpu_has_one_context_of_each_backend(void **state)
 	assert_int_equal(try(&owner, &low), KTRACE_OK);
 	assert_int_equal(try(&owner, &high), KTRACE_OK);
 	assert_int_equal(try(&owner, &across), KTRACE_ERROR_EXIST);
-	assert_int_equal(try(&owner, &thread), KTRACE_ERROR_EXIST); /* the thread may run on any CPU */
+	/* refused: the thread may run on a CPU that another context traces */
+	assert_int_equal(try(&owner, &thread), KTRACE_ERROR_EXIST);
 	memcpy(thread.backend, "second", 7);
 	assert_int_equal(try(&owner, &thread), KTRACE_OK);
 	memcpy(across.backend, "second", 7);
@@ -167,7 +168,7 @@ static void try_to_have_cpus(void)
 	ktrace_hwt_owner_exit(&owner);
 }
 
-/* Called when one unit of the context is off, and the other one still on. */
+/* At this moment, one unit of the context is off, and the other one is still on. */
 static void cpus_are_free_when_all_units_are_off(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
@@ -264,7 +265,7 @@ static void a_failed_allocation_leaks_nothing(void **state)
 			hwt_kernel.allocations_left = -1;
 			assert_int_equal(hwt_check(state), 0);
 		}
-		/* number of allocations: the context, its queue and units */
+		/* the number of all allocations: for the context, its queue and its units */
 		assert_int_equal(n, i == 0 ? 4 : 5);
 		ktrace_hwt_owner_exit(&owner);
 		hwt_kernel.allocations_left = -1;

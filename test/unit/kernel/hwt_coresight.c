@@ -66,8 +66,8 @@ static void writing_wraps_at_the_buffer_end(void **state)
 }
 
 /*
- * An ETR that cannot continue at its pointer always begins at the start of its memory. The rest of the last
- * lap contains no data.
+ * This ETR cannot continue at its write pointer. Each time it is enabled, it begins at the start of its
+ * memory, and the rest of the lap before contains no data.
  */
 static void starts_a_new_lap_when_enabled_again(void **state)
 {
@@ -196,7 +196,7 @@ static void scattered_pages_are_written_in_a_circle(void **state)
 	cs_assert_clean();
 }
 
-/* The list of pages needs several pages itself. */
+/* The list of the buffer's pages is so long that it takes several pages itself. */
 static void long_lists_are_linked(void **state)
 {
 	static struct ktrace_hwt_piece piece[3000];
@@ -356,7 +356,7 @@ static void two_etms_funnel_etr_with_a_store(void **state)
 	cs_assert_clean();
 }
 
-/* The oldest bytes are lost, the newest ones are complete. */
+/* When the store is full, its oldest bytes are lost. All newer bytes must be there. */
 static void an_overflow_of_a_store_is_counted(void **state)
 {
 	uint64_t made;
@@ -376,7 +376,9 @@ static void an_overflow_of_a_store_is_counted(void **state)
 	assert_int_equal(cs_op()->read(&cs.backend, &cs.unit[1]), KTRACE_ERROR_DEVICE);
 }
 
-/* The trace of the other CPU continues. When no CPU is traced any more, all components are off. */
+/*
+ * CPU 0 loses power. CPU 1 is still traced. When CPU 1 is not traced any more either, all components are off.
+ */
 static void a_cpu_that_goes_away_releases_shared_components(void **state)
 {
 	(void)state;
@@ -386,7 +388,8 @@ static void a_cpu_that_goes_away_releases_shared_components(void **state)
 		cs_on(i, i);
 	}
 	run(0, 100);
-	fake_coresight_access.write(cs.component[0].base, TRCPRGCTLR, 0); /* the trace unit has lost power */
+	/* as if the trace unit had lost power */
+	fake_coresight_access.write(cs.component[0].base, TRCPRGCTLR, 0);
 	cs_op()->abandon(&cs.backend, &cs.unit[0], 0);
 	assert_null(cs.component[0].own.unit);
 	run(1, 300);

@@ -91,7 +91,7 @@ static void user_code_alone(void **state)
 	stop();
 }
 
-/* The default level depends on the mode of the unit. */
+/* Which exception level is traced by default depends on the mode of the unit. */
 static void thread_mode_traces_user_code_and_cpu_mode_kernel_code(void **state)
 {
 	(void)state;
@@ -192,7 +192,7 @@ static void requested_packets_are_enabled(void **state)
 
 	(void)state;
 	start();
-	assert_int_equal(written("TRCCONFIGR"), 0x1041); /* context ids, return stack */
+	assert_int_equal(written("TRCCONFIGR"), 0x1041); /* the bits for context ids and the return stack */
 	assert_int_equal(written("TRCSYNCPR"), 12);
 	assert_int_equal(written("TRCCCCTLR"), 4);
 	stop();
@@ -262,7 +262,10 @@ static void units_of_real_processors(void **state)
 	static const struct {
 		const char *name;
 		uint32_t idr[5], devarch;
-		/* flags: all supported flags; configr: the expected value of TRCCONFIGR for these flags */
+		/*
+		 * `flags`: all flags that the unit supports; `configr`: the expected value of TRCCONFIGR for
+		 * these flags
+		 */
 		uint32_t flags, configr;
 		uint32_t victlr; /* expected value of TRCVICTLR for user code */
 		uint32_t ranges;
@@ -286,7 +289,7 @@ static void units_of_real_processors(void **state)
 		  0x0851,
 		  0x006a0201,
 		  4 },
-		/* An ETE: TRCIDR1 contains no version. */
+		/* An ETE. Its TRCIDR1 contains no version of ETMv4. */
 		{ "ETE",
 		  { 0x28c1cea1, 0x4100fff0, 0xd0001088, 0x007b0004, 0x11170004 },
 		  0x47735a13,

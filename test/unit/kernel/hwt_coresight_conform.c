@@ -20,7 +20,8 @@
 #define MOST  (1u << 20)
 
 /*
- * Bytes written for each unit. They are stored because a CPU produces bytes for several units.
+ * Bytes that the model has made for each unit. They are stored here, because one CPU makes bytes for several
+ * units.
  */
 static struct {
 	const struct ktrace_hwt_unit *unit;

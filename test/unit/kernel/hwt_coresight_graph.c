@@ -215,7 +215,10 @@ static void paths_that_are_too_long_are_rejected(void **state)
 	assert_wrong("too many components between");
 }
 
-/* The identification registers of the components are compared with the description. */
+/*
+ * init compares the identification registers of the components with the description of the hardware, and
+ * rejects differences.
+ */
 static void hardware_other_than_described_is_rejected(void **state)
 {
 	(void)state;
@@ -232,7 +235,7 @@ static void hardware_other_than_described_is_rejected(void **state)
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
 	assert_non_null(strstr(cs.backend.why, "locked"));
 	cs_machine(&cs_flat);
-	fake_coresight_idr(0)[1] = 0x41000522; /* impossible for an ETE */
+	fake_coresight_idr(0)[1] = 0x41000522; /* a value that no ETE can have */
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
 }
 

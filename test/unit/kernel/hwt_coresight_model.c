@@ -18,9 +18,10 @@
 #define ETF    2u
 #define ETR    3u
 
-/* A step is a write to the register at `offset`, unless `offset` has one of these values. */
+/* A step writes a register, unless its `offset` is BARRIER or POLL. */
 #define BARRIER 0x10000u
-#define POLL	0x10001u /* reads a register (value), as if waiting for the end of an operation */
+/* reads the register whose offset is in `value`, as a driver does that waits for the end of an operation */
+#define POLL 0x10001u
 
 struct step {
 	uint32_t component, offset, value;
@@ -161,14 +162,14 @@ static void trace_memory(void **state)
 	SEEN(of_trace_memory);
 }
 
-/* Bytes that do not reach memory are detected, too. */
+/* The model also counts bytes that reach no memory. */
 static void bytes_that_go_astray(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
 	cs_unit(0, 4, 1);
 	cs_on(0, 0);
-	cs.link[0].to = 0; /* the connection is removed */
+	cs.link[0].to = 0; /* removes the connection to memory */
 	cs.link[0].to_port = 1;
 	fake_coresight_run(0, 1, 0x1000, 0, 100);
 	cs_off(0);

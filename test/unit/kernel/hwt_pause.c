@@ -68,8 +68,8 @@ static void map(struct hwt_thread *by)
 /* ---- Released ---------------------------------------------------------------------------------- */
 
 /*
- * Handles the n-th sleep of the paused thread: first tries to wake it too early, then takes the record, then
- * wakes the thread.
+ * Handles the n-th sleep of the paused thread: first tries to wake it too early, then reads the record of the
+ * pause, then wakes the thread.
  */
 static int listen(uint32_t n)
 {
@@ -102,7 +102,10 @@ static void a_paused_thread_waits_for_its_release(void **state)
 	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
 }
 
-/* Does what hwt(8) does: takes the record, sets the filter, starts, and wakes the thread. */
+/*
+ * Does what hwt(8) does: reads the record of the pause, sets the filter, starts tracing, and wakes the
+ * thread.
+ */
 static int look_set_and_start(uint32_t n)
 {
 	struct ktrace_hwt_config config = { .ranges = 1, .range = { { 0x1000, 0x2000 } } };
@@ -124,7 +127,7 @@ static void a_trace_started_during_the_pause_has_the_first_instruction(void **st
 	hwt_switch_in(thread, 1);
 	hwt_kernel.cpu = 1;
 	hwt_kernel.in_sleep = look_set_and_start;
-	exec(); /* the thread is woken before it sleeps, so it is not switched */
+	exec(); /* the thread is woken before it has slept, so there is no thread switch */
 	assert_int_equal(hwt_kernel.sleeps, 1);
 	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
 	assert_int_equal(place.enabled, 1);
@@ -273,7 +276,7 @@ static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **s
 	ktrace_hwt_owner_exit(&theirs);
 	ktrace_hwt_put(its);
 
-	configure(0, 0); /* the superuser's own context */
+	configure(0, 0); /* here the context belongs to the superuser */
 	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/su", 1);
 	hwt_take(context, &walk);
 	proc_find(&walk, KTRX_HWT_EXECUTABLE, &seen);

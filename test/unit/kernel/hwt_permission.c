@@ -161,17 +161,19 @@ static void a_backend_is_selected_by_name_or_mode(void **state)
 	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request));
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_BUSY);
 	memcpy(request.backend, "", 1);
-	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request)); /* the mock's CPU is free */
+	/* the backend `mock` does not trace this CPU yet */
+	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request));
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	request = hwt_request_thread(hwt_first());
 	memcpy(request.backend, "only", 5);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	memcpy(request.backend, "mock", 5);
-	/* the mock already traces a CPU */
+	/* the backend `mock` already traces a CPU */
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	ktrace_hwt_owner_exit(&owner);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_OK);
-	memcpy(request.backend, "mockmock", 8); /* without a NUL, so it is not the name of a backend */
+	/* the field has no NUL at its end, so it contains no valid name of a backend */
+	memcpy(request.backend, "mockmock", 8);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_ARGUMENT);

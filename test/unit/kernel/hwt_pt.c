@@ -54,13 +54,13 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(pt_backend.operations->enable(&pt_backend, &unit, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(fake_pt_peek(MSR_CTL), CTL_BASE);
-	pt_disable(&unit); /* the unit is not enabled */
+	pt_disable(&unit); /* disables a unit that is not enabled, which is allowed */
 	assert_int_equal(fake_pt_peek(MSR_CTL), CTL_BASE);
 }
 
 /*
- * CPUs of different types may have different options. Register bits that are valid on one type cause a fault
- * on another.
+ * A machine may have CPUs of different types with different features. A register bit that is valid on one
+ * type may cause a fault on another type.
  */
 static void a_cpu_with_other_options_is_not_traced(void **state)
 {
@@ -149,7 +149,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("pt-cpu");
 }
 
-/* The registers of the next CPU have their values after reset. */
+/* The unit is enabled on another CPU, whose registers still have their reset values. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -201,13 +201,15 @@ static void flags_are_applied(void **state)
 	config.flags = KTRACE_HWT_TIME;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 10);
 	config.flags = KTRACE_HWT_MTC;
-	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 9 | 6 << 14); /* 64, as 256 is not supported */
+	/* code 6: a period of 64, because 256 is not supported */
+	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 9 | 6 << 14);
 	config.flags = KTRACE_HWT_CYCLES;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 1 | 1 << 19);
 	config.flags = KTRACE_HWT_RETURNS;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 11);
 	config.flags = KTRACE_HWT_STOP;
-	assert_int_equal(ctl_of(&config), CTL_BASE); /* KTRACE_HWT_STOP only affects the table */
+	/* KTRACE_HWT_STOP changes only the table of regions, not CTL */
+	assert_int_equal(ctl_of(&config), CTL_BASE);
 	config.flags = KTRACE_HWT_SPACE;
 	config.space = 0x7654321fff;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 7);
@@ -259,8 +261,9 @@ static void periods_are_rounded_down_to_supported_values(void **state)
 	assert_int_equal(psb_of(4096), 1);
 	assert_int_equal(psb_of(UINT32_MAX), 5);
 
-	fake_pt_features.options_eax = 0x02400002; /* MTCFreq: only 6 and 9 */
-	fake_pt_features.options_ebx = 0x00300f01; /* PSBFreq: only 4 and 5; CYCThresh: only 0 and 8 to 11 */
+	fake_pt_features.options_eax = 0x02400002; /* MTCFreq: the CPU supports only the values 6 and 9 */
+	/* supported values: PSBFreq 4 and 5; CYCThresh 0 and 8 to 11 */
+	fake_pt_features.options_ebx = 0x00300f01;
 	pt_begin();
 	assert_int_equal(mtc_of(1), 6);
 	assert_int_equal(cycle_of(1), 8);
@@ -442,7 +445,7 @@ static void a_hardware_error_is_reported(void **state)
 	assert_int_equal(pt_backend.operations->disable(&pt_backend, &unit, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(unit.position, 100);
 	assert_int_equal(unit.lost, 1);
-	pt_enable(&unit); /* it can be enabled again */
+	pt_enable(&unit); /* after the error, the unit can be enabled again */
 	assert_int_equal(fake_pt_run(100), 100);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 200);
@@ -493,7 +496,7 @@ static void describe_gives_the_cpu_to_decoders(void **state)
 	assert_int_equal(time, 123456789);
 	assert_int_equal(frequency, 3000000000);
 
-	fake_pt_features.virtual = 1; /* the MSR may be missing */
+	fake_pt_features.virtual = 1; /* in a virtual machine, the MSR with the frequency may be missing */
 	fake_pt_features.crystal_hz = 0;
 	pt_begin();
 	pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt));

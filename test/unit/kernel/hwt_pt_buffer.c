@@ -16,7 +16,10 @@ static uint64_t region(uint64_t word)
 	return UINT64_C(4096) << (word >> 6 & 15);
 }
 
-/* Returns the number of entries before the END entry, which must refer to the table itself. */
+/*
+ * Returns how many entries of the table are before its END entry. Checks that the END entry refers to the
+ * table itself.
+ */
 static unsigned entries(const struct ktrace_hwt_unit *unit)
 {
 	unsigned n = 0;
@@ -218,7 +221,10 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	pt_check_bytes(&unit, unit.served);
 }
 
-/* The region at which the unit stops has an interrupt, even if the interval would put none there. */
+/*
+ * The entry of the region at which the unit stops requests an interrupt, even if the interval between
+ * interrupts does not require one there.
+ */
 static void a_stop_interrupts(void **state)
 {
 	static const uint32_t pages[] = { 2, 2, 4, 0 };
@@ -243,7 +249,10 @@ static void a_stop_interrupts(void **state)
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_true(unit.full);
 
-	/* When the stop moves to another region, the old region no longer has an interrupt. */
+	/*
+	 * When service() moves the stop to another region, the entry of the old region no longer requests an
+	 * interrupt.
+	 */
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	for (unsigned i = 0; i + 1 < entries(&unit); i++)
@@ -266,8 +275,8 @@ static void service_rejects_bytes_not_written_yet(void **state)
 }
 
 /*
- * A reader that takes the available bytes at any time gets each byte once and in order. This is true for any
- * sequence of switches and stops.
+ * A reader may take the available bytes at any time, and must get each byte once and in order, whatever the
+ * sequence of thread switches and stops.
  */
 static void any_mixture_of_runs_switches_and_services(uint32_t flags, const uint32_t *pages, uint32_t every,
 						      uint32_t open_points)
@@ -405,8 +414,8 @@ static void a_cpu_with_one_region_takes_one_piece(void **state)
 }
 
 /*
- * A CPU with `early` interrupts before the region is full. The rest of the region is padded, so that laps can
- * be counted.
+ * A CPU with the property `early` interrupts before a region is full. The backend fills the rest of the
+ * region with padding, so laps can still be counted.
  */
 static void an_early_interrupt_of_one_region_ends_the_lap(void **state)
 {

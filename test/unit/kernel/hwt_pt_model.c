@@ -82,9 +82,9 @@ static void reserved_bits_are_checked(void **state)
 	wr(CTL, TRACE | UINT64_C(1) << 18);
 	broken("reserved bit");
 	wr(CTL, TRACE | 1 << 12);
-	broken("reserved bit"); /* there is no PTWRITE */
+	broken("reserved bit"); /* the modelled CPU does not support PTWRITE */
 	wr(CTL, TRACE | UINT64_C(1) << 40);
-	broken("reserved bit"); /* there are only two ranges */
+	broken("reserved bit"); /* the modelled CPU has only two address ranges */
 	wr(CTL, TRACE | UINT64_C(3) << 32);
 	broken("ADDRn_CFG");
 	wr(CTL, TRACE | 1 << 9 | 1 << 14);
@@ -106,7 +106,7 @@ static void reserved_bits_are_checked(void **state)
 	wr(0x580, UINT64_C(1) << 47);
 	broken("#GP");
 	wr(0x584, 0x1000);
-	broken("#GP"); /* there is no third range */
+	broken("#GP"); /* register of a third address range, which does not exist */
 	wr(0x390, 1);
 	broken("counters");
 	fake_pt_access.read(0x123);
@@ -134,7 +134,10 @@ static void features_absent_in_cpuid_do_not_work(void **state)
 #undef DENIED
 }
 
-/* Traces with this first entry of the table, from this place on, and checks the reported error. */
+/*
+ * Traces with a table whose first entry is `word`, beginning at `place`. Checks that the model reports the
+ * error `what`.
+ */
 static void error(uint64_t word, uint64_t place, const char *what)
 {
 	table[0] = word;

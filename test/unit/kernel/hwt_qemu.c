@@ -61,7 +61,7 @@ static void lend(uint32_t pieces)
 						       .table_size = sizeof(test.table) };
 }
 
-/* Makes a unit of thread 7 with these flags, ready to be enabled. */
+/* Makes a unit for thread 7 with these flags. The unit can be enabled afterwards. */
 static void make_unit(uint32_t pieces, uint32_t flags)
 {
 	assert_int_equal(op()->init(&test.backend), KTRACE_OK);
@@ -120,7 +120,7 @@ static void absent_although_the_page_has_an_old_answer(void **state)
 	assert_int_equal(op()->enable(&test.backend, &test.unit, 0), KTRACE_ERROR_DEVICE);
 }
 
-/* This test is built for the generic CPU, which has no marker instruction. */
+/* This file is built for the generic architecture, which has no marker instruction. */
 static void absent_on_an_architecture_without_a_marker(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void unsupported_configurations_are_rejected(void **state)
 				 KTRACE_ERROR_ARGUMENT);
 	test.config.flags = KTRACE_HWT_SPACE;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
-	test.unit.tid = 0; /* for a thread that is not known yet */
+	test.unit.tid = 0; /* 0: the unit's thread is not known yet */
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
 	test.unit.mode = KTRX_HWT_MODE_CPU;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
@@ -322,11 +322,11 @@ static void an_error_of_the_unit_is_reported(void **state)
 #define STANDSTILL UINT64_C(1000000000)
 
 /*
- * Number of times that the virtual CPU will be paused after it has read its clock and before it gives the
- * command.
+ * In how many of the next commands the virtual CPU is paused: after it has read its clock, and before it
+ * gives the command.
  */
 static unsigned standstills;
-static uint64_t unit_behind; /* number of ticks that the unit's clock is behind the guest's clock */
+static uint64_t unit_behind; /* how far the unit's clock is behind the guest's clock, in ticks */
 
 static void ring_late(uint8_t *doorbell)
 {

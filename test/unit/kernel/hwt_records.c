@@ -124,7 +124,9 @@ static void earlier_mappings_are_recorded_first(void **state)
 	ktrace_hwt_put(late);
 }
 
-/* Unmaps the first mapping each time that the lock of the table is released. */
+/*
+ * Removes the first mapping of the target. Called each time that the lock of the process table is released.
+ */
 static void unmap_first(void)
 {
 	memmove(target->image, target->image + 1, sizeof(target->image) - sizeof(target->image[0]));
@@ -146,7 +148,7 @@ static void no_mapping_is_missed_while_others_go_away(void **state)
 	context = hwt_trace(&owner, target);
 	hwt_kernel.after_table_unlock = NULL;
 	hwt_take(context, &walk);
-	/* the first mapping was removed before the context had the process */
+	/* mapping 0 was removed before the context was attached to the process, so it has no record */
 	for (uint64_t i = 1; i < HWT_IMAGES; i++) {
 		assert_true(proc_next(&walk, &seen));
 		assert_int_equal(seen.type, KTRX_HWT_MMAP);
@@ -164,7 +166,7 @@ static void map_another(void)
 	ktrace_hwt_mmap(&target->trace, &thread->trace, &mapped, "/lib/late.so");
 }
 
-/* The target runs while its context is made: it maps code as soon as the context has it. */
+/* The target runs while a context is made for it. It maps code as soon as the context is attached to it. */
 static void mappings_made_during_the_start_are_recorded(void **state)
 {
 	struct proc_walk walk;
@@ -227,7 +229,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	hwt_take(context, &walk); /* returns one record, which states how many records were lost at the end */
+	hwt_take(context, &walk); /* reads one record, which has the number of records that were lost last */
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
 	lost += seen.lost;
@@ -329,7 +331,8 @@ static int be_killed(uint32_t n)
 }
 
 /*
- * A record is made in in_sleep: after the reader has found the queue empty, and before it sleeps.
+ * The callback in_sleep makes a record: after the reader has found the queue empty, and before the reader
+ * sleeps.
  */
 static void a_record_between_check_and_sleep_wakes_the_reader(void **state)
 {

@@ -6,9 +6,10 @@
 #include "kernel/hwt_drivers/spe.h"
 #include "unit/support/hwt_spe_support.h"
 
-#define SLOT	64u		       /* size of the model's records */
-#define A_PAGE	(SPE_TEST_PAGE / SLOT) /* records in a page */
-#define MAX_128 (UINT64_C(1) << 12)    /* PMSIDR: a record may take 128 bytes, not 64 */
+#define SLOT   64u		      /* size of the model's records, in bytes */
+#define A_PAGE (SPE_TEST_PAGE / SLOT) /* number of records that fit into a page */
+/* added to PMSIDR: raises the maximum size of a record from 64 to 128 bytes */
+#define MAX_128 (UINT64_C(1) << 12)
 
 static int interrupt(struct ktrace_hwt_unit *unit)
 {
@@ -100,7 +101,7 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);
 	spe_enable(&unit);
 	spe_sample(1);
-	spe_disable(&unit); /* the pending interrupt is handled, too */
+	spe_disable(&unit); /* disabling also handles the pending interrupt */
 	assert_false(fake_spe_interrupting());
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE);
 	assert_int_equal(unit.wraps, 1);
@@ -167,7 +168,7 @@ static void an_incomplete_record_is_left_out(void **state)
 	assert_false(fake_spe_interrupting());
 	assert_int_equal(unit.position, 3 * SLOT);
 	assert_int_equal(unit.lost, 1);
-	assert_int_equal(spe_sample(3), 0); /* sampling does not continue until it is enabled again */
+	assert_int_equal(spe_sample(3), 0); /* the unit does not sample until it is enabled again */
 	spe_enable(&unit);
 	spe_sample(2);
 	spe_disable(&unit);
@@ -182,7 +183,7 @@ static void an_incomplete_record_is_left_out(void **state)
 	assert_int_equal(unit.lost, 2);
 }
 
-/* The incomplete record has two slots: it does not begin at the last address aligned to a slot. */
+/* The incomplete record takes two slots, so it begins before the last slot boundary. */
 static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -204,16 +205,19 @@ static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 	assert_int_equal(unit.lost, 1);
 }
 
-/* The second record is cut off at every length. No byte after the cut is read. */
+/* The bytes are cut off at every length. No byte after the cut may be read. */
 static void the_end_of_whole_records_is_found(void **state)
 {
 	static const char records[] = "\xb0"
-				      "12345678"	     /* a record: an address packet, */
-				      "\x42\x01\x01\0\0\0\0" /* events packet, END packet and padding */
+				      "12345678" /* first record: an address packet, */
+				      /* an events packet, an END packet, and padding */
+				      "\x42\x01\x01\0\0\0\0"
 				      "\x20\xb8"
-				      "12345678" /* a record: an address packet with a header of two bytes, */
+				      /* second record: an address packet with a header of two bytes, */
+				      "12345678"
 				      "\x71"
-				      "12345678"; /* a timestamp packet, which also ends a record */
+				      /* and a timestamp packet, which ends a record like an END packet */
+				      "12345678";
 	const size_t all = sizeof(records) - 1;
 	const struct ktrace_hwt_spe spe = { .align = 16 };
 
@@ -248,7 +252,7 @@ static void collisions_are_counted(void **state)
 	assert_int_equal(unit.position, 3 * SLOT);
 }
 
-/* A reader that takes the available records at any time gets each one once, in order. */
+/* A reader may take the available records at any time, and must get each record once and in order. */
 static void any_mixture_of_samples_switches_and_services(uint32_t pages, uint32_t every)
 {
 	struct ktrace_hwt_config config = spe_config();

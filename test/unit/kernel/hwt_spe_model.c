@@ -33,7 +33,7 @@ static void isb(void)
 	fake_spe_access.isb();
 }
 
-/* Prepares all registers for sampling except PMSCR. */
+/* Sets all registers for sampling, except PMSCR. */
 static void fresh(void)
 {
 	fake_spe_reset();

@@ -49,7 +49,7 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 	fake_spe_poke(PMSCR, 3);
 	assert_int_equal(spe_backend.operations->cpu_init(&spe_backend, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(spe_backend.operations->enable(&spe_backend, &unit, 0), KTRACE_ERROR_DEVICE);
-	spe_disable(&unit); /* the unit is not enabled */
+	spe_disable(&unit); /* disables a unit that is not enabled, which is allowed */
 	assert_int_equal(fake_spe_peek(PMSCR), 3);
 }
 
@@ -61,7 +61,7 @@ static void thread_mode_with_all_options(void **state)
 	struct ktrace_hwt_unit unit;
 
 	(void)state;
-	fake_spe_features.pmsidr += 1 << 12; /* records of up to 128 bytes */
+	fake_spe_features.pmsidr += 1 << 12; /* raises the maximum size of a record to 128 bytes */
 	assert_int_equal(spe_backend.operations->init(&spe_backend), KTRACE_OK);
 	assert_int_equal(spe_backend.operations->cpu_init(&spe_backend, 0), KTRACE_OK);
 	spe_unit(&unit, 2);
@@ -117,7 +117,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("spe-cpu");
 }
 
-/* The registers of the next CPU have their values after reset. */
+/* The unit is enabled on another CPU, whose registers still have their reset values. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -269,7 +269,8 @@ static void unsupported_options_are_rejected(void **state)
 	REFUSED((WITHOUT(0), config.events = 2));
 	REFUSED((WITHOUT(1), config.flags = KTRACE_HWT_LOADS));
 	REFUSED((WITHOUT(2), config.latency = 10));
-	REFUSED((WITHOUT(16), config.latency = 0x1000)); /* the counter has 12 bits */
+	/* 0x1000 does not fit into the counter, which has 12 bits */
+	REFUSED((WITHOUT(16), config.latency = 0x1000));
 	REFUSED((fake_spe_features.version = 2, config.events = 1 << 6));
 	REFUSED((fake_spe_features.version = 1, config.events = 1 << 17));
 #undef WITHOUT
@@ -293,7 +294,7 @@ static void invalid_options_are_rejected(void **state)
 	REFUSED(config.interrupt_every = 8 * SPE_TEST_PAGE);
 	REFUSED(config.interval = 2047);
 	REFUSED(config.latency = 0x10000);
-	REFUSED(config.events = 1); /* this event does not exist */
+	REFUSED(config.events = 1); /* bit 0 is not an event */
 }
 
 /* ---- Other operations -------------------------------------------------------------------------- */

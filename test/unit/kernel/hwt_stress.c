@@ -19,7 +19,7 @@
 
 #define OWNERS	   3u
 #define ROUNDS	   3000u /* number of times that each process calls hooks that make records */
-#define LIFE_EVERY 50u	 /* number of rounds after which the second thread is made and ends */
+#define LIFE_EVERY 50u	 /* each time after this number of rounds, the second thread is made, runs and ends */
 #define CHAOS	   400u	 /* number of contexts that each owner makes */
 
 static atomic_bool working;
@@ -32,8 +32,8 @@ static void preempt(void)
 }
 
 /*
- * Runs the simulated second thread on the POSIX thread that usually runs the simulated first thread. The first
- * one is switched out in the meantime.
+ * Runs the simulated second thread on the POSIX thread that usually runs the simulated first thread.
+ * Meanwhile, the first thread is switched out.
  */
 static void run_second_thread(struct hwt_threads_process *self)
 {
@@ -87,7 +87,7 @@ static void *run_target(void *argument)
 	return NULL;
 }
 
-/* Runs until no owner traces any more. Between rounds, other processes may run. */
+/* Runs rounds of work until no owner traces any more. Other processes may run on the CPU between rounds. */
 static void *run_target_on(void *argument)
 {
 	struct hwt_threads_process *self = argument;
@@ -121,12 +121,12 @@ static int open_context(struct ktrace_hwt_owner *owner, uint32_t pid, uint64_t c
 
 struct counted {
 	uint64_t made;	 /* number of records made by work() */
-	uint64_t others; /* number of records about units and threads */
+	uint64_t others; /* number of other records: about units and threads */
 	uint64_t lost;
-	uint64_t last; /* number of the last record */
+	uint64_t last; /* serial number in the last record that work() made */
 };
 
-/* Returns the result of ktrace_hwt_records(). */
+/* Reads and counts some records. Returns the result of ktrace_hwt_records(). */
 static int64_t read_some(struct ktrace_hwt_context *context, uint64_t timeout_ns, struct counted *counted)
 {
 	uint8_t bytes[2048];
@@ -269,10 +269,7 @@ static void records_without_room_are_counted(void **state)
 	pthread_create(&target, NULL, run_target, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
 	read_all(&reader);
-	/*
-	 * A record is made when the second thread is made, and another one when it exits. This thread is also
-	 * renamed.
-	 */
+	/* Expected records about threads: one each time the second thread is made, renamed, or exits. */
 	assert_int_equal(reader.counted.made + reader.counted.others + reader.counted.lost,
 			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
 	assert_true(reader.counted.made < ROUNDS);

@@ -89,7 +89,7 @@ static void another_process_is_not_traced(void **state)
 	struct hwt_process *other = hwt_fork(7, 7);
 
 	(void)state;
-	operations.enable = NULL; /* a call of enable() would crash */
+	operations.enable = NULL; /* so a call of enable() would crash the test */
 	hwt_run(&other->thread[0]);
 	hwt_thread(other);
 	hwt_exit(other);
@@ -122,7 +122,7 @@ static void preempt(void)
 {
 	static bool preempted;
 
-	preempted = !preempted; /* hwt_switch_in() may call this function again */
+	preempted = !preempted; /* hwt_switch_in() below may call this function again; then it does nothing */
 	if (!preempted || !thread->on)
 		return;
 	hwt_switch_out(thread);
@@ -159,7 +159,8 @@ static void a_thread_without_a_buffer_is_reported(void **state)
 	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_ERROR_MEMORY);
 	hwt_kernel.buffers_left = -1;
-	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK); /* now the thread gets a unit */
+	/* there is memory again, so the thread gets a unit */
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
 	hwt_run(poor);
 	assert_int_equal(place_of(1).position, 64);
 }
@@ -186,7 +187,7 @@ static void the_filter_follows_into_another_address_space(void **state)
 	target->space = 0xabc000;
 	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/true", 0);
 	assert_int_equal(configured_space, 0xabc000);
-	assert_int_equal(place_of(0).enabled, 1); /* it has been enabled again */
+	assert_int_equal(place_of(0).enabled, 1); /* exec disabled the unit and enabled it again */
 	assert_int_equal(place_of(0).position, 128);
 	hwt_switch_out(thread);
 }
@@ -339,7 +340,7 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	/* this call makes the record, because the thread switch cannot */
+	/* reading the records makes this one, because the thread switch cannot */
 	assert_int_equal(count(KTRX_HWT_BUFFER), 1);
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);

@@ -175,7 +175,10 @@ static void a_reserve_word_serves_one_cpu(void **state)
 	assert_int_equal(fake.word[0] >> KTRX_WORD_INDEX_BITS, 1);
 }
 
-/* In the middle of the first 64 KiB there is a page that is not physically adjacent to its neighbours. */
+/*
+ * Returns the physical address. One page in the middle of the first 64 KiB is not physically adjacent to the
+ * pages before and after it.
+ */
 static uint64_t physical(const volatile void *address)
 {
 	uint64_t offset = (uintptr_t)address - (uintptr_t)fake_memory;

@@ -31,7 +31,7 @@ KTR_INFO(KTR_LOGGED, keep, logged, 0, "%u", uint32_t value);
 KTRACE_EVENT(keep, text, "%s", (const char *, text));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, keep, rare, "%u", (uint32_t, value));
 
-/* A variable that every boot sets. */
+/* The variable of a setting, which every boot sets. */
 static uint64_t number;
 KTRACE_SETTING_U64("keep.number", number, 0);
 
@@ -236,13 +236,14 @@ static void all_events_are_read_after_a_reset(void **state)
 	check_record(1, 0);
 }
 
-/* After the copy, the rings continue by one lap, about one lap, and many laps. */
+/* After the heartbeat's copy, recording continues for one lap of the rings, about one lap, or many laps. */
 static void rings_used_after_the_copy_are_read(void **state)
 {
 	(void)state;
 	check_record(1000, 5000);
 	check_record(5000, 100000);
-	check_record(500000, 3000); /* before the heartbeat, there are more laps than generations */
+	/* before the heartbeat, recording takes more laps than a slot's generation can count */
+	check_record(500000, 3000);
 	for (uint32_t n = 1270; n < 1300; n++)
 		check_record(500, n);
 }
@@ -282,7 +283,7 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-/* Contents of lent memory at a reset in the middle of a record. */
+/* Copy of the lent memory at a moment when a record is incomplete. A reset is simulated at this moment. */
 static unsigned char memory_at_reset[sizeof(fake_memory)];
 
 static void copy_memory(void)
@@ -408,7 +409,10 @@ static void memory_too_small_for_two_boots_is_not_used(void **state)
 
 /* ---- The running boot ------------------------------------------------------------------------------ */
 
-/* Copies byte by byte, because a sanitizer forbids access to the gaps between the linker's objects. */
+/*
+ * Copies memory that contains gaps between objects. Copies single bytes without a sanitizer, which would
+ * report accesses to the gaps.
+ */
 __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, const unsigned char *from,
 							     size_t size)
 {
@@ -461,7 +465,7 @@ static void a_running_boot_is_not_taken_for_its_copy(void **state)
 
 /* ---- Damaged contents ------------------------------------------------------------------------------ */
 
-/* Any byte of root, rings and event table may be wrong after a reset. */
+/* After a reset, any byte of the root, of the ring descriptors and of the event table may be wrong. */
 static void damaged_contents_are_harmless(void **state)
 {
 	const size_t kept = sizeof(struct ktrx_block),
@@ -492,8 +496,8 @@ static void damaged_contents_are_harmless(void **state)
 }
 
 /*
- * A ring's head has a value that it never reached, or a value of an earlier lap. The reader shows records or
- * counts slots as lost, and always reaches an end.
+ * A ring's head has a value that it never reached, or a value of an earlier lap. Whichever records the reader
+ * shows or counts as lost, it must reach the end of the trace.
  */
 static void damaged_heads_are_harmless(void **state)
 {

@@ -148,8 +148,8 @@ struct tally {
 };
 
 /*
- * Makes a slot of `lap` that also contains pieces from writers of the two laps before it: piece p is from
- * writer[owner[p]].
+ * Makes a slot of a random lap. Some of its pieces are from the writers of the two laps before: piece p is
+ * from writer[owner[p]].
  */
 static void mix_once(struct payload (*make)(uint64_t n), const unsigned *owner, bool one_thread,
 		     struct tally *tally)
@@ -218,7 +218,10 @@ static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 	}
 }
 
-/* The slot contains a complete record of this slot, from an earlier lap with the same tag. */
+/*
+ * The slot contains a complete record from an earlier lap. The tag of that lap equals the tag of the expected
+ * lap.
+ */
 static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 {
 	uint64_t missed = 0, tries = 1 << 20;
@@ -259,7 +262,8 @@ static void continuations_are_checked_twice(void **state)
 		missed += ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0 &&
 			  ktrx_first_is_checked(first, lap, ktrx_check_rest(0, check));
 	}
-	assert_in_range(missed, 4, 36); /* the expected number is 16, at a probability of 2^-17 */
+	/* 16 misses are expected: each mixture is missed with a probability of 2^-17 */
+	assert_in_range(missed, 4, 36);
 }
 
 int main(void)

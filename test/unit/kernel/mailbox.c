@@ -53,7 +53,7 @@ static uint32_t post_event(const char *name, uint8_t state)
 					   .state = state });
 }
 
-/* Returns the ordinal number of a setting. */
+/* Returns the position of a setting among all settings, counted from 0. */
 static uint16_t ordinal(const char *name)
 {
 	uint16_t n = 0;
@@ -130,7 +130,7 @@ static void all_events_change_by_one_request(void **state)
 	ktrace_heartbeat(0);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		assert_int_equal(event->wanted, KTRX_STATE_COUNT);
-		/* the event of a panic has this flag */
+		/* ignores the flag RARE, which only the event of a panic has */
 		assert_int_equal(event->flags & ~KTRX_EVENT_RARE, KTRX_EVENT_SITE);
 	}
 }
@@ -189,7 +189,7 @@ static void torn_requests_are_rejected_and_skipped(void **state)
 	assert_int_equal(ktrace_mailbox.refused, 1);
 	assert_int_equal(fake_event("sched.switch")->wanted, KTRX_STATE_RECORD);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_OFF);
-	ktrace_mailbox.requested++; /* a request is announced, but not written */
+	ktrace_mailbox.requested++; /* the host has counted a further request, but has not written it */
 	ktrace_heartbeat(0);
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_TORN);
 }
@@ -222,7 +222,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x80000000);
 	assert_int_equal(ktrace_mailbox.refused, 0x80000000);
-	ktrace_mailbox.requested--; /* a smaller number is a new request, too */
+	ktrace_mailbox.requested--; /* a number that is smaller than the one before means new requests, too */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_RECORD);

@@ -187,7 +187,7 @@ static void clocks_that_are_far_apart_share_a_ring(void **state)
 
 /* ---- Damaged contents ------------------------------------------------------------------------------ */
 
-/* Checks that the entry is not shown, but reported as invalid. */
+/* Checks that the reader does not show the fold entry, but reports it as invalid. */
 static void refused(void)
 {
 	struct ktread *trace = read_back();
@@ -220,7 +220,10 @@ static void damaged_entries_are_reported(void **state)
 	refused();
 }
 
-/* Contents that could be valid are shown. No byte after the entry is read. */
+/*
+ * The entry has odd contents that could be valid, so the reader shows them. It must not read a byte after the
+ * entry.
+ */
 static void implausible_entries_are_shown_safely(void **state)
 {
 	struct ktread_fold fold;

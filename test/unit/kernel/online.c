@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests CPUs that come online, and CPUs that do not, for a port without reserve words. */
+/* Tests CPUs before and after they come online, for a port without reserve words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,10 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 	assert_int_equal(check_ring(1)->produced, 2); /* with the anchor */
 }
 
-/* The port does not distinguish CPUs, so the second CPU would use the first CPU's reserve word. */
+/*
+ * The port reports CPU 0 as the current CPU when CPU 1 comes online. So CPU 1 would use the reserve word of
+ * CPU 0.
+ */
 static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 {
 	(void)state;

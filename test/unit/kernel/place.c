@@ -38,7 +38,7 @@ static inline void log_in_line(int value)
 }
 static const uint32_t line_in_line = __LINE__ - 2;
 
-/* Two of these places are on one line. */
+/* Two of the places in this function are on the same line. */
 /* clang-format off */
 static void log_everywhere(void)
 {
@@ -234,8 +234,8 @@ static void toggle(void)
 }
 
 /*
- * An event is switched at any point while one of its places records for the first time. Afterwards, the place
- * and the event have the same state.
+ * At any point while a place of an event records for the first time, the event is switched on or off.
+ * Afterwards, the place and the event have the same state.
  */
 static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
@@ -300,7 +300,10 @@ static void repetitions_are_counted_per_place(void **state)
 	entry = fold_of("place.plain");
 	assert_int_equal(entry->count, 4);
 	assert_int_equal(entry->place, record_at(1, 0)->event);
-	/* the event occurs at another place, so ktrace.repeat is recorded first, then this event */
+	/*
+	 * This line is another place of the event. So the count is recorded first, by ktrace.repeat, then the
+	 * event.
+	 */
 	KTR_LOG(place_plain, 7);
 	assert_int_equal(check_ring(1)->records, 3);
 	assert_int_equal(record_at(1, 1)->event, fake_event("ktrace.repeat")->id);

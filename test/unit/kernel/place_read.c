@@ -25,7 +25,7 @@ KTRACE_EVENT(other, plain, "%u", (uint32_t, value));
 static _Alignas(8) unsigned char dump[1 << 20];
 static size_t dump_size;
 
-/* Records all events; the last one has no places. */
+/* Records all events of this file. Only the last one, other.plain, has no place descriptors. */
 static void record_all(void)
 {
 	KTR_LOG(place_number, 1);
@@ -144,7 +144,7 @@ static struct ktrx_place *place_in_dump(uint32_t n)
 	return NULL;
 }
 
-/* Reads a dump with a damaged descriptor. All records must be there, and none may have a wrong place. */
+/* Reads a dump with a damaged descriptor. The reader must show all records, and none with a wrong place. */
 static void expect_damaged(int has_warning)
 {
 	struct ktread *trace = open_dump();

@@ -292,7 +292,7 @@ static void invalid_sinks_are_rejected(void **state)
 	bad[3].data_max = KTRACE_PROC_DATA_MAX + 1;
 	bad[4].operations = NULL;
 	bad[5].operations = &empty;
-	bad[6].limit = 1; /* the disk has no room for a head */
+	bad[6].limit = 1; /* the limit of the file's size leaves no room for a head */
 	bad[7].buffer_size = KTRACE_PROC_BUFFER_MIN - 1;
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(proc_open(&sink, &bad[i]),
@@ -476,7 +476,9 @@ static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* Does what ktrace -C does: clears all traces of the caller's processes, into any file. */
+/*
+ * Does what ktrace -C does: clears all traces of the caller's processes, whatever file they are written to.
+ */
 static void the_caller_may_clear_all_its_processes(void **state)
 {
 	(void)state;
@@ -542,7 +544,7 @@ static void a_file_has_one_sink(void **state)
 	assert_null(ktrace_proc_sink_find(&sink));
 }
 
-/* A file that is opened again has a second session after the first. */
+/* A sink is opened again on the same file. The file then contains two sessions, one after the other. */
 static void sessions_are_appended(void **state)
 {
 	struct proc_walk walk;

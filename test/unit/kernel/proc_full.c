@@ -72,12 +72,12 @@ struct way {
 	uint32_t format;
 	const struct ktrace_proc_sink_operations *operations;
 	size_t drain_at;
-	size_t most; /* maximum bytes per write */
+	size_t most; /* maximum number of bytes per write to the file */
 	bool silent;
 	bool reader; /* the test also reads the file with the host's reader, which takes long */
 };
 
-/* Returns the first process, alive and not traced, even if it has ended before. */
+/* Resets the first process, which may have ended, and returns it: it is alive and not traced. */
 static struct proc_process *reset_process(void)
 {
 	struct proc_process *self = proc_first();
@@ -115,8 +115,8 @@ static int run(const struct way *way, size_t capacity)
 }
 
 /*
- * Checks with the reader that the file has this number of records, followed by its end, or by damage at an
- * offset.
+ * Checks with the host's reader that the file has this number of records. After them, the file must end, or
+ * if `torn`, be damaged.
  */
 static void read_back(uint32_t format, uint32_t records, bool torn)
 {
@@ -132,7 +132,7 @@ static void read_back(uint32_t format, uint32_t records, bool torn)
 	assert_int_equal(pwrite(file, sink.file.bytes, sink.file.size, 0), sink.file.size);
 	assert_int_equal(ftruncate(file, (off_t)sink.file.size), 0);
 	got = ktread_proc_open(&trace, path, &options);
-	if (got < 0) { /* the file has only the beginning of a head, or is empty */
+	if (got < 0) { /* the file is empty, or ends within its head */
 		assert_int_equal(records, 0);
 		return;
 	}
@@ -158,7 +158,7 @@ static void same_records(const uint8_t *whole)
 	assert_memory_equal(sink.file.bytes, whole, end);
 }
 
-/* The whole file of a disk that is large enough. */
+/* The complete file, as written to a disk that is large enough. */
 struct whole {
 	uint8_t *bytes;
 	size_t size;
@@ -202,7 +202,11 @@ static void full_at_every_byte(const struct way *way)
 {
 	struct whole whole;
 
-	run(way, PROC_FILE_MAX); /* the first event determines this boot's nonce */
+	/*
+	 * the nonce of this boot is made when the first event is recorded, so a run is needed before the runs
+	 * that are compared
+	 */
+	run(way, PROC_FILE_MAX);
 	assert_int_equal(run(way, PROC_FILE_MAX), KTRACE_OK);
 	assert_int_equal(sink.sink.lost, 0);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_CLOSED);
@@ -307,8 +311,8 @@ static void write_all_that_waits(struct proc_file *written)
 }
 
 /*
- * If the sink cannot be opened, its memory is freed. Before that, a flush of all sinks must not use this
- * sink.
+ * This sink cannot be opened, so its memory will be freed. A flush of all sinks that occurs before this must
+ * not use the sink.
  */
 static void a_sink_being_opened_is_not_used(void **state)
 {
@@ -341,7 +345,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	for (uint32_t i = 0; i < 3; i++)
 		record_all_types(self);
-	/* The limit ends the trace at the latest at the return of the next system call. */
+	/* When the limit is reached, the trace ends no later than the return of the next system call. */
 	assert_null(self->trace.sink);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_LIMIT);
@@ -367,7 +371,8 @@ static void a_limit_reached_while_setting_several_traces_none(void **state)
 
 	(void)state;
 	proc_fork(self), proc_fork(self);
-	config.limit = 64 + 64 + 40 + 48; /* NAME and PROCCTOR, with a head before and an END after them */
+	/* room for a head, the records NAME and PROCCTOR of one process, and END */
+	config.limit = 64 + 64 + 40 + 48;
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, &sink),
 			 KTRACE_ERROR_DEVICE);
@@ -470,7 +475,8 @@ static void retry_continues_when_there_is_room_again(void **state)
 		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
 		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
 		fired++;
-		if (i % 1700 == 1699) /* more records were made than fit into the buffer */
+		/* by now, more records were made than fit into the buffer; the disk gets room */
+		if (i % 1700 == 1699)
 			sink.file.capacity += 30011;
 	}
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);

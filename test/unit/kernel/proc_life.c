@@ -198,7 +198,7 @@ static void privileges_end_a_trace(void **state)
 	assert_int_equal(proc_fork(marked)->trace.facilities, marked->trace.facilities);
 	proc_release(&sink);
 	proc_exit(marked);
-	/* The privileged program has records only in root's trace. */
+	/* The privileged program must have records only in a trace that root has started. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_SYSCALL), 0);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 2 + 2 + 1 + 1);
 }

@@ -32,10 +32,13 @@ KTR_INFO(KTR_FORMS, forms, state, 5, "%d of %p at %p", enum ifq_state state, con
     void (*hook)(int));
 KTR_INFO(KTR_FORMS, forms, twelve, 31, "%d %d %d %d %d %d %d %d %d %d %d %d", int a, int b, int c, int d,
     int e, int f, int g, int h, int i, int j, int k, int l);
-/* One event has the bit of another event, and one has a bit beyond a 32-bit mask. Any number is valid. */
+/*
+ * An event's bit may be any number. The first event has the same bit as another event. The second one has a
+ * bit that a 32-bit mask does not have.
+ */
 KTR_INFO(KTR_FORMS, forms, again, 31, "again %x", unsigned flags);
 KTR_INFO(KTR_FORMS, forms, beyond, 40, "beyond %x", unsigned flags);
-/* Left out at compile time. */
+/* This event is left out at compile time, because its first argument is 0. */
 KTR_INFO(0, forms, never, 6, "never %d", int value);
 
 char forms_copy[] = "a copy";
