@@ -15,7 +15,7 @@
 #include "export/views.h"
 
 #define EXIT_VIOLATED 1
-/* exit status: unreadable trace, or unwritable output */
+/* exit status if the trace is unreadable or the output cannot be written */
 #define EXIT_UNREADABLE 3
 #define DEFAULT_RULES	"/../share/ktrace/default.rules" /* path relative to the program's folder */
 
@@ -101,7 +101,10 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* No filters: a rule would misjudge events that are filtered out. */
+/*
+ * There are no options for filters, because a rule would misjudge a trace without the events that are
+ * filtered out.
+ */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
 	.about = "Checks a trace against rules: forbidden orders of events, states of threads and CPUs, "
@@ -165,7 +168,7 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
-/* Returns the result of reading the trace. */
+/* Reads and checks the trace. Returns the result of reading it. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
 	struct base_output *out = &command->out;
@@ -213,7 +216,7 @@ static int run_loaded(struct check_command *command)
 	failed = trace_output_status(command->args.name, "standard output",
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
-	/* Violations that were found count even if the rest of the trace was unreadable. */
+	/* A violation determines the exit status even if the rest of the trace was unreadable. */
 	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;
 }
 

@@ -12,7 +12,8 @@
 #include "base/escape.h"
 
 /*
- * Prints text with unsafe bytes escaped: file names and quoted texts may contain any bytes. Keeps line feeds.
+ * Prints text, which may be a file name or quoted text with any bytes. Escapes unsafe bytes, but keeps line
+ * feeds.
  */
 static void print_harmless(const char *text)
 {
@@ -75,7 +76,7 @@ void command_self(char path[PATH_MAX])
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[length > 0 ? length : 0] = '\0';
-	/* If /proc is missing, use the path given to exec. */
+	/* Without /proc, use the path that was given to exec. */
 	if (length <= 0 && !realpath((const char *)getauxval(AT_EXECFN), path))
 		path[0] = '\0';
 }

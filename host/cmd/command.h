@@ -10,13 +10,15 @@
 #include <limits.h>
 
 /* Exit statuses of all subcommands. Data goes to stdout, messages to stderr. */
-#define EXIT_BAD_INPUT 1 /* input unreadable or output not writable; everything readable was shown */
+/* exit status if input is unreadable or output cannot be written; all readable input was still shown */
+#define EXIT_BAD_INPUT 1
 #define EXIT_USAGE     2
 
 struct command {
-	const char *name;    /* as typed: "show" */
-	const char *tool;    /* program name (a symlink) that runs this subcommand; NULL: none */
-	const char *purpose; /* description for `ktrace --help`, half a line */
+	const char *name; /* as typed: "show" */
+	/* name of a symlink to ktrace that runs this subcommand; NULL if there is none */
+	const char *tool;
+	const char *purpose; /* description for `ktrace --help`; takes half a line */
 	/*
 	 * Runs the subcommand. argv[0] is the name that begins its messages: "ktrace show". Returns the exit
 	 * status.
@@ -34,8 +36,9 @@ int command_usage(const char *name);
  */
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
 /*
- * Writes out what is buffered for standard output. Returns EXIT_SUCCESS, or EXIT_BAD_INPUT if this or an
- * earlier write failed: after a message, or without a message if the reader of a pipe has ended.
+ * Writes out what is buffered for standard output. Returns EXIT_SUCCESS if this and all earlier writes
+ * succeeded, otherwise EXIT_BAD_INPUT. Prints a message for a failed write, unless the reader of a pipe has
+ * ended.
  */
 int command_flush(const char *name);
 /* Writes the path of this program; "" if unknown. */

@@ -69,7 +69,7 @@ static const struct options_syntax syntax = {
 /*
  * Reads options anywhere before "--". After the file name, a word with one dash such as "-sched" is a
  * request, because `ktrace control` has no options of one letter. Requests are moved to the front of argv,
- * over words that were already read. Returns -1 to continue; otherwise the exit status.
+ * where they overwrite words that were already read. Returns -1 to continue; otherwise the exit status.
  */
 static int parse(struct control *control, struct options *line, int argc, char **argv)
 {
@@ -131,8 +131,8 @@ static int print_results(const struct control *control, const struct requests *r
 }
 
 /*
- * Waits until the guest runs and sends the requests. Stores the trace as it was before the requests in
- * *before, if it could be read.
+ * Waits until the guest runs, opens its trace as *before, and then sends the requests. Returns the exit
+ * status. If the trace cannot be opened, *before is NULL and nothing is sent.
  */
 static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
 		struct ktread **before)
@@ -166,7 +166,10 @@ static char *put_text_name(char *at, const char *name)
 	return base_escape_text(at, name, strnlen(name, NAME_MOST), 4 * NAME_MOST);
 }
 
-/* Returns space for the name of what changed. */
+/*
+ * Begins the description of a change. Returns the place in the output at which to write the name of what
+ * changed.
+ */
 static char *begin_change(const struct writer *writer)
 {
 	if (writer->json)
@@ -235,7 +238,7 @@ static uint32_t count_results(const struct requests *requests, uint32_t result)
 }
 
 /*
- * Counts requests in the mailbox that have no answer. The guest carries out these requests when it
+ * Returns the number of requests in the mailbox that have no answer yet. The guest carries them out when it
  * continues.
  */
 static uint32_t count_waiting(const struct requests *requests)
@@ -309,8 +312,8 @@ static int print_changes(const struct control *control, const struct ktread *bef
 }
 
 /*
- * Sends the requests and writes the changes. The mailbox stays locked, so no requests of another ktrace are
- * carried out in between.
+ * Sends the requests and writes the changes. Keeps the mailbox locked, so that no other ktrace sends
+ * requests in between.
  */
 static int steer(const struct control *control, struct requests *requests, uint64_t nonce)
 {

@@ -26,13 +26,13 @@
 struct doctor {
 	const char *name; /* begins messages */
 	struct capture_run_options run;
-	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "": the trace is kept */
+	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "" if the user keeps the trace */
 	char out[PATH_MAX];
 	char elf[PATH_MAX];
 	struct subject subject;
 	struct facts facts;
 	struct findings report;
-	const char *trace; /* the last trace on the command line; NULL: none */
+	const char *trace; /* last trace on the command line; NULL if there is none */
 	unsigned traces;   /* number of traces on the command line */
 	bool json, list;
 };
@@ -59,7 +59,7 @@ static uint32_t cpus_of(const char *text)
 	return (uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
 }
 
-/* Takes the number of CPUs and the kernel's file from QEMU's command line. */
+/* Takes the number of CPUs and the path of the kernel's file from QEMU's command line. */
 static void take_words(struct doctor *doctor, char *const *words)
 {
 	for (size_t n = 0; words[n] && words[n + 1]; n++) {
@@ -70,7 +70,10 @@ static void take_words(struct doctor *doctor, char *const *words)
 	}
 }
 
-/* Takes from the trace's note the number of CPUs and the kernel's file, if the user has not given them. */
+/*
+ * Takes the number of CPUs and the path of the kernel's file from the trace's note, unless they are known
+ * already.
+ */
 static void take_note(struct doctor *doctor, const char *note)
 {
 	size_t length;
@@ -84,7 +87,10 @@ static void take_note(struct doctor *doctor, const char *note)
 		doctor->subject.elf = doctor->elf;
 }
 
-/* Takes the kernel from the command line of the QEMU that runs the guest with this RAM file. */
+/*
+ * If the trace is a RAM file, takes the kernel's path from the command line of the QEMU that uses this
+ * file.
+ */
 static void take_ram_kernel(struct doctor *doctor, const char *path)
 {
 	if (!doctor->subject.elf && doctor->facts.info->form == KTREAD_FORM_RAM &&
@@ -92,7 +98,7 @@ static void take_ram_kernel(struct doctor *doctor, const char *path)
 		doctor->subject.elf = doctor->elf;
 }
 
-/* Chooses the file of the trace. Returns 0, or -1 after a message. */
+/* Chooses the path of the trace to record. Returns 0, or -1 after a message. */
 static int choose_out(struct doctor *doctor)
 {
 	const char *folder = capture_path_temporary();
@@ -162,7 +168,10 @@ static void print_run(struct doctor *doctor, const struct capture_result *result
 			     result->status == CAPTURE_RESET ? "" : ": a stack overflow or a stray write");
 }
 
-/* Runs the guest. Returns 0, or the exit status if it could not run or was interrupted. */
+/*
+ * Runs the guest and reports how the run ended. Sets *written if a trace was written. Returns 0, or an exit
+ * status if QEMU could not be run or the user interrupted it.
+ */
 static int boot(struct doctor *doctor, bool *written)
 {
 	struct capture_result result;
@@ -180,7 +189,7 @@ static int boot(struct doctor *doctor, bool *written)
 		findings_add(&doctor->report, FINDING_WRONG, "command", "%s", text);
 		return 0;
 	}
-	if (result.status >= CAPTURE_SIGNALLED) /* interrupted by the user */
+	if (result.status >= CAPTURE_SIGNALLED) /* the user interrupted the run */
 		return result.status;
 	print_run(doctor, &result);
 	*written = result.written;

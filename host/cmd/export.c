@@ -7,7 +7,7 @@
 
 struct export_command {
 	struct trace_args args;
-	const char *format, *to; /* value of the option; NULL: not given */
+	const char *format, *to; /* values of --format and --output; NULL if not given */
 };
 
 static void print_formats(FILE *to)

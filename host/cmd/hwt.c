@@ -17,7 +17,10 @@
 #include "cmd/trace_args.h"
 #include "hwt/binary.h"
 
-/* Reports that this host cannot record with the backend: recording needs ktrace's driver and /dev/hwt. */
+/*
+ * Reports that this host cannot record with args->backend, because recording needs ktrace's driver and
+ * /dev/hwt.
+ */
 static int refuse(const struct hwt_args *args)
 {
 	const char *what = strcmp(args->backend, "pt") == 0 ? "Intel PT, x86_64"
@@ -33,7 +36,9 @@ static int refuse(const struct hwt_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* Finds the function's address range in the kernel that QEMU starts, or in another file. */
+/*
+ * Finds the address range of the function that -f names, in the kernel that QEMU starts or in another file.
+ */
 static int find_range(const struct hwt_args *args, const char *kernel, struct capture_trace_unit *unit)
 {
 	const char *path = strcmp(args->image, "kernel") == 0 ? kernel : args->image;
@@ -78,7 +83,7 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 		status = find_range(args, line.kernel_path, &range);
 	if (status)
 		return status;
-	/* From here on, an existing recording of that name is deleted. */
+	/* From here on, an existing recording with the name of the new one is deleted. */
 	if (!error)
 		error = capture_trace_unit_find(&unit, self, args->output);
 	for (size_t n = 0; !error && args->command[n]; n++)
@@ -144,7 +149,7 @@ static const char *set_bytes(void *to, const char *value, const struct option_ro
 	return NULL;
 }
 
-/* Refuses a second value: only one range is recorded or shown. */
+/* Refuses the option if it was given before, because only one range can be recorded or shown. */
 static const char *set_once(void *to, const char *value, const struct option_row *row)
 {
 	if (*(const char **)to)
@@ -264,13 +269,16 @@ static int is_backend(const char *name)
 	       strcmp(name, "qemu") == 0;
 }
 
-/* Returns whether the view needs no code: packets and bytes are not decoded into instructions. */
+/*
+ * Returns whether the view shows packets or bytes. These are not decoded into instructions, so the view
+ * needs no code.
+ */
 static int reads_no_code(const struct hwt_args *args)
 {
 	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
 }
 
-/* Returns whether options name code or symbols outside the recording. */
+/* Returns whether the options name files with code or symbols in addition to the recording. */
 static int brings_code(const struct hwt_args *args)
 {
 	return args->elf.count || args->symbols || args->snapshot || args->root;
@@ -328,7 +336,7 @@ static int parse(struct hwt_args *args, int argc, char **argv)
 	int status;
 
 	while ((status = options_parse(&line, argc, argv)) == OPTIONS_WORD && optind < argc && !args->path)
-		args->path = argv[optind++]; /* options may follow it */
+		args->path = argv[optind++]; /* more options may follow the file name */
 	if (status >= 0)
 		return status;
 	if (args->path && optind < argc)

@@ -23,17 +23,17 @@ struct hwt_args {
 	const char *name; /* begins messages */
 	const char *path;
 	enum hwt_view view;
-	unsigned views; /* number of views requested */
+	unsigned views; /* number of options that request a view */
 	bool json;
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *symbols, *cpu_list;
 	const char *from, *to;
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	int64_t thread, pid; /* -1: all */
-	uint64_t bytes;	     /* value of -b in bytes; 0: not given */
+	uint64_t bytes;	     /* value of -b in bytes; 0 if it was not given */
 	enum flow_weight weight;
 	struct flow_last last;
-	struct options_list elf; /* as given: FILE or FILE@BASE */
-	char **command;		 /* command to run and record; NULL: none */
+	struct options_list elf; /* values of --elf, unchanged: FILE or FILE@BASE */
+	char **command;		 /* command to run and record; NULL: show a recording */
 };
 
 /* Opens the recording for `ktrace hwt`, applies the filters, and reports missing data. */
@@ -43,8 +43,8 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow);
 /* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, otherwise 0. */
 int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow);
 /*
- * Reports code without names, and a request that nothing matched. Returns EXIT_BAD_INPUT if nothing
- * matched, otherwise 0.
+ * Reports functions without names, or that nothing in the recording matches the selection. Returns
+ * EXIT_BAD_INPUT if nothing matches, otherwise 0.
  */
 int hwt_flow_print_nothing(const struct hwt_args *args, const struct flow *flow);
 

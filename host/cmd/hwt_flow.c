@@ -18,7 +18,10 @@ static void print_warning(const struct hwt_args *args, const char *warning)
 	command_message(args->name, "%s", text);
 }
 
-/* Returns whether the view needs no code: packets and bytes are not decoded into instructions. */
+/*
+ * Returns whether the view shows packets or bytes. These are not decoded into instructions, so the view
+ * needs no code.
+ */
 static int reads_no_code(const struct hwt_args *args)
 {
 	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
@@ -101,9 +104,7 @@ static uint8_t backend_of(const char *name)
 	return strcmp(name, "qemu") == 0 ? KTRX_HWT_BACKEND_QEMU : KTRX_HWT_BACKEND_CORESIGHT;
 }
 
-/*
- * Checks that at least one stream matches the filter. Without this check, the recording would look empty.
- */
+/* Checks that at least one stream matches the filter. Otherwise the recording would look empty. */
 static int check_streams(const struct hwt_args *args, const struct flow *flow)
 {
 	const size_t streams = hwt_file_streams(flow->file);
@@ -175,7 +176,10 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 	return status;
 }
 
-/* Prints a count if it is not 0. `what`: the things counted; `thing`: the same for a count of 1. */
+/*
+ * Prints a count, unless it is 0, and the name of the things counted. `what`: this name in the plural;
+ * `thing`: in the singular.
+ */
 static void print_loss(const struct hwt_args *args, uint64_t count, const char *thing, const char *what)
 {
 	if (count)

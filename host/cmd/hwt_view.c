@@ -36,8 +36,8 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 }
 
 /*
- * Refuses samples: they show where a CPU was from time to time, not how it got there. Returns 0 or
- * EXIT_BAD_INPUT.
+ * Refuses a recording of samples: samples show where a CPU was from time to time, not how it got there.
+ * Returns 0 or EXIT_BAD_INPUT.
  */
 static int check_flows(const struct view *view)
 {
@@ -60,8 +60,8 @@ static int check_flows(const struct view *view)
 /* ---- Views: each returns 0, EXIT_BAD_INPUT, or a negative error of reading --------------------- */
 
 /*
- * Reports that the function of --before was not entered. If data is missing, the entry may have been in the
- * missing data.
+ * Reports that the function of --before was not entered. If data is missing, also reports this: the
+ * function may have been entered there.
  */
 static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 {
@@ -75,7 +75,7 @@ static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 				args->path, args->last.before);
 }
 
-/* Passes the selected streams to the view, or only their last branches. */
+/* Passes the selected streams to the view. With --last, passes only their last branches. */
 static int walk(struct view *view, const struct flow_view *to, void *state)
 {
 	struct flow_last *last = &view->args->last;
@@ -253,7 +253,8 @@ static int write_raw(struct view *view)
 			return EXIT_BAD_INPUT;
 		}
 		/*
-		 * The reader may have added bytes after the end of a ring; they are not part of the stream.
+		 * Leave out bytes that the reader added after the end of a ring, because they are not part
+		 * of the stream.
 		 */
 		base_output_bytes(&view->out, (const char *)piece->bytes,
 				  piece->size < left ? piece->size : left);
@@ -299,7 +300,7 @@ static int show_to(struct view *view, int fd, const char *where)
 	return trace_output_status(view->args->name, where, error) | status;
 }
 
-/* Returns whether `to` is an input file, which must not be overwritten. */
+/* Returns whether `to` is an input file. An input file must not be overwritten. */
 static int is_input(const struct hwt_args *args, const char *to)
 {
 	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot)) ||

@@ -19,7 +19,7 @@
 #define USUAL_FILE    "ktrace.out" /* written by ktrace(1) */
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
-#define LOOK_AGAIN    100000000 /* nanoseconds between checks of a growing file */
+#define LOOK_AGAIN    100000000 /* time between two checks whether the file has grown, in nanoseconds */
 
 struct kdump {
 	const char *name, *path;
@@ -120,8 +120,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Returns the first option given that has no effect on the selected form; NULL if there is none. --json
- * names every value, and a table of counts has no lines whose form could be chosen.
+ * Returns the first option on the command line that has no effect on the selected form of output; NULL if
+ * there is none. --json names every value, and a table of counts has no lines whose form could be chosen.
  */
 static const char *useless(const struct kdump *kdump, const struct options *line)
 {
@@ -181,8 +181,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 }
 
 /*
- * Returns the width of the terminal, if the output is a terminal. With -n returns a fixed width, so that
- * the output does not depend on the terminal.
+ * Returns the width of the terminal to which standard error is connected. If there is none, or with -n,
+ * returns a fixed width: the output then does not depend on the terminal.
  */
 static unsigned screen_columns(bool raw)
 {
@@ -195,7 +195,7 @@ static unsigned screen_columns(bool raw)
 
 /* ---- Running ---- */
 
-/* Writes the output so far and waits for more of the file. */
+/* Writes the output so far, and waits a moment for the file to grow. */
 static void wait_for_more(struct base_output *out)
 {
 	const struct timespec time = { .tv_nsec = LOOK_AGAIN };
@@ -205,7 +205,8 @@ static void wait_for_more(struct base_output *out)
 }
 
 /*
- * Shows all records. Errors in the file are reported where they occur, after all output that precedes them.
+ * Shows all records. Reports an error in the file at the place where it occurs: after the output of all
+ * records before it.
  */
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {

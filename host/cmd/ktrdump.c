@@ -20,7 +20,7 @@ struct ktrdump {
 	const char *kernel, *to;
 	bool stream, loop, sort;
 	bool corrected,	  /* -A was given */
-		measured; /* -A was given with the value auto */
+		measured; /* true if -A was given with the value auto */
 };
 
 static const char *set_correction(void *to, const char *value, const struct option_row *row)
@@ -38,7 +38,7 @@ static const char *set_correction(void *to, const char *value, const struct opti
 												       : NULL;
 }
 
-/* Returns the columns that an option letter without a value adds; 0 if it adds none. */
+/* Returns the column that an option letter without a value adds to the table; 0 if the letter adds none. */
 static unsigned columns_of(int letter)
 {
 	switch (letter) {
@@ -159,8 +159,8 @@ static int parse(struct ktrdump *dump, int argc, char **argv)
 }
 
 /*
- * Opens the kernel's file for symbol names, unless -n was given. On errors prints a message; addresses are
- * then printed.
+ * Opens the kernel's file for symbol names, unless -n was given. If it cannot be opened, prints a message;
+ * the table then shows addresses.
  */
 static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 {

@@ -14,7 +14,7 @@
 #include "cmd/trace_args.h"
 #include "live/live.h"
 
-#define SAMPLE	       2048u /* number of slots read at one time */
+#define SAMPLE	       2048u /* maximum number of slots read at one time */
 #define LOOK_MS	       50u
 #define LEAST_INTERVAL UINT64_C(100000000) /* ns */
 #define MOST_INTERVAL  UINT64_C(86400000000000)
@@ -27,7 +27,7 @@ struct live {
 	bool lines, json;
 };
 
-/* The output as lines, and the boot for which the patterns were checked last. */
+/* The output as lines. `boot`: number of the boot for which the patterns were checked last. */
 struct shown {
 	const char *name; /* begins messages */
 	struct live_lines lines;
@@ -71,7 +71,10 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
 	return 0;
 }
 
-/* Sets the filters from --event, --cpu and --pid. On the screen, the keys e, c and p change these filters. */
+/*
+ * Sets the filters from --event, --cpu and --pid. On the screen, the user can change them by the keys e, c
+ * and p.
+ */
 static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
 	if (take_filter(to, row->name[0], value) == 0)
@@ -154,8 +157,8 @@ static void catch_signals(void)
 }
 
 /*
- * Warns about patterns that match no event. Checks them once for each boot, because the next kernel may have
- * other events.
+ * Warns about patterns of --event that match no event. Checks the patterns once for each boot, because the
+ * next kernel may have other events.
  */
 static void print_unknown(struct shown *shown, const struct live_model *model)
 {
@@ -185,7 +188,7 @@ static int watch(const struct live *live, struct live_model *model, const struct
 	return live_watch(&watch, model, view);
 }
 
-/* Stores the output's error in *error. */
+/* Shows the guest as lines. Stores in *error the errno of a failed write, or 0. */
 static int run_lines(const struct live *live, struct live_model *model, int *error)
 {
 	struct base_output out;
@@ -227,7 +230,7 @@ static int run(struct live *live)
 	struct stat about;
 	int status, error = 0;
 
-	/* A file that does not exist may be created later, but a folder never becomes one. */
+	/* A file that does not exist yet may be created later. But a folder never becomes a RAM file. */
 	if (live->guest.given && stat(live->guest.given, &about) == 0 && S_ISDIR(about.st_mode)) {
 		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.given);
 		return EXIT_BAD_INPUT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace: finds the subcommand and runs it. If ktrace is started under the name of a tool (ktrace-decode),
- * it runs that subcommand. If the first argument is an option, it runs the subcommand OPTIONS_MEAN.
+ * it runs the subcommand of that tool. If the first argument is an option, it runs the subcommand
+ * OPTIONS_MEAN.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const struct command *const commands[] = {
 #undef COMMAND
 };
 
-/* Subcommand of `ktrace -f OUT COMMAND`, which works as on the BSDs. */
+/* Subcommand that runs if the first argument is an option, as in `ktrace -f OUT COMMAND` on the BSDs. */
 #define OPTIONS_MEAN "record"
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -50,7 +51,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Runs a command. `name` begins its messages. */
+/* Runs a subcommand. `name` becomes its argv[0], with which its messages begin. */
 static int run(const struct command *command, char *name, int argc, char **argv)
 {
 	argv[0] = name;

@@ -10,9 +10,9 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define ALLOWED_MOST 96 /* longest description of allowed values, in bytes */
+#define ALLOWED_MOST 96 /* maximum length of a description of allowed values, in bytes */
 
-#define LONG 256 /* what getopt_long() returns for the long name of row 0 */
+#define LONG 256 /* value that getopt_long() returns for the long name of row 0; row n has LONG + n */
 #define HELP (LONG + (int)OPTIONS_MOST)
 _Static_assert(OPTIONS_MOST <= 64, "struct options has a bit for each row");
 
@@ -109,7 +109,10 @@ const char *options_set_help(void *to, const char *value, const struct option_ro
 	return wants_help;
 }
 
-/* Aborts a command with too many rows, so that no row is silently omitted. */
+/*
+ * Aborts a command that has too many rows of options. Without this, some rows would be missing without a
+ * message.
+ */
 _Noreturn static void too_many(const struct options_syntax *syntax)
 {
 	fprintf(stderr, "more than %u rows of options: %s\n", OPTIONS_MOST, syntax->forms);
@@ -130,7 +133,7 @@ const struct option_row *options_row(const struct options_syntax *syntax, unsign
 	return NULL;
 }
 
-/* Returns "--limit" or "-n". */
+/* Returns the option's name with its dashes: "--limit", or "-n" if it has no long name. */
 static const char *name_of(const struct option_row *row)
 {
 	static char text[40];
@@ -142,7 +145,7 @@ static const char *name_of(const struct option_row *row)
 	return text;
 }
 
-/* Writes a limit: "8", or a time such as "100ms" in the largest unit that gives a whole number. */
+/* Writes a limit. A time is written in the largest unit that gives a whole number: "100ms". */
 static void put_bound(char text[32], const struct option_row *row, uint64_t bound)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -253,7 +256,7 @@ int options_next(struct options *options, int argc, char **argv)
 	for (unsigned n = 0; option != '?' && (row = options_row(options->syntax, n)); n++)
 		if (row->letter == option)
 			return take(options, n);
-	return command_usage(options->by); /* getopt_long() has printed the reason */
+	return command_usage(options->by); /* getopt_long() has already printed the reason */
 }
 
 int options_parse(struct options *options, int argc, char **argv)

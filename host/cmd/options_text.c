@@ -7,15 +7,15 @@
 
 #define WIDTH 92u /* width of a line of --help, in columns */
 /*
- * maximum number of bytes of "-o, --out FILE" before help on the same line; after longer text, help begins
- * on the next line
+ * maximum number of bytes of "-o, --out FILE" for which help begins on the same line; after longer text,
+ * help begins on the next line
  */
 #define LEFT_MOST 20u
 #define FORM_MOST 1024u
 
 /* ---- --help ---- */
 
-/* Returns the length of a word. A word includes everything up to the matching bracket. */
+/* Returns the length of the first word of a text. Blanks between brackets do not end a word. */
 static size_t length_of_word(const char *text, const char *end)
 {
 	int depth = 0;
@@ -26,7 +26,10 @@ static size_t length_of_word(const char *text, const char *end)
 	return length;
 }
 
-/* Fills lines with the words up to `end`, starting in column `at`. Further lines are indented. */
+/*
+ * Writes the words up to `end`, as many on a line as fit. The first line begins in column `at`; all other
+ * lines are indented.
+ */
 static void put_filled(FILE *to, size_t at, size_t indent, const char *text, const char *end)
 {
 	while (text < end) {
@@ -145,7 +148,8 @@ static void put_word(FILE *to, const char *word, size_t length)
 }
 
 /*
- * Writes "[--last N [--before FUNCTION]] FILE". Each option, and each word outside brackets, begins a line.
+ * Writes a form of the command, such as "[--last N [--before FUNCTION]] FILE". Begins a new line for each
+ * option, and for each word outside of brackets.
  */
 static void put_form(FILE *to, const char *text)
 {
@@ -168,7 +172,7 @@ static void put_form(FILE *to, const char *text)
 		last = *word;
 		for (left -= dots ? 3 : 0; word[left - 1] == ']'; left--)
 			closing++;
-		if (memchr(word, '[', left)) { /* one bracket belongs to the word */
+		if (memchr(word, '[', left)) { /* the last bracket belongs to the word itself */
 			left++;
 			closing--;
 		}
@@ -196,7 +200,7 @@ static bool is_named(const char *forms, const struct option_row *row)
 	return false;
 }
 
-/* Appends "-o OUT", with the letter if there is one. */
+/* Appends an option and its argument: "-o OUT", or "--out OUT" if the option has no letter. */
 static void add_short(char *text, size_t size, const struct option_row *row)
 {
 	const size_t length = strlen(text);
@@ -207,7 +211,7 @@ static void add_short(char *text, size_t size, const struct option_row *row)
 	put_left(text + length, size - length, &one);
 }
 
-/* Writes all options that no form names; options that have only a letter come first. */
+/* Writes all options that the forms do not name; options that have only a letter come first. */
 static void put_options(FILE *to, const struct options_syntax *syntax)
 {
 	const struct option_row *row, *next;

@@ -23,7 +23,7 @@ struct wanted {
 	const char *out;
 	bool allow_reboot;
 	bool trace_unit;
-	const char *branches; /* NULL: do not record branches */
+	const char *branches; /* file for branches; NULL: do not record branches */
 };
 
 #define AT(member) .to = offsetof(struct wanted, member)
@@ -53,8 +53,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Prints a word for a shell. Leaves harmless words unquoted, so that $(…) works; quotes others, which need
- * eval.
+ * Prints a word of a command line for use in a shell. A word without special characters is not quoted, so
+ * that $(…) works. Other words are quoted, and need eval.
  */
 static void print_word(const char *word, char end)
 {

@@ -23,7 +23,7 @@ struct record_command {
 
 #define F(type) RECORD_FACILITY(KTRX_PROC_##type)
 
-/* The letters of -t and the facilities that each selects. */
+/* The letters of -t; facilities_of has the facilities that each letter selects. */
 static const char letters[] = "cnisutfwpy+";
 static const uint32_t facilities_of[] = {
 	F(SYSCALL) | F(SYSRET),		       /* c */
@@ -134,8 +134,8 @@ static int clear(const struct record_command *command)
 	struct stat file;
 
 	/*
-	 * Without -t, plan->facilities has every facility except context switches. A request to clear this
-	 * default set must clear context switches as well, so it clears all facilities.
+	 * Without -t, plan->facilities has every facility except context switches. But a
+	 * request to clear without -t must also clear context switches, so it clears all facilities.
 	 */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;
@@ -159,7 +159,7 @@ static int clear(const struct record_command *command)
 	return print_count(command, record_control_ask_all(&request));
 }
 
-/* Returns the message for an errno about a file or a process in this command. */
+/* Returns a message for an errno that concerns a file or process of this command. */
 static const char *reason(int error, bool of_file)
 {
 	switch (error) {

@@ -28,8 +28,8 @@ struct talk {
 	bool quiet;
 	bool why;
 	bool painted;
-	bool announced;	     /* a message has reported that the guest records */
-	bool announced_cpus; /* a message has reported the number of CPUs */
+	bool announced;	     /* true if a message has reported that the guest records */
+	bool announced_cpus; /* true if a message has reported the number of CPUs */
 };
 
 static void clear_progress(struct talk *talk)
@@ -65,7 +65,7 @@ static int terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Writes `before` and the number of online CPUs: "2 CPUs". Writes "" if no CPU has a ring yet. */
+/* Writes `before`, and then the number of online CPUs: "2 CPUs". Writes "" if no CPU has a ring yet. */
 static const char *put_cpus(const struct ktread_pulse *pulse, const char *before, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -76,8 +76,8 @@ static const char *put_cpus(const struct ktread_pulse *pulse, const char *before
 }
 
 /*
- * Prints separate lines instead of a progress line if the guest uses the terminal, so that the guest's
- * output is not overwritten.
+ * Prints a progress line. If the guest uses the terminal, prints separate lines instead, so that the
+ * progress line does not overwrite the guest's output.
  */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
@@ -106,7 +106,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	talk->painted = true;
 }
 
-/* Writes the name of the file for branches, in the folder of the trace: ktrace.branches for ktrace.ktrx. */
+/* Writes the path of the file for branches. It is next to the trace: ktrace.branches for ktrace.ktrx. */
 static void name_branches(const char *out, char *path, size_t size)
 {
 	size_t length = strlen(out), suffix = strlen(".ktrx");
@@ -126,7 +126,7 @@ static void print_branches(const struct talk *talk, const struct capture_run_opt
 	const char *elf = options->elf ? options->elf : result->kernel;
 	struct capture_kernel kernel;
 
-	/* QEMU also boots files that are not ELF. */
+	/* QEMU also boots kernel files that are not ELF. Print KERNEL instead of their name. */
 	if (!*elf || capture_kernel_read(&kernel, elf) != 0)
 		elf = "KERNEL";
 	command_message(talk->name, "which code ran: ktrace hwt --elf %s %s%s", elf,
@@ -201,13 +201,14 @@ static int end_like(int wait_status)
 
 	if (WIFEXITED(wait_status))
 		return WEXITSTATUS(wait_status);
-	setrlimit(RLIMIT_CORE, &no_core); /* do not write another core dump: one of QEMU exists already */
+	/* do not write a core dump of this process, because QEMU has written one */
+	setrlimit(RLIMIT_CORE, &no_core);
 	signal(WTERMSIG(wait_status), SIG_DFL);
 	raise(WTERMSIG(wait_status));
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
 }
 
-/* Stands in for QEMU when called as `ktrace run --shim DIRECTORY QEMU …`. */
+/* Runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
 static int run_shim(const char *name, int argc, char **argv)
 {
 	int wait_status, result;

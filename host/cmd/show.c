@@ -68,8 +68,8 @@ static void write_place(struct base_output *out, struct symbols *symbols, uint64
 }
 
 /*
- * Writes "NAME=HEX"; after pc also the function at that address. In a line of return addresses, each address
- * begins a new line and is shown with the call before it.
+ * Writes "NAME=HEX". After pc, also writes the function at that address. In a line of return addresses,
+ * writes each address on a line of its own, with the place of the call.
  */
 static void write_word(struct base_output *out, struct symbols *symbols, const char *word, uint32_t n,
 		       bool is_stack)
@@ -85,8 +85,8 @@ static void write_word(struct base_output *out, struct symbols *symbols, const c
 }
 
 /*
- * Returns whether the CPU of this text line ran a user program. For a line with a stack, looks up the line
- * with the CPU's registers.
+ * Returns whether the CPU of the line `line` ran a user program. If the line has a stack, uses the line
+ * that has the same CPU's registers.
  */
 static bool is_user(const char *all, const char *line)
 {
@@ -181,14 +181,15 @@ static const struct options_syntax syntax = {
 	       "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
 };
 
-/* Reports the cost of tracing, if the whole trace was shown and the cost is known. */
+/* Reports the cost of tracing. Does nothing if the cost is unknown or only a part of the trace was shown. */
 static void print_cost(const struct show *show, const struct timeline *timeline)
 {
 	const struct ktread_info *info = ktread_info(timeline->trace);
 	const uint32_t cpus = ktread_cpus_used(info);
 	uint64_t cost = cost_of(timeline->trace);
 
-	for (uint32_t n = 0; n < info->rings; n++) /* events of other recorders have a different cost */
+	/* a trace that is merged has events of other recorders, which have another cost */
+	for (uint32_t n = 0; n < info->rings; n++)
 		if (ktread_ring(timeline->trace, n)->kind == KTREAD_RING_BESIDE)
 			return;
 	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)
@@ -315,7 +316,7 @@ static int draw(struct window *window, int fd, int *error)
 	return status;
 }
 
-/* Finds both ends of the window in the open trace. Returns 0 or EXIT_USAGE. */
+/* Finds the timestamps of both ends of the window. Returns 0, or EXIT_USAGE after a message. */
 static int find_ends(const struct trace_args *args, struct window *window, const char *from, const char *to)
 {
 	const uint64_t frequency = ktread_info(window->trace)->frequency;
@@ -337,7 +338,8 @@ static int show_window(struct trace_args *args, const char *to)
 	struct window window = { .to = UINT64_MAX };
 	int status, failed, fd, error;
 
-	args->since = args->until = NULL; /* no filter: the window also needs earlier events */
+	/* set no filter, because the window also needs events before its beginning */
+	args->since = args->until = NULL;
 	status = trace_args_open(args, &window.trace);
 	if (status)
 		return status;

@@ -10,7 +10,8 @@
 /* ktrace show --follow: the timeline of a running guest, as events occur. */
 
 /*
- * Follows the guest. `elf` NULL: no symbol names; `limit` 0: no limit.
+ * Follows the guest. If `elf` is NULL, prints no symbol names. If `limit` is 0, there is no limit of
+ * events.
  * Returns -1 after a message if the file cannot be followed; otherwise the exit status.
  */
 int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct base_output *out);

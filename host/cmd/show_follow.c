@@ -35,7 +35,10 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* Returns the last result of followed->take() (0 to 2), or an error of the reader. */
+/*
+ * Passes items to followed->take() until it returns something other than 0 or the guest ends. Returns the
+ * last result of followed->take() (0 to 2), or an error of the reader.
+ */
 static int take_as_it_comes(const struct followed *followed, struct ktread_follow *follow)
 {
 	struct ktread_followed now = { 0 };
@@ -112,10 +115,12 @@ struct following {
 	uint64_t limit, shown;
 	struct symbols *symbols;
 	struct timeline timeline;
-	double names_again;		/* time at which threads' names are looked up again, in seconds */
-	bool printed_order;		/* a message has reported how certain the order between CPUs is */
-	bool begun;			/* times start at the first event received */
-	struct timeline_writer *writer; /* writes events of timeline.trace; NULL before the first event */
+	/* time at which the names of threads will be looked up again, in seconds */
+	double names_again;
+	/* true if a message has reported how certain the order between CPUs is */
+	bool printed_order;
+	bool begun;			/* true if the first event was received, with which times start */
+	struct timeline_writer *writer; /* writes the events of timeline.trace; NULL before the first event */
 };
 
 static void close_writer(struct following *following)
@@ -127,9 +132,8 @@ static void close_writer(struct following *following)
 }
 
 /*
- * Adopts a new trace handle: names, types and rings change if the guest has given memory to ktrace or has
- * brought a CPU online.
- * Returns 0, 2 after a message, or KTREAD_E_MEMORY.
+ * Replaces the trace handle by a new one. Names, types and rings have changed if the guest has given memory
+ * to ktrace or has brought a CPU online. Returns 0, 2 after a message, or KTREAD_E_MEMORY.
  */
 static int take_trace(struct following *following, struct ktread *trace)
 {

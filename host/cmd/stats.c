@@ -18,7 +18,7 @@
 
 #define TITLE_MAX	 512u
 #define DEFAULT_INTERVAL "10ms"
-#define DEFAULT_TICKS	 "10000000" /* interval in ticks, used if the frequency is unknown */
+#define DEFAULT_TICKS	 "10000000" /* interval of --rate in ticks if the frequency is unknown */
 
 struct stats_command {
 	struct trace_args args;
@@ -207,7 +207,10 @@ static int write_figures(struct stats_command *stats, struct base_output *out, c
 	return write_picture(stats, figures);
 }
 
-/* The show_…() functions return the result of reading. They store other failures in `exit_status`. */
+/*
+ * The functions show_…() return the result of reading the trace. They store an exit status for any other
+ * failure in `exit_status`.
+ */
 static int show_pairs(struct stats_command *stats, struct ktread *trace, struct base_output *out,
 		      int *exit_status)
 {

@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* There is no --v1-layout and no --calls, because counting does not read payloads. */
+/* This command has neither --v1-layout nor --calls, because it does not read payloads. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts the events of a trace by type, thread and CPU, "

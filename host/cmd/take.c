@@ -19,25 +19,27 @@
 #include "cmd/take_file.h"
 
 #define FILES_MOST 1000u	       /* in one log */
-#define BYTES_MOST (UINT64_C(1) << 32) /* maximum number of bytes of all files of a log */
+#define BYTES_MOST (UINT64_C(1) << 32) /* maximum number of bytes of all files of a log together */
 
 struct taking {
 	const char *name; /* begins messages */
-	const char *out;  /* name given with --out; NULL: use the guest's names */
+	const char *out;  /* file name given with --out; NULL: use the names that the guest gave */
 	bool standard;	  /* --out - */
 	bool partial;
 	struct take_folder folder;
-	struct take_file file;	   /* the current file; file.stream NULL: no file is open */
-	char new_folder[PATH_MAX]; /* folder to create when the first file begins; "": none */
+	struct take_file file; /* the current file; file.stream is NULL if no file is open */
+	/* folder to create when the first file begins; "" if no folder has to be created */
+	char new_folder[PATH_MAX];
 	char called[TAKE_NAME_ROOM];
-	uint64_t line;	/* current line of the log */
+	uint64_t line;	/* number of the current line of the log */
 	uint64_t size;	/* number of bytes of the current file so far */
 	uint64_t bytes; /* of all files */
 	uint32_t check;
 	bool damaged;
-	unsigned files; /* number of files that began */
+	unsigned files; /* number of files that began in the log */
 	unsigned good, bad;
-	char (*used)[TAKE_NAME_ROOM]; /* names written from this log, complete and partial files */
+	/* names of the files written from this log, both complete and partial */
+	char (*used)[TAKE_NAME_ROOM];
 	unsigned names;
 };
 
@@ -51,7 +53,7 @@ static bool is_used(const struct taking *taking, const char *name)
 	return false;
 }
 
-/* Chooses the file's name: the guest's name, with a number if the log has several files of that name. */
+/* Chooses the name for a file: the guest's name. If this log has already used that name, appends a number. */
 static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], const char *ending)
 {
 	snprintf(to, TAKE_NAME_ROOM, "%.*s%s", NAME_MAX, taking->called, ending);
@@ -59,7 +61,7 @@ static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], co
 		snprintf(to, TAKE_NAME_ROOM, "%.*s.%u%s", NAME_MAX, taking->called, n, ending);
 }
 
-/* Returns 0, or an exit status after a message. */
+/* Begins a file. Returns 0, or an exit status after a message. */
 static int begin(struct taking *taking, const char *name)
 {
 	const char *out = taking->out;
@@ -156,7 +158,7 @@ static bool keep(struct taking *taking, const char *ending)
 	return true;
 }
 
-/* Ends the file. `wrong`: NULL, or the error of the file, which is then reported. */
+/* Ends the current file. `wrong`: what is wrong with the file, which is then reported; NULL if nothing is. */
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
@@ -198,8 +200,8 @@ static const char *after(const char *line, const char *word)
 }
 
 /*
- * Handles a line. A prompt may precede the first line of a file. Returns 0, or an exit status after a
- * message.
+ * Handles a line of the log. The first line of a file may begin with a prompt. Returns 0, or an exit status
+ * after a message.
  */
 static int take_line(struct taking *taking, const char *line)
 {
@@ -227,7 +229,7 @@ static int take_all(struct taking *taking, FILE *log)
 {
 	char line[512];
 	int status = 0;
-	bool whole = true; /* the previous read ended at the end of a line */
+	bool whole = true; /* true if the previous read ended at the end of a line */
 
 	while (!status && fgets(line, sizeof(line), log)) {
 		bool begins = whole;
@@ -249,7 +251,7 @@ static int take_all(struct taking *taking, FILE *log)
 
 /* ---- Where files go ----------------------------------------------------------------------------- */
 
-/* Opens the folder of the file that --out names. */
+/* Opens the folder that contains the file of --out. */
 static int open_folder_of(struct taking *taking, const char *out)
 {
 	const char *slash = strrchr(out, '/');

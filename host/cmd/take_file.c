@@ -9,7 +9,7 @@
 
 #include "cmd/command.h"
 
-#define FOLDERS_MOST 1000u /* greatest number that is appended to a folder's name */
+#define FOLDERS_MOST 1000u /* maximum number that is appended to a folder's name */
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 
@@ -107,7 +107,10 @@ int take_file_begin(struct take_file *file, struct take_folder *folder, const ch
 	return fail(file, file->fresh, strerror(errno));
 }
 
-/* Renames the file unless that name exists. Uses link() if the file system does not support renameat2(). */
+/*
+ * Renames the complete file. Fails if a file named `name` exists. Uses link() if the file system does not
+ * support renameat2() with RENAME_NOREPLACE.
+ */
 static int rename_fresh(const struct take_file *file, const char *name)
 {
 	int in = file->folder->descriptor;
@@ -119,7 +122,10 @@ static int rename_fresh(const struct take_file *file, const char *name)
 	return linkat(in, file->fresh, in, name, 0) == 0 ? unlinkat(in, file->fresh, 0) : -1;
 }
 
-/* Returns NULL, or the reason why the file of that name must not be replaced. */
+/*
+ * Returns NULL if the file of that name may be replaced or does not exist, otherwise the reason why it must
+ * not be replaced.
+ */
 static const char *may_replace(const struct take_folder *folder, const char *name)
 {
 	struct stat status;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define TAKE_NAME_MOST 64u		/* longest part of a guest's name that is used, in bytes */
+#define TAKE_NAME_MOST 64u		/* maximum number of bytes of a guest's name that are used */
 #define TAKE_NAME_ROOM (NAME_MAX + 32u) /* a name, its suffix, and a NUL */
 
 struct take_folder {
@@ -23,25 +23,26 @@ struct take_folder {
 	int descriptor;	 /* -1: not open */
 	bool made;	 /* created by take_folder_make() */
 	bool replace;	 /* replace existing files */
-	struct stat log; /* the input file, which is never replaced; st_ino 0: the input is not a file */
+	struct stat log; /* the input file, which is never replaced; st_ino is 0 if the input is not a file */
 };
 
 /* Opens an existing folder. */
 int take_folder_open(struct take_folder *folder, const char *path);
 /*
- * Creates a folder `name` in the working directory. If that exists, creates `name.2` or the next free number.
+ * Creates a folder `name` in the working directory. If a file of that name exists, creates `name.2`, or
+ * `name.` with the next free number.
  */
 int take_folder_make(struct take_folder *folder, const char *name);
 /* Closes the folder. Removes it if take_folder_make() created it and it is empty. */
 void take_folder_close(struct take_folder *folder);
 
 struct take_file {
-	struct take_folder *folder; /* NULL: a temporary file without a name */
+	struct take_folder *folder; /* folder for the file; NULL: the file is temporary and has no name */
 	FILE *stream;		    /* NULL: not open */
-	char fresh[32];		    /* temporary name until the file is complete */
+	char fresh[32];		    /* temporary name, until the file is complete */
 };
 
-/* Creates a file in an open folder. `folder` NULL: a temporary file that never gets a name. */
+/* Creates a file in an open folder. If `folder` is NULL, creates a temporary file that never gets a name. */
 int take_file_begin(struct take_file *file, struct take_folder *folder, const char *command);
 /* Renames the complete file to `name`, a plain name without a slash. On failure the file is removed. */
 int take_file_commit(struct take_file *file, const char *name);
@@ -51,8 +52,9 @@ int take_file_print(struct take_file *file, const char *command);
 void take_file_abandon(struct take_file *file);
 
 /*
- * Makes a file name of a guest's name. Keeps letters, digits and "._-", but not "-" or "." at the beginning.
- * Every other byte becomes "_". Uses at most TAKE_NAME_MOST bytes. The result is never empty, "." or "..".
+ * Makes a safe file name from a name that the guest gave. Keeps letters, digits and "._-", but not "-" or
+ * "." at the beginning. Replaces every other byte by "_". Uses at most TAKE_NAME_MOST bytes. The result is
+ * never empty, "." or "..".
  */
 void take_file_name(char to[TAKE_NAME_ROOM], const char *from);
 

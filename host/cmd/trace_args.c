@@ -230,7 +230,10 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 					   : "a number of ticks, because the frequency is unknown");
 }
 
-/* Takes the file name, if one is left on the command line. Returns -1 to continue. */
+/*
+ * Chooses the file: the word that is left on the command line or, if there is none, TRACE_USUAL_FILE if it
+ * exists. Returns -1 to continue; otherwise EXIT_USAGE.
+ */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {
 	if (optind + 1 < argc)

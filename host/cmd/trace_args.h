@@ -16,21 +16,21 @@
 
 /*
  * Reads a whole number, decimal (also with leading zeros) or hexadecimal after 0x. Returns a pointer to the
- * text after it, or NULL if there is no number or it does not fit.
+ * text after it, or NULL if there is no number or it does not fit in 64 bits.
  */
 const char *trace_read_number(const char *text, uint64_t *number);
-/* Parses a whole number up to `limit`. Nothing may follow it. */
+/* Parses a whole number of at most `limit`. Refuses text after the number. */
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* Parses "1.5" or "250ms" as nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
 /*
- * Parses a time, adds `slack` nanoseconds and converts to ticks. If the frequency is unknown (0), parses a
- * number of ticks.
+ * Parses a time, adds `slack` nanoseconds and converts the sum to ticks. If the frequency is unknown (0),
+ * the text is a number of ticks.
  */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
 /*
- * Parses "0,2-5" as a bit map of `limit` CPUs. TRACE_CPUS_WANTED is the error message for a limit of
- * TRACE_CPUS_MAX.
+ * Parses a list such as "0,2-5" into a bit map. `limit`: number of bits, one for each CPU.
+ * TRACE_CPUS_WANTED is the error message if `limit` is TRACE_CPUS_MAX.
  */
 #define TRACE_CPUS_MAX	  4096u
 #define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, such as 0,2-5"
@@ -50,39 +50,43 @@ int trace_parse_machine(const char *name, const char **machine);
  *	return trace_args_close(&summary.args, trace, result);
  */
 
-#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* greatest value of --frequency in Hz */
+#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* maximum value of --frequency in Hz */
 
 /* The events of a hardware trace (--with) that a command merges into the trace. */
 enum trace_beside {
-	TRACE_BESIDE_NOTHING, /* none: --with accepts only process traces */
-	TRACE_BESIDE_ENTRIES, /* functions that are entered */
-	TRACE_BESIDE_CALLS,   /* functions that are entered and left */
+	TRACE_BESIDE_NOTHING, /* no events: --with accepts only process traces */
+	TRACE_BESIDE_ENTRIES, /* an event for each function that is entered */
+	TRACE_BESIDE_CALLS,   /* an event for each function that is entered, and one when it is left */
 };
 
 struct trace_args {
 	const char *name; /* begins messages */
 	struct options line;
 	const char *path;
-	const char *with;	      /* process trace or hardware trace to merge; NULL: none */
+	const char *with;	      /* process trace or hardware trace to merge; NULL: nothing to merge */
 	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
-	const char *with_root;	      /* folder that contains its files; NULL: use the paths as recorded */
-	const char *calls;	      /* table with names of system calls; NULL: the trace's own */
-	bool branches;		      /* show all branches of hardware trace, not only functions */
+	/* folder that contains the files named in the hardware trace; NULL: use the paths as recorded */
+	const char *with_root;
+	const char *calls; /* table with names of system calls; NULL: use the trace's own table */
+	bool branches;	   /* true: show all branches of the hardware trace, not only functions */
 	struct ktread_options options;
 	bool align;	      /* --align */
 	int64_t pid;	      /* -1: all */
-	const char *cpu_list; /* argument of --cpu; NULL: all CPUs */
+	const char *cpu_list; /* argument of --cpu; NULL if all CPUs are shown */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
-	const char *events; /* list of patterns; NULL: all events */
+	const char *events; /* list of patterns of events; NULL if all events are shown */
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
 	/* Properties of the command. */
 	enum trace_beside beside;
-	bool shows_calls;   /* prints names of system calls, and warns if there are none */
-	bool reports_order; /* the command's own output reports how certain the order between CPUs is */
-	bool file_needed;   /* do not read TRACE_USUAL_FILE if no file is given */
-	bool elsewhere;	    /* set by options: the trace comes from a machine, not from a file */
+	/* true if the command prints names of system calls, so that a trace without names needs a warning */
+	bool shows_calls;
+	/* true if the command's own output reports how certain the order between CPUs is */
+	bool reports_order;
+	bool file_needed; /* true if the command does not read TRACE_USUAL_FILE when no file is given */
+	/* true if the trace comes from a machine, not from a file; the command's options set this */
+	bool elsewhere;
 };
 
 #define TRACE_USUAL_FILE "ktrace.ktrx" /* name of the trace that `ktrace run` writes */
@@ -95,7 +99,7 @@ struct trace_args {
 extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
 extern const struct option_row trace_event_options[];  /* --event, --since, --until */
 extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
-/* more options for --with; not for commands with TRACE_BESIDE_NOTHING */
+/* more options for --with; commands with TRACE_BESIDE_NOTHING must not list them */
 extern const struct option_row trace_hardware_options[];
 extern const struct option_row trace_machine_options[]; /* --frequency, --machine */
 extern const struct option_row trace_layout_options[];	/* --v1-layout */
@@ -115,8 +119,9 @@ int trace_args_open(struct trace_args *args, struct ktread **trace);
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 
 /*
- * Sets the bits of all events that match a list of patterns. Needs an open trace, which declares the events.
- * `map` has KTRX_EVENT_MAX + 1 bits. Returns 0, or EXIT_USAGE if a pattern matches nothing.
+ * Sets the bit of each event that matches one of the patterns. `map` has KTRX_EVENT_MAX + 1 bits. Returns
+ * 0, or EXIT_USAGE if a pattern matches no event. Requires: the trace is open, because it declares the
+ * events.
  */
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map);
@@ -127,10 +132,10 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
 
-/* Warns that the cost of events cannot be subtracted, if the trace does not contain it. */
+/* Warns if the cost of events cannot be subtracted, because the trace does not contain it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
 
-/* Returns whether options exclude some events. */
+/* Returns whether the options filter the trace, so that some events are not shown. */
 int trace_args_filtered(const struct trace_args *args);
 
 /*
@@ -151,8 +156,8 @@ int trace_add_elf(const char *name, struct flow *flow, const char *word);
 /* Adds a list of the kernel's symbols. Returns 0, or an exit status after a message. */
 int trace_add_symbols(const char *name, struct flow *flow, const char *word);
 /*
- * Returns whether `to` is the file that "FILE" or "FILE@BASE" names, by a comparison as in
- * output_file_is().
+ * Returns whether `to` is the same file as FILE in "FILE" or "FILE@BASE". Compares as output_file_is()
+ * does.
  */
 int trace_output_is_based(const char *to, const char *word);
 
@@ -165,11 +170,11 @@ int trace_output_status(const char *name, const char *to, int error);
 
 struct followed {
 	const struct trace_args *args;
-	struct base_output *out; /* flushed whenever no event is available */
+	struct base_output *out; /* output buffer; flushed whenever no event is available */
 	int by_ring;
 	/*
-	 * Called for each item, also for the end. Returns 0: continue; 1: enough; 2: failed, with a message
-	 * printed; or a negative KTREAD_E_*.
+	 * Called for each item, also for the end. Returns 0 to continue, 1 to end, 2 to end after it has
+	 * printed a message, or a negative KTREAD_E_*.
 	 */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);
 	void *context;
@@ -183,21 +188,21 @@ int followed_run(const struct followed *followed);
 /* Returns whether `to` and `from` are the same file, so that writing would destroy the input. */
 int output_file_is(const char *to, const char *from);
 /*
- * Creates a file and returns a descriptor, standard output for "-"; -1 after a message.
- * Requires: output_file_is() was checked for all input files.
+ * Creates a file. Returns its descriptor; that of standard output for "-"; or -1 after a message. Requires:
+ * output_file_is() was called for all input files and returned 0.
  */
 int output_file_create(const char *name, const char *to);
 /* Creates the file as output_file_create() does, but refuses the trace itself and the other input files. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
- * Closes the descriptor of output_file_open(). `error` is the errno of the first failed write, or 0. Removes
- * a file that could not be written. Returns the exit status.
+ * Closes the descriptor of output_file_open(). `error` is the errno of the first failed write, or 0. If
+ * writing failed, removes the file. Returns the exit status.
  */
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
 
 /*
- * Writes `trace` to the file `to` ("-": standard output), reports that on stderr, and closes the trace.
- * Removes a file that could not be written completely. Returns the exit status.
+ * Writes `trace` to the file `to`, or to standard output if `to` is "-". Reports the result on stderr, and
+ * closes the trace. If writing failed, removes the file. Returns the exit status.
  */
 int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
 		 const char *to);
@@ -205,23 +210,23 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 /* Names of system calls. */
 
 /*
- * If a process trace has no table of its kernel's system calls, sets the built-in table for that kernel, as
- * kdump does.
- * Returns 0 or a negative KTREAD_E_*.
+ * Sets a built-in table of system calls for a process trace that has no table of its own: the table of the
+ * kernel that recorded the trace, as kdump does. Returns 0 or a negative KTREAD_E_*.
  */
 int foreign_calls_set(struct ktread *trace);
 
 /*
  * Names the trace's system calls only by `table` (share/tables, spec/ktrx-proc.md). A table without call
- * numbers, such as Linux's, gets the call numbers of the trace's machine; of `machine` if the trace's
- * machine is unknown; of x86_64 if `machine` is 0.
- * Returns the machine used, 0 for a table with numbers, or a negative KTREAD_E_*.
+ * numbers, such as Linux's, gets the numbers of a machine: the trace's machine or, if that is unknown,
+ * `machine`; if `machine` is 0 as well, x86_64. Returns that machine, 0 if the table has numbers of its
+ * own, or a negative KTREAD_E_*.
  */
 int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
 
 /*
- * Reads a table of system calls named on a command line: a built-in one, or a file. `*text` is valid as long
- * as `*owned`, which the caller frees and which may be NULL. Returns 0, or EXIT_BAD_INPUT after a message.
+ * Reads the table of system calls that a command line names: a built-in table or a file. The caller frees
+ * `*owned`, which is NULL for a built-in table; `*text` is valid until then. Returns 0, or EXIT_BAD_INPUT
+ * after a message.
  */
 int kdump_table_read(const char *by, const char *name, char **owned, const char **text);
 
@@ -233,7 +238,10 @@ struct rules;
  */
 struct rules *default_rules(const char *name);
 
-/* Prints on stderr the verdict of `ktrace why` for one trace file. `elf` may be NULL. */
+/*
+ * Prints on stderr the verdict of `ktrace why` on one trace file. If `elf` is NULL, uses the kernel named
+ * in the trace.
+ */
 void explain_file(const char *name, const char *path, const char *elf);
 
 #endif

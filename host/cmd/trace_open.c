@@ -67,9 +67,9 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 }
 
 /*
- * Converts a time on the command line to a timestamp. Timelines show rounded microseconds. A time that was
- * copied from a timeline must still find its event, so `slack` nanoseconds are added (subtracted, if
- * negative).
+ * Converts a time on the command line to a timestamp. Adds `slack` nanoseconds, which may be negative:
+ * timelines show rounded microseconds, and a time that was copied from a timeline must still select its
+ * event.
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
 {
@@ -88,12 +88,16 @@ int trace_args_filtered(const struct trace_args *args)
 	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
 }
 
-/* Checks --cpu. The list may contain CPUs that do not exist, but at least one must exist. */
+/*
+ * Checks --cpu. The list may contain CPUs that the trace does not have, but the trace must have at least
+ * one of them.
+ */
 static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	if (info->records_only && info->cpus == 0) /* bare records do not say which CPUs exist */
+	/* a trace of bare records does not contain which CPUs exist */
+	if (info->records_only && info->cpus == 0)
 		return 0;
 	for (uint32_t n = 0; n < info->rings; n++) {
 		uint32_t cpu = ktread_ring(trace, n)->cpu;
@@ -110,8 +114,8 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 }
 
 /*
- * Reports filters that match no event, because the output would look like that of an empty trace. Reads one
- * event.
+ * Warns if the filters match no event, because the output would look like that of an empty trace. Reads the
+ * trace up to the first event that matches, and rewinds it. Returns 0 or EXIT_BAD_INPUT.
  */
 static int warn_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
@@ -238,8 +242,8 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 }
 
 /*
- * Measures the counter's frequency if the guest is running and its kernel does not know it. Then reopens the
- * trace.
+ * If the trace is the RAM of a running guest, and its kernel does not know the counter's frequency,
+ * measures the frequency and reopens the trace.
  */
 static int measure(struct trace_args *args, struct ktread **trace)
 {
@@ -260,7 +264,7 @@ static int measure(struct trace_args *args, struct ktread **trace)
 	return ktread_open(trace, args->path, &args->options);
 }
 
-/* Returns whether the trace may contain system calls but no call has a name. */
+/* Returns whether the trace may contain system calls, but has no names for them. */
 static bool has_nameless_calls(const struct ktread *trace)
 {
 	return ktread_syscall_names(trace) == 0 && (wellknown_declared(trace, WELLKNOWN_SYSCALL_ENTER) ||
@@ -268,8 +272,8 @@ static bool has_nameless_calls(const struct ktread *trace)
 }
 
 /*
- * Names system calls by --calls or by the trace; without names, the calls are shown by number. Returns 0 or
- * EXIT_BAD_INPUT.
+ * Names system calls by the table of --calls; without --calls, by the trace or a built-in table. If there
+ * are no names, calls are shown by number, and the command warns. Returns 0 or EXIT_BAD_INPUT.
  */
 static int name_calls(const struct trace_args *args, struct ktread *trace)
 {
@@ -383,8 +387,8 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 }
 
 /*
- * Removes an incomplete output file. Empties the file instead if `path` is a symbolic link to it. Does
- * nothing to a device or a pipe.
+ * Removes an incomplete output file. If `path` is a symbolic link to the file, empties the file instead.
+ * Does nothing if the output is a device or a pipe.
  */
 static void remove_incomplete(int fd, const char *path)
 {
@@ -395,7 +399,7 @@ static void remove_incomplete(int fd, const char *path)
 	if (lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
 		unlink(path);
 	else if (ftruncate(fd, 0) != 0)
-		return; /* the caller reports the first error */
+		return; /* report nothing here, because the caller reports the error that came first */
 }
 
 int output_file_is(const char *to, const char *from)
@@ -419,7 +423,7 @@ int output_file_create(const char *name, const char *to)
 	return fd;
 }
 
-/* Returns whether `to` is one of the input files other than the trace. */
+/* Returns whether `to` is an input file other than the trace. */
 static bool is_beside(const struct trace_args *args, const char *to)
 {
 	bool is = (args->with && output_file_is(to, args->with)) ||

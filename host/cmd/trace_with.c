@@ -27,13 +27,16 @@
 
 #define NUMBERS 1024u
 
-/* Names of a machine's system calls, and a bit map of those that the table lists. */
+/* By number: name of a system call of the machine, and whether the table lists the call. */
 struct numbers {
 	char *name[NUMBERS];
 	bool printed[NUMBERS];
 };
 
-/* Writes a line "* NAME …" with the number that the call of that name has on this machine. */
+/*
+ * Writes a line "* NAME …" of the table with a number instead of "*": the number that this machine has for
+ * the call of that name.
+ */
 static void put_named(FILE *to, struct numbers *numbers, const char *line, size_t length)
 {
 	size_t name = strcspn(line + 2, " \n");
@@ -88,8 +91,8 @@ static void put_x32(FILE *to)
 }
 
 /*
- * Returns the table with this machine's numbers instead of names. The caller frees it. Returns NULL if out of
- * memory.
+ * Returns a copy of the table in which calls have this machine's numbers. The caller frees it. Returns NULL
+ * if out of memory.
  */
 static char *numbered(const char *table, uint16_t machine)
 {
@@ -149,7 +152,7 @@ int foreign_calls_set(struct ktread *trace)
 
 #define TABLE_MOST ((size_t)1 << 20)
 
-/* Returns the text, NUL-terminated; NULL with errno set on failure. */
+/* Returns the text of the file, NUL-terminated; NULL with errno set on failure. */
 static char *read_text(FILE *file)
 {
 	char *text = malloc(TABLE_MOST + 1);
@@ -183,12 +186,13 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	return *owned ? 0 : EXIT_BAD_INPUT;
 }
 
-#define APART 50u /* clocks differ if their frequencies differ by more than 1/APART */
+#define APART 50u /* frequencies of two clocks that differ by more than 1/APART are not of the same clock */
 
 enum content { OF_BSD, RECORDS, RINGS };
 
 /*
- * Detects the type of the file by its first bytes. An unreadable file is reported later, when it is opened.
+ * Detects the type of a file by its first bytes. Does not report an unreadable file, because opening the
+ * file later reports it.
  */
 static enum content content_of(const char *path)
 {
@@ -207,7 +211,8 @@ static enum content content_of(const char *path)
 }
 
 /*
- * Splits "FILE" or "FILE@BASE". Stores the file name, NULL if out of memory. Returns whether there is a base.
+ * Splits "FILE" or "FILE@BASE". Stores the name of FILE, or NULL if out of memory. Returns whether the word
+ * has a BASE.
  */
 static bool split_base(const char *word, char **path, uint64_t *base)
 {
@@ -313,7 +318,7 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 	return status;
 }
 
-/* Refuses options for hardware trace if the file has none. Returns 0 or EXIT_USAGE. */
+/* If the file has no hardware trace, refuses options for hardware trace. Returns 0 or EXIT_USAGE. */
 static int check_hardware_options(const struct trace_args *args)
 {
 	const char *option = options_given(&args->line, TRACE_HARDWARE_OPTIONS);
@@ -324,7 +329,7 @@ static int check_hardware_options(const struct trace_args *args)
 	return EXIT_USAGE;
 }
 
-/* Checks --with-root. Returns 0 or EXIT_BAD_INPUT. */
+/* Checks that the folder of --with-root exists. Returns 0 or EXIT_BAD_INPUT. */
 static int check_root(const struct trace_args *args)
 {
 	struct stat status;

@@ -19,20 +19,21 @@
 #define EXPLAIN_EARLIER 16u
 
 struct explain_options {
-	const char *name;	     /* begins messages */
-	const char *elf;	     /* NULL: use the kernel named in the trace's note */
-	struct options_list earlier; /* earlier traces, for the order of locks */
+	const char *name; /* begins messages */
+	/* path of the kernel's file; NULL: use the kernel named in the trace's note */
+	const char *elf;
+	struct options_list earlier; /* earlier traces; they show in which order locks were taken */
 	bool json;
 	bool all;
-	bool brief; /* print only the verdict */
+	bool brief; /* true: print only the verdict */
 };
 
-#define EXPLAIN_PROBLEM 10 /* exit statuses of the verdicts; 0: nothing is wrong */
+#define EXPLAIN_PROBLEM 10 /* exit statuses for the verdicts; 0 is the status if nothing is wrong */
 #define EXPLAIN_UNKNOWN 11
 
 /*
- * Opens the kernel's file. Failing is an error only if the user named the file. Symbols of another build
- * would name the wrong code, so they are not used. Returns 0 or EXIT_BAD_INPUT.
+ * Opens the kernel's file. It is an error only if the user named a file that cannot be opened. Symbols of
+ * another build are not used, because they would name the wrong code. Returns 0 or EXIT_BAD_INPUT.
  */
 static int open_symbols(const struct explain_options *options, const struct ktread *trace,
 			struct symbols **symbols)
@@ -157,7 +158,7 @@ void explain_file(const char *name, const char *path, const char *elf)
 struct why {
 	struct trace_args args;
 	struct explain_options options;
-	const char *peer; /* address of --qmp or --gdb; NULL: a file is read */
+	const char *peer; /* address of --qmp or --gdb; NULL: read a file */
 	enum capture_source source;
 };
 
@@ -203,7 +204,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* There are no filters, because missing events would lead to wrong conclusions. */
+/* There are no options for filters, because missing events would lead to wrong conclusions. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
@@ -221,8 +222,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Adds the registers of a core: they are in its notes, not in ktrace's memory. Continues without them on
- * errors.
+ * If the trace is a core, adds the CPUs' registers from the core's notes, because ktrace's memory does not
+ * contain them. On errors, prints a message and continues without them.
  */
 static void add_registers(const struct why *why, struct ktread *trace)
 {
@@ -238,8 +239,8 @@ static void add_registers(const struct why *why, struct ktread *trace)
 }
 
 /*
- * Watches the RAM file before it is read: the newest timestamp is the present only if the guest is making
- * progress.
+ * If the trace is a RAM file, watches the file for a moment before it is read, to find out for how long the
+ * guest has recorded nothing. Returns that time in seconds, negative if unknown.
  */
 static double watch(const struct why *why)
 {
@@ -252,8 +253,8 @@ static double watch(const struct why *why)
 }
 
 /*
- * Adds to the trace's note what a RAM file does not contain: how long the guest has been silent, and its
- * kernel.
+ * If the trace is a RAM file, sets the note to what this file does not contain: for how long the guest has
+ * recorded nothing, and the path of its kernel.
  */
 static void note_machine(struct ktread *trace, const char *ram, double seconds)
 {
@@ -279,7 +280,7 @@ static int explain_trace(struct why *why)
 	int status, verdict = 0, error;
 
 	status = trace_args_open(&why->args, &trace);
-	if (why->peer) /* a temporary file; it stays open and is read from here on */
+	if (why->peer) /* this is a temporary file: remove its name; the open file is read from here on */
 		unlink(why->args.path);
 	if (status)
 		return status;
