@@ -222,7 +222,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x80000000);
 	assert_int_equal(ktrace_mailbox.refused, 0x80000000);
-	ktrace_mailbox.requested--; /* a number that is smaller than the one before means new requests, too */
+	ktrace_mailbox.requested--; /* a smaller number than before means new requests, too */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_RECORD);

@@ -359,7 +359,7 @@ static void the_new_sink_may_take_less_data(void **state)
 	assert_int_equal(seen.flags, KTRX_PROC_CUT);
 }
 
-/* Fills the new sink until a record is lost, then replaces the old sink by the new one. */
+/* Fills the buffer of the new sink until a record is lost, then replaces the old sink by the new one. */
 static void fill_and_replace_sink(void)
 {
 	struct proc_process *filler = proc_fork(proc_first());
@@ -386,8 +386,8 @@ static void the_new_sink_may_be_full(void **state)
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;
 	/*
-	 * these records are lost: the filler's last one, the NAME of the new trace, and the record of this
-	 * hook
+	 * three records are lost: the last of the records that fill the sink, the NAME of the new trace, and
+	 * the record of this hook
 	 */
 	assert_int_equal(lost, 3);
 	proc_release(&other);
@@ -408,7 +408,7 @@ static void waiting_records_are_written_in_time(void **state)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	assert_int_equal(sink.file.size, 64); /* the head is written immediately */
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	/* The hook at a system call's return writes if enough bytes wait. */
+	/* The hook at the return of a system call writes to the file if enough bytes wait in the buffer. */
 	for (uint32_t i = 0; i < 5; i++)
 		call(self, 1);
 	assert_int_equal(sink.file.size, 64);
@@ -416,12 +416,12 @@ static void waiting_records_are_written_in_time(void **state)
 		call(self, 1);
 	assert_in_range(sink.file.size, 64 + 1000, 64 + 1000 + 88);
 	assert_int_equal(sink.file.writes, 2);
-	/* Other hooks that must not sleep do not write. */
+	/* Hooks that must not sleep do not write to the file. */
 	before = sink.file.size;
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	assert_int_equal(sink.file.size, before);
-	/* The hook at the return also writes if returns are not traced. */
+	/* The hook at the return of a system call also writes to the file if returns are not traced. */
 	assert_int_equal(
 		proc_control(self, KTRACE_PROC_CLEAR, KTRACE_PROC_FACILITY(KTRX_PROC_SYSRET), 1, NULL),
 		KTRACE_OK);
@@ -431,7 +431,7 @@ static void waiting_records_are_written_in_time(void **state)
 	before = sink.file.size;
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	assert_int_equal(sink.file.size, before + 50 * 48);
-	/* Waiting records are written by ktrace_proc_flush(), and when a process ends. */
+	/* The records that wait in the buffer are written by ktrace_proc_flush(), and when a process ends. */
 	ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	ktrace_proc_flush(&self->thread);
 	assert_int_equal(sink.file.size, before + 51 * 48);
@@ -443,8 +443,8 @@ static void waiting_records_are_written_in_time(void **state)
 /* ---- Many -------------------------------------------------------------------------------------- */
 
 /*
- * Many processes run at the same time, then one after another. Each one forks, executes another program,
- * makes calls and ends.
+ * First, many processes run at the same time; then they run one after another. Each one forks, executes
+ * another program, makes calls and ends.
  */
 static void a_thousand_processes_lose_nothing(void **state)
 {

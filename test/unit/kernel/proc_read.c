@@ -73,7 +73,7 @@ static void next(uint16_t type)
 	assert_int_equal(ktread_proc_next(trace, &record), 1);
 	assert_int_equal(record->type, type);
 	if (type == KTRX_PROC_TABLE || type == KTRX_PROC_END)
-		return; /* these records belong to no process */
+		return; /* records of these types belong to no process */
 	assert_int_equal(record->pid, 1);
 	assert_string_equal(record->name, "first");
 	assert_int_equal(record->lost, 0);

@@ -421,7 +421,10 @@ static void only_requested_facilities_are_recorded(void **state)
 
 /* ---- Rules ------------------------------------------------------------------------------------- */
 
-/* The kernel's functions write and copy_in call hooks, as a system call would. */
+/*
+ * In this test, the callbacks write and copy_in of the simulated kernel call hooks, as if they made system
+ * calls.
+ */
 static void hooks_of_a_writer(struct proc_file *file)
 {
 	static const uint64_t mask[2];

@@ -20,11 +20,12 @@
 
 #include "unit/support/proc_walk.h"
 
-#define WORKERS	     4u
-#define ROUNDS	     5000u
-#define CHILDREN     250u /* per worker */
-#define SWAPS	     200u
-#define CALLS_A_SWAP 500u /* maximum per worker, because files have a limited size */
+#define WORKERS	 4u
+#define ROUNDS	 5000u
+#define CHILDREN 250u /* per worker */
+#define SWAPS	 200u
+/* maximum number of calls that a worker makes per replaced sink, because files have a limited size */
+#define CALLS_A_SWAP 500u
 #define PROCESSES    64u
 #define BUFFER	     (48u << 10)
 #define FILE_MAX     (8u << 20)
@@ -234,7 +235,7 @@ static void end_process(struct process *process)
 	pthread_mutex_unlock(&table);
 }
 
-/* Makes a system call whose records all contain its number. */
+/* Makes system call `n`. Each of its records contains `n`. */
 static void call(struct process *self, uint32_t n, bool with_data)
 {
 	const uint64_t words[3] = { n, ~(uint64_t)n, self->pid };
@@ -278,7 +279,7 @@ struct counted {
 /* Checks that the calls of each process are in order, and that their records are as they were made. */
 static struct counted check(const struct sink *sink)
 {
-	static uint32_t doing[PIDS]; /* number of a process's current call, plus 1 */
+	static uint32_t doing[PIDS]; /* for each process: number of its current call, plus 1 */
 	struct counted counted = { .all = 0 };
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -306,7 +307,7 @@ static struct counted check(const struct sink *sink)
 			break;
 		case KTRX_PROC_NAMEI:
 			if (doing[seen.pid] == 0)
-				break; /* the trace starts here */
+				break; /* the call began before this trace, so its number is unknown */
 			snprintf(path, sizeof(path), "/%u/", doing[seen.pid] - 1);
 			assert_memory_equal(seen.payload, path, strlen(path));
 			assert_int_equal(seen.size, strlen(path) + (doing[seen.pid] - 1) % 20);

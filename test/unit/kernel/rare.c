@@ -33,7 +33,7 @@ static void noise(uint32_t times)
 		KTRACE(noise, plain, times);
 }
 
-/* Checks that all slots of a ring are accounted for, and returns its contents. */
+/* Checks that each slot of a ring is counted as decoded or overwritten. Returns the contents of the ring. */
 static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);

@@ -71,8 +71,8 @@ static void an_event_may_have_no_fields(void **state)
 }
 
 /*
- * Without a counter, the kernel's tick count is the clock. It begins at 0, and does not advance between
- * ticks.
+ * This machine has no counter, so the clock is the number of timer ticks. It begins at 0, and does not
+ * advance between ticks.
  */
 static void a_coarse_clock_keeps_order(void **state)
 {
@@ -339,7 +339,7 @@ static void record_on_condition(int condition)
 	KTRACE_IF(condition, test, strings, "a", "b", "c", "d", "e", ask(6));
 }
 
-/* No byte changes in the rings, their descriptions, counts or reserve words. */
+/* Checks that no byte changes: in the rings, in their descriptors and counts, and in the reserve words. */
 static void a_false_condition_records_nothing(void **state)
 {
 	static struct {
@@ -426,7 +426,7 @@ static void a_cpu_that_is_not_online_uses_the_boot_ring(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake.cpu = FAKE_CPUS; /* this CPU's reserve word is 0 */
+	fake.cpu = FAKE_CPUS; /* a CPU that is not online: its reserve word is 0 */
 	KTRACE(test, four, 1, 2, 3);
 	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
 	fake.cpu = 0;

@@ -50,8 +50,8 @@ static uint32_t number_of(const struct checked_record *record)
 }
 
 /*
- * Checks that every slot is accounted for, and that every record shown was written. Returns the contents of
- * the ring.
+ * Checks that each slot of a ring is counted exactly once, and that each record shown was written. Returns
+ * the contents of the ring.
  */
 static const struct checked_ring *verified_ring(uint32_t ring)
 {
@@ -93,7 +93,7 @@ static void records_may_cross_the_ring_end(void **state)
 	(void)state;
 	boot();
 	record_pair();
-	record_pair(); /* three slots, including the anchor */
+	record_pair(); /* up to here, the records take three slots, including an anchor */
 	for (uint32_t i = 0; i < 2 * SLOTS; i++)
 		record_long();
 	checked = verified_ring(1);
@@ -210,8 +210,8 @@ static void move_and_record(void)
 }
 
 /*
- * Checks that the outer record is in one of the two rings, that the records of the new CPU are in the other
- * ring, and that all are complete.
+ * Checks that the interrupted record is in one of the two rings, and the records of the new CPU in the other.
+ * All records must be complete.
  */
 static void check_moved(void)
 {

@@ -24,7 +24,7 @@
 #include "unit/support/ktread_support.h"
 
 #define SLOTS	    2u
-#define GENERATIONS 2u /* number of laps that a tag can distinguish */
+#define GENERATIONS 2u /* number of generations: the tag of a lap repeats after this number of laps */
 #define STATES	    (1u << 21)
 
 enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
@@ -58,9 +58,9 @@ struct check {
 	uint8_t payload, second, lap;
 };
 
-/* A record's words contain the record's number plus 1. Initially all words are 0. */
+/* Each word that record n stores contains n + 1. Before the first record, all words are 0. */
 struct slot {
-	uint8_t tag, generation; /* tag: 1 if the tag was stored */
+	uint8_t tag, generation; /* `tag`: 1 if a tag was stored, otherwise 0 */
 	struct check check;
 	uint8_t second, payload;
 };
@@ -77,24 +77,26 @@ struct reader {
 };
 
 struct state {
-	uint8_t head, seen; /* seen: value of the head that is visible to a reader */
+	uint8_t head, seen; /* `seen`: the value of the head that a reader sees */
 	uint8_t begun, lapped, counted, lapped_before_publish, any_lapped;
-	/* since the slot was reserved, a writer delayed by a lap has stored into it */
+	/*
+	 * nonzero if, since the slot was last reserved, a writer that was delayed by a lap has stored into it
+	 */
 	uint8_t spoiled[SLOTS];
 	struct slot slot[SLOTS];
 	struct writer writer[2];
 	struct reader reader;
 };
 
-/* Number of states, and numbers of states in which each property failed. */
+/* First the number of states; then, for each property, the number of states in which it failed. */
 struct verdict {
 	uint64_t states, mixed, mixed_without_check, lost, miscounted, uncounted;
 };
 
 static const struct model *model;
 /*
- * points to a counter in the verdict; when this counter becomes nonzero, the search ends; NULL: the search is
- * complete
+ * A counter in the verdict. The search ends when this counter becomes nonzero. If NULL, all states are
+ * searched.
  */
 static const uint64_t *wanted;
 static struct verdict verdict;
@@ -260,7 +262,7 @@ static void store(struct state *state, struct writer *writer, uint8_t word)
 	writer->pending &= (uint8_t)~word;
 }
 
-/* Checks if a lap has passed the writer. */
+/* Notes whether a lap has passed the writer. */
 static void look_for_lap(const struct state *state, struct writer *writer)
 {
 	unsigned limit = is_left_out(LAP_IS_MORE_THAN_N) ? SLOTS - 1 : SLOTS;
@@ -307,7 +309,10 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 	uint8_t word = choice < 4 ? words[choice] : 0;
 
 	if (choice == 4 && !writer->looked && (model->weak || is_left_out(LAPPED_LOOK_LAST))) {
-		/* a load may complete before the CPU's earlier stores are visible */
+		/*
+		 * on a weakly ordered CPU, this load may complete before the writer's earlier stores are
+		 * visible
+		 */
 		look_for_lap(state, writer);
 		return true;
 	}
@@ -461,14 +466,17 @@ static void the_protocol_shows_no_wrong_record(void **state)
 	}
 }
 
-/* Shows why the specification calls `lapped` a lower bound. */
+/*
+ * The specification calls `lapped` a lower bound, because on weakly ordered CPUs a lapped writer may not be
+ * counted.
+ */
 static void lapped_misses_writers_on_weakly_ordered_cpus(void **state)
 {
 	(void)state;
 	assert_true(run(&orders[3]).uncounted > 0);
 }
 
-/* Returns true if, without the mutated step, the counter becomes nonzero in some interleaving. */
+/* Leaves out or weakens one step. Returns true if the counter then becomes nonzero in some interleaving. */
 static bool fails_without(unsigned step, const uint64_t *counter)
 {
 	memset(&verdict, 0, sizeof(verdict));
@@ -477,7 +485,8 @@ static bool fails_without(unsigned step, const uint64_t *counter)
 		struct model chosen = orders[n];
 
 		if (chosen.weak && counter == &verdict.uncounted)
-			continue; /* this property also fails if no step is left out */
+			/* on weakly ordered CPUs, this property fails even if no step is left out */
+			continue;
 		chosen.left_out = step;
 		run(&chosen);
 	}

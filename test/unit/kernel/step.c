@@ -149,7 +149,7 @@ static void on_trap(void (*handler)(int signal, siginfo_t *info, void *context))
 	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
 }
 
-/* Tests every `stride`-th instruction of a record of this kind. */
+/* Records a whole lap before an instruction of `record`. Repeats this for every `stride`-th instruction. */
 static void lap_before_each(void (*record)(uint64_t n), long stride)
 {
 	long length = 1;
@@ -163,7 +163,7 @@ static void lap_before_each(void (*record)(uint64_t n), long stride)
 		for (uint32_t i = 0; i < SLOTS + 8; i++)
 			record_pair(number++);
 	}
-	assert_true(length > 30); /* the record path was single-stepped */
+	assert_true(length > 30); /* checks that the record path was really single-stepped */
 }
 
 static void a_lap_before_any_instruction_shows_no_more_mixed_than_the_check_misses(void **state)
@@ -275,7 +275,7 @@ static bool mix_two(long first_at, long second_at)
 	pthread_t one, other;
 
 	job_start(&first, &one, first_at);
-	/* nothing is reserved yet, or the record is complete */
+	/* the first writer has reserved no slot yet, or has ended */
 	if (boot_head() == before || first.length > 0) {
 		job_finish(&first, one);
 		return false;
@@ -295,7 +295,7 @@ static void find_stores(void)
 	pthread_t thread;
 
 	watched = &ktrace_boot_slot[boot_head() % KTRACE_BOOT_SLOTS];
-	/* a value that no record has, so that each store is a change */
+	/* a value that differs from each stored value, so that each store changes the slot */
 	memset(watched, 0xa5, sizeof(*watched));
 	watched_before = *watched;
 	job_start(&whole, &thread, 1000000);

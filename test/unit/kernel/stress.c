@@ -227,7 +227,7 @@ static void rings_survive_a_storm_of_signals(void **state)
 		const struct checked_ring *checked = verified_ring(i + 1);
 
 		assert_in_range(checked->produced - slots_written[i], 1,
-				8); /* the first anchor, which may be written twice */
+				8); /* the difference is the first anchor, which may be written twice */
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
 		assert_true(checked->invalid <= 1); /* a long record that extends beyond the window */
 	}

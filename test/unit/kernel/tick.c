@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that CPU 0's heartbeats are the clock on a machine without a counter, and that the trace has the
- * frequency of the heartbeats.
+ * On a machine without a counter, the clock counts the heartbeats of CPU 0. Tests this clock, and that the
+ * trace states the heartbeats' frequency as its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -271,7 +271,7 @@ static void dumps_alternate_and_readers_see_the_newest(void **state)
 	assert_int_equal(memory[MEMORY_SIZE - 1], 2);
 	assert_int_equal(write_dump(transport, 500, 3), 400);
 	assert_int_equal(memory[0], 3);
-	assert_int_equal(memory[HALF], 0); /* the older dump, in the second half */
+	assert_int_equal(memory[HALF], 0); /* the older dump is in the second half of the memory */
 	assert_int_equal(write_dump(transport, 500, 4), 400);
 	assert_int_equal(memory[0], 3);
 	assert_int_equal(memory[HALF], 4);

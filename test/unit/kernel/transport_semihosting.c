@@ -3,12 +3,13 @@
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 
-/* A fake host: its results, and the data that it received. */
+/* A fake host: the results that it returns, and the data that it has received. */
 static struct {
 	bool present;
-	const char *line;   /* the host's command line; NULL: the request for it fails */
-	int64_t handle;	    /* result of opening a file */
-	uint64_t unwritten; /* number of bytes that a write leaves unwritten; UINT64_MAX: the write fails */
+	const char *line; /* the command line that the host returns; if NULL, the request for it fails */
+	int64_t handle;	  /* result of opening a file */
+	/* number of bytes that a write leaves unwritten; if UINT64_MAX, the write fails */
+	uint64_t unwritten;
 	unsigned calls;
 	char path[32];
 	uint64_t mode;

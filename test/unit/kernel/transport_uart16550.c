@@ -8,7 +8,8 @@
 static struct {
 	uint8_t registers[8];
 	uint8_t status, id;
-	unsigned burst, longest_burst; /* bytes since the status was last read */
+	/* first the number of bytes sent since the status was last read, then the largest such number */
+	unsigned burst, longest_burst;
 	char sent[64];
 	size_t count;
 } uart;
@@ -77,7 +78,7 @@ static void the_kernels_registers_are_restored(void **state)
 	struct ktrace_transport *transport = plug(&driver, 0x60, 0);
 
 	(void)state;
-	uart.registers[1] = 0x03; /* its interrupts are enabled */
+	uart.registers[1] = 0x03; /* the interrupts of the UART are enabled */
 	uart.registers[3] = 0x83; /* the kernel's driver was interrupted while it set the divisor */
 	assert_int_equal(transport->send(transport, "A", 1), 1);
 	assert_string_equal(fake_log(), "r8:3fb=83 w8:3fb=3 r8:3f9=3 w8:3f9=0 r8:3fa=0 "

@@ -26,8 +26,9 @@ static struct {
 static struct ktrace_virtio_console console;
 
 /*
- * A legacy device gets the page number of the queue in 32 bits, so guest memory must be at low addresses. All
- * static data of this program has the same high address bits. Without these bits, its addresses are low.
+ * A legacy device gets the page number of the queue in 32 bits, so the guest's memory must have low physical
+ * addresses. All static data of this program has the same high address bits. The test takes an address
+ * without these bits as the physical address.
  */
 #define LOW_BITS ((UINT64_C(1) << 40) - 1)
 
@@ -92,7 +93,8 @@ static uint32_t mmio_read(uint64_t address, unsigned bits)
 {
 	assert_int_equal(bits, 32);
 	if ((address - SLOTS) / STRIDE != HOME)
-		return address % STRIDE == 0 ? 0x74726976 : 0; /* an empty slot has the magic and device 0 */
+		/* an empty slot shows the magic number and device id 0 */
+		return address % STRIDE == 0 ? 0x74726976 : 0;
 	switch (address % STRIDE) {
 	case 0x00:
 		return 0x74726976;
@@ -335,7 +337,7 @@ static void pci_write(const struct ktrace_pci *pci, uint32_t address, uint32_t v
 {
 	(void)pci;
 	assert_int_equal(address, 5 << 15 | 4);
-	assert_int_equal(value, 5); /* ports and bus mastering */
+	assert_int_equal(value, 5); /* enables I/O ports and bus mastering */
 }
 
 static uint32_t port_read(uint64_t port, unsigned bits)
@@ -370,7 +372,8 @@ static void pci_devices_may_have_legacy_registers(void **state)
 	assert_int_equal(device.status, 7);
 	assert_int_equal(transport->send(transport, "bytes", 5), 5);
 	assert_memory_equal(device.sent, "bytes", 5);
-	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT); /* in use by this driver */
+	/* this driver has already set the device up */
+	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
 int main(void)

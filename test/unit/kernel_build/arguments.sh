@@ -6,8 +6,8 @@
 
 source=test/unit/kernel_build/arguments.c
 
-# refused COMMAND…: prints the names of the lines with an error. Some compilers also report the line of a
-# macro, or report it only in a note that follows.
+# refused COMMAND…: prints the names of the lines for which the command reports an error. Some compilers
+# report the line of a macro, and the line of the argument only in a note that follows.
 refused() {
 	"$@" -fsyntax-only $source 2>&1 | awk -v source="$source" '
 		/: (warning|error|fatal error): / { error = / error: / && !/ warnings? being treated/ }

@@ -12,13 +12,14 @@ libraries=$(make -s host-libraries)
 flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
 
-# called_at COMPILER LEVEL: builds everything that the sites call as one object, $tmp/called.o
+# called_at COMPILER LEVEL: builds all functions that the recording code calls, as one object: $tmp/called.o
 called_at() {
 	# shellcheck disable=SC2086
 	$1 $flags "$2" -nostdlib -r -o "$tmp/called.o" $called
 }
 
-# sites_at COMPILER "FLAGS" INPUT…: builds the code that records, links it with the inputs, and runs the test.
+# sites_at COMPILER "FLAGS" INPUT…: builds the code that records events, links it with the inputs, and runs
+# the test.
 sites_at() {
 	name="$1 $2" compiler=$1 level=$2
 	shift 2

@@ -18,7 +18,7 @@ code() {
 		grep -vE '^(nop|nopw|nopl|cs|data16)'
 }
 
-# ordered FILE PATTERN…: checks that each pattern matches a line after the match of the previous pattern
+# ordered FILE PATTERN…: checks that the patterns match lines of the file in this order
 ordered() {
 	file=$1
 	at=0
@@ -30,10 +30,10 @@ ordered() {
 	done
 }
 
-# called OBJECT: prints the functions of ktrace that it calls, one per line
+# called OBJECT: prints the functions of ktrace that the object calls, one per line
 called() { nm -u "$1" | sed -n 's/^ *U \(ktrace_.*\)/\1/p'; }
 
-# events_in OBJECT: prints the number of sections of events
+# events_in OBJECT: prints how many sections of the object contain events
 events_in() {
 	readelf -SW "$1" >"$tmp/sections"
 	grep -q '\.text' "$tmp/sections" || { echo "no sections in $1"; return; }
@@ -110,7 +110,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# The hooks of process traces: in a process that is not traced, only a load and a branch.
+# Hooks of process traces: if the process is not traced, a hook executes only a load and a branch.
 proc=test/unit/kernel_build/proc.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -126,8 +126,8 @@ for compiler in gcc clang; do
 	done
 done
 
-# The hooks of hardware trace: in a thread that is not traced, only a load and a branch. If left out, they
-# have no code.
+# Hooks of hardware trace: if the thread is not traced, a hook executes only a load and a branch. If the hooks
+# are left out, they have no code.
 hwt=test/unit/kernel_build/hwt.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do

@@ -32,14 +32,14 @@ objdump_of() { # arch
 warnings='-Wall -Wextra -Werror -Wshadow -Wundef -Wvla'
 c_warnings="$warnings -Wstrict-prototypes -Wmissing-prototypes"
 
-# compile COMPILER ARCH SOURCE OBJECT FLAGS…
+# compile COMPILER ARCH SOURCE OBJECT FLAGS…: compiles the source into the object
 compile() {
 	compile_compiler=$1 compile_arch=$2 compile_source=$3 compile_object=$4
 	shift 4
 	read_sources "$compile_compiler" "$compile_arch" "$@" -c "$compile_source" -o "$compile_object"
 }
 
-# read_sources COMPILER ARCH WORD…: the words are flags and sources.
+# read_sources COMPILER ARCH WORD…: runs the compiler on the words, which are flags and sources.
 read_sources() {
 	read_command=$(compiler_of "$1" "$2") read_arch=$2
 	shift 2

@@ -9,13 +9,13 @@ folder=test/unit/cxx
 core="$(make -s ktrace-sources) kernel/core/dump.c"
 includes='-Iinclude -Ikernel/arch/x86_64'
 
-# shown TRACE: prints the events of the trace, ordered by file and line, with the values that each recorded
+# shown TRACE: prints the events of the trace, ordered by file and line, each with its recorded values
 shown() {
 	build/bin/ktrace show "$1" 2>>"$tmp/err" | sed 's/^.*PID=0 *//; s/0x[0-9a-f]\{6,\}/ADDRESS/' |
 		sed 's/^text\.line[0-9]* */text /; s/^cxx.header */cxx.header /'
 }
 
-# build COMPILER NAME "FLAGS" "LINK FLAGS"
+# build COMPILER NAME "FLAGS" "LINK FLAGS": builds the C++ test program
 build() {
 	compiler=$1 name="$1 $3 $4"
 	# shellcheck disable=SC2086
@@ -29,9 +29,9 @@ build() {
 	check "$name: runs" sh -c "'$tmp/program' >'$tmp/trace' 2>'$tmp/rows'"
 	shown "$tmp/trace" >"$tmp/shown"
 	same "$name: every event is shown" $folder/expected.txt "$tmp/shown"
-	# Compilers assign different lines to an event that spans several lines, and not all of them keep the
-	# descriptor in a function that is not called. An event that a header declares belongs to each file
-	# that includes it.
+	# If an event spans several lines, compilers differ in which line they assign to it. Some compilers
+	# drop the descriptor of an event in a function that is not called. An event that a header declares
+	# belongs to each file that includes it.
 	grep '^\(first\|second\|shared\)\.' "$tmp/rows" | grep -v 'never called' | LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/counted"
 	same "$name: each event has one row" $folder/rows.txt "$tmp/counted"
 }
@@ -55,7 +55,8 @@ for compiler in g++ clang++; do
 	fi
 done
 
-# refused NAME FLAGS: checks that neither compiler accepts the source on stdin, whose descriptor would be lost
+# refused NAME FLAGS: checks that both compilers reject the source on stdin, because its event descriptor
+# would be lost
 refused() {
 	cat >"$tmp/source.cc"
 	for compiler in g++ clang++; do

@@ -61,7 +61,7 @@ int hwt_calls(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *process
 }
 #endif
 
-/* The code of a hook for a thread that is not traced. */
+/* This function shows the code that a hook executes if the thread is not traced. */
 void hwt_untraced(struct ktrace_hwt_thread *thread)
 {
 	ktrace_hwt_switch_in(thread);

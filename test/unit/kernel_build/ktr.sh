@@ -9,7 +9,7 @@ folder=test/unit/kernel/ktr
 # events FILE: prints the number of event descriptors
 events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
 
-# expect NAME COMPILER ARCH ROWS FLAGS…: checks the number of event descriptors in all files together
+# expect NAME COMPILER ARCH ROWS FLAGS…: checks how many event descriptors all files together have
 expect() {
 	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4
 	shift 4
@@ -27,8 +27,8 @@ expect() {
 # places FILE: prints the number of place descriptors
 places() { nm "$1" | grep -cE ' [dD] .*ktrace_event_[a-z_]+_place(\.[0-9]+)?$'; }
 
-# Each place has one descriptor, in all kinds of functions, on a line with other places, and in a macro, a
-# switch or an unrolled loop.
+# Each place must have exactly one descriptor: in all kinds of functions, if other places are on the same
+# line, and in a macro, a switch or an unrolled loop.
 cat >"$tmp/places.c" <<'E'
 #define KTR 1
 #define KTR_PLACES 1
@@ -62,7 +62,7 @@ void places(int a)
 }
 E
 
-# expect_places NAME COMPILER ARCH FLAGS…
+# expect_places NAME COMPILER ARCH FLAGS…: checks the number of place descriptors
 expect_places() {
 	name="$3 $2: $1" compiler=$2 arch=$3
 	shift 3

@@ -17,7 +17,7 @@
 #define used		  __attribute__((__used__))
 #define visibility(kind)  __attribute__((__visibility__(kind)))
 
-/* Helpers that most kernels have. */
+/* Helper macros that most kernels define. */
 #define ARRAY_SIZE(array)		    (sizeof(array) / sizeof((array)[0]))
 #define BIT(n)				    (1ul << (n))
 #define likely(x)			    __builtin_expect(!!(x), 1)

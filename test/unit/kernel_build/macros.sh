@@ -6,15 +6,15 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# refused COMPILER ARCH SOURCE OBJECT FLAGS…
+# refused COMPILER ARCH SOURCE OBJECT FLAGS…: checks that the source does not compile
 refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
 
 macros=test/unit/kernel_build/macros.h
 variables=test/unit/kernel_build/variables.h
 
-# reads_all COMPILER ARCH: checks that all $sources compile. The clang command starts a process for each
-# source; the compiler itself ("-cc1"), with the flags of that command, reads all of them in a third of the
-# time.
+# reads_all COMPILER ARCH: checks that all $sources compile. The clang command would start a process for each
+# source. So clang's inner compiler ("-cc1") is called with the same flags: it reads all sources in a third of
+# the time.
 reads_all() {
 	# shellcheck disable=SC2086
 	case $1 in

@@ -5,10 +5,10 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# listing ARCH OBJECT: prints address, bytes and text of its instructions
+# listing ARCH OBJECT: prints address, bytes and text of the object's instructions
 listing() { $(objdump_of "$1") -d -w "$2" | sed -n 's/^ *\([0-9a-f]*\):\t/\1\t/p'; }
 
-# After each marker there must be a store of a byte, on the same page.
+# The instruction after each marker must be a store of a byte, on the same page of code.
 followed() { # ARCH LISTING
 	awk -F'\t' -v arch="$1" '
 		BEGIN {

@@ -8,7 +8,8 @@
 . test/unit/kernel_build/common.sh
 
 samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
-# Sources whose functions run on the stack of the recording code, and the largest possible events.
+# These sources must have small stack frames: their functions run on the stack of the code that records, and
+# large.c has the largest possible events.
 recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
 for arch in x86_64 aarch64 riscv64; do
 	eval "recording_$arch=\"$recording $(make -s "ktrace-hwt-sources-$arch")\" dumping_$arch=\"$(make -s "transport-sources-$arch")\""
@@ -56,7 +57,7 @@ plain='-fno-pie -no-pie'
 pie='-fPIE -static-pie -Wl,--no-dynamic-linker'
 sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 
-# wanted ARCH COMPILER: prints a line with the flags for each build
+# wanted ARCH COMPILER: prints one line for each build: its flags
 wanted() {
 	case $1-$2 in
 	*-gcc) echo "-O0 $frames $plain" ;;

@@ -48,7 +48,7 @@ int proc_calls(struct ktrace_proc *process, struct ktrace_proc_thread *thread, s
 	return error;
 }
 
-/* The code of a hook in a process that is not traced. */
+/* This function shows the code that a hook executes if the process is not traced. */
 void untraced(struct ktrace_proc *process, struct ktrace_proc_thread *thread, const uint64_t *args)
 {
 	ktrace_proc_syscall(process, thread, 1, 6, args);

@@ -53,8 +53,8 @@ void site(int a);
 void site(int a) { KTRACE_TEXT("%s", a); }
 END
 
-# named NAME MESSAGE: checks that the first error of each compiler has this message, for a mistake in a
-# declaration on stdin
+# named NAME MESSAGE: checks a wrong declaration on stdin: the first error that each compiler reports must
+# have this message
 named() {
 	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
 	for compiler in 'gcc -std=c11' 'clang -std=c11' 'g++ -x c++ -std=c++17' 'clang++ -x c++ -std=c++17'; do

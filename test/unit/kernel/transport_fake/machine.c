@@ -33,7 +33,10 @@ unsigned fake_reads(void)
 	return reads;
 }
 
-/* Accesses that do not fit into the log are not logged. Tests of endless polls check only counts. */
+/*
+ * Accesses that do not fit into the log are not logged. Tests of endless polls check only the number of
+ * reads.
+ */
 static void note(const char *format, ...)
 {
 	va_list arguments;

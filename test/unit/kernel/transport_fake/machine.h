@@ -9,7 +9,7 @@
 #include "ktrace/transport.h"
 
 struct fake_device {
-	/* NULL: reads return all ones, as on an empty bus */
+	/* function that returns the result of a read; if NULL, reads return all ones, as on an empty bus */
 	uint32_t (*read)(uint64_t address, unsigned bits);
 	void (*write)(uint64_t address, unsigned bits, uint32_t value); /* NULL: ignored */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The port of a kernel with a per-CPU area, to check the generated code. */
+/* The port of a kernel with a per-CPU area. Build tests use it to check the generated code. */
 #ifndef TEST_KTRACE_PORT_H
 #define TEST_KTRACE_PORT_H
 
