@@ -9,14 +9,16 @@ endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
-# Output folder of the user programs. A kernel with other events or clocks may reuse the programs of another build.
+# Output folder of the user programs. A demo kernel that differs only in its events or clocks may use the user
+# programs of another build.
 DEMO_USER_OUT ?= $(DEMO_OUT)
 
-# The portable kernel, for every architecture.
+# Sources of the portable kernel, the same for every architecture.
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c demo/kern/bug/*.c))
 
-# The initial contents of the file system: $(DEMO_USER_OUT)/<arch>/root, packed into an archive that is linked into the
-# kernel. Makefiles that add files there must name them in DEMO_ROOT_<arch> before the rules below are read.
+# The initial contents of the file system: $(DEMO_USER_OUT)/<arch>/root, packed into an archive that is linked
+# into the kernel. A makefile that adds files to root must list them in DEMO_ROOT_<arch>, and must be included
+# before the rules below.
 DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
@@ -25,20 +27,21 @@ DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
-# FEATURES=ktrace-sched,ktrace-net compiles in only these groups of events. ktrace alone means all groups, like
-# ktrace-all; together with groups it has no effect.
+# FEATURES=ktrace-sched,ktrace-net compiles only these groups of events into the kernel. The word ktrace alone
+# means all groups, like ktrace-all. Next to names of groups, the word ktrace has no effect.
 FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
-# The known groups: the groups of events declared in the demo, and the groups of the library's facts.
+# Names of all groups: those of the events that the demo declares, and those of the events in ktrace/facts.h.
 ifneq ($(DEMO_FEATURES),ktrace-all)
 DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_ROW[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
 	sed 's/.*[^a-z0-9_]//') $(DEMO_FACT_GROUPS) text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
 ifneq ($(DEMO_UNKNOWN),)
-# $(call demo_near,<name>): the groups with the most similar names. $(call demo_mean,<names>): "did you mean <names>?"
+# $(call demo_near,<name>): the groups whose names are most similar to <name>. $(call demo_mean,<names>): "did
+# you mean <names>?"
 demo_near = $(shell printf '%s\n' $(DEMO_GROUPS:%=ktrace-%) | awk -v wanted='$(1)' -v prefix=ktrace- -f scripts/suggest.awk)
 demo_mean = $(if $(1),; did you mean $(1)?,.)
 $(error FEATURES: $(foreach name,$(DEMO_UNKNOWN),$(name): no such group of events$(call demo_mean,$(call demo_near,$(name)))) \
@@ -48,13 +51,13 @@ endif
 DEMO_FEATURE_FLAGS := $(if $(filter ktrace-all,$(DEMO_FEATURES)),, \
 	-DKTRACE_SELECT=1 $(patsubst ktrace-%,-DKTRACE_WITH_%=1,$(DEMO_FEATURES)))
 
-# DEMO_CLOCK_SKEW=MICROSECONDS,PPM makes the CPUs' clocks differ: see demo/skew.
+# DEMO_CLOCK_SKEW=MICROSECONDS,PPM gives each CPU a different clock, as demo/skew describes.
 DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
 
-# Per architecture: compiler, sources of demo/arch/<arch> (all of them), flags.
+# For each architecture: compiler and flags.
 DEMO_CC_x86_64 ?= gcc
 DEMO_CFLAGS_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
 DEMO_LDFLAGS_x86_64 := -m64
@@ -63,14 +66,14 @@ DEMO_CC_aarch64 ?= aarch64-linux-gnu-gcc
 DEMO_CFLAGS_aarch64 := -mgeneral-regs-only -mno-outline-atomics -mstrict-align
 DEMO_LDFLAGS_aarch64 :=
 
-# Since the ISA manual of 2019, gcc and binutils need the CSR extension in -march, which clang 14 rejects. So gcc uses
-# the older manual.
+# Since the ISA manual of 2019, gcc and binutils need the CSR extension in -march, but clang 14 rejects it. So
+# gcc uses the older manual (-misa-spec=2.2).
 DEMO_CC_riscv64 ?= riscv64-linux-gnu-gcc
 DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
 	$(if $(findstring clang,$(DEMO_CC_riscv64)),,-misa-spec=2.2)
 DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 
-# For each architecture: directories of demo/arch with sources that it shares with others.
+# For each architecture: folders of demo/arch with sources that several architectures share.
 DEMO_SHARED_aarch64 := virt
 DEMO_SHARED_riscv64 := virt
 
@@ -103,7 +106,7 @@ $(DEMO_USER_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
 
 $(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_USER_OUT)/$(1)/root.tar
 
-# The file "flags" changes when the compiler or its flags change.
+# The file "flags" contains the compile command. It is rewritten only if the command has changed.
 $(DEMO_OUT)/$(1)/flags: demo-always
 	@mkdir -p $$(@D)
 	@echo '$$(DEMO_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(DEMO_COMPILE_$(1))' > $$@

@@ -58,8 +58,8 @@ static inline void arch_irq_disable(void)
 }
 
 /*
- * Turns interrupts off. Returns whether they were on, for arch_irq_restore. `place` is reported to the tracer
- * as the code that turned them off.
+ * Turns interrupts off. Returns true if they were on; pass the result to arch_irq_restore. `place` is
+ * reported to the tracer as the code that turned them off.
  */
 static inline bool arch_irq_save_at(uintptr_t place)
 {
@@ -89,30 +89,30 @@ static inline void arch_irq_restore(bool on)
 
 /* ---- Supplied by the architecture -------------------------------------------------------------- */
 
-/* A range of unused RAM: it does not contain the image, the boot stack or firmware tables. */
+/* A range of unused RAM. It does not contain the kernel image, the boot stack or firmware tables. */
 struct memory_range {
 	uintptr_t base; /* page-aligned */
-	size_t size;	/* bytes, a multiple of PAGE_SIZE */
+	size_t size;	/* size in bytes, a multiple of PAGE_SIZE */
 };
 
 /*
- * Initializes console, traps, interrupt controller and clock frequency. Interrupts remain off. kmain calls it
- * first, on the boot CPU only.
+ * Initializes console, traps, interrupt controller and clock frequency. Interrupts remain off. Called only on
+ * the boot CPU, by kmain, as its first call.
  */
 void arch_init(void);
 
 /*
- * Returns the boot loader's command line, NUL-terminated, never NULL. Valid from the first instruction of
- * kmain, for ever.
+ * Returns the boot loader's command line, NUL-terminated, never NULL. May be called from the first
+ * instruction of kmain on; the string remains valid.
  */
 const char *arch_boot_args(void);
 
-/* Fills in at most max ranges of free RAM, at least 16 MiB in total. Returns the number of ranges. */
+/* Stores ranges of free RAM, at most `max`, and returns their number. Their total size is at least 16 MiB. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max);
 
 /*
- * Console: polled; usable in any context after arch_init. The caller serializes the calls. getc returns -1 if
- * no character is waiting.
+ * Console, without interrupts. Usable in any context after arch_init, but the caller must serialize the
+ * calls. getc returns -1 if no character is waiting.
  */
 void arch_console_putc(char c);
 int arch_console_getc(void);
@@ -122,11 +122,10 @@ unsigned arch_cpu_count(void);
 
 /*
  * Starts a CPU: fills in cpu->hardware_id and makes the CPU run its entry code. The entry code initializes
- * the CPU, as arch_init did for the boot CPU, and calls cpu_main on the stack of cpu->idle with interrupts
- * off.
- * Returns without waiting; false if the machine refused.
- * The caller waits for cpu->online before it starts another CPU, so static variables may pass the CPU's area
- * and stack to the entry code.
+ * the CPU, as arch_init does for the boot CPU, and calls cpu_main on the stack of cpu->idle with interrupts
+ * off. Returns true without waiting for that, or false if the machine refuses to start the CPU. The caller
+ * waits for cpu->online before it starts another CPU, so the implementation may use static variables to pass
+ * the CPU's area and stack to the entry code.
  */
 bool arch_cpu_start(struct cpu *cpu);
 
@@ -140,16 +139,16 @@ void arch_timer_stop(void);
 uint64_t arch_clock_hz(void);
 
 /*
- * Interrupts a CPU, which may be this one: interrupt(IRQ_IPI, …) runs there. cpu->ipi_pending contains the
- * reasons.
+ * Interrupts a CPU, which may be this one: interrupt(IRQ_IPI, …) runs there. The caller has set the reasons
+ * in cpu->ipi_pending.
  */
 void arch_ipi_send(const struct cpu *cpu);
 
 /*
  * Interrupts a CPU, which may be this one, with a second vector: interrupt(IRQ_DOORBELL, …) runs there.
  * Unlike the timer and IPIs, this interrupt stays active in the controller until that CPU calls
- * arch_doorbell_end(). Until then the CPU gets no interrupt of the same or a lower priority. (RISC-V's
- * software interrupts have no controller that waits for the end.)
+ * arch_doorbell_end(). Until then that CPU gets no interrupt of the same or a lower priority. On RISC-V,
+ * arch_doorbell_end() does nothing, and interrupts are not held back.
  */
 void arch_doorbell_ring(const struct cpu *cpu);
 void arch_doorbell_end(void);
@@ -161,24 +160,27 @@ void arch_doorbell_end(void);
 bool arch_nmi_send(const struct cpu *cpu);
 
 /*
- * Waits for an interrupt (a pending one counts), lets it be handled, and returns with interrupts off.
- * Requires: interrupts off, and nothing to run on this CPU.
+ * Waits for an interrupt, handles it, and returns with interrupts off. Does not wait if an interrupt is
+ * already pending. Requires: interrupts off, and no thread is runnable on this CPU.
  */
 void arch_idle(void);
 
 /* Stops this CPU for ever, with interrupts off. */
 _Noreturn void arch_halt(void);
 
-/* Ends the machine. The exit status (0 to 127) is passed on if the machine can report one. */
+/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine has a way to do so. */
 _Noreturn void arch_exit(int status);
 
-/* Resets the machine: by a triple fault on x86, by the platform's reset elsewhere. */
+/*
+ * Resets the machine: by a triple fault on x86, by the machine's reset device or firmware on other
+ * architectures.
+ */
 _Noreturn void arch_reset(void);
 
 /*
- * Saves the callee-saved registers on the current stack and the stack pointer in *save, then continues with
- * the stack pointer `next`, which an earlier arch_switch or arch_thread_frame saved. Requires: interrupts
- * off.
+ * Saves the callee-saved registers on the current stack, and the stack pointer in *save. Then continues on
+ * the stack of another thread. `next` is that thread's stack pointer: the value that arch_switch saved for
+ * it, or that arch_thread_frame returned. Requires: interrupts off.
  */
 void arch_switch(uintptr_t *save, uintptr_t next);
 
@@ -187,9 +189,9 @@ uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
 
 /*
  * arch_map maps a page of the window to a page of RAM, for all CPUs, and returns false if there is no memory.
- * arch_unmap removes the mapping and returns the page that was mapped, or 0. Neither flushes the TLBs of
- * other CPUs: the caller runs arch_tlb_flush on each. Page tables come from page_alloc (page.h) and are never
- * freed. The caller serializes the calls.
+ * arch_unmap removes the mapping and returns the page that was mapped, or 0. Neither function flushes the
+ * TLBs of other CPUs: the caller must run arch_tlb_flush on each CPU. Page tables come from page_alloc
+ * (page.h) and are never freed. The caller serializes the calls.
  */
 bool arch_is_mapped(uintptr_t address);
 bool arch_map(uintptr_t address, uintptr_t page);
@@ -197,20 +199,20 @@ uintptr_t arch_unmap(uintptr_t address);
 void arch_tlb_flush(uintptr_t address);
 
 /*
- * Returns the transport with that name (ktrace/transport.h) for a device of this machine, or NULL if there is
- * none. `path` is used by transports that write a file of the host.
+ * Returns ktrace's transport with that name (ktrace/transport.h), using a device of this machine, or NULL if
+ * there is none. `path` is for transports that write a file of the host.
  */
 struct ktrace_transport *arch_transport(const char *name, const char *path);
 
 /*
- * Creates the nth driver of hardware that traces branches in this type of CPU, for ktrace_hwt_add() to probe.
- * Returns NULL if ktrace has no more drivers. The interrupt of the hardware goes to ktrace_hwt_interrupt()
- * and then to interrupt(IRQ_TRACE_UNIT, …). May be called once for each n.
+ * Creates the nth driver for hardware that traces branches in this type of CPU. ktrace_hwt_add() then checks
+ * whether the hardware exists. Returns NULL if ktrace has no more drivers. The interrupt of the hardware goes
+ * to ktrace_hwt_interrupt() and then to interrupt(IRQ_TRACE_UNIT, …). May be called once for each n.
  */
 #define ARCH_TRACE_UNITS_MAX 2
 struct ktrace_hwt_backend *arch_trace_unit(unsigned n);
 
-/* From the linker script: the ELF note with the build id. Both addresses are equal if there is none. */
+/* From the linker script: the ELF note with the build id. If there is no note, both addresses are equal. */
 extern const char build_id_note[], build_id_note_end[];
 
 /* ---- Called by the architecture ---------------------------------------------------------------- */
@@ -231,15 +233,15 @@ enum irq {
 };
 
 /*
- * Reports that the interrupt was acknowledged to the controller. Called before interrupt(), which may return
- * late.
+ * Reports that the interrupt has been acknowledged to the controller. Called before interrupt(), because
+ * interrupt() may switch threads and return much later.
  */
 void interrupt_ended(enum irq irq);
 
 /*
- * Handles an interrupt taken at instruction ip. It was already acknowledged to the controller, except
- * IRQ_DOORBELL. Requires: interrupts off; they remain off. May switch to another thread and so return late,
- * on the same stack but perhaps on another CPU.
+ * Handles an interrupt that was taken at instruction ip. The architecture has already acknowledged the
+ * interrupt to the controller, except IRQ_DOORBELL. Requires: interrupts off; they are off on return as well.
+ * May switch to another thread, and then returns much later, on the same stack but perhaps on another CPU.
  */
 void interrupt(enum irq irq, uintptr_t ip);
 
@@ -256,9 +258,9 @@ enum fault_flags {
 };
 
 /*
- * Handles a page fault at instruction ip. Returns if the access can be repeated; otherwise panics. Requires:
- * interrupts off. If the fetch of the instruction failed (FAULT_EXECUTE), `caller` is the return address of
- * the call that led there.
+ * Handles a page fault at instruction ip. Returns if the instruction can be repeated; otherwise panics.
+ * Requires: interrupts off. If the fetch of the instruction failed (FAULT_EXECUTE), `caller` is the return
+ * address of the call that led there.
  */
 void page_fault(uintptr_t address, uintptr_t ip, unsigned flags, uintptr_t caller);
 

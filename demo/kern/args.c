@@ -13,7 +13,7 @@ static const char *match_key(const char *at, const char *key)
 	return !*key && *at == '=' ? at + 1 : NULL;
 }
 
-/* Returns the values of the next word with this key, or NULL if there is no such word. */
+/* Returns the values of the next word KEY=VALUE… with this key, or NULL if there is no further one. */
 static const char *find_word(const char *at, const char *key)
 {
 	while (*at) {
@@ -61,7 +61,9 @@ bool arg_has(const char *key, const char *value)
 	return false;
 }
 
-/* Returns false if the text is not a number of 64 bits. */
+/*
+ * Parses a number, see arg_number(). Returns false if the text is not a number, or does not fit in 64 bits.
+ */
 static bool parse_number(const char *text, uint64_t *number)
 {
 	unsigned shift = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Boot arguments: words KEY=VALUE[,VALUE…] separated by blanks. If a key is given several times, its values
- * are joined. The arguments are read from the boot loader's string, so they are usable from the first
- * instruction of kmain.
+ * are joined. The functions read the boot loader's string directly, so they work from the first instruction
+ * of kmain on.
  */
 #ifndef DEMO_ARGS_H
 #define DEMO_ARGS_H

@@ -19,11 +19,17 @@ void print_backtrace(int count)
 	static const struct ktrace_console console = { .write = put };
 
 	ktrace_console_backtrace(&console, count);
-	/* Prevents a tail call: the library omits the frame of its caller, which must be this function. */
+	/*
+	 * Prevents a tail call: ktrace_console_backtrace() omits its caller's frame, and the caller must be
+	 * this function.
+	 */
 	__asm__ volatile("");
 }
 
-/* Returns the end of the current thread's stack. For boot and NMI stacks it returns 0: unknown. */
+/*
+ * Returns the end of the current thread's stack, or 0 if `here` is not on that stack (but on a boot or NMI
+ * stack).
+ */
 uintptr_t trace_stack_end(uintptr_t here)
 {
 	const struct thread *self = arch_this_cpu()->current;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Time in nanoseconds, computed from the architecture's counter. Any context. */
+/* Time in nanoseconds, computed from arch_clock(). Usable in any context. */
 #ifndef DEMO_CLOCK_H
 #define DEMO_CLOCK_H
 

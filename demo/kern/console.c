@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The console as a file. Typed characters form a line that can be edited until Enter is typed; then the line
- * moves to a buffer from which readers take it. The console has no interrupt: the timer tick polls for typed
- * characters.
+ * is moved to a buffer, from which programs read it. The console has no interrupt: the timer tick polls for
+ * typed characters.
  */
 #include "arch.h"
 #include "debugger.h"
@@ -10,8 +10,8 @@
 #include "process.h"
 
 #define LINE_SIZE  256
-#define READY_SIZE 1024 /* capacity in bytes for finished lines that have not been read yet */
-#define EARLY_SIZE 64	/* capacity for characters typed before the first read */
+#define READY_SIZE 1024 /* capacity, in bytes, of the buffer for finished lines that have not been read yet */
+#define EARLY_SIZE 64	/* capacity of the buffer for characters typed before the console is first read */
 #define AT_ONCE	   64	/* maximum number of characters handled in one tick */
 #define CHUNK	   128
 
@@ -23,20 +23,20 @@ enum {
 	RUBOUT = 0x7f,
 };
 
-/* The queue's lock guards the variables below. */
+/* The lock of the wait queue `typed` guards the variables below. */
 static struct wait_queue typed = DEVICE_QUEUE("console input");
 static char line[LINE_SIZE];
 static size_t line_length;
-static char ready[READY_SIZE]; /* whole lines, each ending in '\n' or END_OF_FILE */
+static char ready[READY_SIZE]; /* whole lines, each of which ends with '\n' or END_OF_FILE */
 static size_t ready_put, ready_taken;
-/* True after the first read of the console. Before that, typed characters are stored but not shown. */
+/* True after a program has first read the console. Before that, typed characters are stored but not shown. */
 static bool is_open;
 static char early[EARLY_SIZE];
 static size_t early_length;
 
 /* ---- Typing ------------------------------------------------------------------------------------ */
 
-/* Moves the line to the buffer; drops the line if it does not fit. */
+/* Moves the finished line to the buffer `ready`. If it does not fit, drops it. */
 static void finish_line(char end)
 {
 	if (READY_SIZE - (ready_put - ready_taken) > line_length) {
@@ -84,7 +84,7 @@ static void type(char c)
 	}
 }
 
-/* Handles a character after the first read of the console. */
+/* Handles a typed character. Called only after a program has first read the console. */
 static void take_typed(char c)
 {
 	bool irq_on = spin_lock(&typed.lock);
@@ -117,8 +117,8 @@ void console_tick(void)
 /* ---- Reading and writing ----------------------------------------------------------------------- */
 
 /*
- * Takes at most size characters of one line. An END_OF_FILE ends the line and is not stored. Requires: lock
- * held.
+ * Takes at most `size` characters from the buffer, up to the end of a line. Ctrl-D (END_OF_FILE) ends the
+ * line, too, but is not stored. Requires: the lock of `typed` held.
  */
 static size_t take_line(char *to, size_t size)
 {

@@ -17,7 +17,7 @@ KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsig
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
-static bool all_started; /* true: cpu_count is final */
+static bool all_started; /* true: cpu_count will not change any more */
 
 static void set_up(struct cpu *cpu, uint32_t id)
 {
@@ -39,7 +39,8 @@ static void set_up(struct cpu *cpu, uint32_t id)
 void cpu_init(void)
 {
 	set_up(&cpus[0], 0);
-	ktrace_thread_stack(cpus[0].idle->id, NULL, NULL); /* the idle thread continues on the boot stack */
+	/* The boot CPU's idle thread keeps the boot stack. */
+	ktrace_thread_stack(cpus[0].idle->id, NULL, NULL);
 	cpus[0].online = true;
 }
 
@@ -66,7 +67,7 @@ void cpu_start_others(void)
 	if (wanted > CPU_MAX)
 		wanted = CPU_MAX;
 
-	/* CPU numbers are dense: after the first CPU that does not start, no other CPU is started. */
+	/* CPU numbers have no gaps: if a CPU does not start, no further CPUs are started. */
 	while (cpu_count < wanted) {
 		set_up(&cpus[cpu_count], cpu_count);
 		if (!start(&cpus[cpu_count])) {
@@ -78,7 +79,9 @@ void cpu_start_others(void)
 	__atomic_store_n(&all_started, true, __ATOMIC_RELEASE);
 }
 
-/* Waits until cpu_count includes this CPU. A CPU that starts too late to be counted stops here for ever. */
+/*
+ * Waits until cpu_count includes this CPU. If this CPU has started too late to be counted, halts it for ever.
+ */
 static void wait_to_be_counted(const struct cpu *self)
 {
 	bool over, counted;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The per-CPU area. Each CPU owns its entry and finds it with arch_this_cpu(). If other CPUs may access a
- * field, its comment states that. The first five fields have fixed offsets, which assembly and the tracer's
- * hooks use.
+ * The per-CPU area. Each CPU has an entry of cpus[] and finds it with arch_this_cpu(). Other CPUs may access
+ * only the fields whose comments state that. The first five fields have fixed offsets, which assembly and the
+ * tracer's hooks use.
  */
 #ifndef DEMO_CPU_H
 #define DEMO_CPU_H
@@ -21,35 +21,35 @@ struct timer;
 struct run_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
-	unsigned length; /* number of threads; a CPU may read an estimate without the lock */
+	unsigned length; /* number of queued threads; any CPU may read it without the lock, as an estimate */
 };
 
 struct cpu {
 	struct cpu *self;
 	uint64_t trace_reserve; /* reserve word of ktrace: selects the next slot of this CPU's ring */
-	/* The tracer's word: id of the running thread, and the context (thread, interrupt, NMI). */
+	/* Word for ktrace: the id of the running thread, and the kind of context (thread, interrupt, NMI). */
 	uint32_t trace_context;
 
-	uint32_t id; /* dense, the index in cpus[] */
-	/* Words used by the architecture's code that enters the kernel from user mode. */
+	uint32_t id; /* index of this entry in cpus[]; CPU numbers have no gaps */
+	/* Two words for the architecture's code that enters the kernel from user mode. */
 	uintptr_t entry[2];
-	uint64_t hardware_id; /* APIC id, MPIDR, hart */
+	uint64_t hardware_id; /* number by which the hardware identifies the CPU: APIC id, MPIDR or hart id */
 	/*
 	 * The CPU has started, and no panic has stopped it. The CPU itself sets this field; all CPUs read it
 	 * (acquire).
 	 */
 	bool online;
 
-	struct thread *current;	 /* the running thread; never NULL once online */
+	struct thread *current;	 /* the running thread; not NULL while the CPU is online */
 	struct thread *idle;	 /* runs when no other thread is runnable */
-	struct thread *previous; /* the thread that ran before the current switch */
+	struct thread *previous; /* during a switch and shortly after it: the thread that ran before */
 	struct timer_list {
 		struct spinlock lock;
-		struct timer *first; /* timed sleeps begun on this CPU, earliest first */
+		struct timer *first; /* timers of sleeps that began on this CPU, sorted by their times */
 	} timers;		     /* accessed by any CPU, under its lock; only this CPU adds timers */
-	uint32_t spinlocks;	     /* number of spinlocks held; accessed by this CPU only */
-	bool ticks;		     /* the timer is on; written by this CPU only */
-	/* True: switch threads at the end of the interrupt; accessed by this CPU only. */
+	uint32_t spinlocks;	     /* number of spinlocks that this CPU holds; accessed by this CPU only */
+	bool ticks;		     /* true: the timer tick is on; written by this CPU only */
+	/* True: the CPU must switch threads at the end of the interrupt. Accessed by this CPU only. */
 	bool need_resched;
 	struct run_queue queue; /* accessed by any CPU, under its lock */
 
@@ -65,12 +65,15 @@ extern struct cpu cpus[CPU_MAX];
 extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have started */
 
 /*
- * Initializes the boot CPU's entry of cpus[]; its idle thread is the code that is running. Requires: no
+ * Initializes the boot CPU's entry of cpus[]; the code that is running becomes the idle thread. Requires: no
  * thread has been created yet.
  */
 void cpu_init(void);
 
-/* Starts the other CPUs, one after another, up to CPU_MAX or the boot argument cpus=. */
+/*
+ * Starts the other CPUs, one after another. Their number is limited by CPU_MAX and by the boot argument
+ * cpus=.
+ */
 void cpu_start_others(void);
 
 #endif

@@ -24,7 +24,7 @@ bool credentials_may_signal(const struct credentials *who, const struct credenti
 	       who->effective_uid == target->uid || who->effective_uid == target->saved_uid;
 }
 
-/* Pointers to the real, effective and saved id, either of the user or of the group. */
+/* Pointers to the three ids of a process: either its user ids or its group ids. */
 struct ids {
 	uint32_t *real, *effective, *saved;
 };

@@ -14,7 +14,7 @@
 
 #define LINE_SIZE     80
 #define HEARTBEAT_NS  (10 * NS_PER_MS)
-#define BACKTRACE_MAX 1000 /* larger counts mean: no limit */
+#define BACKTRACE_MAX 1000 /* a larger COUNT means: no limit */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
 
@@ -24,8 +24,8 @@ static bool is_leaving;
 /* ---- Keys -------------------------------------------------------------------------------------- */
 
 /*
- * Called while waiting for a key: answers IPIs, because other CPUs wait for the answers, and updates the
- * heartbeat, which the host checks.
+ * Called repeatedly while the prompt waits for a key. Handles IPIs, because other CPUs wait for the answers,
+ * and updates the heartbeat, because the host checks it.
  */
 static void handle_while_waiting(void)
 {
@@ -166,7 +166,7 @@ static void help(const char *unused);
 
 static const struct command {
 	const char *name, *help;
-	void (*run)(const char *arguments); /* arguments: the text after the name */
+	void (*run)(const char *arguments); /* `arguments` is the text after the command's name */
 } commands[] = {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
 	{ "show settings", "the settings of ktrace: show settings[/a] [PREFIX]", show_settings },
@@ -187,7 +187,10 @@ static void help(const char *unused)
 		kprintf("%-14s %s\n", commands[i].name, commands[i].help);
 }
 
-/* Returns the text after the command's name and blanks, or NULL if the line contains another command. */
+/*
+ * If the line begins with the command's name, returns the text after the name and the blanks that follow it;
+ * otherwise NULL.
+ */
 static const char *arguments_of(const struct command *command, const char *line)
 {
 	for (const char *name = command->name; *name; name++, line++)

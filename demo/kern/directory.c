@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Directories: files that contain struct abi_dirent entries, in no order. An entry with inode number 0 is
- * free.
+ * Directories: files that consist of struct abi_dirent entries, in no particular order. An entry whose inode
+ * number is 0 is free.
  */
 #include "ramfs.h"
 #include "string.h"
@@ -43,7 +43,7 @@ int directory_add(struct inode *directory, const char *name, size_t length, stru
 		at += ENTRY_SIZE;
 	entry = (struct abi_dirent){ .ino = inode->number };
 	memcpy(entry.name, name, length);
-	/* An entry does not cross a page boundary, so it is written completely or not at all. */
+	/* An entry never crosses a page boundary, so the write is complete or has no effect. */
 	return ramfs_write(directory, &entry, at, ENTRY_SIZE) < 0 ? -ENOSPC : 0;
 }
 

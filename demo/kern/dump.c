@@ -9,7 +9,10 @@
 #define NAME_MAX 16
 #define PATH_MAX 256
 
-/* Path of the output file on the host, for transports that write a file; empty: the host chooses the path. */
+/*
+ * Path of the output file on the host, for transports that write a file of the host. If empty, the host
+ * chooses the path.
+ */
 static char path[PATH_MAX];
 
 static void dump_at_end(void *unused)

@@ -15,8 +15,8 @@
 void dump_init(void);
 
 /*
- * Dumps now, in the format selected by the boot arguments. `how` is KTRACE_DUMP_* flags: KTRACE_DUMP_SEIZE if
- * all other CPUs are stopped.
+ * Dumps the trace now, in the format that the boot arguments select. `how` is 0 or KTRACE_DUMP_* flags; pass
+ * KTRACE_DUMP_SEIZE only if all other CPUs are stopped.
  */
 void dump_now(unsigned how);
 

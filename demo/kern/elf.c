@@ -22,8 +22,8 @@ static bool header_is_good(const struct elf_header *header)
 }
 
 /*
- * Returns true if the segment is within user memory and its bytes are within the file. The order of the
- * checks prevents overflows.
+ * Returns true if the segment's addresses are within user memory and its bytes are within the file. No sum
+ * can overflow, because the checks before it limit its terms.
  */
 static bool segment_is_good(const struct elf_segment *segment, uint64_t file_size)
 {
@@ -43,7 +43,8 @@ static unsigned segment_access(const struct elf_segment *segment)
 
 static int segment_map(struct vm *vm, struct inode *file, const struct elf_segment *segment)
 {
-	uint64_t before = segment->address % PAGE_SIZE; /* bytes between the page's start and the segment */
+	/* Number of bytes from the page's start to the segment's start. */
+	uint64_t before = segment->address % PAGE_SIZE;
 	struct vm_area area = {
 		.start = segment->address - before,
 		.end = (segment->address + segment->memory_size + PAGE_SIZE - 1) & PAGE_MASK,
@@ -56,7 +57,7 @@ static int segment_map(struct vm *vm, struct inode *file, const struct elf_segme
 
 	if (error)
 		return error == -ENOMEM ? error : -ENOEXEC;
-	/* The heap begins after the last segment. */
+	/* The heap begins after the segment with the highest address. */
 	if (area.end > vm->brk_start)
 		vm->brk_start = vm->brk = vm->area[VM_HEAP].start = vm->area[VM_HEAP].end = area.end;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces the program of a process. The new program is loaded completely first, so if loading fails, the old
- * program gets an error and continues.
+ * Replaces the program of a process. The new program is set up completely before the old one is removed. So
+ * if that fails, execve returns an error to the old program.
  */
 #include <ktrace/ktrace.h>
 
@@ -20,7 +20,7 @@ KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exe
 		  (uint32_t, process), (const char *, path));
 
 #define STACK_ALIGNMENT 16
-/* Initial size of the stack: strings, pointers to them, and one page for the program. */
+/* Initial size of a program's stack: room for the strings, the pointers to them, and one more page. */
 #define STACK_FIRST (2 * PAGE_SIZE + ARGS_BYTES_MAX)
 
 static size_t count(char *const words[])
@@ -38,7 +38,10 @@ static int push(struct vm *vm, uintptr_t *sp, const void *from, size_t size)
 	return vm_copy_out(vm, *sp, from, size);
 }
 
-/* Copies strings to the stack below *sp. address[] receives their addresses, followed by a NULL. */
+/*
+ * Copies strings to the stack below *sp, and lowers *sp. Stores the addresses of the copies, followed by a
+ * NULL, in address[].
+ */
 static int push_strings(struct vm *vm, uintptr_t *sp, char *const words[], size_t n, uint64_t address[])
 {
 	int error = 0;
@@ -51,7 +54,7 @@ static int push_strings(struct vm *vm, uintptr_t *sp, char *const words[], size_
 	return error;
 }
 
-/* Builds the initial stack that abi.h describes. words[] has room for argc and all pointers. */
+/* Builds the initial stack that abi.h describes. `words` is a buffer for argc and all pointers. */
 static int build_stack(struct vm *vm, char *const argv[], char *const envp[], uint64_t *words, uintptr_t *sp)
 {
 	const struct vm_area stack = {
@@ -117,8 +120,8 @@ static int load(struct image *image, struct inode *program, char *const argv[], 
 }
 
 /*
- * Reads mode and owner in one call. Otherwise, if the owner of a set-id file changed in between, the program
- * would run with the ids of the new owner.
+ * Reads the file's mode and owner by one call. With two calls, the owner might change in between, and a
+ * set-id program would run with the ids of the new owner.
  */
 static void take_credentials(struct image *image, struct inode *program, const struct credentials *who)
 {
@@ -168,8 +171,8 @@ static void set_program(struct process *self, const char *path)
 }
 
 /*
- * Takes over the ids of the new program. First it marks the process set-id, so that no new trace of it can
- * start, and ends traces that were started by users without the right to trace the new program.
+ * Takes over the ids of the new program. Before that, marks the process as set-id, so that no new trace of it
+ * can start, and ends existing traces by users who may not trace the new program.
  */
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {

@@ -13,14 +13,17 @@ struct image {
 	struct vm vm;
 	uintptr_t entry, stack;
 	struct credentials cred; /* credentials that the process gets with this program */
-	/* The program has rights, or can read data, that the caller of execve does not have. */
+	/*
+	 * True: with this program, the process has rights, or can read data, that the caller of execve does
+	 * not have.
+	 */
 	bool gains;
 };
 
 /*
- * Loads the program at `path`, relative to cwd, with the rights of `who`, and puts argv and envp on its
- * stack. Strings and pointers are in kernel memory. Returns 0 or -errno; after an error nothing remains
- * allocated.
+ * Loads the program at `path`, which may be relative to cwd, if `who` has the right to execute it, and puts
+ * argv and envp on its stack. path, argv and envp are in kernel memory. Returns 0 or -errno. After an error,
+ * nothing remains allocated.
  */
 int exec_load(struct image *image, const char *path, char *const argv[], char *const envp[],
 	      struct inode *cwd, const struct credentials *who);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Page faults. Faults of programs are resolved from the process's memory areas. In the kernel, only faults in
- * the window are resolved; others are bugs.
+ * Page faults. Faults of programs are resolved from the process's memory areas. A fault of the kernel is
+ * resolved only if it is in the window; otherwise it is a bug.
  */
 #include <ktrace/ktrace.h>
 
@@ -47,8 +47,8 @@ static unsigned access_wanted(unsigned flags)
 }
 
 /*
- * Ends the process. The first process is not ended, because the machine would end with it: it sleeps and
- * tries again.
+ * Ends the process, except the first one, because the machine would end with it: the first process sleeps for
+ * a while and then tries the access again.
  */
 static void out_of_memory(struct process *self)
 {

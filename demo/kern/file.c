@@ -14,12 +14,13 @@ KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t
 	     (const char *, kind));
 
 #define OPEN_FILES_MAX 256
-#define SIZE_AT_ONCE   0x7ffff000u /* maximum size of a transfer, because results are int in C programs */
+/* Maximum size of a transfer, because the result must fit in an int of a C program. */
+#define SIZE_AT_ONCE 0x7ffff000u
 
 static struct spinlock lock = SPINLOCK("open files");
 static struct file table[OPEN_FILES_MAX];
 static struct file *free_files;
-static unsigned used; /* number of entries of the table that have ever been in use */
+static unsigned used; /* number of entries of table[] that have been used at least once */
 
 static uint32_t inode_number(const struct file *file)
 {
@@ -60,7 +61,7 @@ void file_put(struct file *file)
 
 	if (__atomic_sub_fetch(&file->references, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	if (file->operations) { /* NULL: the file was never opened completely */
+	if (file->operations) { /* NULL if opening the file failed */
 		KTRACE(vfs, close, file, inode_number(file), file->operations->kind);
 		if (file->operations->close)
 			file->operations->close(file);
@@ -74,8 +75,8 @@ void file_put(struct file *file)
 }
 
 /*
- * Returns the error for a file that was not opened for this kind of access, and records the error in the
- * trace.
+ * Records in the trace that an access was denied, because the file was opened for another kind of access.
+ * Returns the error.
  */
 static int refuse(unsigned wanted, unsigned opened)
 {
@@ -124,7 +125,7 @@ struct file *files_get(struct files *files, int fd)
 	return file;
 }
 
-/* Returns a free descriptor, or -1. Requires: files locked. */
+/* Returns the number of a free descriptor, or -1. Requires: the lock of `files` held. */
 static int find_free(const struct files *files)
 {
 	for (int fd = 0; fd < FILES_MAX; fd++)

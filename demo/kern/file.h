@@ -20,15 +20,18 @@ struct inode;
 struct process;
 
 /*
- * Buffers are user addresses of the calling process (vm_copy_*). Operations return a number of bytes, another
- * result, or -errno. They may sleep; a signal ends the sleep with -EINTR. With O_NONBLOCK they return -EAGAIN
- * instead of sleeping. A NULL operation means: -EINVAL (read, write), -ESPIPE (seek), -ENOTTY (ioctl),
- * -ENODEV (mmap).
+ * Buffers are user addresses of the calling process (vm_copy_*). Operations return the number of bytes or
+ * another result, or -errno. They may sleep; if a signal ends the sleep, they return -EINTR. With O_NONBLOCK
+ * they return -EAGAIN instead of sleeping. If an operation is NULL, the call fails: -EINVAL (read, write),
+ * -ESPIPE (seek), -ENOTTY (ioctl), -ENODEV (mmap).
  */
 struct file_operations {
-	const char *kind; /* for the trace: "file", "pipe", … */
-	uint32_t type;	  /* S_IF*, for files without an inode */
-	/* Devices only: called with inode set. After an error, close is not called. NULL: always succeeds. */
+	const char *kind; /* name of the kind, for the trace: "file", "pipe", … */
+	uint32_t type;	  /* file type S_IF*, used for files without an inode */
+	/*
+	 * For devices only; may be NULL. Called when file->inode has been set. If it returns an error,
+	 * `close` is not called.
+	 */
 	int (*open)(struct file *file);
 	int64_t (*read)(struct file *file, uintptr_t to, size_t size);
 	int64_t (*write)(struct file *file, uintptr_t from, size_t size);
@@ -36,12 +39,13 @@ struct file_operations {
 	int64_t (*list)(struct file *file, uintptr_t to, size_t size); /* getdents */
 	int64_t (*ioctl)(struct file *file, unsigned request, uintptr_t argument);
 	/*
-	 * Returns the page at that offset, a multiple of PAGE_SIZE, for a read-only mapping, or PAGE_NONE.
-	 * The device keeps its own reference to the page.
+	 * For mmap: returns the page at that offset, which is a multiple of PAGE_SIZE, to be mapped
+	 * read-only; PAGE_NONE if there is none. The device keeps its own reference to the page.
 	 */
 	uintptr_t (*page)(struct file *file, uint64_t offset);
-	unsigned (*poll)(struct file *file); /* current POLL* events; NULL: always ready */
-	void (*close)(struct file *file);    /* called when the last reference is released */
+	/* Returns the current POLL* events; if the pointer is NULL, the file is always ready. */
+	unsigned (*poll)(struct file *file);
+	void (*close)(struct file *file); /* called when the last reference is released */
 };
 
 #define PAGE_NONE UINTPTR_MAX
@@ -51,10 +55,13 @@ struct file {
 	unsigned references; /* accessed atomically */
 	unsigned flags;	     /* O_* */
 	uint64_t offset;
-	/* Held while a call reads or writes the file at `offset` and changes `offset`. */
+	/* Held while a call transfers bytes at `offset` and then advances `offset`. */
 	struct mutex position;
 	struct inode *inode; /* NULL for pipes and sockets */
-	/* The directory in which the file was found. NULL: the root, or none. */
+	/*
+	 * The directory in which the file was found; NULL for the root directory, and for files that were not
+	 * opened by a path.
+	 */
 	struct inode *parent;
 	void *object; /* private data of a pipe or socket */
 	struct file *next_free;
@@ -63,38 +70,47 @@ struct file {
 #define FILES_MAX 32
 
 struct files {
-	struct spinlock lock; /* guards the other fields */
+	struct spinlock lock; /* guards all other fields */
 	struct file *file[FILES_MAX];
-	uint32_t close_on_exec; /* one bit for each descriptor */
+	uint32_t close_on_exec; /* bit n: execve closes descriptor n */
 };
 
 struct file *file_new(const struct file_operations *operations, unsigned flags); /* NULL: table full */
 struct file *file_get(struct file *file);
 void file_put(struct file *file);
 
-/* Checks the access mode of the file, then calls the operation. The call is recorded in the trace. */
+/*
+ * Check that the file was opened for this access, then call the operation. The call is recorded in the trace.
+ */
 int64_t file_read(struct file *file, uintptr_t to, size_t size);
 int64_t file_write(struct file *file, uintptr_t from, size_t size);
 
 /*
- * Allocates a descriptor for a newly opened file. The reference moves to the descriptor. With O_CLOEXEC in
- * the flags, execve closes the descriptor. If no descriptor is free, releases the file and returns -EMFILE.
+ * Allocates a descriptor for a newly opened file. The caller's reference to the file passes to the
+ * descriptor. With O_CLOEXEC in the flags, execve closes the descriptor. Returns the descriptor. If no
+ * descriptor is free, releases the reference and returns -EMFILE.
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
-/* Replaces the file to which that descriptor refers. */
+/* Makes descriptor `fd` refer to another file, and releases the reference to its previous file. */
 void files_replace(struct files *files, struct file *file, int fd);
-/* The caller owns a reference to the returned file. NULL means -EBADF. */
+/*
+ * Returns the file of a descriptor, or NULL if the descriptor is not open. The caller owns a reference to the
+ * file.
+ */
 struct file *files_get(struct files *files, int fd);
 int files_close(struct files *files, int fd);
 void files_fork(struct files *to, struct files *from);
 void files_exec(struct files *files);
 void files_close_all(struct files *files);
 
-/* Reports a change of a file's poll events: all sleeping pollers check again. Any context. */
+/*
+ * Reports that the poll events of some file have changed. All sleeping pollers then check their files again.
+ * Any context.
+ */
 void poll_changed(void);
 int64_t poll_wait(struct files *files, struct abi_pollfd *fds, size_t count, int64_t timeout_ms);
 
-/* Creates a pipe, as two files. Returns 0 or -errno. */
+/* Creates a pipe and returns its two ends as files. Returns 0 or -errno. */
 int pipe_open(struct file **read_end, struct file **write_end);
 
 /*

@@ -16,7 +16,7 @@ struct conversion {
 	char letter;
 };
 
-/* Appends a character if it fits. Room for the NUL is always left. */
+/* Appends a character if it fits. Always keeps room for the NUL. */
 static void put(struct output *out, char c)
 {
 	if (out->length + 1 < out->size)
@@ -60,7 +60,8 @@ static void put_signed(struct output *out, int64_t value, const struct conversio
 }
 
 /*
- * Parses the flags, width and length modifier of a conversion. Returns a pointer to the conversion's letter.
+ * Parses the part of a conversion before its letter: flags, width and length modifier. Returns a pointer to
+ * the letter.
  */
 static const char *parse_conversion(const char *at, struct conversion *c)
 {

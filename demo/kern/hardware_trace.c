@@ -50,8 +50,8 @@ static struct process *process_of(const struct ktrace_hwt_process *trace)
 }
 
 /*
- * Returns NULL for a process that is ending: its end has already been reported, so it must not be traced
- * again.
+ * Returns NULL for a process that is ending: the process's end has already been reported to ktrace, so it
+ * must not be traced again.
  */
 static struct ktrace_hwt_process *find_process(uint32_t pid)
 {
@@ -83,8 +83,9 @@ static uint64_t space_of(const struct ktrace_hwt_process *trace)
 }
 
 /*
- * Returns the nth image: the kernel or the program of a process first, then the code that the process has
- * mapped. Kernel and programs are at the addresses they were linked to.
+ * Returns the nth image of code. The first image (0) is the kernel if `trace` is NULL, otherwise the
+ * process's program; the following ones are files that the process has mapped. Kernel and programs are at the
+ * addresses for which they were linked.
  */
 static uint32_t image_of(const struct ktrace_hwt_process *trace, uint32_t n, struct ktrx_hwt_image *image,
 			 char *path, size_t room)
@@ -116,7 +117,9 @@ static void free_memory(void *memory, size_t size)
 
 #define PIECES_MAX (PAGE_SIZE / sizeof(struct ktrace_hwt_piece))
 
-/* Programs may have pages of the buffer mapped; such a page is freed only when the program unmaps it. */
+/*
+ * Releases the pages of a buffer. A page that a program has mapped is freed only when the program unmaps it.
+ */
 static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -125,7 +128,10 @@ static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 	page_free(pieces, 1);
 }
 
-/* Allocates the pages in as few pieces as possible. Returns the number of pieces, 0 if out of memory. */
+/*
+ * Allocates pages in as few contiguous pieces as possible. Returns the number of pieces, or 0 if out of
+ * memory.
+ */
 static uint32_t alloc_pieces(struct ktrace_hwt_piece *pieces, size_t pages)
 {
 	uint32_t count = 0;
@@ -205,7 +211,10 @@ static uint64_t now(void)
 	return clock_ns();
 }
 
-/* All threads that wait for hardware trace. A wakeup wakes all; each checks its own condition. */
+/*
+ * The queue of all threads that wait for a change of hardware trace. A wakeup wakes all of them, and each one
+ * checks its own condition.
+ */
 static struct wait_queue sleepers = WAIT_QUEUE("hardware trace");
 
 static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
@@ -237,12 +246,15 @@ static void wake(const volatile uint32_t *word)
 
 /* ---- Trace units ------------------------------------------------------------------------------- */
 
-/* The software trace unit (QEMU plugin). If it is present, it uses one page for each CPU. */
+/*
+ * The software trace unit (QEMU plugin). It uses one page of memory for each CPU, which is allocated only
+ * while the unit is present.
+ */
 static struct ktrace_hwt_qemu qemu = { .user_start = USER_BASE, .user_end = USER_END };
 static struct ktrace_hwt_backend software;
 static bool has_software;
 
-/* Hardware trace units for which ktrace has drivers; ends with NULL. */
+/* Drivers for hardware trace units, whether the hardware is present or not. The list ends with NULL. */
 static struct ktrace_hwt_backend *hardware[ARCH_TRACE_UNITS_MAX + 1];
 
 static void publish_clock(void *unused)
@@ -275,7 +287,7 @@ void hardware_trace_switch(const struct thread *next)
 		ktrace_hwt_qemu_space(&qemu, this_cpu(), space, next->id);
 }
 
-/* Starts tracing the thread that is running on this CPU, as if it had been switched out and in again. */
+/* Starts tracing the thread that is running on this CPU: reports that it was switched out and in again. */
 static void switch_running_in(void *unused)
 {
 	struct ktrace_hwt_thread *running = &arch_this_cpu()->current->hardware_trace;
@@ -343,6 +355,6 @@ void hardware_trace_init(void)
 	}
 	find_software();
 	for (unsigned n = 0; n < ARCH_TRACE_UNITS_MAX && (hardware[n] = arch_trace_unit(n)); n++)
-		(void)ktrace_hwt_add(hardware[n]); /* unit->why explains a failure */
+		(void)ktrace_hwt_add(hardware[n]); /* if this fails, unit->why contains the reason */
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace: the kernel's side of ktrace/hwt.h. Kernel code calls its hooks when the events occur.
- * Programs use it through /dev/hwt (hardware_trace_device.c, abi/hwt.h).
+ * Hardware trace: the demo kernel's use of ktrace/hwt.h. Kernel code calls ktrace's hooks when a process
+ * starts, switches, and so on. Programs control hardware trace through /dev/hwt (hardware_trace_device.c,
+ * abi/hwt.h).
  */
 #ifndef DEMO_HARDWARE_TRACE_H
 #define DEMO_HARDWARE_TRACE_H
@@ -15,12 +16,15 @@
 void hardware_trace_init(void);
 
 /*
- * Like ktrace_hwt_start(), but also starts tracing threads that are already running on a CPU and might run
- * for long before the next switch.
+ * Like ktrace_hwt_start(), but also traces threads that are running on a CPU at the time of the call.
+ * Otherwise such a thread would be traced only after its next switch.
  */
 int hardware_trace_start(struct ktrace_hwt_context *context);
 
-/* Writes the nth line of the list of trace units, present or absent. Returns false after the last line. */
+/*
+ * Writes the nth line of the list of trace units, which contains absent units as well. Returns false if there
+ * is no nth line.
+ */
 bool hardware_trace_describe(unsigned n, char *line, size_t size);
 
 /*

@@ -27,7 +27,8 @@ KTRACE_EVENT_V1(KTRX1_NET_POLL, net, poll, "socket %u, %u bytes to read: %#x", (
 KTRACE_EVENT(net, shutdown, "socket %u, how %d: %d", (uint32_t, socket), (int32_t, how), (int32_t, result));
 KTRACE_EVENT(net, close, "socket %u", (uint32_t, socket));
 
-#define SEND_AT_ONCE 0x7ffff000u /* maximum size of a transfer, because results are int in C programs */
+/* Maximum size of a transfer, because the result must fit in an int of a C program. */
+#define SEND_AT_ONCE 0x7ffff000u
 
 static const struct file_operations operations;
 

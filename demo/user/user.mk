@@ -14,10 +14,10 @@ USER_SUBJECT_START := 0x1800000000
 USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tools hwt and kdump
 USER_KDUMP := $(sort $(wildcard demo/user/kdump/*.c))
 
-# The library, and two files of the kernel that do not depend on it.
+# Sources of the programs' library, including two files of the kernel that use nothing else of the kernel.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
 
-# Addresses are above 2 GiB, so code must be position-independent.
+# Programs are linked to addresses above 2 GiB, so their code must be position-independent.
 USER_CFLAGS_x86_64 := -fpie
 USER_CFLAGS_aarch64 :=
 USER_CFLAGS_riscv64 :=
@@ -48,7 +48,7 @@ USER_NAMES_$(1) := -Wl,-s
 DEMO_ROOT_$(1) := $$(USER_BIN_$(1)) \
 	$$(patsubst demo/user/%,$$(USER_ROOT_$(1))/%,$$(wildcard demo/user/etc/*)) $$(USER_OUT_$(1))/folders
 
-# The file "flags" changes when the compiler or its flags change.
+# The file "flags" contains the compile command. It is rewritten only if the command has changed.
 $$(USER_OUT_$(1))/flags: demo-always
 	@mkdir -p $$(@D)
 	@echo '$$(USER_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(USER_COMPILE_$(1))' > $$@
@@ -74,7 +74,7 @@ $$(USER_ROOT_$(1))/etc/%: demo/user/etc/%
 	@mkdir -p $$(@D)
 	@cp $$< $$@
 
-# Creates the directories /dev and /tmp.
+# Creates the empty directories /dev and /tmp of the file system.
 $$(USER_OUT_$(1))/folders:
 	@mkdir -p $$(@D) $$(USER_ROOT_$(1))/dev $$(USER_ROOT_$(1))/tmp
 	@touch $$@

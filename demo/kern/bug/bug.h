@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Bugs: small pieces of kernel code with one real mistake each. Like a workload, a bug is started by the boot
- * argument run=NAME. test/scenarios/list contains what `ktrace why` must report for each.
+ * argument run=NAME. For each bug, test/scenarios/list contains what `ktrace why` must report.
  *
- * The mistake is in how the code uses the kernel. Locks, scheduler and interrupts are the kernel's normal
- * ones. Most bugs hang the machine, so the function does not return.
+ * The mistake is in the code of the bug, not in the kernel's locks, scheduler and interrupts, which the code
+ * uses. Most bugs hang the machine, so the function does not return.
  */
 #ifndef DEMO_BUG_H
 #define DEMO_BUG_H
@@ -13,14 +13,14 @@
 
 #include "work/work.h"
 
-/* The last entry has the name NULL. */
+/* The bugs by name. The last entry has the name NULL. */
 extern const struct work bugs[];
 
 /* Two threads take two mutexes in opposite orders. */
 void bug_abba(uint64_t until_ns);
 /*
- * Two threads take two mutexes in opposite orders; waiters yield and try again. The "no" variant takes them
- * in one order and has no mistake.
+ * Two threads take two mutexes in opposite orders. A waiting thread does not sleep, but yields and tries
+ * again. In the "no" variant, both threads take the mutexes in the same order, so there is no mistake.
  */
 void bug_abba_yield(uint64_t until_ns);
 void bug_no_abba_yield(uint64_t until_ns);
@@ -28,7 +28,7 @@ void bug_no_abba_yield(uint64_t until_ns);
 void bug_abba_spin(uint64_t until_ns);
 /* Three threads and three mutexes: each thread holds one mutex and waits for the next. */
 void bug_cycle3(uint64_t until_ns);
-/* An interrupt handler takes a lock that its CPU holds. */
+/* An interrupt handler takes a lock that its own CPU already holds. */
 void bug_self_irq(uint64_t until_ns);
 /*
  * A CPU holds a lock while it waits for replies to an IPI. Another CPU spins for this lock and so does not
@@ -45,11 +45,11 @@ void bug_inversion(uint64_t until_ns);
 /* A thread ends while it holds a mutex. The "no" variant has no mistake. */
 void bug_dead_owner(uint64_t until_ns);
 void bug_no_dead_owner(uint64_t until_ns);
-/* Two locks are taken in both orders, at different times. */
+/* Threads take the same two locks in different orders, but at different times, so no deadlock occurs. */
 void bug_lock_order(uint64_t until_ns);
-/* A thread sleeps until a job arrives; the job arrives without a wakeup. */
+/* A thread sleeps until there is a job, but it is not woken when a job is added. */
 void bug_lost_wakeup(uint64_t until_ns);
-/* The wakeup comes between the check of the condition and the sleep. */
+/* A wakeup comes after a thread has checked the condition, but before the thread sleeps. */
 void bug_wakeup_race(uint64_t until_ns);
 /* A thread of high priority never sleeps, so that others never run. */
 void bug_starve(uint64_t until_ns);
@@ -65,7 +65,7 @@ void bug_irq_off(uint64_t until_ns);
 void bug_dead_timer(uint64_t until_ns);
 /* A driver spins for ever, because its device does not answer. */
 void bug_kernel_spin(uint64_t until_ns);
-/* Two threads release and retake their locks for ever, to avoid a deadlock. */
+/* Two threads release their locks to avoid a deadlock, and take them again, for ever. */
 void bug_livelock(uint64_t until_ns);
 /* Endless recursion. */
 void bug_stack(uint64_t until_ns);
@@ -75,8 +75,8 @@ void bug_null_call(uint64_t until_ns);
 void bug_sleep_spin(uint64_t until_ns);
 
 /*
- * Waits that do not end: for an interrupt, for a disk while holding a lock, for jobs that are queued without
- * a wakeup, for a signal that was given too early. The "no" variants have no mistake.
+ * Waits that never end. The four bugs wait for: the interrupt of a sensor; a disk, while holding a lock; jobs
+ * that are queued without a wakeup; a signal that was given too early. The "no" variants have no mistake.
  */
 void bug_sensor(uint64_t until_ns);
 void bug_no_sensor(uint64_t until_ns);

@@ -15,14 +15,14 @@
 #include "bug/bug.h"
 
 #define RECORDS	     8
-#define GOOD_IMPORTS 4 /* minimum number of good imports before the one with a bad record */
+#define GOOD_IMPORTS 4 /* minimum number of imports before the one that finds a bad record */
 #define IMPORT_NS    (20 * NS_PER_MS)
 
 static struct mutex catalogue = MUTEX("catalogue");
 static unsigned records; /* guarded by the catalogue's lock */
-static unsigned imports; /* finished imports; accessed atomically */
+static unsigned imports; /* number of finished imports; accessed atomically */
 static unsigned bad;	 /* number of the import that has a bad record */
-static bool unlocks;	 /* false: importers make the mistake */
+static bool unlocks;	 /* true: no mistake, importers always unlock the catalogue */
 
 static bool is_good(unsigned import, unsigned record)
 {

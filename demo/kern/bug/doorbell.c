@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A CPU puts letters into another CPU's box and rings its doorbell. The doorbell's handler takes them out.
- * There are two handlers, each with a mistake: one returns without acknowledging the interrupt; the other
- * does not take the letters.
+ * There are two handlers, each with a mistake. The first one may return without ending the interrupt. The
+ * second one does not take the letters.
  */
 #include "arch.h"
 #include "bug/bug.h"
@@ -25,8 +25,8 @@ static void post(const struct cpu *to)
 }
 
 /*
- * Sends letters to the last CPU. Rings the doorbell once more at the end, so that no letter remains
- * unnoticed.
+ * Sends letters to the last CPU. Finally rings the doorbell once more, without a letter, in case a letter
+ * has not been noticed.
  */
 static void postman(void *unused)
 {
@@ -48,7 +48,7 @@ static _Noreturn void deliver_to(void (*handler)(void))
 		timer_sleep(NS_PER_S);
 }
 
-/* The mistake: if the box is empty, the handler does not acknowledge the interrupt. */
+/* The mistake: if the box is empty, the handler returns without ending the interrupt. */
 static void hasty_handler(void)
 {
 	if (__atomic_exchange_n(&box[arch_this_cpu()->id], 0, __ATOMIC_ACQUIRE) == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counts interrupts, each kind under a lock of its own. A thread computes the sum; it takes the lock of the
- * second kind before it releases the lock of the first kind.
- * The mistake: releasing the first lock restores the interrupt state from before that lock was taken. So
- * interrupts are on, although the second lock is still held. An interrupt handler then spins for a lock that
- * its own CPU holds.
+ * Counts interrupts, each kind under a lock of its own. A thread computes the sum of two counts. It takes the
+ * second count's lock before it releases the first count's lock.
+ * The mistake: when the thread releases the first lock, it turns interrupts on again, as they were before it
+ * took that lock. But it still holds the second lock. An interrupt handler on this CPU may then spin for ever
+ * for the second lock.
  */
 #include "arch.h"
 #include "cpu.h"

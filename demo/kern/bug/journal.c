@@ -2,7 +2,7 @@
 /*
  * Changes of a file are recorded in a journal, which is written back later.
  * The mistake: a change locks the inode and then the journal; a write-back locks the journal and then the
- * inode. Here a change and a write-back never run at the same time, so no deadlock occurs.
+ * inode. In this bug, a change and a write-back never run at the same time, so no deadlock occurs.
  */
 #include "mutex.h"
 #include "bug/bug.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Two clerks move money between two accounts, in opposite directions. A clerk does not wait for the second
- * account while it holds the lock of the first one, so there is no deadlock: it unlocks the first account and
- * tries again.
+ * Two clerks move money between two accounts, in opposite directions. A clerk locks the first account and
+ * tries to lock the second one. If that fails, the clerk does not wait, to avoid a deadlock, but unlocks the
+ * first account and starts again.
  */
 #include "bug/bug.h"
 #include "clock.h"
@@ -19,8 +19,8 @@ static struct account {
 } savings = { .lock = MUTEX("savings") }, current = { .lock = MUTEX("current") };
 
 /*
- * The mistake: the first lock is taken again immediately after its release, so the other clerk never gets the
- * lock.
+ * The mistake: a thread takes its first lock again immediately after releasing it, so the other thread never
+ * gets this lock.
  */
 static void move(struct account *from, struct account *to)
 {
@@ -51,7 +51,7 @@ static void spender(void *unused)
 		move(&savings, &current);
 }
 
-/* Both threads run on one CPU, whose timer tick wakes the two threads alternately. */
+/* Both threads run on one CPU, where the timer tick wakes them alternately. */
 void bug_livelock(uint64_t until_ns)
 {
 	(void)until_ns;

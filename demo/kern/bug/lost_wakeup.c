@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A printer takes jobs from a spooler; clients wait until their job is printed.
- * The mistake: an urgent job is put at the front of the queue, but the printer is not woken. As long as the
- * printer is busy, the missing wakeup has no effect.
+ * The mistake: an urgent job is put at the front of the queue, but the printer is not woken. This has an
+ * effect only if the printer sleeps: a busy printer finds the job anyway.
  */
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ struct job {
 	bool printed; /* guarded by the lock of `prints` */
 };
 
-/* The queue's lock guards the list. */
+/* The queue's lock guards the list of jobs. */
 static struct {
 	struct wait_queue queue;
 	struct job *first, *last;

@@ -17,7 +17,7 @@ struct device {
 
 struct device_operations {
 	uint32_t (*read)(const struct device *device);
-	void (*calibrate)(struct device *device); /* NULL: the device needs no calibration */
+	void (*calibrate)(struct device *device); /* may be NULL if the device needs no calibration */
 };
 
 static uint32_t read_value(const struct device *device)

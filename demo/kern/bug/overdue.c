@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Four waits that never end while the machine looks idle. Each has a variant without the mistake. The waits
- * are for a sensor whose FIFO stays full, a disk that stops answering while its reader holds a lock, a job
- * that is queued without a wakeup, and a signal that is given before a thread waits for it.
+ * Four waits that never end while the machine looks idle: for a sensor whose FIFO stays full; for a disk that
+ * stops answering while its reader holds a lock; for a job that is queued without a wakeup; for a signal that
+ * is given before a thread waits for it. Each wait has a variant without the mistake.
  */
 #include <stddef.h>
 
@@ -23,8 +23,8 @@
 
 static struct {
 	struct wait_queue queue;
-	unsigned used;	/* number of used places of the FIFO */
-	unsigned count; /* number of samples that have not been read yet */
+	unsigned used;	/* number of places of the FIFO that are in use */
+	unsigned count; /* number of samples in the FIFO that have not been read yet */
 	bool gives_back;
 } sensor = { .queue = WAIT_QUEUE("sensor") };
 
@@ -42,7 +42,7 @@ static void take_sample(void)
 	doorbell_end();
 }
 
-/* The mistake: the place of a sample that was read is not freed. */
+/* The mistake: after reading a sample, does not free the sample's place in the FIFO. */
 static void sampler(void *unused)
 {
 	(void)unused;
@@ -89,7 +89,7 @@ static struct {
 	struct wait_queue answers;
 	unsigned asked, answered; /* both fields are guarded by the lock of `answers` */
 	uint64_t answer_ns;
-	unsigned good; /* number of reads that the disk answers */
+	unsigned good; /* number of reads that the disk answers before it stops answering */
 } disk = { .answers = DEVICE_QUEUE("disk") };
 
 static void disk_main(void *unused)
@@ -141,13 +141,13 @@ static void run_disk(unsigned good, uint64_t answer_ns, uint64_t until_ns)
 	work_crew("reader", 2, reader, until_ns);
 }
 
-/* The mistake is the disk's: after GOOD_READS it answers no more requests. */
+/* The mistake is in the disk: after GOOD_READS answers it answers no more requests. */
 void bug_stuck_disk(uint64_t until_ns)
 {
 	run_disk(GOOD_READS, NS_PER_MS, until_ns);
 }
 
-/* Variant without the mistake: the disk is slow, but answers. */
+/* Variant without the mistake: the disk is slow, but answers every request. */
 void bug_no_stuck_disk(uint64_t until_ns)
 {
 	run_disk(UINT32_MAX, 400 * NS_PER_MS, until_ns);
@@ -186,7 +186,7 @@ static void put_job(bool wake)
 	spin_unlock(&jobs.queue.lock, irq_on);
 }
 
-/* The mistake: after the first JOBS, jobs are queued without waking the consumer. */
+/* The mistake: the producer wakes the consumer for the first JOBS jobs only. */
 static void producer(void *argument)
 {
 	const bool forgets = argument;

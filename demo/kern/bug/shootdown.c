@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A table maps pages to places. When a page is removed, all CPUs must flush it from their TLBs.
+ * A table contains the place of each page. When a page is removed, all CPUs must flush it from their TLBs.
  * The mistake: the flush is requested while the table's spinlock is held. A CPU that spins for this lock has
  * interrupts off and does not answer.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A log is written out while its spinlock is held. Writing takes a while: the writer sleeps. */
+/*
+ * A writer writes a log out while it holds the log's spinlock. Writing takes a while, and the writer sleeps
+ * meanwhile.
+ */
 #include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
@@ -17,8 +20,8 @@ static void write_out(void)
 }
 
 /*
- * The mistake: sleeping while holding a spinlock. Another thread on the same CPU that spins for the lock
- * prevents the holder from running.
+ * The mistake: sleeping while holding a spinlock. If another thread on the same CPU then spins for this lock,
+ * the holder cannot run and release the lock.
  */
 static void append(void)
 {
@@ -29,7 +32,7 @@ static void append(void)
 	spin_unlock(&log_lock, irq_on);
 }
 
-/* Two threads for each CPU. */
+/* The main function of the writers. There are two writers for each CPU. */
 static void logger(unsigned n, uint64_t until_ns)
 {
 	(void)n;

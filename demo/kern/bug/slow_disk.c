@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A slow disk, and programs that read it. The disk serves the request nearest to its head first.
- * The mistake: while other requests arrive, a request that is far from the head waits up to MAX_WAIT_NS,
- * which is too long.
+ * A slow disk, and programs that read it. The disk first serves the request whose sector is nearest to the
+ * disk's head.
+ * The mistake: as long as nearer requests arrive, a request for a far sector waits up to MAX_WAIT_NS, which
+ * is too long.
  */
 #include <stddef.h>
 
@@ -26,11 +27,11 @@ struct request {
 	bool done; /* guarded by the lock of `answered` */
 };
 
-/* The queue's lock guards the list. */
+/* The queue's lock guards the list of requests. */
 static struct {
 	struct wait_queue queue;
 	struct request *first;
-	unsigned head; /* current sector; used only by the disk's thread */
+	unsigned head; /* sector at which the head is; used only by the disk's thread */
 } disk = { .queue = WAIT_QUEUE("disk requests") };
 
 static unsigned distance(const struct request *request)

@@ -36,8 +36,8 @@ static bool look_up(const char *name, char *meaning)
 }
 
 /*
- * Returns the number of steps to the final meaning of a name. The mistake: there is no limit to the
- * recursion.
+ * Follows a chain of names. Returns the number of steps to the last name.
+ * The mistake: there is no limit to the recursion.
  */
 static unsigned resolve(const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sampler reads a sensor as often as it can; a reporter on the same CPU summarizes.
- * The mistake: the sampler has a high priority and yields instead of sleeping. But yielding lets only threads
- * of the same or a higher priority run, so the reporter never runs again.
+ * A sampler reads a sensor as often as it can; a reporter thread on the same CPU summarizes.
+ * The mistake: the sampler has a high priority and never sleeps, it only yields. But yielding lets only
+ * threads of the same or a higher priority run, so the reporter never runs again.
  */
 #include <stddef.h>
 
@@ -16,7 +16,7 @@
 #include "bug/bug.h"
 
 #define URGENT	     (PRIORITY_DEFAULT + 1)
-#define TEST_SAMPLES 10 /* minimum number of samples before the priority is raised */
+#define TEST_SAMPLES 10 /* minimum number of samples before the sampler raises its priority */
 #define SAMPLE_NS    (NS_PER_MS / 10)
 
 static unsigned samples, reports; /* accessed atomically */

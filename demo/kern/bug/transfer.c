@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Money is transferred around a ring of accounts, by one thread for each account. The mistake: a transfer
- * locks the paying account first, so each thread can hold one account while it waits for the next.
+ * Money is transferred around a ring of accounts, by one thread for each account.
+ * The mistake: a transfer first locks the account that pays. So each thread can hold the lock of one account
+ * while it waits for the lock of the next one.
  */
 #include "clock.h"
 #include "mutex.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Letters go through a mailbox that holds one letter.
+ * A writer and a reader exchange letters through a mailbox that holds one letter.
  * The mistake: the reader checks whether there is a letter before it takes the lock, and does not check
  * again. If a letter arrives in between, its wakeup finds no sleeping thread, and the reader sleeps although
  * the mailbox is full.
@@ -13,7 +13,7 @@
 #define PAUSE_MOST_NS 65536u
 
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards `full` */
-/* true: the mailbox contains a letter; the first letter is there from the start */
+/* true: there is a letter in the mailbox; the first one is there from the start */
 static bool full = true;
 
 static void read_letter(void)
@@ -47,7 +47,7 @@ static void reader(uint64_t until_ns)
 		read_letter();
 }
 
-/* Writes letters at random times. */
+/* Writes letters, with random pauses in between. */
 static void writer(uint64_t until_ns)
 {
 	uint64_t seed = arg_number("seed", 0);

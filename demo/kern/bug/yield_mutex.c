@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A mutex whose waiters do not sleep: a thread that finds it taken yields and tries again, so it stays
- * runnable. Two clerks work on two ledgers, each guarded by such a mutex.
- * The mistake of bug_abba_yield: the clerks lock the ledgers in opposite orders. bug_no_abba_yield uses one
- * order and has no mistake.
+ * A mutex whose waiters do not sleep: a thread that finds the mutex taken yields and tries again, so the
+ * thread stays runnable. Two clerks work on two ledgers, each guarded by such a mutex. The mistake of
+ * bug_abba_yield: the clerks lock the ledgers in opposite orders. bug_no_abba_yield uses one order and has no
+ * mistake.
  */
 #include <stddef.h>
 
@@ -18,7 +18,7 @@
 #define CLERKS 2
 
 struct yield_mutex {
-	uint32_t holder; /* thread id, 0: free */
+	uint32_t holder; /* id of the thread that holds the mutex; 0 if it is free */
 	const char *name;
 };
 
