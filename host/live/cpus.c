@@ -26,9 +26,9 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 }
 
 /*
- * Returns whether the CPU has made progress since the last sample. Idling counts as progress, except in an
- * interrupt handler. If the CPU had no heartbeat yet, as in a kernel that hangs before the end of its first
- * timer tick, calls of other hooks count as progress.
+ * Returns whether the CPU has made progress since the last sample: it has had a heartbeat, or it idles
+ * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, so that
+ * a kernel is recognized that hangs before the end of its first timer tick.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
@@ -63,7 +63,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
-/* Adds the time from the last event to this event to the counts of the interval. */
+/* Adds the time between the CPU's last event and this event to the counts of the interval. */
 static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
@@ -113,8 +113,9 @@ void live_cpu_discard_times(struct live_cpu *cpu)
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
 	/*
-	 * An idle CPU records no events, so all ticks of the interval count for it. For any other CPU only
-	 * the ticks between events count, because some of its events may not have been read yet.
+	 * An idle CPU records no events, so for it, the shares refer to all ticks of the interval. For any
+	 * other CPU, they refer to the ticks between its events, because some of its events may not have been
+	 * read yet.
 	 */
 	const bool silent = cpu->now == LIVE_IDLE && !cpu->irq && !cpu->missed;
 	const uint64_t all = silent && ticks > cpu->covered ? ticks : cpu->covered;
@@ -124,11 +125,15 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 		samples += cpu->sample[i];
 	if (cpu->in_irq && (ticks || !silent))
 		irq = (double)cpu->in_irq / (double)all;
-	else if (samples > 0) /* no time in interrupts is known from events, or the total time is unknown */
+	/* events report no time in interrupts, or the length of the interval is unknown: use the samples */
+	else if (samples > 0)
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
-	/* Interrupts get their part of all the time in which the CPU is not stuck. */
+	/*
+	 * Take the share of interrupts from the other shares, except from the time in which the CPU was
+	 * stuck.
+	 */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		if (i != LIVE_STUCK && i != LIVE_IRQ)
@@ -146,8 +151,9 @@ const char *live_share_name(enum live_share share)
 	return name[share];
 }
 
-#define AT_ONCE	  32u
-#define ROWS_MOST 65536u /* maximum number of entries that are read; more would delay the display */
+#define AT_ONCE 32u
+/* maximum number of entries of the table of holders that are read; to read more would delay the display */
+#define ROWS_MOST 65536u
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
 {
@@ -157,7 +163,7 @@ static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row
 	memcpy(cpu->lock_name, row->object_name, sizeof(cpu->lock_name));
 }
 
-/* Threads that wait for locks come before those that wait for work. */
+/* Returns whether wait `a` is listed before wait `b`: waits for locks come first, then the longer wait. */
 static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 {
 	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
@@ -167,8 +173,8 @@ static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 }
 
 /*
- * Inserts a wait into the sorted list: waits for locks first, then by length. A full list loses its last
- * entry.
+ * Inserts a wait into the list, which is sorted as goes_before() states. If the list is full, its last entry
+ * is dropped, or the new wait if it would come after it.
  */
 static void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
 {
@@ -257,7 +263,10 @@ const char *live_wait_word(uint8_t kind)
 
 struct live_waits {
 	struct threads *threads;
-	/* time of the last event: its stamp, increased so that times grow by at least two */
+	/*
+	 * time of the last event of any CPU: its stamp, or the time of the event before plus 2 if its stamp
+	 * is below that
+	 */
 	uint64_t time;
 	uint64_t last[THREADS_CPUS_MAX]; /* time of the last event of each CPU */
 };
@@ -308,7 +317,10 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	if (event->lost && event->cpu < THREADS_CPUS_MAX)
 		threads_gap(waits->threads, cpu, waits->last[cpu]);
 	waits->last[cpu] = waits->time;
-	/* If there are too many threads, starts again, to free the entries of threads that are gone. */
+	/*
+	 * If there are too many threads, start again without any: entries of threads that have ended are then
+	 * gone.
+	 */
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;
 	return threads_event(waits->threads, event, known, waits->time);

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AWAIT_NS UINT64_C(500000000) /* time between two searches for a guest */
-/* time after a boot, or after the guest was found, before a measurement */
+#define AWAIT_NS UINT64_C(500000000) /* time between two searches for a guest's file */
+/* time that passes after a boot, or after a guest was found, before its frequency is measured */
 #define MEASURE_NS   UINT64_C(200000000)
-#define MEASURE_PART 10 /* measurements take at most 1 / MEASURE_PART of the time */
+#define MEASURE_PART 10 /* measuring takes at most about 1 / MEASURE_PART of the time */
 
 static uint64_t now_ns(void *context)
 {
@@ -27,7 +27,9 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 						      : a->st_ctim.tv_nsec > b->st_ctim.tv_nsec;
 }
 
-/* Writes a glob pattern for the RAM files of `usual`, with special characters quoted. */
+/*
+ * Writes a glob pattern that matches the RAM files `usual`.PID.ram. Special characters of `usual` are quoted.
+ */
 static void quote(const char *usual, char *pattern, size_t size)
 {
 	size_t at = 0;
@@ -63,8 +65,8 @@ static bool find_newest(const char *usual, char path[PATH_MAX])
 }
 
 /*
- * Follows the file if a guest writes to it. Returns 0, also if no guest does, or an error that would remain
- * after waiting.
+ * Opens the file, and follows it if its guest has not ended. Returns 0, even if there is no such file or
+ * guest now. Returns an error if later attempts would fail, too.
  */
 static int look(struct live_guest *guest)
 {
@@ -120,8 +122,8 @@ static void sleep_ms(uint64_t ms)
 }
 
 /*
- * Plans a measurement if the guest does not report its frequency. A guest that has just booted reports its
- * frequency only after it has recorded for some time.
+ * Plans a measurement of the frequency if the guest does not report it. The measurement is not made at once,
+ * because a guest that has just booted may still report its frequency a little later.
  */
 static void plan_measuring(struct live_guest *guest)
 {
@@ -133,8 +135,8 @@ static void plan_measuring(struct live_guest *guest)
 }
 
 /*
- * Measures the frequency. Nothing is followed during that time, so a failed measurement is not repeated
- * immediately.
+ * Measures the frequency. If this fails, it is tried again only after some time, because nothing is followed
+ * during a measurement.
  */
 static void measure(struct live_guest *guest)
 {
@@ -164,7 +166,7 @@ static int next(void *context, struct ktread_followed *now, int wait_ms)
 		plan_measuring(guest);
 	if (status >= 0 && now->kind != KTREAD_FOLLOWED_END)
 		return status;
-	/* A file that was truncated or removed also means that the guest has ended. */
+	/* An error also means that the guest has ended: its file was truncated or removed. */
 	leave(guest);
 	memset(now, 0, sizeof(*now));
 	now->kind = KTREAD_FOLLOWED_END;

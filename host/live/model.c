@@ -46,8 +46,8 @@ struct ktread *live_model_trace(const struct live_model *model)
 }
 
 /*
- * Returns the meaning of an event. Binds all types again if the trace has changed, because an id may have
- * been declared later.
+ * Returns what is known about the event's type. Forgets this for all types if the trace is another one,
+ * because an id may have been declared later.
  */
 static const struct wellknown *know(struct live_model *model, const struct ktread_event *event)
 {
@@ -115,7 +115,7 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	if (!model->running) /* no guest was seen: the file never contained a trace */
+	if (!model->running) /* no boot was reported since the last end: this file never contained a trace */
 		return 0;
 	model->running = false;
 	model->ends++;
@@ -132,7 +132,7 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 		return begin_boot(model);
 	case KTREAD_FOLLOWED_END:
 		return end_guest(model);
-	default: /* losses are counted in the account of slots */
+	default: /* items about losses are ignored, because the account of slots counts losses */
 		return 0;
 	}
 }
@@ -143,7 +143,7 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->counts = true;
 	model->warm = now;
 	model->before = model->now;
-	/* Records that the first guest made before it was found do not count as lost. */
+	/* Slots that the first guest recorded before it was found do not count as lost. */
 	if (!model->based)
 		model->base = model->now;
 	model->based = true;
@@ -201,8 +201,8 @@ static double since(uint64_t then, uint64_t now)
 }
 
 /*
- * Lists waits from the table of holders, or, without such a table, from events. A table that cannot be read
- * now may be readable next time.
+ * Lists waits from the table of holders. If the kernel has no such table, or it cannot be read now, lists
+ * waits from events.
  */
 static void list_waits(struct live_model *model)
 {
@@ -252,14 +252,14 @@ uint64_t live_model_skipped(const struct live_model *model)
 
 #define SAMPLE_NS UINT64_C(25000000)
 #define MS	  UINT64_C(1000000)
-#define BATCH	  4096u /* number of events taken before the clock is read again */
+#define BATCH	  4096u /* number of items that are taken before the clock is read again */
 
 static uint64_t host_now(const struct live_watch *watch)
 {
 	return watch->source->now(watch->source->context);
 }
 
-/* Takes items from the source until the time `until`. Returns 0 or an error. */
+/* Takes items from the source until the time `until`, or until watch->stop is set. Returns 0 or an error. */
 static int take(const struct live_watch *watch, struct live_model *model, uint64_t until)
 {
 	const struct live_source *source = watch->source;

@@ -8,7 +8,7 @@
 
 #include "analyze/order.h"
 
-/* the line about the order of events is shown only if more than this many rows are left */
+/* the line about the order of events is shown only if more rows than this are still free */
 #define ORDER_LEAST 4u
 #define BAR_MOST    40u
 #define TEXT	    192u
@@ -33,7 +33,10 @@ void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t w
 	}
 }
 
-/* Returns the next row, filled in. Text beyond the page's edges is cut off. */
+/*
+ * Fills in the next row with a text, and returns the row. If the page is full, overwrites its last row. Text
+ * beyond column `columns` is cut off.
+ */
 __attribute__((format(printf, 4, 5))) static struct live_row *put(struct live_page *page, uint32_t rows,
 								  uint32_t columns, const char *format, ...)
 {
@@ -108,7 +111,7 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 	row->strong = cpu->stuck > 0;
 }
 
-/* Shows how certain the order is of the events that are listed below this line. */
+/* Adds a row that states how certain the order of the events below it is. */
 static void put_order(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	char order[ORDER_TEXT];
@@ -160,7 +163,8 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 }
 
 /*
- * Shows only events of this boot, because the clocks of two boots both begin at zero and would be confused.
+ * Adds the newest events of this boot. Events of the previous boot are not shown, because the clock begins at
+ * zero in each boot, and times of two boots would be mixed up.
  */
 static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
@@ -186,7 +190,7 @@ void live_page_make(struct live_page *page, const struct live_model *model, uint
 		return;
 	body = rows > 1 ? rows - 1 : rows;
 	put_head(page, model, body, columns);
-	/* A quarter of the remaining rows shows events. */
+	/* At most three quarters of the remaining rows show CPUs, so that there is room for events. */
 	if (cpus > (body - page->rows) * 3 / 4)
 		cpus = (body - page->rows) * 3 / 4;
 	for (uint32_t n = 0; n < cpus; n++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shows the page on a terminal, with ncursesw. Keys: q quits; e, c and p ask for a filter of events, CPUs or
- * a thread; space pauses the list of events; r removes all filters.
+ * Shows the page on a terminal, with ncursesw. Keys: q quits. e, c and p ask for a filter of events, of CPUs
+ * or of a thread. Space pauses the list of events. r removes all filters.
  */
 #include "live/live.h"
 
@@ -20,10 +20,11 @@ struct live_screen {
 	WINDOW *window;
 	live_filter_typed *take;
 	bool colour;
-	char asked; /* the filter that is being typed: 'e', 'c' or 'p'; 0: none */
+	char asked; /* key of the filter for which a text is being typed: 'e', 'c' or 'p'; 0: none */
 	char typed[TYPED];
-	char unknown[LIVE_UNKNOWN_TEXT]; /* buffer for a text of `message` */
-	const char *message;		 /* text of the last row until the next key; NULL: the list of keys */
+	char unknown[LIVE_UNKNOWN_TEXT]; /* buffer to which `message` may point */
+	/* text that the last row shows until the next key is pressed; NULL: the list of keys */
+	const char *message;
 	struct live_page page;
 };
 
@@ -151,7 +152,7 @@ static void prepare(struct live_screen *screen)
 		init_pair(PAIR(i), colours[i], -1);
 }
 
-/* Returns NULL, or the reason why there is no screen. */
+/* Opens the terminal for ncursesw. Returns NULL on success, otherwise the reason why this is not possible. */
 static const char *open_terminal(struct live_screen *screen)
 {
 	screen->terminal = newterm(NULL, stdout, stdin);

@@ -137,15 +137,16 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* maximum number of events whose weight is not computed yet */
+#define UNWEIGHED 8192u /* maximum number of events that wait for their weight */
 
 struct ring {
-	uint64_t produced, decoded; /* values when weights were last computed */
+	/* values of the ring when its weight was last computed: slots recorded, slots read */
+	uint64_t produced, decoded;
 	double weight;
 };
 
 struct live_rates {
-	bool based; /* `ring` contains values of this boot */
+	bool based; /* `ring` contains values from this boot */
 	struct ring ring[KTRX_MAX_RINGS];
 	uint32_t waiting;
 	struct {
@@ -193,8 +194,8 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 }
 
 /*
- * The weight is below 1 if slots were read that the ring had recorded before the last call. These slots
- * were counted before.
+ * Computes the weight of a ring's events. It is below 1 if more slots were read than recorded since the last
+ * call: some of the slots read were recorded, and counted, before that call.
  */
 static void settle_ring(struct ring *ring, const struct ktread_ring *now, bool based)
 {
