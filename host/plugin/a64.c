@@ -21,9 +21,9 @@ int a64_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Decides by bits 28:25. Returns nonzero for loads, stores, system instructions, instructions that generate
- * exceptions, and unallocated encodings. Also returns nonzero for floating point, SIMD and SVE, which a
- * kernel may have disabled.
+ * Decides by bits 28:25 of the instruction. Returns nonzero for loads, stores, system instructions,
+ * instructions that generate exceptions, and unallocated encodings. Returns nonzero for floating point, SIMD
+ * and SVE, too, because a kernel may have disabled them.
  */
 int a64_faults(const unsigned char *bytes, size_t size)
 {
@@ -33,7 +33,7 @@ int a64_faults(const unsigned char *bytes, size_t size)
 		return 1;
 	word = word_of(bytes);
 	group = word >> 25 & 0xf;
-	/* branches and system instructions; data processing has other values (100x) */
+	/* branches and system instructions; data processing, immediate, has the groups 8 and 9 */
 	if (group == 0xa || group == 0xb)
 		return word >> 24 == 0xd4 || word >> 22 == 0x354;
 	return group < 4 || (group & 5) == 4 || (group & 7) == 7;
@@ -50,8 +50,8 @@ int a64_between(uint64_t handler)
 }
 
 /*
- * The table of handlers has a size of 2 KiB and is aligned to this size. Each of its 16 entries has 0x80
- * bytes.
+ * The table of handlers is 2 KiB long, and its address is a multiple of 2 KiB. It has 16 entries of 0x80
+ * bytes each.
  */
 uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
@@ -59,7 +59,10 @@ uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size
 	return block->start % 0x80 == 0 ? block->start & ~UINT64_C(0x7ff) : 0;
 }
 
-/* Returns the address plus the signed number in bits [low + bits - 1:low], counted in instructions. */
+/*
+ * Returns the target of a direct branch at `address`. Bits [low + bits - 1:low] of `word` are the distance: a
+ * signed number of instructions.
+ */
 static uint64_t target_of(uint64_t address, uint32_t word, unsigned low, unsigned bits)
 {
 	int32_t offset = (int32_t)(word << (32 - low - bits)) >> (32 - bits);
@@ -67,7 +70,7 @@ static uint64_t target_of(uint64_t address, uint32_t word, unsigned low, unsigne
 	return address + (uint64_t)((int64_t)offset * (int64_t)SIZE);
 }
 
-/* Decodes BR, BLR, RET, ERET and DRPS by bits 24:21, with their forms for pointer authentication. */
+/* Decodes bits 24:21 of BR, BLR, RET, ERET and DRPS, including their forms with pointer authentication. */
 static uint8_t indirect_end(uint32_t word)
 {
 	switch (word >> 21 & 0xf) {
@@ -105,7 +108,7 @@ void a64_classify(struct block *block, const unsigned char *bytes, size_t size)
 		block->end = END_ENTER;
 	} else {
 		block->end = END_NEXT;
-		/* ISB is a waypoint: it has an atom of its own. */
+		/* ISB is a waypoint of ETMv4: the trace contains an atom for it, as for a branch. */
 		block->reported = (word & 0xfffff0ffu) == 0xd50330dfu;
 	}
 }

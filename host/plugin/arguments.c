@@ -13,8 +13,9 @@
 #define LEVELS "all; or user or kernel, with user=START-END"
 
 /*
- * Reads a number: decimal, even with leading zeros, or hexadecimal after 0x; with an optional K, M or G. Sets
- * *end to what follows. Returns -1 if the text is not a number, or the number is too large.
+ * Reads a number, which is decimal, even with leading zeros, or hexadecimal after 0x. The suffixes K, M and G
+ * multiply it. Sets *end to the text after the number. Returns -1 if the text is not a number, or the number
+ * is too large.
  */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
@@ -62,7 +63,7 @@ static int ring(const char *value, uint64_t *to)
 	return 0;
 }
 
-/* Reads START-END; the end is exclusive. */
+/* Reads a range START-END of addresses. END is exclusive. */
 static int extent(const char *value, uint64_t *start, uint64_t *end)
 {
 	const char *rest;
@@ -93,8 +94,8 @@ static int level(const char *value, struct arguments *arguments)
 }
 
 /*
- * Sets an argument. Returns NULL if the value is valid. Otherwise returns a description of valid values, or
- * "" if there is no such argument.
+ * Sets the argument `name`, which has `length` bytes, to `value`. Returns NULL if the value is valid. If it
+ * is not, returns a description of valid values. If there is no such argument, returns "".
  */
 static const char *take(struct arguments *arguments, const char *name, size_t length, const char *value)
 {

@@ -8,7 +8,7 @@
 
 #define LINE	 ((size_t)64) /* size of a cache line */
 #define BUCKETS	 65536u
-#define HANDLERS 1024u /* x86 has 256 vectors */
+#define HANDLERS 1024u /* places in a set of handlers; enough, because x86 has only 256 vectors */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];
@@ -20,7 +20,7 @@ struct set {
 };
 
 static struct set handlers; /* addresses to which interrupts and exceptions have led */
-static struct set vectors;  /* tables of handlers that have one of these addresses as an entry */
+static struct set vectors;  /* tables of handlers; one of the entries of each table is in `handlers` */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {

@@ -13,35 +13,39 @@
 #define PAGE_SHIFT 12
 #define ALL	   UINT64_MAX
 
-/* Blocks that begin in a page and are seen in at least one space. */
+/*
+ * A page of code: the list of those blocks that begin in this page and have been seen in at least one address
+ * space.
+ */
 struct page {
 	uint64_t number;
-	uint64_t replaced; /* spaces in which other bytes were recorded in this page before */
+	/* set of spaces in which other bytes replaced bytes that were recorded in this page */
+	uint64_t replaced;
 	struct block *first;
 	struct page *chain;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct page *bucket[BUCKETS];
-static uint64_t replaced; /* spaces for which it is unknown what was recorded */
+static uint64_t replaced; /* set of spaces for which it is not known any more which bytes were recorded */
 static uint64_t user_from, user_until;
 
 /* ---- Address spaces ---------------------------------------------------------------------------- */
 
 /*
- * Address spaces of virtual CPUs, each with a number below 64, so that a set of them is a word. Number 0
- * means unknown. Callers hold the lock.
+ * Numbers of address spaces in which virtual CPUs run. Numbers are below 64, so that a set of spaces is one
+ * 64-bit word. Number 0 stands for an unknown space. Callers of these functions hold the lock.
  */
 
 #define NUMBERS 64u
 
 static struct {
 	uint64_t space;
-	unsigned users; /* number of virtual CPUs in the space */
-	uint8_t recent; /* the space was entered since numbers last ran out */
+	unsigned users; /* number of virtual CPUs that run in the space */
+	uint8_t recent; /* the space was entered after the numbers last ran out */
 } spaces[NUMBERS];
 
-static uint8_t *number_of; /* by virtual CPU */
+static uint8_t *number_of; /* number of the space in which each virtual CPU runs */
 
 /* Prepares virtual CPUs 0 to count - 1, in space 0. Returns nonzero if out of memory. */
 static int spaces_open(unsigned count)
@@ -61,7 +65,10 @@ static unsigned find(uint64_t space)
 	return 0;
 }
 
-/* Frees the numbers of spaces without virtual CPUs. Returns them as a set. */
+/*
+ * Frees the numbers of spaces in which no virtual CPU runs. Without `recent_too`, keeps the numbers of spaces
+ * that were entered recently. Returns the set of the numbers that were freed.
+ */
 static uint64_t make_room(int recent_too)
 {
 	uint64_t dropped = 0;
@@ -77,9 +84,10 @@ static uint64_t make_room(int recent_too)
 }
 
 /*
- * Enters a space. If numbers run out, spaces that no virtual CPU has entered for long are dropped. If all are
- * in use, the virtual CPU is in space 0. Returns the set of numbers that do not mean the same space as
- * before.
+ * The virtual CPU enters a space. If the space has no number, and no number is free, drops spaces in which no
+ * virtual CPU runs, if possible only those that were not entered recently. If all numbers are in use, the
+ * virtual CPU is in space 0. Returns the set of the numbers that were freed and may now stand for another
+ * space.
  */
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {
@@ -130,8 +138,8 @@ static struct page **place_of(uint64_t number)
 }
 
 /*
- * Returns the page of an address. NULL: out of memory; then blocks there are recorded each time that they
- * run.
+ * Returns the page of an address, which is made if needed. Returns NULL if out of memory; then blocks of this
+ * page are recorded each time that they run.
  */
 static struct page *page_of(uint64_t address)
 {
@@ -152,7 +160,10 @@ static int contradict(const struct block *one, const struct block *other)
 				      until - from) != 0;
 }
 
-/* Marks the blocks of a page that have other bytes than `by` as not seen in the spaces `in`. */
+/*
+ * Marks blocks of a page as not seen in the spaces `in` if they contradict `by`: they have other bytes than
+ * `by` at a common address.
+ */
 static void replace_blocks(struct page *page, const struct block *by, uint64_t in)
 {
 	struct block **place = &page->first;
@@ -174,15 +185,18 @@ static void replace_blocks(struct page *page, const struct block *by, uint64_t i
 }
 
 /*
- * Puts `block` in place of other blocks at its addresses. Returns nonzero if other bytes may have been
- * recorded there before.
+ * Records that `block` replaces other blocks at its addresses, in the spaces `in`. Returns nonzero if other
+ * bytes may have been recorded at these addresses before.
  */
 static int take_place(struct page *page, struct block *block, uint64_t in)
 {
 	uint64_t first = block->start >> PAGE_SHIFT, last = (block->next - 1) >> PAGE_SHIFT;
 	uint64_t before = replaced;
 
-	/* The last instruction of a block may extend into the next page. */
+	/*
+	 * Check the page before and the page after, too, because the last instruction of a block may extend
+	 * into the next page.
+	 */
 	for (uint64_t i = 0; i <= last - first + 1; i++) {
 		struct page *nearby = *place_of(first - 1 + i);
 
@@ -235,7 +249,7 @@ static void record(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* This must happen before a virtual CPU reports that the block ran. */
+	/* Must be done before a virtual CPU reports that it has run the block. */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A block: instructions that QEMU has translated together, of which only the last can branch. A block is
- * analysed once, when it is translated, so that running it costs very little. A point is a place in a block
- * where a virtual CPU reports: right before that instruction. Each block has a point at its last instruction;
- * further ones at a doorbell's store and, with exact=1, at instructions that can fault.
+ * A block consists of instructions that QEMU has translated together. Only the last of them can branch. A
+ * block is analysed once, when it is translated, so that little work remains each time that it runs.
+ *
+ * A point is a place in a block at which a virtual CPU calls the plugin, right before it runs the instruction
+ * there. Each block has a point at its last instruction. It also has one at a store to a doorbell and, with
+ * exact=1, one at each instruction that can fault.
  *
  * Blocks exist until QEMU discards its translations (blocks_forget()).
  */
@@ -15,20 +17,20 @@
 #include <stdint.h>
 
 /*
- * How execution continues after a block's last instruction. From END_INDIRECT on, the target is not known
- * from the code.
+ * How execution continues after a block's last instruction. From END_INDIRECT on, the code alone does not
+ * state where.
  */
 enum block_end {
-	END_NEXT,	 /* no branch; `target` is the next instruction */
+	END_NEXT,	 /* no branch: continues at the next instruction, which is `target` */
 	END_AGAIN,	 /* the last instruction may repeat itself (rep) */
-	END_JUMP,	 /* to `target` */
-	END_CALL,	 /* to `target` */
+	END_JUMP,	 /* continues at `target` */
+	END_CALL,	 /* continues at `target` */
 	END_CONDITIONAL, /* continues at `target` or `next` */
 	END_INDIRECT,
 	END_INDIRECT_CALL,
 	END_RETURN,
-	END_ENTER, /* a system call, software interrupt, far call */
-	END_LEAVE, /* return from an exception, or far return */
+	END_ENTER, /* a system call, a software interrupt or a far call */
+	END_LEAVE, /* a return from an exception, or a far return */
 };
 
 #define OUTCOMES_AND_MORE 2u
@@ -43,7 +45,7 @@ struct point {
 };
 
 struct block {
-	/* Members used each time that the block runs, in one cache line. */
+	/* These members are used each time that the block runs. They share one cache line. */
 	uint64_t start;
 	union {
 		struct {
@@ -56,33 +58,45 @@ struct block {
 		};
 		uint64_t way[2];
 	};
-	uint8_t end;	  /* enum block_end */
-	uint8_t reported; /* for this kind of end, the encoder writes a packet or changes its state */
-	uint8_t faults;	  /* the last instruction may fault, and be run again */
-	/* processor modes in which these bytes can be this code; bits defined by the encoder */
-	uint8_t modes;
-	/* an interrupt or exception has led to this block, or to another entry of the same vector table */
-	_Atomic uint8_t handler;
-	uint8_t listed; /* owned by code.c: the block is in the list of its page */
+	uint8_t end; /* enum block_end */
+	/* the encoder must be called when the block ends: it writes a packet, or changes its state */
+	uint8_t reported;
+	uint8_t faults; /* the last instruction may fault; it may then run again after the fault */
 	/*
-	 * number of branch outcomes that the end of the block adds, if the end has no other effect; otherwise
-	 * OUTCOMES_AND_MORE
+	 * set of processor modes in which these bytes can be these instructions; its bits are those of the
+	 * encoder
+	 */
+	uint8_t modes;
+	/*
+	 * the block is a handler: an interrupt or exception has led to it, or to another entry of its vector
+	 * table
+	 */
+	_Atomic uint8_t handler;
+	uint8_t listed; /* used by code.c only: the block is in the list of its page */
+	/*
+	 * what the end of the block adds to a trace: if only branch outcomes, their number (0 or 1);
+	 * otherwise OUTCOMES_AND_MORE
 	 */
 	uint8_t outcomes;
 	/*
-	 * owned by code.c: address spaces in which the bytes of this block are the last bytes that were
-	 * recorded for its addresses
+	 * used by code.c only: set of the address spaces in which no other bytes were recorded for these
+	 * addresses after the bytes of this block
 	 */
 	_Atomic uint64_t seen;
 	struct point end_point; /* the point at the last instruction */
 	uint64_t next;		/* address after the last instruction */
 	uint64_t last;		/* address of the last instruction */
-	struct block *chain;	/* next block of the same hash bucket */
+	struct block *chain;	/* next block in the same bucket of the hash table */
 	struct block *page_chain;
-	const unsigned char *bytes; /* bytes of the code from start to next */
-	uint64_t hash;		    /* hash of its bytes and points */
-	uint64_t vectors;	    /* table of handlers in which this block may be an entry; 0: none */
-	struct point passed[];	    /* the points before the last, in order; followed by the bytes */
+	const unsigned char *bytes; /* the bytes of the code, from `start` to `next` */
+	uint64_t hash;		    /* hash of the code's bytes and of the places of the points */
+	/* identifies the table of handlers of which this block may be an entry; 0: none */
+	uint64_t vectors;
+	/*
+	 * the points before `end_point`, in the order of their addresses; in memory, the code's bytes follow
+	 * them
+	 */
+	struct point passed[];
 };
 
 /* An instruction of a block that is being translated. */
@@ -90,28 +104,31 @@ struct instruction {
 	uint64_t address;
 	const unsigned char *bytes;
 	size_t size;
-	uint8_t stop;  /* a point is needed here */
+	uint8_t stop;  /* a point is needed at this instruction */
 	uint8_t rings; /* the instruction is the store to a doorbell */
 };
 
 struct encoder;
 
 /*
- * Returns the block of these instructions, which is made if needed. `count` is at least 1. NULL: out of
- * memory.
+ * Returns the block that consists of these `count` instructions, at least 1. Makes the block if it does not
+ * exist. Returns NULL if out of memory.
  */
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
 
-/* Returns a block that starts at `start` and contains `address` after its first byte, or NULL. */
+/*
+ * Returns a block that starts at `start` and contains `address`, which is not its start. Returns NULL if
+ * there is none.
+ */
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
- * Marks a block as the target of an interrupt or exception. The mark also applies if the block is translated
- * again, and to blocks at other entries of the same vector table if they are translated later.
+ * Marks a block as the target of an interrupt or exception. Blocks that are translated later get the mark,
+ * too, if they start at the same address or are other entries of the same vector table.
  */
 void block_is_handler(struct block *block);
 
-/* Frees all blocks. Requires: no virtual CPU is in one. */
+/* Frees all blocks. Requires: no virtual CPU is running a block. */
 void blocks_forget(void);
 
 /* Facts about AArch64 code that a trace unit needs. */
@@ -119,8 +136,8 @@ void blocks_forget(void);
 struct block;
 
 /*
- * The only mode that is traced. An instruction of 2 bytes shows T32. The instructions of A32 have the same
- * size as those of A64.
+ * The only mode that is traced is A64. An instruction of 2 bytes shows that the mode is T32. A32 is not
+ * recognized, because its instructions have the same size as those of A64.
  */
 #define A64_MODE 1u
 
@@ -128,7 +145,10 @@ int a64_marker(const unsigned char *bytes, size_t size);
 int a64_faults(const unsigned char *bytes, size_t size);
 /* Returns true if the vector is that of an IRQ, FIQ or system error. */
 int a64_between(uint64_t handler);
-/* Returns the kind of a vector from bits 8:7 of its address: 0 synchronous, 1 IRQ, 2 FIQ, 3 system error. */
+/*
+ * Returns the kind of a vector, which is in bits 8:7 of its address: 0 for a synchronous exception, 1 for an
+ * IRQ, 2 for an FIQ, 3 for a system error.
+ */
 unsigned a64_vector(uint64_t handler);
 void a64_classify(struct block *block, const unsigned char *bytes, size_t size);
 uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size);
@@ -139,13 +159,16 @@ uint8_t a64_mode(uint8_t mode, uint8_t modes);
 
 struct block;
 
-/* The mode of a processor is not visible to a plugin; the sizes of instructions reveal it. */
+/* QEMU does not show a plugin the mode of a processor. It is derived from the sizes of instructions. */
 #define X86_MODE_64 1u
 #define X86_MODE_32 2u /* 32 or 16 bits: any mode but 64-bit mode */
 
 int x86_marker(const unsigned char *bytes, size_t size);
 int x86_faults(const unsigned char *bytes, size_t size);
-/* Returns 0: the kernel chooses where handlers are, so an address does not show what it handles. */
+/*
+ * Always returns 0: a kernel chooses the addresses of its handlers, so the address does not show whether a
+ * handler is for interrupts.
+ */
 int x86_between(uint64_t handler);
 void x86_classify(struct block *block, const unsigned char *bytes, size_t size);
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size);
@@ -153,28 +176,32 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
 
 /*
- * Records code in the rings' file: each block before it is first reported to have run in an address space,
- * and again after other bytes have been there. QEMU shows a block once, when it is translated, and then runs
- * it for all programs that share that page of memory. So block->seen is checked whenever a block runs: it is
- * a set of address spaces.
+ * Records code in the rings' file. A block is recorded before it is first reported to have run in an address
+ * space. It is recorded again if it runs after other bytes were at its addresses. QEMU shows a block once,
+ * when it is translated, and then runs it for all programs that share this page of memory. So block->seen, a
+ * set of address spaces, is checked each time that a block runs.
  *
- * Invariant: if block->seen has the bit of a space, then at each of the block's addresses its bytes are the
- * last recorded there for that space.
+ * Invariant: if block->seen contains a space, then the block's bytes are the last bytes that were recorded
+ * for its addresses in that space.
  */
 
 /* Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. */
 int code_open(unsigned count);
 
 /*
- * Reports that the virtual CPU runs in this address space from now on, with user code in [user_start,
- * user_end); an end of 0 means unknown. Returns the space's bit in block->seen.
+ * Reports that the virtual CPU runs in this address space from now on. Addresses in [user_start, user_end)
+ * are user code; if user_end is 0, this range is unknown. Returns a set that contains only this space, for
+ * tests of block->seen.
  */
 uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
 
-/* Records a block that its space has not seen, before the virtual CPU reports it. */
+/*
+ * Records a block if the virtual CPU's space has not seen it. Must be called before the virtual CPU reports
+ * the block.
+ */
 void code_see(unsigned cpu, struct block *block);
 
-/* Forgets all blocks. They are about to be freed. */
+/* Forgets all blocks. Must be called before they are freed. */
 void code_forget(void);
 
 #endif

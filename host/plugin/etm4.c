@@ -9,7 +9,10 @@
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
 
-/* Patterns of formats 5 and 4; the oldest atom is the highest bit. */
+/*
+ * Packets of formats 5 and 4, by the atoms that they stand for. The oldest atom is the highest bit of
+ * `atoms`.
+ */
 static const struct {
 	uint8_t atoms, count, packet;
 } patterns[] = {
@@ -18,8 +21,8 @@ static const struct {
 };
 
 /*
- * Format 6: 4 to 24 atoms, all E, except possibly the last one. Returns the number of atoms, or 0 if the
- * format does not fit.
+ * Makes a packet of format 6 if this is possible: it stands for 4 to 24 atoms, all of them E, except that the
+ * last one may be N. Returns the number of atoms in the packet, or 0 if this format is not possible.
  */
 static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
@@ -39,7 +42,10 @@ static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 	return run + 1;
 }
 
-/* Formats 3 to 1; the oldest atom is bit 0. */
+/*
+ * Makes a packet of format 3, 2 or 1, with as many atoms: the oldest is bit 0. Returns the number of atoms in
+ * the packet.
+ */
 static unsigned short_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
 	static const uint8_t heads[] = { 0, 0xf6, 0xd8, 0xf8 };
@@ -69,11 +75,11 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 }
 
 /*
- * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6) of a trace unit
- * without speculation, cycle counts and data trace. The unit does not see the exception level, and always
- * reports non-secure EL1. When tracing ends, it reports a debug halt exception before the next instruction,
- * as a processor's trace unit does when the processor is halted. The type of an exception is derived from the
- * vector to which it leads.
+ * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6). This trace unit has
+ * no speculation, no cycle counts and no data trace. It does not know the exception level, and always reports
+ * non-secure EL1. When tracing ends, it reports a debug halt exception before the next instruction, as the
+ * trace unit of a processor does when the processor is halted. The type of an exception is derived from the
+ * address of its vector.
  */
 
 /* Types of exception packets. */
@@ -84,7 +90,7 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 #define EXCEPTION_IRQ	 14u
 #define EXCEPTION_FIQ	 15u
 
-#define CONTEXT_INFORMATION 0xf1u /* context id, VMID, non-secure, 64-bit, EL1 */
+#define CONTEXT_INFORMATION 0xf1u /* a context with a context id and a VMID: non-secure, 64-bit, EL1 */
 
 static void put_atoms(struct trace *trace)
 {
@@ -117,7 +123,10 @@ static void remember_address(struct etm4 *etm4, uint64_t address)
 	etm4->address[0] = address;
 }
 
-/* Packs bits 63:2 into two bytes of 7 bits and six of 8. */
+/*
+ * Packs bits 63:2 of an address into eight bytes: 7 bits in each of the first two, 8 bits in each of the
+ * others.
+ */
 static void pack_address(uint8_t bytes[8], uint64_t address)
 {
 	memcpy(bytes, &address, 8);
@@ -159,7 +168,8 @@ static void put_address(struct trace *trace, uint64_t address)
 }
 
 /*
- * Writes an address and the context. If the context is unchanged, a short packet replaces it.
+ * Writes an address and the context. If the context is unchanged, writes a short packet that states this
+ * instead of the context.
  */
 static void put_place(struct trace *trace, uint64_t address)
 {
@@ -185,7 +195,8 @@ static void put_place(struct trace *trace, uint64_t address)
 }
 
 /*
- * Writes a timestamp: seven bits per byte, as many as have changed; all 64 bits if six bytes are not enough.
+ * Writes a timestamp, with seven bits in each byte. Only the bytes up to the highest bit that has changed are
+ * written, or all 64 bits if six bytes are not enough.
  */
 static void put_time(struct trace *trace)
 {
@@ -230,7 +241,7 @@ static void start(struct trace *trace)
 
 static void sync(struct trace *trace, uint64_t address)
 {
-	/* A-Sync and Trace Info: no cycle counts, no speculation. */
+	/* an A-Sync packet and a Trace Info packet: no cycle counts, no speculation */
 	static const uint8_t head[15] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00 };
 
 	put_atoms(trace);
@@ -262,7 +273,10 @@ static void call(struct etm4 *etm4, uint64_t after)
 		etm4->depth++;
 }
 
-/* Returns nonzero if `to` is the return address of the last call, and decoders know that call. */
+/*
+ * Returns nonzero if `to` is the return address of the last call on the return stack. Then removes this call,
+ * as decoders do. Returns 0 also if returns are not compressed.
+ */
 static int returned(struct trace *trace, uint64_t to)
 {
 	struct etm4 *etm4 = &trace->etm4;
@@ -274,7 +288,10 @@ static int returned(struct trace *trace, uint64_t to)
 	return 1;
 }
 
-/* Handles a system call. QEMU itself may handle it (PSCI, semihosting): then execution continues after it. */
+/*
+ * Reports a system call as an exception. If `to` is the next instruction, QEMU itself has carried out the
+ * call (PSCI, semihosting), and nothing is reported.
+ */
 static void enter(struct trace *trace, const struct block *block, uint64_t to)
 {
 	unsigned type = exception_type(to);
@@ -326,7 +343,7 @@ static void branch(struct trace *trace, const struct block *block, uint64_t to, 
 	}
 }
 
-/* The target of a system call, or of the return from one, is not traced, and not reported. */
+/* If the block ends with a system call or a return from an exception, its target is not reported. */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
 	if (block->end == END_ENTER) {
@@ -367,8 +384,8 @@ static void overflow(struct trace *trace)
 }
 
 /*
- * Enables context id, VMID, timestamps and return stack. Sizes in packets: 64 bits for addresses and time, 32
- * bits for the others.
+ * States for decoders that the packets contain context ids, VMIDs and timestamps, and that the return stack
+ * is used. Addresses and timestamps have up to 64 bits in packets, the other values 32.
  */
 static const struct ktrx_hwt_etm4 parameters = {
 	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,

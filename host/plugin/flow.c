@@ -6,18 +6,22 @@
 #include "code.h"
 #include "flow.h"
 
-/* after this number of blocks without an enabled trace, points are not worthwhile */
+/* number of blocks reported without an enabled trace after which a virtual CPU may call `when_idle` */
 #define IDLE_BLOCKS (1u << 20)
 
 struct vcpu {
-	const struct point *at; /* the last point reported, or &unknown */
-	struct trace *only;	/* the enabled trace; &no_trace if no trace or more than one is enabled */
+	const struct point *at; /* the point at which the virtual CPU has reported last; &unknown: none */
+	struct trace *only;	/* the enabled trace if exactly one is enabled, otherwise &no_trace */
 	struct trace *trace[2]; /* the enabled traces */
-	uint64_t bit;		/* bit of its address space in block->seen */
+	/* set that contains only the virtual CPU's address space, for tests of block->seen */
+	uint64_t bit;
 	unsigned traces;
-	unsigned idle; /* number of blocks reported since the last trace was disabled */
+	unsigned idle; /* number of blocks reported since the virtual CPU's last trace was disabled */
 	struct trace ring, guest;
-	/* Copy of the last block if its translation has been discarded. */
+	/*
+	 * Copies of the last block and the last point, used if QEMU has discarded the translation of the
+	 * block.
+	 */
 	struct block *kept;
 	struct point kept_point;
 } __attribute__((aligned(64)));
@@ -81,7 +85,7 @@ static inline int is_seen(const struct vcpu *vcpu, const struct block *block)
 	return (atomic_load_explicit(&block->seen, memory_order_acquire) & vcpu->bit) != 0;
 }
 
-/* Makes sure that the code that is reported to have run is in the rings' file. */
+/* Makes sure that the code of a block is in the rings' file before the block is reported to have run. */
 static void see(struct vcpu *vcpu, struct block *block)
 {
 	if (!is_seen(vcpu, block))
@@ -89,8 +93,9 @@ static void see(struct vcpu *vcpu, struct block *block)
 }
 
 /*
- * Returns the address that was about to run when an interrupt came after this point; never beyond what
- * certainly ran.
+ * Returns the address of the instruction that was about to run when an interrupt or exception came after this
+ * point. If it is not certain that an instruction ran, it counts as not run. `between` is nonzero for an
+ * interrupt, which comes between two instructions.
  */
 static uint64_t interrupted(const struct point *at, int between)
 {
@@ -103,9 +108,9 @@ static uint64_t interrupted(const struct point *at, int between)
 }
 
 /*
- * Handles a block that QEMU left in its middle, without an exception, to run the rest in other pieces:
- * because of code that writes to its own page, a device register with -icount, or an atomic operation that
- * must run alone. Returns nonzero if that is so, and execution continues at `to`.
+ * QEMU may leave a block in its middle without an exception, and run the rest of it in other blocks: if code
+ * writes to its own page, accesses a device register with -icount, or runs an atomic operation that must run
+ * alone. If this has happened, returns nonzero, and execution continues at `to`.
  */
 static int is_resumed(struct vcpu *vcpu, const struct point *at, const struct block *to)
 {
@@ -130,8 +135,8 @@ static int is_resumed(struct vcpu *vcpu, const struct point *at, const struct bl
 }
 
 /*
- * Handles the case that execution continues at the block `to`, although the end of the last block does not
- * lead there.
+ * Called if execution continues at the block `to`, although the end of the last block does not lead there:
+ * QEMU has resumed a block in its middle, or an interrupt or exception has led to `to`.
  */
 static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *to)
 {
@@ -145,7 +150,7 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 		struct trace *trace = vcpu->trace[i];
 
 		from = interrupted(at, trace->encoder->between(to->start));
-		/* The last instruction of the block has run, and is reported like any other. */
+		/* The last instruction of the block has run, so it is reported before the interrupt. */
 		if (trace->on && at->block->reported && from != at->address)
 			trace->encoder->branch(trace, at->block, from, 1);
 		trace_interrupt(trace, from, to);
@@ -153,15 +158,15 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 }
 
 /*
- * Returns how the block's end leads to `to`: 1 by its branch, 0 as a conditional branch that was not taken,
- * -1 if it does not lead there.
+ * Returns how the end of `from` leads to `to`: 0 if it is a conditional branch that was not taken, 1 if it
+ * leads there in another way, -1 if it does not lead there.
  */
 static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
 		/*
-		 * The end of a block leads to a handler only if it is a system call. The same handler may
-		 * also handle faults.
+		 * Of these ends, only a system call leads to a handler. The same handler may also handle
+		 * faults.
 		 */
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
@@ -170,8 +175,8 @@ static inline int leads(const struct block *from, const struct block *to)
 }
 
 /*
- * Returns true if the trace contains only user code, and execution went from user code to kernel code. A
- * system call is the only branch that does this.
+ * Returns true if a trace contains only user code, and execution went from user code to kernel code. The only
+ * branch that can do this is a system call.
  */
 static int enters_kernel(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {
@@ -191,7 +196,10 @@ static void set_reached(struct vcpu *vcpu, uint64_t address)
 		output_set_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
-/* Writes a packet of outcomes, or reads the clock. `has_outcome`: the previous block has added an outcome. */
+/*
+ * Writes the pending outcomes if they are `full`. Then does what else is due, such as reading the clock.
+ * `has_outcome` states whether the end of the previous block has added an outcome.
+ */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,
 						     uint64_t address)
 {
@@ -233,9 +241,9 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 }
 
 /*
- * The hot path. Nearly always, one trace is enabled, it is on, all code is to be traced, and this code is in
- * the file. The code for this case is short. There is usually at most one outcome to add, so the code avoids
- * a conditional jump that depends on the outcome.
+ * The hot path. Nearly always, exactly one trace is enabled and on, all code is to be traced, and this code
+ * is in the file already. The code for this case is short. The end of a block usually adds at most one
+ * outcome, so this code avoids a conditional jump that depends on the outcome.
  */
 void flow_enter(unsigned cpu, void *data)
 {
@@ -259,8 +267,8 @@ void flow_enter(unsigned cpu, void *data)
 				output_set_reached(&trace->output, 0);
 				full = trace_gather(trace, from->outcomes, branches);
 				/*
-				 * No byte has been written, so something is due only if the position was set
-				 * to 0.
+				 * Adding an outcome writes no byte, so apart from `full`, something is due
+				 * only if a thread has set trace->attention to 0.
 				 */
 				if (UNLIKELY(full | (trace_attention(trace) == 0)))
 					write_outcomes(trace, full, from->outcomes != 0, to->start);
@@ -358,8 +366,8 @@ void flow_renew_all_times(void)
 }
 
 /*
- * The virtual CPU may overwrite the 0 at the same time. This does no harm, because it has just looked at the
- * clock.
+ * A virtual CPU may overwrite this 0 at the same time. This does no harm, because the virtual CPU does so
+ * right after it has read the clock.
  */
 void flow_look_at_clocks(void)
 {
@@ -390,7 +398,7 @@ void flow_forget_blocks(void)
 	blocks_forget();
 }
 
-/* Traces that are on were switched on after the pause was requested. */
+/* A trace that is on here was switched on after the pause was requested. */
 void flow_pause(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The callbacks of QEMU. While nothing is traced, only translation is watched, for doorbells. When the first
- * trace is enabled, all code is translated again, with points; when none has been enabled for a while, again
- * without points.
+ * The functions that QEMU calls. While nothing is traced, the plugin only watches the translation of code, to
+ * find doorbells. When the first trace is enabled, all code is translated again, with points. When no trace
+ * has been enabled for a while, all code is translated again, without points.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,8 +15,9 @@
 #include "rings.h"
 #include "trace.h"
 
-#define PAGE_MASK	  UINT64_C(0xfff)
-#define INSTRUCTIONS_MOST 1024u /* QEMU puts at most 512 in a block */
+#define PAGE_MASK UINT64_C(0xfff)
+/* maximum number of instructions that are read of a block; QEMU puts at most 512 in a block */
+#define INSTRUCTIONS_MOST 1024u
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -25,11 +26,12 @@ static const struct encoder *encoder;
 static struct arguments arguments;
 static qemu_plugin_id_t identity;
 static unsigned cpus;
-static _Atomic int armed; /* newly translated blocks get points */
+static _Atomic int armed; /* nonzero if newly translated blocks get points */
 
 /*
- * Address at which a block that ended with a marker continues. There is only one such variable: if it is
- * overwritten, this use of the doorbell is ignored.
+ * If a block ended with a marker: the address after the marker, at which another block begins with the store
+ * to the doorbell. There is only one such variable: if it is overwritten before that block is translated,
+ * this use of the doorbell is ignored.
  */
 static _Atomic uint64_t split_marker;
 
@@ -80,7 +82,10 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 	return count;
 }
 
-/* Registers reports for the instructions from number `first_insn` on, which form one block for the plugin. */
+/*
+ * Registers callbacks for `count` instructions of a block of QEMU, from number `first_insn` on. The plugin
+ * regards these instructions as one block.
+ */
 static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 			const struct instruction *instruction, size_t count, int watched)
 {
@@ -111,9 +116,10 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 }
 
 /*
- * If an instruction crosses the end of a page, QEMU shows the part that it has read as the last instruction
- * of the block, but does not run the instruction in that block. So an instruction that may be cut becomes a
- * block of its own. If the instruction was cut, this block is never reported; otherwise it is reported next.
+ * Returns nonzero if the last instruction may cross the end of a page. If it does, QEMU shows the part on the
+ * first page as the block's last instruction, but does not run the instruction in this block. So such an
+ * instruction becomes a block of its own for the plugin. If it really crosses the end of the page, this block
+ * is never reported; otherwise it is reported next.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {
@@ -122,7 +128,10 @@ static int may_be_cut(const struct instruction *instruction, size_t count)
 	return count > 1 && (last & PAGE_MASK) + encoder->longest > PAGE_MASK + 1;
 }
 
-/* Returns true if the block has a marker, the only thing of interest while nothing is traced. */
+/*
+ * Returns true if the block has a marker, or begins after one. While nothing is traced, only such blocks
+ * matter.
+ */
 static int has_marker(const struct qemu_plugin_tb *tb)
 {
 	size_t count = qemu_plugin_tb_n_insns(tb);
@@ -152,8 +161,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		rings += instruction[i].rings;
 	if (watched)
 		/*
-		 * because the translation of a block takes longer than the code that runs between two
-		 * translations
+		 * To translate a block takes longer than to run the code between two translations, so the
+		 * traces should read their clocks soon.
 		 */
 		flow_look_at_clocks();
 	if (count == 0 || (!watched && rings == 0))
@@ -166,7 +175,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-/* Called when QEMU has discarded all translations; no virtual CPU is in one. */
+/* Called when QEMU has discarded all translations. No virtual CPU is running a block then. */
 static void flushed(qemu_plugin_id_t id)
 {
 	(void)id;
@@ -193,7 +202,10 @@ static void watch_again(qemu_plugin_id_t id)
 	watch(id);
 }
 
-/* Takes effect after every virtual CPU has left its block. */
+/*
+ * Makes QEMU translate all code again, with points if `on` is nonzero. This happens after every virtual CPU
+ * has left its block.
+ */
 static void arm(int on)
 {
 	if (atomic_exchange(&armed, on) != on)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Encoder of Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed relative to the
- * last one. Returns are compressed as decoders expect: relative to a stack of the last 64 calls since the
- * last PSB, from which a return with a TIP packet takes nothing. A return to a call from before tracing was
- * last disabled is not compressed: decoders may or may not remember the call that left the traced code.
+ * Encoder of Intel PT packets (SDM volume 3, "Packet definitions"). An address is compressed relative to the
+ * address written before it.
+ *
+ * Returns are compressed as decoders expect: decoders keep a stack of the last 64 calls since the last PSB,
+ * and do not remove a call from it for a return that is reported by a TIP packet. A return is not compressed
+ * if its call was made before tracing was last disabled: decoders may or may not remember the call that left
+ * the traced code.
  */
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
@@ -15,12 +18,15 @@
 #define HEAD_PGD 0x01u
 #define HEAD_FUP 0x1du
 
-#define LONG_BRANCHES 47 /* most outcomes that fit in a packet */
+#define LONG_BRANCHES 47 /* maximum number of outcomes in one packet */
 
 #define SPACE_BITS UINT64_C(0xfffffffffffe0) /* bits 51:5 */
 
 #define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
-/* in MTC periods; the 8 bits of an MTC packet can only distinguish fewer than 256 periods */
+/*
+ * maximum time between two MTC packets, in MTC periods; an MTC packet has 8 bits of the time, so 256 periods
+ * or more would be ambiguous
+ */
 #define MTC_MOST 200u
 
 static void put_branches_long(struct trace *trace)
@@ -31,7 +37,10 @@ static void put_branches_long(struct trace *trace)
 	trace_begin_outcomes(trace);
 }
 
-/* Writes short packets of up to six branches, as long as these are shorter than one long packet. */
+/*
+ * Writes the pending outcomes: up to 42 of them in short packets of at most six outcomes, more of them in one
+ * long packet, which is then shorter.
+ */
 static void put_branches(struct trace *trace)
 {
 	unsigned count = 63u - (unsigned)__builtin_clzll(trace->outcomes);
@@ -88,7 +97,10 @@ static void put_mode(struct trace *trace)
 	trace->pt.mode = trace->mode;
 }
 
-/* Writes a target address, after MODE.Exec if the mode there is different. */
+/*
+ * Writes a packet with a target address. If the processor mode at the target is a new one, writes a MODE.Exec
+ * packet first.
+ */
 static void put_target(struct trace *trace, unsigned head, uint64_t ip)
 {
 	if (trace->pt.mode != trace->mode)
@@ -103,7 +115,7 @@ static void put_space(struct trace *trace)
 	output_put(&trace->output, &packet, 8);
 }
 
-/* Writes TSC and TMA: the clock of MTC packets is that of TSC packets, not divided. */
+/* Writes a TSC packet and a TMA packet. MTC packets use the same clock as TSC packets, not divided. */
 static void put_clock(struct trace *trace)
 {
 	uint64_t packet = trace->time << 8 | 0x19u;
@@ -156,8 +168,8 @@ static void off(struct trace *trace, uint64_t address)
 }
 
 /*
- * After a near branch, decoders need the target, so that they do not take an earlier direct branch for this
- * one. After a far branch they do not.
+ * Ends tracing with the block's branch. After a near branch, decoders need its target: without it, they could
+ * take an earlier direct branch for this one. After a far branch, they do not need it.
  */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
@@ -179,7 +191,10 @@ static void call(struct pt *pt, uint64_t after)
 		pt->depth++;
 }
 
-/* Returns nonzero if `to` is the return address of the last call, and decoders know that call. */
+/*
+ * Returns nonzero if `to` is the return address of the last call that decoders remember. Then removes this
+ * call, as decoders do. Returns 0 also if returns are not compressed.
+ */
 static int returned(struct trace *trace, uint64_t to)
 {
 	struct pt *pt = &trace->pt;
@@ -269,7 +284,8 @@ const struct encoder encoder_pt = {
 	.longest = 15,
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.sync_anywhere = 1,
-	.memory_span = UINT64_C(1) << 32, /* memory below the hole for devices; the rest is above it */
+	/* the memory below the address range of devices; the rest of the memory is above this range */
+	.memory_span = UINT64_C(1) << 32,
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
 	.marker = x86_marker,

@@ -51,7 +51,7 @@ void output_put_split(struct output *output, const void *bytes, unsigned size)
 	}
 }
 
-static unsigned char *file; /* mapped file; NULL: there is no file */
+static unsigned char *file; /* the mapped file; NULL: there is no file */
 static uint64_t file_size, ring_bytes;
 static struct output_piece *pieces;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -74,7 +74,7 @@ static const char *map(const char *path)
 
 	if (fd < 0)
 		return "cannot be created";
-	/* The file is sparse: it takes space only where it is written. */
+	/* The file is sparse: it occupies disk space only where it has been written. */
 	if (ftruncate(fd, (off_t)file_size) != 0) {
 		close(fd);
 		return "cannot be extended to its size";

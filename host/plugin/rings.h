@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The output of packets: mapped pieces of memory that are written one after another, then again from the
- * first piece, or up to a limit. output_put() writes bytes at once; output_publish() publishes the position
- * after them.
+ * The output of packets: one or more pieces of mapped memory. They are filled one after another. After the
+ * last piece, writing continues at the first piece, unless a limit is reached before. output_put() writes
+ * bytes; output_publish() then publishes the position after the last byte written.
  */
 #ifndef PLUGIN_RINGS_H
 #define PLUGIN_RINGS_H
@@ -22,19 +22,22 @@ struct output {
 	uint32_t pieces;
 	uint32_t at;	     /* index of the piece that is being written */
 	unsigned char *next; /* address at which the next byte is written */
-	unsigned char *end;  /* end of that piece */
-	uint64_t size;	     /* of all pieces */
-	uint64_t limit;	     /* position that must not be exceeded */
+	unsigned char *end;  /* end of the piece that is being written */
+	uint64_t size;	     /* size of all pieces together, in bytes */
+	uint64_t limit;	     /* maximum position, counted in bytes since the output began */
 	uint64_t base;	     /* position of `end` */
 	uint64_t lost;
-	/* Where the position and the state of struct ktrx_hwt_ring are published; never NULL. */
+	/*
+	 * Addresses at which the position and the other state of struct ktrx_hwt_ring are published. Never
+	 * NULL.
+	 */
 	uint64_t *published, *pending, *reached;
 };
 
-/* Continues at this position. Requires: the pieces are set. */
+/* Continues writing at this position. Requires: the pieces are set. */
 void output_seek(struct output *output, uint64_t position);
 
-/* Writes bytes across the end of a piece. */
+/* Writes bytes of which some do not fit into the current piece any more. */
 void output_put_split(struct output *output, const void *bytes, unsigned size);
 
 static inline uint64_t output_position(const struct output *output)
@@ -67,9 +70,9 @@ static inline void output_publish(struct output *output)
 }
 
 /*
- * Publishes the address that the trace has reached, after all packets and branches have been published. While
- * packets and branches are added, publishes 0. If QEMU is killed in that time, the trace ends earlier, but is
- * consistent.
+ * Publishes the address that the trace has reached; packets and branches that lead there must have been
+ * published before. 0 is published while packets and branches are being added: if QEMU is killed in that
+ * time, the trace ends earlier, but is consistent.
  */
 static inline void output_set_reached(struct output *output, uint64_t address)
 {
@@ -81,11 +84,16 @@ static inline void output_set_pending(struct output *output, uint64_t branches)
 	__atomic_store_n(output->pending, branches, __ATOMIC_RELEASE);
 }
 
-/* out=FILE: a struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they ran. */
+/*
+ * The file of out=FILE. It contains a struct ktrx_hwt_rings, one ring for each virtual CPU, and the code that
+ * the virtual CPUs ran.
+ */
 
 struct encoder;
 
-/* Creates the file. Returns NULL, or what went wrong; errno is set. */
+/*
+ * Creates the file. Returns NULL on success, otherwise a text that states what went wrong, and errno is set.
+ */
 const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint64_t code_size,
 		       const struct encoder *encoder);
 
@@ -96,12 +104,12 @@ void rings_output(unsigned cpu, struct output *output);
 int rings_are_open(void);
 
 /*
- * Adds the bytes of a block, which are valid in this address space from now on. If there is no room, they are
- * counted as lost. Requires: only one caller at a time.
+ * Adds the bytes of a block to the file. They are valid in this address space from now on. Bytes for which
+ * there is no room are counted as lost. Requires: no other thread calls this function at the same time.
  */
 void rings_code(const struct block *block, uint64_t space);
 
-/* Records the guest's clock as of now, in the boot with this nonce. */
+/* Records the current time of the guest's clock. `nonce` identifies the boot of the guest. */
 void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce);
 
 #endif

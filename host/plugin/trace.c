@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One trace, from block to block: decides whether it wants what runs, when tracing begins and ends, when to
- * look at the clock, and when to synchronize. flow.c finds out which block followed which.
+ * Handles one trace from block to block. Decides which code is traced, when tracing begins and ends, when to
+ * read the clock, and when to write a synchronization point. flow.c finds out which block followed which.
  */
 #include <time.h>
 
@@ -10,7 +10,7 @@
 /* ---- Clocks ---- */
 
 #define SECOND	       UINT64_C(1000000000)
-#define STEPS_A_SECOND 500000u /* most time packets per second */
+#define STEPS_A_SECOND 500000u /* maximum number of time packets per second */
 
 uint64_t clock_nanoseconds(void)
 {
@@ -35,7 +35,10 @@ static uint64_t read_clock(const struct trace *trace)
 	       passed % SECOND * trace->clock_frequency / SECOND;
 }
 
-/* Returns the time of the trace's clock, never less than the time written last. */
+/*
+ * Returns the current time of the trace's clock; if that is below the time written last, the time written
+ * last.
+ */
 static uint64_t clock_of(const struct trace *trace)
 {
 	uint64_t now = read_clock(trace);
@@ -54,8 +57,8 @@ void clock_catch_up(struct trace *trace, uint64_t stamp)
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 {
 	/*
-	 * With a higher frequency, the remainder of a second times the frequency would overflow; no clock is
-	 * that fast.
+	 * With a higher frequency, the multiplication in read_clock() could overflow. No real clock is that
+	 * fast.
 	 */
 	int sane = frequency != 0 && frequency < UINT64_MAX / SECOND;
 
@@ -68,11 +71,11 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 
 /* ---- The trace ---- */
 
-#define LOOK_LEAST 8u  /* least bytes of packets between two readings of the clock */
-#define LOOK_MOST  64u /* most bytes of packets between two readings of the clock */
-/* if the time has increased by more clock steps than this, the interval was too long */
+#define LOOK_LEAST 8u  /* minimum number of bytes of packets between two readings of the clock */
+#define LOOK_MOST  64u /* maximum number of bytes of packets between two readings of the clock */
+/* number of clock steps; if the time has increased by more at a reading, the clock was read too rarely */
 #define SLOW_STEPS 8u
-#define SYNC_BYTES 4096u /* bytes between two synchronization points */
+#define SYNC_BYTES 4096u /* number of bytes between two synchronization points */
 #define MARGIN	   (4 * ENCODER_MOST)
 
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)
@@ -82,7 +85,7 @@ void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uin
 	trace->others = kernel != 0;
 }
 
-/* Updates `simple` after `on`, the mode or the filters have changed. */
+/* Updates trace->simple. Must be called when `on`, the mode or the filters of a trace have changed. */
 static void settle(struct trace *trace)
 {
 	int all = trace->span == 0 && trace->others && trace->ranges == 0;
@@ -90,7 +93,7 @@ static void settle(struct trace *trace)
 	trace->simple = trace->on && all ? trace->mode : 0;
 }
 
-/* Writes the time if it has increased enough. Returns by how much it exceeds the time written last. */
+/* Writes the time if it has increased enough since it was written last. Returns the increase. */
 static uint64_t write_time(struct trace *trace)
 {
 	uint64_t before = trace->time, passed;
@@ -105,7 +108,10 @@ static uint64_t write_time(struct trace *trace)
 	return passed;
 }
 
-/* Adapts the interval: the slower packets come, the rarer the clock needs to be read. */
+/*
+ * Reads the clock, and writes the time if it is due. Then adapts the number of bytes until the next reading:
+ * the slower packets come, the fewer bytes.
+ */
 static void look_at_clock(struct trace *trace)
 {
 	uint64_t passed = write_time(trace);
@@ -127,9 +133,9 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * If code has changed (`renew` is set), a decoder must know the time before it decodes the code at `address`.
- * A decoder of Intel PT applies a time packet only from the next branch on, so a synchronization point is
- * written there.
+ * Does what is due at this position. If code has been replaced (`renew` is set), a decoder must know the time
+ * before it decodes the code at `address`. But a decoder of Intel PT applies a time packet only from the next
+ * branch on. So for Intel PT, a synchronization point is written, too.
  */
 static void attend(struct trace *trace, uint64_t address, int reported)
 {
@@ -146,7 +152,7 @@ static void attend(struct trace *trace, uint64_t address, int reported)
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
 	trace->attention = output_position(&trace->output) + trace->look;
-	/* In this case, flow_renew_time() was called in the meantime. */
+	/* flow_renew_time() was called in the meantime */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);
@@ -162,7 +168,7 @@ void trace_attend_unreported(struct trace *trace, uint64_t address)
 	attend(trace, address, trace->encoder->sync_anywhere);
 }
 
-/* Returns the mode in which a block with these possible modes runs; 0: in none that can be traced. */
+/* Returns the mode in which a block runs that can run in `modes`. Returns 0 if this mode cannot be traced. */
 static uint8_t mode_of(const struct trace *trace, uint8_t modes)
 {
 	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);
@@ -242,8 +248,8 @@ void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
 	trace->mode = mode;
 	settle(trace);
 	/*
-	 * If the virtual CPU was waiting for the interrupt, the trace must show that it waited before the
-	 * interrupt, not in the handler.
+	 * The virtual CPU may have waited for the interrupt. Write the time here, so that the wait is shown
+	 * before the interrupt and not in its handler.
 	 */
 	write_time(trace);
 	trace->encoder->async(trace, from, to->start);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the parts of the trace unit: encoders, the trace of one CPU, the unit as a device, its clock. */
+/*
+ * Declarations shared by the parts of the trace unit: the encoders, the trace of a CPU, the unit as a device,
+ * and its clock.
+ */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
@@ -9,25 +12,28 @@
 #include "code.h"
 #include "rings.h"
 
-/* Atoms, which report for each branch whether it was taken (E) or not (N), in as few packets as possible. */
+/*
+ * Atom packets of ETMv4. An atom reports whether a branch was taken (E) or not (N). A packet contains as many
+ * atoms as possible.
+ */
 
 #define ETM4_ATOMS_MOST 48u
 
 /*
- * Writes the packet for the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST. The latest atom is
- * in bit 0; 1 means taken. Returns how many atoms the packet contains.
+ * Makes an atom packet, of one byte, for the oldest of `count` atoms, which are 1 to ETM4_ATOMS_MOST. Bit 0
+ * of `atoms` is the latest atom; 1 means taken. Returns how many atoms the packet contains.
  */
 unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 
 /* State of the encoder of ETMv4 packets. */
 
 #define ETM4_ADDRESSES 3u
-#define ETM4_RETURNS   15u /* number of calls that every decoder remembers, at least */
+#define ETM4_RETURNS   15u /* size of the return stack that every decoder has at least, in calls */
 
 struct etm4 {
-	uint64_t address[ETM4_ADDRESSES]; /* the last addresses written, the latest first */
-	uint64_t time;			  /* the last time written; 0 after a synchronization point */
-	uint64_t space;			  /* the last address space written, if `has_context` is set */
+	uint64_t address[ETM4_ADDRESSES]; /* the addresses written last, the latest first */
+	uint64_t time;			  /* the time written last; 0 after a synchronization point */
+	uint64_t space;			  /* if `has_context` is set: the address space written last */
 	uint32_t thread;
 	uint8_t has_context;
 	uint8_t depth; /* number of entries of returns[] in use */
@@ -37,20 +43,21 @@ struct etm4 {
 
 /* State of the encoder of Intel PT packets. */
 
-#define PT_RETURNS 64u /* number of calls that a decoder must remember */
+#define PT_RETURNS 64u /* size of the return stack that a decoder must have, in calls */
 
 struct pt {
-	uint64_t last_ip; /* last address written; addresses are compressed relative to it */
+	uint64_t last_ip; /* address written last; the next address is compressed relative to it */
 	uint32_t depth;	  /* number of entries of returns[] in use */
 	uint32_t top;
-	uint8_t mode; /* the last mode written; 0: none */
+	uint8_t mode; /* the processor mode written last; 0: none */
 	uint64_t returns[PT_RETURNS];
 };
 
 /*
- * A trace: what a virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). flow.c finds
- * out which block followed which; trace.c decides what is traced, and reports branches to the encoder; the
- * encoder writes packets. A trace belongs to the thread of its virtual CPU.
+ * A trace is what a virtual CPU writes to one output: to the guest's buffer, or to a ring of out=FILE. flow.c
+ * finds out which block followed which. trace.c decides what is traced, and reports branches to the encoder.
+ * The encoder writes packets. A trace belongs to the thread of its virtual CPU; other threads may only set
+ * `renew` and `attention`.
  */
 
 #define TRACE_RANGES 4
@@ -60,16 +67,16 @@ struct encoder;
 struct trace {
 	const struct encoder *encoder;
 	struct output output;
-	uint8_t enabled;  /* the guest or the argument out= has enabled the trace */
-	uint8_t on;	  /* between on() and off() of the encoder: code that runs now is traced */
+	uint8_t enabled;  /* the trace has been enabled, by the guest or by the argument out= */
+	uint8_t on;	  /* tracing is on: the encoder's on() was called, and code that runs now is traced */
 	uint8_t full;	  /* the output has no room left */
 	uint8_t timed;	  /* time packets are written */
 	uint8_t compress; /* returns are compressed */
-	uint8_t simple;	  /* `mode` if tracing is on and all code is to be traced, otherwise 0 */
-	uint8_t mode;	  /* processor mode as of the encoder's last on() */
+	uint8_t simple;	  /* equals `mode` if tracing is on and all code is to be traced, otherwise 0 */
+	uint8_t mode;	  /* processor mode of the code that is traced now, or was traced last */
 	/*
-	 * What is traced: the `span` addresses from `low` on or, if `others` is set, all other addresses;
-	 * limited to the ranges, if there are any.
+	 * Which code is traced: the `span` addresses from `low` on; if `others` is set, all addresses except
+	 * these. If there are ranges, only code in one of them is traced.
 	 */
 	uint64_t low, span;
 	uint8_t others;
@@ -79,23 +86,23 @@ struct trace {
 	} range[TRACE_RANGES];
 	uint64_t space; /* address space; 0: unknown */
 	uint32_t thread;
-	uint64_t clock_base, clock_start,
-		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
-	uint8_t look;		 /* bytes of packets between two readings of the clock */
-	uint64_t clock_step;	 /* a smaller increase of time is not written */
-	uint64_t time;		 /* the last time written */
-	/* code has been replaced: write the exact time before it runs; set by any thread */
+	/* the trace's time is clock_base + (nanoseconds - clock_start) * clock_frequency / 10^9 */
+	uint64_t clock_base, clock_start, clock_frequency;
+	uint8_t look;	     /* number of bytes of packets after which the clock is read again */
+	uint64_t clock_step; /* minimum increase of the time for which the time is written */
+	uint64_t time;	     /* the time written last */
+	/* Code has been replaced: the exact time must be written before this code runs. Set by any thread. */
 	_Atomic uint8_t renew;
 	/*
-	 * Position at which the clock and the synchronization interval are checked next. Any thread may set
-	 * it to 0: check now.
+	 * Position at which the clock and the distance to the last synchronization point are checked next.
+	 * Any thread may set it to 0, so that they are checked soon.
 	 */
 	_Atomic uint64_t attention;
-	uint64_t nowhere; /* dummy target for values that are not published */
+	uint64_t nowhere; /* place to which values are written that are not published */
 	uint64_t sync_at; /* position from which on a synchronization point is due */
 	/*
-	 * branch outcomes that are not in a packet yet; 1: taken. The latest outcome is in bit 0. A bit that
-	 * is 1 precedes the oldest outcome.
+	 * Branch outcomes that are not in a packet yet, one bit each: 1 means taken. The latest outcome is in
+	 * bit 0. The bit above the oldest outcome is 1; it shows how many outcomes there are.
 	 */
 	uint64_t outcomes;
 	union {
@@ -104,85 +111,101 @@ struct trace {
 	};
 };
 
-/* Sets which levels are traced: user code is in [start, end), all other code is the kernel's. */
+/* Sets which levels are traced. Code in [start, end) is user code, all other code is kernel code. */
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end);
 
 /*
- * An encoding, and the architecture of the code. Each packet operation may write at most ENCODER_MOST bytes;
- * the caller has made sure that they fit. `on` and `off` alternate; branch, async and off are only called
- * between them.
+ * An encoding of packets, and what it must know about the architecture of the code. Each packet operation may
+ * write at most ENCODER_MOST bytes; callers make sure that they fit. branch(), async(), off() and
+ * off_branch() are only called while trace->on is set, and on() only while it is not set.
  */
 #define ENCODER_MOST 192
 
 struct encoder {
 	const char *target;	/* QEMU's name of the guest's architecture */
 	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
-	const void *parameters; /* parameters for the decoder, as in struct ktrx_hwt_unit */
+	const void *parameters; /* parameters that the decoder needs, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
 	uint8_t ringing;	/* processor mode in which a guest can ring doorbells */
-	uint64_t space_bits;	/* bits of an address space that packets contain */
+	uint64_t space_bits;	/* mask of the bits of an address space that packets contain */
 	uint64_t longest;	/* size of the longest instruction, in bytes */
-	uint64_t outcomes_full; /* least value of trace->outcomes that counts as full; a power of 2 */
-	uint8_t sync_anywhere;	/* may synchronize after a block whose end writes no packet */
-	uint64_t memory_base;	/* default physical address of memory */
-	uint64_t memory_span;	/* bytes of memory that are contiguous from there */
+	uint64_t outcomes_full; /* trace->outcomes is full from this value on, a power of 2 */
+	/* nonzero if a synchronization point may follow a block whose end writes no packet */
+	uint8_t sync_anywhere;
+	uint64_t memory_base; /* default physical address at which memory begins */
+	uint64_t memory_span; /* number of bytes of memory that are contiguous from there on */
 
 	/* ---- Code, at translation ---- */
 	/* Returns nonzero if the instruction is the marker before a doorbell. */
 	int (*marker)(const unsigned char *bytes, size_t size);
-	/*
-	 * Returns nonzero if the instruction may fault, or may stop the block before its end in another way.
-	 */
+	/* Returns nonzero if the instruction may fault, or may stop its block early in another way. */
 	int (*faults)(const unsigned char *bytes, size_t size);
 	/*
-	 * Returns nonzero if this handler is for interrupts, which come between two instructions, not for
-	 * faults.
+	 * Returns nonzero if this handler handles interrupts, which come between two instructions. Returns 0
+	 * if it handles faults, or if this is unknown.
 	 */
 	int (*between)(uint64_t handler);
-	/* Sets end, target and reported from the last instruction. Requires: start, last and next are set. */
+	/*
+	 * Sets the members `end`, `target` and `reported` of the block from its last instruction, which has
+	 * these bytes. Requires: `start`, `last` and `next` are set.
+	 */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
-	 * If this block, with the given first instruction, looks like an entry of a table of handlers:
-	 * returns a value that all entries of that table have in common. Otherwise returns 0. Called after
-	 * classify.
+	 * Returns a value that all entries of a table of handlers have in common, if this block looks like
+	 * such an entry. Otherwise returns 0. The bytes are those of the block's first instruction. Called
+	 * after classify().
 	 */
 	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
-	/* Returns the processor modes in which an instruction with these bytes has this size. */
+	/* Returns the set of processor modes in which an instruction with these bytes has this size. */
 	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
-	/* Returns the mode in which a block runs that cannot run in `mode`; 0: in none that can be traced. */
+	/*
+	 * Returns the mode in which a block runs. The block can run in `modes`, but not in `mode`. Returns 0
+	 * if its mode cannot be traced.
+	 */
 	uint8_t (*mode)(uint8_t mode, uint8_t modes);
 
 	/* ---- Packets ---- */
-	/* Begins a stream, or continues one, without relying on earlier packets. Writes nothing. */
+	/*
+	 * Begins or continues a stream of packets whose next packets do not depend on earlier ones. Writes
+	 * nothing.
+	 */
 	void (*start)(struct trace *trace);
 	/*
-	 * Writes a synchronization point with time and address space. If trace->on, `address` is the next
-	 * instruction.
+	 * Writes a synchronization point with time and address space. If trace->on is set, `address` must be
+	 * that of the next instruction.
 	 */
 	void (*sync)(struct trace *trace, uint64_t address);
 	/* Begins tracing before the instruction at this address. Requires: trace->mode is set. */
 	void (*on)(struct trace *trace, uint64_t address);
-	/* Ends tracing: all instructions before `address` have run, the instruction at `address` has not. */
+	/*
+	 * Ends tracing. All instructions before `address` have run; the instruction at `address` has not run.
+	 */
 	void (*off)(struct trace *trace, uint64_t address);
-	/* Ends tracing with the block's branch, whose target `to` is not known from the code. */
+	/*
+	 * Ends tracing with the branch at the end of the block. The code alone does not state its target
+	 * `to`.
+	 */
 	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
 	/*
-	 * Reports that the block ran to its end and continues at `to`. `taken` is 0 only for a conditional
-	 * branch that was not taken.
+	 * Reports that the block ran to its end, and that execution continues at `to`. `taken` is 0 if the
+	 * block ends with a conditional branch that was not taken, otherwise nonzero.
 	 */
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
 	/*
-	 * Reports an interrupt or exception: all instructions before `from` have run, the instruction at
-	 * `from` has not. Execution continues at `to`.
+	 * Reports an interrupt or exception. All instructions before `from` have run; the instruction at
+	 * `from` has not run. Execution continues at `to`.
 	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
-	/* Writes trace->time. `before` is the time written last; 0: write the full time. */
+	/*
+	 * Writes the time trace->time. `before` is the time written last; 0 means that the full time must be
+	 * written.
+	 */
 	void (*time)(struct trace *trace, uint64_t before);
 	/* Writes all packets that are still pending to the output. */
 	void (*flush)(struct trace *trace);
 	/*
-	 * Flushes, and marks packets as lost, because the output is full or a part is unknown. trace->on is 0
-	 * afterwards.
+	 * Writes all pending packets, and then a packet that states that packets were lost: the output is
+	 * full, or it is unknown what runs. The caller then sets trace->on to 0.
 	 */
 	void (*overflow)(struct trace *trace);
 };
@@ -194,7 +217,10 @@ static inline void trace_begin_outcomes(struct trace *trace)
 	output_set_pending(&trace->output, 1);
 }
 
-/* Adds `count` (0 or 1) outcomes. Returns nonzero if no more fit, and the encoder's flush() is due. */
+/*
+ * Adds an outcome if `count` is 1, none if it is 0. Returns nonzero if no more outcomes fit. Then the caller
+ * must call the encoder's flush().
+ */
 static inline int trace_gather(struct trace *trace, unsigned count, unsigned taken)
 {
 	trace->outcomes = trace->outcomes << count | (taken & count);
@@ -202,29 +228,38 @@ static inline int trace_gather(struct trace *trace, unsigned count, unsigned tak
 	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
 }
 
-/* One trace, from block to block (trace.c). `address` is that of the next instruction to run. */
+/*
+ * Functions of trace.c, which handle one trace from block to block. `address` is that of the next instruction
+ * to run.
+ */
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * Enables the trace, and writes a synchronization point, unless trace->full shows that there is no room. Does
- * not begin tracing yet.
+ * Enables the trace, and writes a synchronization point. If there is no room for it, sets trace->full
+ * instead. Does not begin tracing yet.
  */
 void trace_begin(struct trace *trace, uint64_t address);
-/* Begins tracing before `address`, unless the trace is full or none of the modes can be traced. */
+/*
+ * Begins tracing before the instruction at `address`, which can run in `modes`. Does not begin if the trace
+ * is full, or the mode cannot be traced.
+ */
 void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes);
-/* Ends tracing: all instructions before `address` have run. */
+/* Ends tracing. All instructions before `address` have run. */
 void trace_turn_off(struct trace *trace, uint64_t address);
-/* Ends tracing with a mark in the packets: what runs next is unknown, or there is no room. */
+/* Ends tracing with a packet that states a loss: it is unknown what runs next, or there is no room. */
 void trace_break_off(struct trace *trace);
-/* Reports that an interrupt or exception led from `from`, which has not run, to a block. */
+/* Reports that an interrupt or exception came before the instruction at `from`, and led to the block `to`. */
 void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
-/* Does what is due after some bytes of packets: looks at the clock, synchronizes, publishes. */
+/*
+ * Called when the position trace->attention is reached. Reads the clock, writes a time packet and a
+ * synchronization point if they are due, and publishes the position.
+ */
 void trace_attend(struct trace *trace, uint64_t address);
-/* Does the same after a block whose end writes no packet. */
+/* Does the same as trace_attend(). Called after a block whose end writes no packet. */
 void trace_attend_unreported(struct trace *trace, uint64_t address);
-/* Handles the rare cases of trace_follow(): tracing begins or ends, or the mode changes. */
+/* Does the work of trace_follow() in the rare cases: tracing begins or ends, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
 
 static inline int trace_in_ranges(const struct trace *trace, uint64_t address)
@@ -243,13 +278,16 @@ static inline int trace_wants(const struct trace *trace, uint64_t address)
 	       (LIKELY(trace->ranges == 0) || trace_in_ranges(trace, address));
 }
 
-/* Returns the position at which something is due; any thread may set it to 0. */
+/* Returns the position at which trace_attend() is due. Any thread may set it to 0. */
 static inline uint64_t trace_attention(const struct trace *trace)
 {
 	return atomic_load_explicit(&trace->attention, memory_order_relaxed);
 }
 
-/* Publishes at once, so that a packet is found even if QEMU is killed while the clock is read. */
+/*
+ * Called after packets were written. Publishes them before the clock is read, so that they are in the file if
+ * QEMU is killed meanwhile.
+ */
 static inline void trace_written(struct trace *trace, uint64_t address)
 {
 	output_publish(&trace->output);
@@ -257,7 +295,10 @@ static inline void trace_written(struct trace *trace, uint64_t address)
 		trace_attend(trace, address);
 }
 
-/* Reports that a block ran to its end, and the next one begins. `taken` is as for the encoder's branch(). */
+/*
+ * Reports that the block `from` ran to its end, and that the block `to` begins. `taken` is as for the
+ * encoder's branch().
+ */
 static inline void trace_follow(struct trace *trace, const struct block *from, const struct block *to,
 				int taken)
 {
@@ -282,20 +323,25 @@ extern const struct encoder encoder_etm4;
  */
 
 /*
- * Handles a store after a marker, done by this virtual CPU at a physical address. The instruction at `next`
- * runs next.
+ * Handles a store to a doorbell, after a marker. `cpu` is the virtual CPU that has stored, at this physical
+ * address. It runs the instruction at `next` next.
  */
 void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 
-/* Time in packets: the host's clock, adjusted to what the guest has reported of its own clock. */
+/*
+ * The time in packets is the host's clock, adjusted to the time that the guest has reported of its own clock.
+ */
 
-/* Returns the nanoseconds since the plugin was loaded. */
+/* Returns the number of nanoseconds since the plugin was loaded. */
 uint64_t clock_nanoseconds(void);
 
-/* Sets the trace's clock to `stamp` now, with `frequency` ticks per second; 0: nanoseconds since loading. */
+/*
+ * Sets the trace's clock: it is `stamp` now, and has `frequency` ticks per second. If `frequency` is 0, the
+ * clock counts nanoseconds since the plugin was loaded.
+ */
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency);
 
-/* Advances the trace's clock to `stamp`, unless it is already later. */
+/* Advances the trace's clock to `stamp`. Has no effect if the clock is already past it. */
 void clock_catch_up(struct trace *trace, uint64_t stamp);
 
 #endif

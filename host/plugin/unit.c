@@ -17,8 +17,8 @@
 #define EXTENTS_MOST 4095u
 
 /*
- * A command of the guest, with the page's contents. They are copied once, because the guest may change them
- * at any time.
+ * A command of the guest, and a copy of the page's contents. They are copied once, because the guest may
+ * change the page at any time.
  */
 struct request {
 	uint32_t command;
@@ -26,7 +26,7 @@ struct request {
 	struct ktrx_hwt_unit page;
 };
 
-/* Reports to the guest how far its trace has come. */
+/* Writes to the page which position the guest's trace has reached. */
 static void publish(struct ktrx_hwt_unit *page, const struct trace *trace)
 {
 	page->position = output_position(&trace->output);

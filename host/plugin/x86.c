@@ -7,14 +7,12 @@
 
 /* An instruction without its prefixes. */
 struct opcode {
-	/*
-	 * `second` is the byte after 0f; without 0f, it is the byte after the opcode, or 0 if there is none
-	 */
+	/* `byte` is the first byte of the opcode. If it is 0f, `second` is the byte after it, otherwise 0. */
 	unsigned char byte, second;
-	unsigned char modrm; /* 0 if there is none */
-	uint8_t two;	     /* the opcode is 0f and `second` */
-	uint8_t repeat;	     /* f2 or f3 */
-	size_t operands;     /* bytes after the opcode */
+	unsigned char modrm; /* the byte after the opcode, which may be a ModRM byte; 0 if there is none */
+	uint8_t two;	     /* nonzero if the opcode has two bytes: 0f and `second` */
+	uint8_t repeat;	     /* nonzero if there is a prefix f2 or f3 */
+	size_t operands;     /* number of bytes after the opcode */
 	const unsigned char *operand;
 };
 
@@ -38,7 +36,9 @@ static int is_prefix(unsigned char byte)
 	}
 }
 
-/* Decodes an instruction. Requires: at least one byte remains after the prefixes. */
+/*
+ * Decodes the opcode of an instruction. Requires: after the prefixes, the instruction has at least one byte.
+ */
 static struct opcode read_opcode(const unsigned char *bytes, size_t size)
 {
 	struct opcode op = { 0 };
@@ -88,9 +88,9 @@ static int only_modrm_two(unsigned char byte)
 }
 
 /*
- * Returns true for instructions without memory access, privilege or division: moves of immediates, arithmetic
- * with the accumulator and an immediate, direct jumps. Includes hlt: an interrupt comes after hlt, and hlt
- * faults only in user mode.
+ * Returns true for instructions that have no memory access, need no privilege and do not divide, so that they
+ * cannot fault: for example, moves of immediates, arithmetic with the accumulator and an immediate, direct
+ * jumps. Also returns true for hlt: it faults only in user mode, and an interrupt comes after it.
  */
 static int never_faults(const struct opcode *op)
 {
@@ -222,15 +222,15 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 	if (!(block->modes & X86_MODE_64))
 		block->target = (uint32_t)block->target;
 	/*
-	 * A call to the next instruction only reads the program counter; decoders do not remember it as a
-	 * call, either.
+	 * A call to the next instruction is only a way to read the program counter. Decoders do not remember
+	 * it as a call, so it is not reported.
 	 */
 	block->reported = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
 
 /*
- * Kernels whose handlers share code have a stub for each vector: it pushes the vector's number, and jumps to
- * the common code.
+ * In some kernels, handlers share code. Each vector has a stub, which pushes the number of the vector and
+ * jumps to the common code. So the target of this jump identifies the table of handlers.
  */
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
@@ -240,8 +240,8 @@ uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size
 }
 
 /*
- * After the other prefixes, a byte from 40 to 4f is an instruction, but in 64-bit code it is a prefix, which
- * is never the last byte.
+ * A byte from 40 to 4f after the other prefixes is a prefix in 64-bit code, where it is never the last byte.
+ * In other modes it is an instruction.
  */
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 {
@@ -257,8 +257,8 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 }
 
 /*
- * Returns the mode in which a block runs. Nothing is traced before the first code that can only be 64-bit
- * code, because firmware and loaders run with segments.
+ * Returns the mode in which a block runs. Tracing begins only at the first block that can run in 64-bit mode
+ * only, because firmware and loaders before it run with segments.
  */
 uint8_t x86_mode(uint8_t mode, uint8_t modes)
 {
