@@ -8,7 +8,7 @@ function append(list, name)
 	return index(", " list ",", ", " name ",") ? list : list == "" ? name : list ", " name
 }
 
-# Returns the first `most` names of a list.
+# Returns the first `most` names of a list, and how many more there are.
 function first(list, most, part, n, i, text)
 {
 	n = split(list, part, ", ")
@@ -44,7 +44,7 @@ is_source && /^[a-z][A-Za-z0-9_ ]*[ *][a-z][a-z0-9_]*\(/ && !/^(static|typedef|e
 	}
 }
 
-# Commands in scripts: "$ktrace" show, build/bin/ktrace show, ktrace show.
+# In scripts, a command is "$ktrace" show, build/bin/ktrace show or ktrace show.
 !is_source && !is_unit {
 	line = $0
 	while (match(line, /(ktrace"?|\$KTRACE"?) [a-z-]+/)) {

@@ -28,8 +28,8 @@ unbalanced "a flow without a beginning" '{"traceEvents":[{"ph":"f","ts":1,"pid":
 unbalanced "invalid JSON" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,}]}'
 unbalanced "a control character" '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"tid":1,"name":"'"$(printf '\302\233')"'"}]}'
 
-# native_is_balanced FILE: succeeds if, on each track of a trace for Perfetto, each begin (type 1) has an end
-# (type 2), in the order of time.
+# native_is_balanced FILE: succeeds if FILE, a trace for Perfetto, is balanced: on each track, in the order of
+# time, each begin (type 1) has an end (type 2).
 native_is_balanced() {
 	build/test/perfetto-text "$1" |
 		sed -n 's/^packet{timestamp=\([0-9]*\) .*track_event{type=\([12]\) track_uuid=\([0-9]*\).*/\1 \2 \3/p' | sort -s -n -k 1,1 |

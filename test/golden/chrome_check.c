@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * chrome-check [FILE]: succeeds if a trace in the Trace Event Format is balanced. On each track (pid, tid),
- * in the order of the file:
- * times of begins and ends do not decrease, every E closes the newest open B and has its name, and no B stays
- * open. No span (phase X) has a negative duration, and spans of a track are nested or do not overlap. Each
- * end of a flow has a beginning. Strings contain nothing harmful (json_tree.h). Prints the number of events
- * of each phase and category.
+ * chrome-check [FILE]: succeeds if a trace in the Trace Event Format is balanced:
+ *
+ *	- On each track (pid, tid), times of begins and ends do not decrease in the order of the file. Every E
+ *	  closes the newest open B and has its name. No B stays open.
+ *	- No span (phase X) has a negative duration. Spans of a track are nested or do not overlap.
+ *	- Each end of a flow has a beginning.
+ *	- Strings contain nothing harmful (json_tree.h).
+ *
+ * Prints the number of events of each phase and category.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,8 +151,9 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Checks that the spans of each track are nested. Compares each span, in the order of their begins, with the
- * open spans. Times are rounded to 1 ns.
+ * Checks that the spans of each track are nested or do not overlap. Compares each span, in the order of
+ * begins, with the innermost open span. Times are rounded to 1 ns, so differences of up to 1.5 ns are
+ * allowed.
  */
 static void check_slices(const struct json *events)
 {

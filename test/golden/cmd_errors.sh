@@ -188,7 +188,7 @@ for trace in cut.ktrx cut.bin; do
 	check "JSON reports the truncation: $trace" sh -c 'ktrace summary --json "$0" 2>/dev/null | grep -q "\"cut_short\":true"' $trace
 done
 
-# The reader of the output ends after one line. The output is larger than any pipe's buffer.
+# The reader of the output ends after one line. The rest of the output is too large for any pipe's buffer.
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 { ktrace show --form bare --frequency 1000000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
 equal "a closed pipe gives exit status 1" 1 "$(cat status)"

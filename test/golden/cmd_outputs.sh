@@ -8,7 +8,7 @@ PATH=$PWD/build/bin:$PATH
 build/test/cmd-traces "$tmp" || exit 1
 build/test/ktrdump-traces "$tmp" || exit 1
 cp test/golden/hwt_views/thread.steps "$tmp" || exit 1
-# ktrace-script reads scripts of steps instead of hardware traces.
+# The program ktrace-script, here called hwt, reads scripts of steps instead of hardware traces.
 ln -s "$PWD/build/test/ktrace-script" "$tmp/hwt" || exit 1
 cd "$tmp" || exit 1
 mkfifo fifo
@@ -19,7 +19,8 @@ ln -s fifo to-fifo
 ln -s absent to-nothing
 ls -l --time-style=+ fifo socket link to-fifo to-nothing >before
 
-# refuses STATUS "part of the message" COMMAND…: checks exit status and message, and that no special file has changed.
+# refuses STATUS "part of the message" COMMAND…: checks the exit status and the message of the command, and
+# that the command has not changed any special file.
 refuses() {
 	expected=$1 message=$2
 	shift 2
@@ -34,7 +35,7 @@ $(diff before after)"
 	fi
 }
 
-# These commands create the file under another name and rename it.
+# These commands create the output file under another name, and then rename it.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace extract --machine x86_64 -o $file ktr.ram
 	refuses 1 "$file: exists and is not a regular file" ktrace extract -o $file --qmp absent
@@ -43,7 +44,7 @@ for file in fifo socket to-fifo link to-nothing; do
 done
 equal "a file that a refused link names is unchanged" text "$(cat target)"
 
-# These commands delete an older file before QEMU creates a new one.
+# These commands delete an older output file before QEMU creates a new one.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace qemu-args --branches=$file x86_64
 	refuses 1 "$file: exists and is not a regular file" ktrace hwt -c qemu -w $file -- qemu-system-x86_64
@@ -51,7 +52,8 @@ for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file" ktrace record -f $file true
 done
 
-# These commands open the file, so they write into a FIFO and through a link.
+# These commands open the output file if it exists. So they write into a FIFO, and into the file to which a
+# link points.
 into() {
 	what=$1
 	shift

@@ -9,7 +9,8 @@ mkdir "$tmp/dump" "$tmp/stream"
 build/test/cmd-traces "$tmp/dump" || exit 1
 cd "$tmp" || exit 1
 
-# A stream contains the dump that is shown, and no other part of the dump's file.
+# without_file: removes the number of dumps in the file, and the offset of the dump. A stream contains only
+# one dump, so these differ.
 without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }

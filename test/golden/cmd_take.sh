@@ -70,7 +70,7 @@ took "a log without a file" 1 -d "$tmp/out"
 check "the empty log is reported" grep -q 'no file found' "$tmp/messages"
 took "a folder that does not exist" 1 -d "$tmp/none"
 # ---- Files in a new folder ------------------------------------------------------------------------
-# file_of NAME CONTENTS: prints a file in the form of the guest's program give.
+# file_of NAME CONTENTS: prints a file in the form in which the guest's program `give` sends it.
 file_of() {
 	printf 'ktrace-file %s\n~%s\n' "$1" "$(printf '%s' "$2" | base64 -w 0)"
 	printf '%s' "$2" | od -An -v -tu1 -w1 | awk '
@@ -86,8 +86,8 @@ file_of() {
 		{ value = times(exclusive(value, $1)) }
 		END { printf "ktrace-file-end %d %x%04x\n", NR, int(value / 65536), value % 65536 }'
 }
-# The working directory contains the files that a hostile log names: the log itself, a makefile, a FIFO, a
-# link.
+# The working directory contains files with names that a hostile log uses: the log itself, a makefile, a FIFO,
+# a link.
 mkdir "$tmp/work"
 cd "$tmp/work" || exit 1
 long=$(head -c 300 /dev/zero | tr '\0' 'n')

@@ -2,16 +2,18 @@
 /*
  * Writes the traces for the tests of the command line into the given folder:
  *
- *	v1.bin     two dumps, the second with every well-known event, an unknown one and an empty slot
- *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
- *	hostile.ktrx  the same with names and strings that are unsafe for terminals and JSON readers,
+ *	v1.bin     two dumps of version 1; the second one has every well-known event, an unknown event and an
+ *	           empty slot
+ *	v2.ktrx    two CPUs, thread names, system calls of threads that move to another CPU meanwhile,
+ *	           interrupts, lost slots, strings
+ *	hostile.ktrx  like v2.ktrx, with names and strings that are unsafe for terminals and JSON readers,
  *	           and records that the boot ring refused
  *	typed.ktrx  system calls with types and error names from the trace, files with their paths, a loss
- *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken;
- *	           the events name two CPUs, and QEMU's command line one
- *	pairs.ktrx  4000 system calls of two threads that move between CPUs, of all lengths, nothing lost
- *	lowclock.bin  version 1 without a frequency
- *	apart.bin  version 1, two records as far apart as timestamps of a slow clock can be
+ *	stateless.ktrx  context switches that all have state 0, although threads sleep and are woken;
+ *	           events of two CPUs, although QEMU's command line has one CPU
+ *	pairs.ktrx  4000 system calls of all durations, by two threads that move between CPUs; nothing is lost
+ *	lowclock.bin  a dump of version 1 without a frequency
+ *	apart.bin  a dump of version 1; its two records are as far apart as timestamps of a slow clock can be
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,10 @@ static void save(const char *directory, const char *name, const struct bytes *by
 	}
 }
 
-/* All events have the same five words, chosen to show sign, width and each reason of a fault. */
+/*
+ * Adds a version 1 record. The words after word0 are the same in all records. They show how signs, widths and
+ * each reason of a page fault are printed.
+ */
 static void put_v1(struct bytes *dump, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,
 		   uint32_t word0)
 {
@@ -199,8 +204,8 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	note(&writer, 0, 270, 0, text);
 
 	/*
-	 * A call that began on CPU 0 ends on CPU 1. Then there are slots that were never committed, and an
-	 * unknown event.
+	 * The system call that began on CPU 0 ends on CPU 1. Slots that were never committed, and an unknown
+	 * event, follow.
 	 */
 	change(&writer, 1, 300, 0, 12, 0);
 	leave(&writer, 1, 310, 12, 600, 5);
@@ -250,7 +255,7 @@ static void call(struct writer *writer, uint64_t us, uint16_t nr, uint64_t a, ui
 	writer_record(writer, 1, us * US, CALL, 7, payload, sizeof(payload));
 }
 
-/* Adds an event about a file. `path` NULL: the event has no path. */
+/* Adds an event about a file. If `path` is NULL, the event has no path. */
 static void file(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t id, uint64_t address,
 		 uint32_t inode, const char *path)
 {
@@ -299,7 +304,7 @@ static void make_typed(const char *directory)
 	leave(&writer, 0, 108, 7, 3, -12);
 	call(&writer, 109, 4, (uint64_t)-1, 0, 0);
 	leave(&writer, 0, 110, 7, 4, 0);
-	call(&writer, 111, 5, 1, 2, 3); /* this event has one argument fewer */
+	call(&writer, 111, 5, 1, 2, 3); /* system call 5 has four arguments, but the event has only three */
 	leave(&writer, 0, 112, 7, 5, -1);
 	call(&writer, 113, 6, 1, 2, 3);
 	call(&writer, 114, 1500, 1, 2, 3);
@@ -320,7 +325,10 @@ static void make_typed(const char *directory)
 	writer_close(&writer);
 }
 
-/* Thread 12 sleeps and is woken, thread 13 is preempted: the hook passes the same state for both. */
+/*
+ * Thread 12 sleeps and is woken; thread 13 is preempted. In both cases the kernel's hook passes the same
+ * state.
+ */
 static void make_stateless(const char *directory)
 {
 	static const char command[] = "command: qemu-system-x86_64 -smp 1\n";
@@ -391,7 +399,9 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
-/* A table has numbers that no real kernel reaches. Given per second, each number has dozens of digits. */
+/*
+ * Each CPU has a number of heartbeats that no real kernel reaches, so a rate per second has dozens of digits.
+ */
 static void make_beats(const char *directory)
 {
 	const struct ktrx_cpu row = { .heartbeats = UINT64_MAX, .online = 1 };

@@ -11,13 +11,13 @@ count=$(build/test/danger-traces "$tmp") || exit 1
 root=$PWD
 cd "$tmp" || exit 1
 
-# all NAME: prints the names of files NAME-0, NAME-1, ... of all traces.
+# all NAME: prints a file name for each trace: NAME-0, NAME-1, and so on.
 all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 output=$(all output) err=$(all err)
 
-# harmless RULE COMMAND…: runs the command on each trace and checks its output by the rule. % stands for the
-# trace's number. One shell runs the command for all traces, and one program checks all outputs. This takes a
-# third of the time that a shell and a program for each trace would take.
+# harmless RULE COMMAND…: runs the command on each trace, and checks that its output follows the rule. %
+# stands for the trace's number. One shell runs the command for all traces, and one program checks all
+# outputs. This takes a third of the time that a shell and a program for each trace would take.
 harmless() {
 	rule=$1
 	shift
@@ -71,7 +71,8 @@ harmless text ktrace-decode --summary %.ktrx
 harmless json ktrace-decode %.ktrx --perfetto /dev/stdout
 harmless text ktrdump -a -M %.ktrx
 harmless text ktrdump -acfnpx -M %.ram
-# live and --follow end if no process has the RAM file open, because this means that the guest has ended.
+# `ktrace live` and `ktrace show --follow` end if no process has the RAM file open, because then the guest has
+# ended. So the shell keeps the file open.
 harmless text "exec 9<>%.ram; ktrace live --lines --count 2 --interval 100ms --tail 20 %.ram 9<&-; true"
 harmless json "exec 9<>%.ram; ktrace live --json --count 2 --interval 100ms %.ram 9<&-; true"
 harmless text "exec 9<>%.ram; ktrace show --follow --limit 10 %.ram 9<&-; true"

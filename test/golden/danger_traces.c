@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * danger-traces DIRECTORY: writes traces in which every string from a guest, a kernel or a program contains
- * sequences of danger.h, different ones for each number N: N.ktrx, a dump; N.ram, a guest's memory; N.ktrace
- * and N-bsd.ktrace, process traces; N.steps, functions of a hardware trace. Prints how many N there are. With
- * --names instead of DIRECTORY, prints a line of sequences for each.
+ * danger-traces DIRECTORY: writes groups of traces, which are numbered from 0. In these traces, every string
+ * from a guest, a kernel or a program contains sequences of danger.h. Each group has other sequences. Group N
+ * consists of N.ktrx, a dump; N.ram, a guest's memory; N.ktrace and N-bsd.ktrace, process traces; and
+ * N.steps, functions of a hardware trace. Prints the number of groups. With --names instead of DIRECTORY,
+ * prints the sequences of each group in a line.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,7 +89,10 @@ static void describe_all(struct writer *writer)
 	describe(writer, "\3\12", "sched|create|%u %s|a.c|thread||name||");
 }
 
-/* Adds a record with numbers of the sizes in `sizes`, then the string unless `text` is NULL. */
+/*
+ * Adds a record. It begins with the numbers, whose sizes are in `sizes`; the string follows unless `text` is
+ * NULL.
+ */
 static void record(struct writer *writer, uint64_t stamp, uint32_t id, const char *text, const char *sizes,
 		   ...)
 {
@@ -246,7 +250,7 @@ static void put_records(struct put *put)
 	put_line(put, 9, evil);
 }
 
-/* Stores the boot and the clock of the dump in the head, so that both files can be shown together. */
+/* Gives the head the clock frequency and the nonce of the dump, so that both files can be shown together. */
 static void put_same_boot(struct put *put)
 {
 	const uint64_t head[2] = { 1000000000, UINT64_C(0x1234567890abcd03) }; /* frequency, nonce */

@@ -75,8 +75,8 @@ static int check_utf8(const char *text, size_t size)
 	int status;
 
 	/*
-	 * Check the text as a JSON string. Line feeds, quotes and backslashes, which have a meaning in JSON,
-	 * are replaced.
+	 * Checks the text as one JSON string. Replaces line feeds, quotes and backslashes by blanks, because
+	 * these characters have a meaning in JSON.
 	 */
 	*to++ = '"';
 	for (size_t i = 0; i < size; i++)

@@ -23,15 +23,15 @@ struct json {
 
 /*
  * Reads one value from `*text`, which ends with NUL, and moves `*text` past the value and the blanks after
- * it. Returns NULL, or a description of the error; after an error, `*text` points to its place. In both cases
- * the caller frees `json` with json_free().
+ * it. Returns NULL, or a description of the error; then `*text` points to the place of the error. In both
+ * cases the caller frees `json` with json_free().
  */
 const char *json_read(const char **text, struct json *json);
 void json_free(struct json *json);
 
 /* Returns the value of a member, or NULL if `json` is not an object or has no such member. */
 const struct json *json_member(const struct json *json, const char *name);
-/* Returns the text of a member if the member is a string, or `otherwise`. */
+/* Returns the text of a member. Returns `otherwise` if the member is absent or is not a string. */
 const char *json_text(const struct json *json, const char *name, const char *otherwise);
 
 /*

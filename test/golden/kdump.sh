@@ -56,8 +56,8 @@ printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$t
 golden table-file kdump --table own.table --names -t c freebsd1.ktrace
 golden names kdump --names -t c linux.ktrace
 
-# With -l, kdump prints the records in the file, then new ones, until it is interrupted. The file may be empty
-# at first.
+# With -l, kdump prints the records in the file, and then new ones as they arrive, until it is interrupted.
+# The file may be empty at first.
 for format in freebsd1 ktrx; do
 	for begun in 0 300; do
 		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"
@@ -108,8 +108,8 @@ for format in ktrx freebsd1; do
 	done
 done
 
-# There are tables of many sessions, and one table grows with each record. No table is built more often than
-# necessary.
+# The file has many sessions, and one table that grows with each record. This takes minutes if kdump builds
+# tables more often than necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: kdump shows all of them in time" 0 "$?"
 equal "many sessions: each session uses its own table" "1 own
@@ -128,7 +128,7 @@ for trace in test/golden/proc/bad/*.ktrace; do
 	golden "damaged-$name" kdump -t cns "$name"
 done
 
-# For records of unknown types, as many bytes are shown as -m allows.
+# For a record of an unknown type, kdump shows as many bytes as -m allows.
 golden unknown sh -c 'kdump "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-m sh -c 'kdump -m 3 "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-s sh -c 'kdump -s "$@" | grep -A2 UNKNOWN' - ktrx.ktrace

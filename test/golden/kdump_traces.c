@@ -3,11 +3,11 @@
  * Writes the process traces for kdump's tests, in addition to those of test/golden/proc, into the given
  * directory:
  *
- *	linux.ktrace      two threads of a Linux program whose calls overlap; values of many types
+ *	linux.ktrace      a Linux program with two threads whose calls overlap; values of many types
  *	utrace.ktrace     records of FreeBSD's runtime linker and malloc; also utrace-i386, utrace-dragonfly
  *	hostile.ktrace    names, paths, data and a table that contain control characters
  *	values.ktrace     a table with every kind of type, a struct with every kind of field
- *	wide.ktrace       as many and as long names as a table can have
+ *	wide.ktrace       as many names as a table can have, each as long as possible
  *	unknown.ktrace    records of an unknown type: a long one, an empty one
  *	abi.ktrace        processes of different ABIs on FreeBSD
  */
@@ -389,15 +389,18 @@ static void make_abi(const char *directory)
 		put_end(&put);
 		put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 		put_ret(&put, 3, 35, -1);
-		put_call(&put, 478, 4,
-			 (uint64_t[]){ 5, 0x10, 1, 2 }); /* lseek, in words of 32 bits, to 0x100000010 */
+		/* lseek() to 0x100000010, which is passed as two words of 32 bits */
+		put_call(&put, 478, 4, (uint64_t[]){ 5, 0x10, 1, 2 });
 	}
 	put.pid = 60;
 	put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 	put_save(&put, directory, "abi");
 }
 
-/* A 32-bit and a 64-bit program run on Linux. The same call number has two names. */
+/*
+ * A 32-bit and a 64-bit program run on Linux. Both make a call with the same number, which has a different
+ * name in each ABI.
+ */
 static void make_linux32(const char *directory)
 {
 	struct put put = put_trace(PUT_KTRX);
@@ -423,8 +426,8 @@ static void make_linux32(const char *directory)
 #define GROWTHS	 20000
 
 /*
- * One session has its own table, many have none, and one has a table that grows with each record. If kdump
- * built each table again, this would take minutes.
+ * One session has its own table, many sessions have none, and one session has a table that grows with each
+ * record. This takes minutes if kdump builds the whole table again for each record.
  */
 static void make_sessions(const char *directory)
 {

@@ -2,7 +2,8 @@
 /*
  * Writes the files for ktrdump's tests into the given directory:
  *
- *	ktr.ktrx      the boot ring and two CPUs, callers, a string, an event whose text needs more fields than it has
+ *	ktr.ktrx      the boot ring and two CPUs, callers, a string, an event whose format needs more fields
+ *	              than the event has
  *	nothing.core  an ELF core of a machine without ktrace
  *	ktr.ram       the same trace as the RAM of a guest that has ended; the last record of its second CPU is incomplete
  */
@@ -14,7 +15,7 @@
 #include "unit/support/ktread_writer.h"
 
 #define US	1000u	    /* ticks per microsecond: the writer's clock runs at 1 GHz */
-#define FAR_CPU 0xfffffff0u /* too large for any table */
+#define FAR_CPU 0xfffffff0u /* a CPU number that is too large for any table */
 
 enum { ACQUIRE = 1, TEST, NAMED, SHORT };
 
@@ -38,7 +39,7 @@ static void save(const char *directory, const char *name, const void *bytes, siz
 	}
 }
 
-/* Adds an event that is declared at `line`. */
+/* Adds the descriptor of an event that is declared in line `line` of its source. */
 static void event(struct writer *writer, uint32_t line, const uint8_t *types, const char *strings,
 		  size_t size)
 {
@@ -97,7 +98,7 @@ static void fill(struct writer *writer)
 	const int32_t value = -1;
 
 	writer_record_extended(writer, 0, 100 * US, TEST, 0, on_cpu1, sizeof(on_cpu1));
-	/* Makes more events than a page of the table has, and more than fit into the ring. */
+	/* Adds more events than ktrdump prints on a page of its table, and more than fit into the ring. */
 	for (uint32_t n = 0; n < 35; n++)
 		writer_record(writer, 1, (200 + 2 * n) * US + n * 250, TEST, 7, NULL, 0);
 	acquire(writer, 1, 300, 0x100010, 0x100080, 1);

@@ -4,8 +4,8 @@
 # STATIC=0 all libraries are shared.
 . test/tap.sh
 
-# words STATIC: prints the output of scripts/libraries.sh for a compiler that does not find the archives that
-# $tmp/hidden lists.
+# words STATIC: prints the output of scripts/libraries.sh. The script uses a compiler that does not find the
+# archives listed in $tmp/hidden.
 cat >"$tmp/compiler" <<EOF
 #!/bin/sh
 case \$1 in
@@ -18,7 +18,8 @@ words() {
 	sh scripts/libraries.sh link "$tmp/compiler" "$1" 2>"$tmp/messages" | tr '\n' ' '
 }
 
-# has NAME WORD TEXT, has_not NAME WORD TEXT: check that the text has the word, or does not have it.
+# has NAME WORD TEXT: checks that TEXT contains the word. has_not NAME WORD TEXT: checks that TEXT does not
+# contain it.
 has() {
 	case " $3" in *" $2 "*) pass "$1" ;; *) fail "$1" "no $2 in: $3" ;; esac
 }
@@ -70,8 +71,8 @@ for static in 0 1; do
 	equal "STATIC=$static: libelf is linked as intended" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
 done
 
-# If a rule lacks this prerequisite, the build fails only in an empty build folder, or a program is not linked
-# again after STATIC changed.
+# A rule that links must have the prerequisite HOST_LIBRARIES. Without it, the build fails, but only in an
+# empty build folder; or a program is not linked again after STATIC has changed.
 git ls-files Makefile '*.mk' | xargs awk '
 	/^[^\t#]/ { rule = FNR; depends = 0 }
 	/\$\(HOST_LIBRARIES\)/ { depends = rule }

@@ -5,9 +5,9 @@
 . test/tap.sh
 used=build/test/memory-used
 
-# These numbers are in ktrace(1): KB that any trace needs, with libraries, and KB for each CPU. per_thread
-# COMMAND: prints the bytes for each thread, and the maximum number of threads for which the command stores
-# data.
+# The following numbers are in ktrace(1), MEMORY. base: KB for any trace, including libraries. per_cpu: KB for
+# each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the maximum number of threads
+# about which the command stores data.
 base=8192
 ! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
 per_cpu=5

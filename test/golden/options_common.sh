@@ -23,8 +23,8 @@ run() {
 	[ ! -f out ] || cat out >>output
 }
 
-# works COMMAND OPTION BASE… -- MORE…: checks that the words MORE, which contain the option, give another
-# result than the words BASE.
+# works COMMAND OPTION BASE… -- MORE…: checks that the option has an effect. The command is run with the words
+# BASE, and with the words MORE, which contain the option. The results must differ.
 works() {
 	command=$1 named=$2
 	shift 2
@@ -48,7 +48,8 @@ works() {
 	fi
 }
 
-# refused COMMAND OPTION WORD…: checks that the command fails with status 2 and names the option.
+# refused COMMAND OPTION WORD…: checks that the command fails with status 2, and that its message contains the
+# option.
 refused() {
 	command=$1 named=$2
 	shift 2
@@ -70,7 +71,8 @@ decimal() {
 	check "$command $named 0$number is $number" cmp before output
 }
 
-# opens COMMAND OPTION WORD…: checks that a missing file is an error that names the file.
+# opens COMMAND OPTION WORD…: checks that the command fails because the file of the option is absent, and that
+# its message names the file.
 opens() {
 	command=$1 named=$2
 	shift 2
@@ -83,14 +85,14 @@ opens() {
 	fi
 }
 
-# beyond COMMAND OPTION TEST: checks that the script TEST contains the option. TEST checks the effect, which
-# needs a guest or a process.
+# beyond COMMAND OPTION TEST: for an option whose effect needs a guest or a process. Checks that the script
+# TEST, which tests the effect, contains the option.
 beyond() {
 	echo "$1 $2" >>covered
 	check "$1 $2: shown by $3" grep -q -e "$2" "$root/$3"
 }
 
-# listed COMMAND: checks that each long and one-letter option in the command's --help was tested.
+# listed COMMAND: checks that each option in the command's --help, long or of one letter, was tested.
 listed() {
 	ktrace "$1" --help | grep '^  -' | sed 's/^ *//; s/\([^ ,]\)  .*/\1/' | sed 's/\[=[A-Za-z]*\]//g' |
 		grep -o -e '\(^\|[ ,]\)--*[A-Za-z][a-z0-9-]*' | tr -d ' ,' | sort -u | grep -v '^--help$' >options

@@ -53,7 +53,7 @@ for bad in negative damaged sessions; do
 	$ktrace summary --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	check "$bad: summary counts unreadable records" grep -qE '^loss .* [1-9][0-9]* unreadable' "$tmp/out"
 done
-# The last records are damaged, so no valid record follows. A gap can only be shown before a record.
+# A gap is shown before the next valid record. Here the last records are damaged, so no valid record follows.
 cp "$tmp/linux" "$tmp/end"
 head -c 200 /dev/zero | tr '\000' '\377' | dd of="$tmp/end" bs=1 seek=$(($(stat -c %s "$tmp/linux") - 200)) conv=notrunc 2>"$tmp/err"
 $ktrace summary "$tmp/end" >"$tmp/out" 2>"$tmp/err"

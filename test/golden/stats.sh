@@ -9,10 +9,10 @@ build/test/cmd-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
 ktrace show --json pairs.ktrx >lines
 
-# member NAME FILE: prints the first number with that name in JSON.
+# member NAME FILE: prints the first number that is the value of a JSON member with this name.
 member() { tr ',' '\n' <"$2" | sed -n "s/^\"$1\":\([0-9.-]*\)\$/\1/p" | head -n 1; }
 
-# rank PERCENT FILE: prints the value of the nearest rank in a sorted list.
+# rank PERCENT FILE: prints a percentile of the sorted numbers in FILE, by nearest rank.
 rank() { awk -v p="$1" '{ v[NR] = $1 } END { r = int((NR * p + 99) / 100); print v[r ? r : 1] }' "$2"; }
 
 # near "what" TRUE GOT: checks that the printed number GOT is at least the true number, and at most 1/128

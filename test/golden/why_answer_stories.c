@@ -47,8 +47,8 @@ static void make_off(uint32_t whom, const char *file)
 }
 
 /*
- * Like the previous story, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0, so it
- * waits, too.
+ * Like the previous story, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0, but
+ * cannot run.
  */
 static void make_starves(void)
 {
@@ -69,7 +69,7 @@ static void make_starves(void)
 	save("answer-starves.ktrx");
 }
 
-/* CPU 1 has ticks, but the interrupt was lost. */
+/* CPU 1 has ticks, so its interrupts are on; but the interrupt from CPU 0 was lost. */
 static void make_lost(void)
 {
 	boot();

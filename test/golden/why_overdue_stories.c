@@ -53,7 +53,7 @@ static void make_unwoken(void)
 	save("unwoken.ktrx");
 }
 
-/* All CPUs record so much that events older than a second are overwritten. Only thread 8 runs on CPU 2. */
+/* All CPUs record so much that events older than a second are overwritten. CPU 2 runs only thread 8. */
 static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 {
 	for (uint64_t ms = from_ms; ms < to_ms; ms += EVERY) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Functions that make scripted traces for `ktrace why`, called stories. A story runs on a fake machine with
- * FAKE_CPUS CPUs. The story sets the clock. Each CPU has an idle thread; there are threads 5 to 8 (red,
- * green, blue, grey). Only one story runs at a time.
+ * Functions for stories, which are scripted traces for `ktrace why`. A story runs on a fake machine with
+ * FAKE_CPUS CPUs, and sets its clock. Each CPU has an idle thread. Threads 5 to 8 have the names red, green,
+ * blue and grey. Only one story runs at a time.
  */
 #ifndef TEST_GOLDEN_WHY_STORY_H
 #define TEST_GOLDEN_WHY_STORY_H
@@ -15,7 +15,8 @@
 #define C      0xc000u
 #define PLACE  0x77000u
 #define MS     UINT64_C(1000000)
-#define IDLE   1u /* the idle thread of CPU 0; the idle threads of the other CPUs have the next numbers */
+/* number of CPU 0's idle thread; the idle threads of the other CPUs have the next numbers */
+#define IDLE 1u
 
 extern const char *story_folder;
 
@@ -30,17 +31,23 @@ void at(uint64_t ms);
 /* Advances the time; all CPUs record a heartbeat every 10 ms. */
 void go_on_to(uint64_t ms);
 
-/* Switches the CPU to the thread. run() sets the time first, and also makes the thread run in the kernel. */
+/* Switches the CPU to the thread. */
 void switch_to(uint32_t cpu, uint32_t thread);
+/* Sets the time, switches the CPU to the thread, and makes the thread run in the kernel. */
 void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 
-/* The running thread takes a lock, releases it, or sleeps while another thread holds it. `by`: KTRACE_BY_*. */
+/* The running thread takes a lock. `by`: KTRACE_BY_*. */
 void take(uintptr_t lock, uint32_t by, uintptr_t place);
+/* The running thread releases a lock. `by`: KTRACE_BY_*. */
 void give(uintptr_t lock, uint32_t by);
+/* The running thread sleeps until it gets a lock, which thread `owner` holds. */
 void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
 /* The running thread sleeps until it gets more work. */
 void rest(void);
-/* The running thread sleeps on a queue. `kind`: KTRX_WAIT_*. `until_ms`: the deadline; 0: no deadline. */
+/*
+ * The running thread sleeps on a queue. `kind`: KTRX_WAIT_*. `until_ms`: time of the deadline in ms since
+ * boot, or 0 if there is no deadline.
+ */
 void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
 /* The running thread ends. */
 void end(void);

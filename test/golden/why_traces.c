@@ -78,9 +78,9 @@ static void make_self_deadlock(void)
 }
 
 /*
- * A thread took a lock and went to sleep without releasing it. This is not recorded as a broken rule, because
- * only the first broken rule of a CPU is recorded, and another one came first. The next thread on that CPU
- * waits for the lock.
+ * A thread took a lock and went to sleep without releasing it. This broken rule is not recorded: only the
+ * first broken rule of a CPU is recorded, and another one came first. The next thread on that CPU waits for
+ * the lock.
  */
 static void make_asleep_with_lock(void)
 {
@@ -101,7 +101,10 @@ static void make_asleep_with_lock(void)
 	save("asleep-with-lock.ktrx");
 }
 
-/* CPU 0 holds a lock and waits for an answer of CPU 1, which waits for the lock with interrupts off. */
+/*
+ * CPU 0 holds a lock and waits until CPU 1 answers an interrupt. CPU 1 waits for the lock with interrupts
+ * off.
+ */
 static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 {
 	boot_with(prepare);
@@ -123,8 +126,8 @@ static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 }
 
 /*
- * A thread ends while it holds a mutex. Two threads wait for the mutex. One began to wait before the first
- * thread ended, the other one after that.
+ * A thread ends while it holds a mutex. Two other threads wait for the mutex: one has begun to wait before
+ * the owner's end, the other one begins after it.
  */
 static void make_dead_owner(void)
 {
@@ -152,8 +155,8 @@ static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
 }
 
 /*
- * In one trace, two locks are taken in both orders. Two more traces have one order each. In another trace, a
- * third lock is held in both orders.
+ * Makes four traces. In the first one, two locks are taken in both orders. The second and the third trace
+ * have one of the orders each. In the fourth one, both orders occur, but always while a third lock is held.
  */
 static void make_lock_order(void)
 {
@@ -215,7 +218,7 @@ static void make_inversion(void)
 	save("inversion.ktrx");
 }
 
-/* Entries in the tables of state that no kernel writes. */
+/* Makes a trace whose tables of state have entries that no kernel writes. */
 static void make_lies(void)
 {
 	boot();

@@ -25,7 +25,7 @@ static void disable_exit_events(void)
 	ktrace_control("-sched.exit");
 }
 
-/* Thread 8 has ended, which was recorded only if `recorded`. Thread 6 has run on its CPU since then. */
+/* Thread 8 has ended. Its end is recorded only if `recorded` is true. Then thread 6 runs on the same CPU. */
 static void make_ended(const char *name, int recorded)
 {
 	boot_with_a_sleeper(recorded ? NULL : disable_exit_events);
@@ -71,7 +71,7 @@ static void make_starved(void)
 	save("starved.ktrx");
 }
 
-/* CPU 0 left its idle loop without recording it. */
+/* CPU 0 switches from its idle thread to thread 6, but does not record that it is no longer idle. */
 static void make_stale_idle(void)
 {
 	boot_with_a_sleeper(NULL);

@@ -36,7 +36,7 @@ static void beat(uint64_t ms)
 
 static const char *const names[] = { "alpha", "beta", "gamma" };
 
-/* Each of `count` threads holds a mutex and waits for the next thread's. */
+/* Each of `count` threads holds a mutex and waits for the mutex of the next thread. */
 static void make_ring(uint32_t count, const char *file)
 {
 	boot();
@@ -70,7 +70,7 @@ static void make_self(void)
 	save("yield-self.ktrx");
 }
 
-/* The holder of the mutex sleeps for a time that ends soon. */
+/* The holder of the mutex sleeps. Its timeout ends shortly after the end of the trace. */
 static void make_sleeper(void)
 {
 	boot();

@@ -7,11 +7,11 @@
  *	opencsd_snapshot [--frames] FOLDER OUTPUT
  *
  * With --frames, buffers in memory-aligned CoreSight frames are copied as they are, and ktrace unpacks them;
- * otherwise this program does. Prints a line for each source of each buffer:
+ * otherwise this program unpacks them. Prints a line for each source of each buffer:
  *
  *	BUFFER UNIT TRACE-ID PROTOCOL CORE BYTES
  *
- * UNIT is "-" if ktrace does not read what the source writes.
+ * UNIT is "-" if ktrace does not support the trace of this source.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct bytes {
 
 struct dump {
 	char file[NAME_ROOM];
-	uint64_t address, offset, length; /* length 0: the whole file */
+	uint64_t address, offset, length; /* a length of 0 means the whole file */
 };
 
 struct source {
@@ -57,7 +57,7 @@ struct snapshot {
 	struct dump dump[MOST];
 	struct source source[MOST];
 	struct buffer buffer[MOST];
-	/* core: pairs of a source and its core; core_type: pairs of a core and its type */
+	/* `core` pairs each source with its core; `core_type` pairs each core with its type */
 	struct pair core[MOST], core_type[MOST];
 	size_t devices, dumps, sources, buffers, cores, core_types;
 	char trace[NAME_ROOM];
@@ -299,7 +299,7 @@ static void put_byte(struct bytes *bytes, uint8_t byte)
 	bytes->at[bytes->size++] = byte;
 }
 
-/* Returns false if the file does not exist. */
+/* Appends the contents of a file to `bytes`. Returns false if the file does not exist. */
 static bool read_bytes(const struct snapshot *snapshot, const char *name, struct bytes *bytes)
 {
 	FILE *file = open_in(snapshot, name);
@@ -319,8 +319,8 @@ struct unpacking {
 };
 
 /*
- * Unpacks a frame of the formatter: 7 pairs, a byte of data, and a byte with the lowest bits of the bytes in
- * even places.
+ * Unpacks a frame of the formatter. It has 7 pairs of bytes, one more byte, and a last byte. The last byte
+ * has the lowest bits of the bytes in even places.
  */
 static void unpack_frame(struct unpacking *unpacking, const uint8_t *frame)
 {
@@ -333,7 +333,7 @@ static void unpack_frame(struct unpacking *unpacking, const uint8_t *frame)
 			unpacking->current = frame[i] >> 1;
 		else if (unpacking->current == unpacking->wanted)
 			put_byte(unpacking->to, (uint8_t)(frame[i] | low));
-		/* A new id may apply from the byte after the next. */
+		/* The new id applies to the next byte, too, unless `low` is set. */
 		if (i + 1 < FRAME - 1 && (is_id && low ? before : unpacking->current) == unpacking->wanted)
 			put_byte(unpacking->to, frame[i + 1]);
 	}

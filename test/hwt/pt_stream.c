@@ -54,7 +54,8 @@ static struct bytes read_file(const char *path)
 }
 
 /*
- * Reads a number, and skips it and the `separator`. If `separator` is 0, the text must end after the number.
+ * Reads a number, and skips it and the `separator` after it. If `separator` is 0, the text must end after the
+ * number.
  */
 static uint64_t take_number(char **text, char separator)
 {

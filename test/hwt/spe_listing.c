@@ -15,7 +15,8 @@
 #define BYTES_MOST (16u << 20)
 
 /*
- * Reads the bytes of a line. Each byte is two hexadecimal digits and a blank; the first other word ends them.
+ * Reads the bytes of a line. Each byte is two hexadecimal digits and a blank. The bytes end at the first word
+ * of another form.
  */
 static size_t take_line(const char *line, uint8_t *to, size_t room)
 {

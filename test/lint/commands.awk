@@ -20,7 +20,7 @@ function look(text, word, count, i, command)
 }
 
 FNR == 1 { block = output = 0 }
-# A block of output has no commands, but the comment before it has.
+# A block of output has no commands; the comment before the block has one.
 /^<!-- output: / { look($0); output = 1; next }
 /^ *```/ { block = !block; if (!block) output = 0; next }
 block && output { next }

@@ -25,7 +25,7 @@ times[FILENAME] == 1 {
 	next
 }
 
-# Returns the path of a link's target, which is relative to the page.
+# Returns the path of a link's target. The link is relative to the page that contains it.
 function target_of(from, link, parts, count, i, path)
 {
 	if (link == "")

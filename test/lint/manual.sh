@@ -50,13 +50,14 @@ for page in man/*.[1-8]; do
 	equal "$page has all sections and exit statuses" '' "$(sed -n "s|^$page ||p" "$tmp/missing" | paste -sd ,)"
 done
 if command -v mandoc >/dev/null; then
-	# Pages that the manual refers to may not be installed on this machine.
+	# Pages to which the manual refers may be absent on this machine, so such reports of mandoc are
+	# ignored.
 	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v 'STYLE: referenced manual not found' >"$tmp/style" || :
 	check "mandoc -T lint reports nothing: $(head -n 3 "$tmp/style")" test ! -s "$tmp/style"
 else
 	skip "mandoc -T lint reports nothing" "mandoc is not installed"
 fi
-# These files list the formats of export by hand.
+# These files have their own lists of the export formats. Each list must be complete.
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
 	check "$format: ktrace(1), MEMORY describes it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
@@ -66,7 +67,7 @@ for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 		check "$format: it is tested in $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
 	done
 done
-# Verdicts of why: the manual has them in the order of the list, which is the order of precedence.
+# The manual must have the verdicts of why in the same order as host/why/finding.h: the order of precedence.
 sed -n 's/^		*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
 sed -n '/^\.Sh VERDICTS/,/^\.Sh JSON/s/^\.It Li //p' man/ktrace-why.1 | sed 's/ , Li /\n/g' >"$tmp/page"
 same "ktrace-why(1), VERDICTS has the verdicts of host/why/finding.h in the same order" "$tmp/verdicts" "$tmp/page"
@@ -77,7 +78,7 @@ for verdict in $(grep -vx unknown "$tmp/verdicts"); do
 		check "$verdict: a scenario expects it" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
 done
 
-# Every page is in the list of ktrace(1). Pages that are not about a command are in doc/commands.md.
+# ktrace(1) must list every page. A page that is not about a command must also be in doc/commands.md.
 for page in man/*.[1-9]; do
 	name=$(basename "$page")
 	[ "$name" != ktrace.1 ] || continue
@@ -88,8 +89,8 @@ for page in man/*.[1-9]; do
 		check "$page: doc/commands.md names it" grep -qF -- "$link" doc/commands.md
 done
 
-# in_kernel FOLDER: prints each setting that the folder's sources declare, with its range of values if that is
-# a number in the source.
+# in_kernel FOLDER: prints each setting that the folder's sources declare. Adds its range of values if the
+# source states the limit as a number.
 in_kernel() {
 	find "$1" -name '*.[ch]' -exec cat {} + | sed -n 's/^KTRACE_SETTING_\([A-Z0-9]*\)("\([^"]*\)", \(.*\));$/\2 \1 \3/p' |
 		awk '/KTRX_SETTING_READ_ONLY$/ { print $1, "read only"; next }
@@ -97,7 +98,8 @@ in_kernel() {
 			$2 == "RANGE" && /, 0, [0-9]+$/ { print $1, "0 to", $NF; next }
 			{ print $1 }' | sort
 }
-# in_page SECTION: prints each setting in this section of ktr(4) with its range of values.
+# in_page SECTION: prints each setting in this section of ktr(4), with its range of values if the page has
+# one.
 in_page() {
 	awk -v section="$1" '
 		/^\.S[hs] / { inside = $0 ~ section }
@@ -107,13 +109,13 @@ in_page() {
 for place in kernel:library demo/kern:demo; do
 	in_kernel "${place%:*}" >"$tmp/declared"
 	in_page "${place#*:}" >"$tmp/page"
-	# Ranges are compared if the sources have a number.
+	# A range in the page is compared only if the source states the limit as a number.
 	awk 'NR == FNR { known[$1] = NF > 1; next } { print ($1 in known) && !known[$1] ? $1 : $0 }' "$tmp/declared" "$tmp/page" >"$tmp/described"
 	same "ktr(4) has the settings that ${place%:*} declares, with their ranges" "$tmp/declared" "$tmp/described"
 	check "${place%:*} declares settings" test "$(wc -l <"$tmp/declared")" -gt 8
 done
 
-# ktrace(2) and utrace(2) have each constant of sys/ktrace.h, except those for the kernel, and no other.
+# ktrace(2) and utrace(2) must have each constant of sys/ktrace.h except those for the kernel, and no others.
 sed -n 's/^#define \(KTR[A-Z_]*\)[ 	].*/\1/p' include/user/sys/ktrace.h | grep -vxE 'KTRFAC_(ROOT|ACTIVE)|KTRACE_LINUX_.*' | sort >"$tmp/declared"
 cat man/ktrace.2 man/utrace.2 | grep -oE 'Dv KTR[A-Z_]+' | sed 's/Dv //' | sort -u >"$tmp/page"
 same "ktrace(2) and utrace(2) have the constants of sys/ktrace.h" "$tmp/declared" "$tmp/page"

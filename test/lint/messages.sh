@@ -4,8 +4,8 @@
 # none has a phrase of words.list, an unfilled format or a raw control character.
 . test/tap.sh
 
-# form FILE: prints messages that have another form than "ktrace COMMAND: what happened". Lists of commands and formats that
-# follow a message are indented.
+# form FILE: prints messages that do not have the form "ktrace COMMAND: what happened". Omits indented lines,
+# which are lists of commands and formats after a message.
 form() {
 	awk '/^E>/ {
 		text = substr($0, 3)
@@ -15,7 +15,7 @@ form() {
 	}' "$1"
 }
 
-# statuses FILE: prints "COMMAND STATUS" of each command that was run.
+# statuses FILE: prints "COMMAND STATUS" for each command whose output is in FILE.
 statuses() {
 	awk '/^\$ / { command = "ktrace"; for (n = 2; n < NF; n++) if ($n == "ktrace" && $(n + 1) ~ /^[a-z]/) { command = $(n + 1); break } }
 		/^exit status [0-9]+$/ { print command, $3 }' "$1" | sort -u

@@ -4,7 +4,7 @@
 # test/unit/kernel_build checks the kernel's symbols.
 . test/tap.sh
 
-# prefix NAME PATTERN FILE…: checks that all defined global symbols match.
+# prefix NAME PATTERN FILE…: checks that the names of all defined global symbols match PATTERN.
 prefix() {
 	name=$1 pattern=$2
 	shift 2

@@ -4,7 +4,8 @@
 # has the exceptions. `sh test/lint/words.sh list` prints all lines with such a phrase and what to write instead.
 . test/tap.sh
 
-# prose FILE…: prints "file:line:text" of the lines that contain a comment or a string, or are prose as a whole.
+# prose FILE…: prints lines in the form "file:line:text". Of a source, prints the lines that contain a comment
+# or a string; of a document or manual page, prints all lines.
 prose() {
 	awk '
 	function place() { print FILENAME ":" FNR ":" $0 }
@@ -17,7 +18,8 @@ prose() {
 	' "$@"
 }
 
-# hits: reads such lines, and prints those that have a phrase of words.list and are not allowed by words.allow.
+# hits: reads the output of prose. Prints each line that has a phrase of words.list, unless words.allow allows
+# it.
 hits() {
 	grep -v '^#' test/lint/words.list | cut -f 1 >"$tmp/patterns"
 	grep -v '^#' test/lint/words.allow >"$tmp/allow"

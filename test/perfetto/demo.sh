@@ -29,8 +29,8 @@ kernel_threads() {
 	seen_by_perfetto "$1"
 }
 
-# flows EVENT FILE PATTERN: checks that FILE, the exported trace, has as many ends of arrows that match
-# PATTERN as the trace has events of this name.
+# flows EVENT FILE PATTERN: checks that FILE, the exported trace, has an arrow for each event. The end of an
+# arrow is a line that matches PATTERN. There must be as many ends as events with this name.
 flows() {
 	build/bin/ktrace show --event "$1" "$trace" >"$tmp/events" 2>>"$tmp/err"
 	flows_kind=$1 flows_file=$2 flows_form=$3
@@ -65,15 +65,16 @@ programs() {
 	done
 	check "$arch: processes have names in JSON" \
 		grep -q '"name":"process_name","pid":1[0-9]*,"args":{"name":"/bin/signals (' "$tmp/json"
-	# Perfetto draws the arrows of wakeups itself, from the scheduling events.
+	# The export for Perfetto has no arrows for wakeups: Perfetto itself draws them, from the scheduling
+	# events.
 	equal "$arch: both exports have the same arrows" "$(grep '"ph":"f"' "$tmp/json" | grep -vc '"name":"wakeup"')" \
 		"$(grep -c ' terminating_flow_ids=' "$tmp/text")"
 	seen_by_perfetto "$arch: programs"
 }
 
-# seen_by_perfetto NAME: checks that Perfetto itself reports no error. It may report lost records if the trace
-# has lost records:
-# a CPU may be in the middle of a record when another CPU switches the machine off.
+# seen_by_perfetto NAME: checks that Perfetto itself reports no error. Perfetto may report lost records if
+# records are missing in the trace: a CPU may be in the middle of a record when another CPU switches the
+# machine off.
 seen_by_perfetto() {
 	if [ -z "$engine" ]; then
 		skip "$1: Perfetto reports no error" "$engine_absent"

@@ -11,7 +11,7 @@ struct field {
 	uint32_t number;
 	const char *name;
 	enum form form;
-	/* fields of the embedded message; an element with number 0 ends the array */
+	/* for an embedded message: its fields; an element with number 0 ends the array */
 	const struct field *message;
 };
 

@@ -40,16 +40,16 @@ boot() {
 	measurements=$(build/test/clock_samples "$out")
 }
 
-# order OPTION…: prints four numbers: of switches, of switches out of order by more than $doubt seconds, of
-# interrupts, and of interrupts out of order.
+# order OPTION…: prints four numbers: switches, switches that are out of order by more than $doubt seconds,
+# interrupts, and interrupts that are out of order.
 doubt=0
 order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/messages" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }
 
 # wrong OPTION…: prints the number of switches and interrupts out of order.
 wrong() { order "$@" | awk '{ print $2 + $4 }'; }
 
-# moved: prints by how many microseconds --align moves an event at most, relative to CPU 0's clock, which does
-# not move. Events of one CPU keep their order.
+# moved: prints the maximum number of microseconds by which --align moves an event, relative to CPU 0's clock,
+# which does not move. Events of one CPU keep their order.
 moved() {
 	"$ktrace" show --json "$out" >"$tmp/measured" 2>"$tmp/messages"
 	"$ktrace" show --json --align "$out" >"$tmp/aligned" 2>"$tmp/messages"
@@ -81,8 +81,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
-	# The stated error of two clocks, also before the first measurement and after the last. It is printed
-	# to 0.1 us.
+	# The uncertainty includes the errors of both clocks, also before the first measurement and after the
+	# last one. It is printed to 0.1 us.
 	check "$arch: the stated uncertainty of the order between CPUs is small: $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')
@@ -107,12 +107,13 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: by default the kernel does not measure its clocks" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
 	recorded=$(wrong)
 	check "$arch: without measurement many effects precede their causes: $recorded" test "$recorded" -ge 20
-	# Interrupts that are merged on their way leave a few pairs ambiguous.
+	# If interrupts are merged on their way, it is unclear which of them is the cause. There are a few
+	# such pairs.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/messages"
-	# On a busy host, virtual CPUs are paused for long, and few pairs connect their clocks. Then a few
-	# more events stay out of order. If there are too few pairs, show reports that it does not change the
-	# clocks.
+	# On a busy host, virtual CPUs are paused for long times, and only a few pairs of cause and effect
+	# relate their clocks. Then a few more events stay out of order. If there are too few pairs, show
+	# reports that it does not change the clocks.
 	if grep -q 'found no offsets that bring more effects into order' "$tmp/messages"; then
 		equal "$arch: when --align finds no offsets, it leaves the order as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
 	else

@@ -14,7 +14,7 @@ function number(name) {
 	return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
 }
 
-# Called for a cause. Returns 1 if its effect came earlier, by at most the doubt.
+# Call this for a cause. Returns 1 if the trace has the effect before the cause, by at most `doubt` seconds.
 function excuses(key) {
 	while (first[key] < last[key])
 		if (number("time") - early[key, first[key]++] <= doubt) {
@@ -26,7 +26,8 @@ function excuses(key) {
 
 function is_early(key) { early[key, last[key]++ + 0] = number("time"); seen[key]++ }
 
-# A thread that runs has used one wakeup. Earlier wakeups count only if they may belong to a later sleep.
+# A thread that begins to run uses up one wakeup. The other wakeups are dropped unless they are so recent that
+# they may belong to a later sleep.
 function uses_wake(thread) {
 	if (used[thread] < wakes[thread]) used[thread]++
 	while (used[thread] < wakes[thread] && number("time") - woken[thread, used[thread] + 0] >= doubt) used[thread]++

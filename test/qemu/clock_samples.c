@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * clock_samples TRACE: prints the number of measurements of the clock that was measured least often. With one
- * measurement a clock is right at that moment; with several its drift is known, too.
+ * measurement, the clock's offset at that time is known; with several, its drift is known, too.
  */
 #include <inttypes.h>
 #include <stdio.h>

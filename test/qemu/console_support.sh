@@ -69,8 +69,8 @@ answer() {
 # plain: converts lines of `show ktr` to "cpu0 group_event text".
 plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
 
-# host [OPTION…]: prints what ktrace show prints with these options in the same form, newest first. Omits
-# callers and what the host adds to some events: names of threads and paths of files.
+# host [OPTION…]: prints the output of `ktrace show` with these options, in the form of plain, the newest
+# event first. Omits callers, and what the host adds to some events: names of threads and paths of files.
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |

@@ -40,19 +40,19 @@ type_line() {
 
 control() { timeout -k 2 $kill_limit "$ktrace" control --timeout $limit "$ram" "$@"; }
 
-# shows_events: succeeds if the timeline, which it leaves in $tmp/shown, has more than twenty lines.
+# shows_events: leaves the timeline in $tmp/shown, and succeeds if it has more than twenty lines.
 shows_events() {
 	"$ktrace" show "$ram" >"$tmp/shown"
 	[ "$(wc -l <"$tmp/shown")" -gt 20 ]
 }
 
-# counts_faults: succeeds if the host reads that the guest counts mm.fault_enter.
+# counts_faults: succeeds if `ktrace control` reports that the guest counts mm.fault_enter.
 counts_faults() { "$ktrace" control "$ram" | grep -q 'mm.fault_enter .* count'; }
 
 clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/messages"; }
 
-# settings FILE: prints the settings in an output of the guest's shell or of the host, without debug.ktr.cost,
-# which the kernel measures all the time.
+# settings FILE: prints the lines that have a setting, from an output of the guest's shell or of the host.
+# Omits debug.ktr.cost, because the kernel measures it all the time.
 settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debug.ktr.cost:' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -67,13 +67,14 @@ reported dark space 'which address space'
 check "a dark view is reported with the line that adds it" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 
-# A trace may name any path as its kernel.
+# A trace may name any path as its kernel, even that of a pipe.
 mv "$tmp/sound/build/kernel.elf" "$tmp/sound.elf"
 mkfifo "$tmp/sound/build/kernel.elf"
 doctor "$tmp/sound.ktrx"
 equal "doctor does not wait for a pipe in place of the kernel file" 0 "$status"
 
-# Neither build has a build id, but the added array moves ktrace_root.
+# Neither build has a build id. But the added array moves ktrace_root, so doctor can recognise the other
+# build.
 cp -r examples/minimal "$tmp/changed"
 echo 'char added[4096] = { 1 };' >>"$tmp/changed/kernel.c"
 check "a changed kernel builds" build changed
@@ -91,7 +92,7 @@ doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
 check "a missing CPU number is reported with the line that adds it" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
 
-# The event descriptors are after the symbol from which the kernel hands out memory.
+# The event descriptors are after the symbol `end`, from which on the kernel hands out memory.
 cp -r examples/minimal "$tmp/after_end"
 sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/after_end/kernel.ld"
 check "a kernel whose linker script defines its end too early builds" build after_end

@@ -79,12 +79,11 @@ equal "flat: doctor reports a section that was not loaded" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings 'lost in .* not loaded'
 
-# The file of another kernel.
+# doctor gets the file of another kernel.
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
 equal "other: the file of another kernel is reported as wrong" 10 "$status"
 
-# Events and settings in another section, between bounds that the script defines itself, are as good as
-# sections of their own.
+# Events and settings may be in another section if the linker script itself defines their bounds.
 kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
 	. = ALIGN(16); __start_ktrace_settings = .; KEEP(*(ktrace_settings)) __stop_ktrace_settings = .; }'" bss_start = .; $bss bss_end = .;"
 doctor data -- $virt "$tmp/data/build/kernel.elf"
@@ -92,8 +91,8 @@ equal "data: doctor finds no mistake" 0 "$status"
 reported ok ktrace_events 'as in the file'
 reported ok ktrace_settings 'as in the file'
 
-# Start code clears the events, and ktrace is never called. There is no trace: the file alone shows the
-# mistake.
+# Start code clears the events, and the kernel never calls ktrace. There is no trace, so doctor finds the
+# mistake in the kernel file alone.
 kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
 sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
 check "silent: it builds" minimal_kernel "$tmp/silent" "$library"
@@ -101,7 +100,8 @@ doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
 equal "silent: doctor finds a mistake without a trace" 10 "$status"
 reported wrong ktrace_events 'start code clears'
 
-# Start code clears the library's own data. There is no trace: the file alone shows the mistake.
+# Start code clears the library's own data. There is no trace, so doctor finds the mistake in the kernel file
+# alone.
 kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .sdata.*) } $bss bss_end = .;"
 sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
 check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"

@@ -34,7 +34,7 @@ else
 	skip gcc "riscv64-linux-gnu-g++ is not installed"
 fi
 
-# blocks FILE WORD: prints the code blocks of the document that contain the word.
+# blocks FILE WORD: prints the code blocks that contain the word, from the document FILE.
 blocks() {
 	awk -v word="$2" '/^```/ { if (inside && index(text, word)) printf "%s", text; inside = !inside; text = ""; next }
 		inside { text = text $0 "\n" }' "$1"

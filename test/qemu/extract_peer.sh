@@ -92,7 +92,7 @@ fi
 
 # extract reports what it cannot do, and the guest continues.
 start x86_64 -m 1024M
-# refused STATUS NAME OPTION…: checks the exit status of extract, and that it leaves no file.
+# refused STATUS NAME OPTION…: checks that extract fails with this exit status, and creates no file.
 refused() {
 	expected=$1 what=$2
 	shift 2

@@ -50,8 +50,9 @@ done
 equal "FEATURES=ktrace,GROUP compiles as FEATURES=GROUP does" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 
-# Boot arguments: sets of events add up. An unknown name is reported, and the kernel continues to boot.
-# events_of ARGUMENTS: prints the groups of which events were recorded.
+# The sets of events in several boot arguments add up. The kernel reports an unknown name and continues to
+# boot.
+# events_of ARGUMENTS: prints the groups of the recorded events.
 events_of() {
 	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"

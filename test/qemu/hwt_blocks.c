@@ -3,15 +3,18 @@
  * hwt_blocks RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
  * compares it with QEMU's own log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run
  * the same blocks in the same order. With START and END only code at these addresses is compared; the log may
- * be restricted to them (-dfilter). Without LOG the record is only decoded. Prints a line for each CPU:
+ * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. Prints a line for each
+ * CPU:
  *
  *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
- * unfinished: blocks that only the log has: an interrupt or exception came before their first instruction
- * ended, or QEMU stopped before the block and did not log on which CPU. stray: decoded runs that do not begin
- * or continue where the log does. left: blocks of the log after all that was decoded. The exit status is 1 if
- * there are strays or gaps, if nothing or too little was decoded, or if more than one block in a hundred is
- * unfinished.
+ *	unfinished	blocks that only the log has. An interrupt or exception came before their first
+ *			instruction ended, or QEMU stopped before the block and did not log on which CPU.
+ *	stray		decoded runs that do not begin or continue where the log does
+ *	left		blocks of the log after the last decoded run
+ *
+ * The exit status is 1 if there are strays or gaps, if nothing or too little was decoded, or if more than one
+ * block in a hundred is unfinished.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -24,7 +27,8 @@
 
 #define SLOTS (1u << 22)
 /*
- * maximum number of unfinished blocks before a decoded block; those in a loop are only found after the loop
+ * maximum number of unfinished blocks before a decoded block; if unfinished blocks are in a loop, the next
+ * decoded block may be the one after the loop
  */
 #define UNFINISHED_MOST 64u
 
@@ -125,7 +129,10 @@ struct log {
 	uint64_t *start;
 	size_t count, room;
 	size_t at;
-	/* address of the last block's translation, by which QEMU's log identifies the block; 0: none */
+	/*
+	 * address of QEMU's translation of the last block, by which QEMU's log identifies the block; 0 if
+	 * there is none
+	 */
 	uint64_t last;
 };
 
@@ -199,11 +206,13 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 
 struct comparison {
 	struct log log;
-	uint64_t start, end;	  /* addresses that are compared; end 0: all */
-	bool synchronised;	  /* since the last run, the decoder has returned a step of another kind */
-	uint64_t run_end;	  /* end of the last run */
-	uint64_t block_end;	  /* end of the last block, as far as it was run */
-	uint64_t block_whole_end; /* end of the last block as QEMU translated it */
+	/* only code from `start` on and before `end` is compared; if `end` is 0, all code */
+	uint64_t start, end;
+	/* true if the decoder has returned a step of another kind since the last run */
+	bool synchronised;
+	uint64_t run_end;	  /* end address of the last run */
+	uint64_t block_end;	  /* end address of the last block, as far as the block was run */
+	uint64_t block_whole_end; /* end address of the last block, as QEMU translated it */
 	uint64_t equal, unfinished, stray, gaps, branches, instructions;
 };
 
@@ -218,9 +227,9 @@ static bool repeats(uint64_t end, uint64_t address)
 }
 
 /*
- * Returns the end of the block that was run from `address`. QEMU may have translated the block several times
- * with different sizes. If the log continues at the end of one of these, returns that end, otherwise the end
- * of the run.
+ * Returns the end of the block that was run from `address`. QEMU may have translated the block several times,
+ * with different sizes. If the log continues at the end of one of these translations, returns that end;
+ * otherwise the end of the run.
  */
 static uint64_t find_block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
 {
@@ -284,8 +293,8 @@ static void report_stray(struct comparison *comparison, const struct hwt_step *r
 }
 
 /*
- * Compares a decoded run with the log: it is one or more blocks, or, after a synchronisation, may begin in
- * the middle of a block.
+ * Compares a decoded run with the log. A run consists of one or more blocks. After a synchronisation, it may
+ * begin in the middle of a block.
  */
 static void compare(struct comparison *comparison, const struct hwt_step *run)
 {
@@ -299,8 +308,8 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	}
 	for (; at < run->end; at = comparison->block_end) {
 		/*
-		 * If an instruction may reach into the next page, the unit makes it a separate block. QEMU
-		 * does so only if it does reach into that page.
+		 * The unit makes a separate block of an instruction that may reach into the next page. QEMU
+		 * does so only if the instruction does reach into that page.
 		 */
 		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 

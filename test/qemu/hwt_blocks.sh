@@ -47,7 +47,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	programs "$arch" 4 make
 done
 
-# The comparison must be able to fail.
+# The comparison must fail if the log lacks its end.
 head -c -200000 "$tmp/log" >"$tmp/short"
 build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/messages"
 check "a log without its end: the comparison fails" test $? -ne 0

@@ -33,8 +33,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	hwt -o pc,symbol >"$tmp/steps"
 	check "$arch: the function is recorded in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
 	check "$arch: the function is recorded in its mapped copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
-	# The function takes 111 steps from 27 to 1, one for each turn of its loop. The program calls it once,
-	# and its copy ten times.
+	# From 27 to 1, the function takes 111 steps, and makes one turn of its loop for each. The program
+	# calls the function once, and a copy of the function ten times.
 	hwt --durations >"$tmp/durations"
 	equal "$arch: no code is missing, though the set of traced code changed during the run" "" "$(cat "$tmp/messages")"
 	check "$arch: hwt --durations counts eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
@@ -63,7 +63,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: no function from before the program's start is recorded" "" "$(grep -v '^recursion ' "$tmp/functions")"
 	check "$arch: the program's first function is recorded" grep -qx 'recursion _start' "$tmp/functions"
 
-	# A process that runs already, in code that it mapped before it was traced.
+	# Traces a process that runs already. The process has mapped its code before it is traced.
 	boot_any "$arch" mapped late -w /tmp/trace
 	check "$arch: a running process was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
 	hwt -o pc,symbol >"$tmp/steps"

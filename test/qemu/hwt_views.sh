@@ -7,7 +7,7 @@
 
 ktrace=build/bin/ktrace
 
-# functions FILE: prints each function that the call tree enters once.
+# functions FILE: prints the functions that are entered in the call tree, each of them once.
 functions() {
 	sed -n 's/^\[[^]]*\] *\([0-9.]* us\)\{0,1\} *\(!! \|=> \|-> \)\{0,1\}\([^ }][^ ]*\)\( {\)\{0,1\}$/\3/p' "$1" | sort -u
 }
@@ -93,7 +93,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	awk '/^CPU/ { cpu = $2; next } cpu == 1 && $2 != "run"' "$tmp/last" | tail -n 500 >"$tmp/of_cpu"
 	same "$arch: --last shows the same last branches as the whole list" "$tmp/all" "$tmp/of_cpu"
 
-	# An event is recorded by a function that was entered on the same CPU shortly before.
+	# Calls must be shown between events: an event is recorded by a function that was entered on the same
+	# CPU shortly before.
 	"$ktrace" show --with "$tmp/out.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/messages"
 	equal "$arch: show --with branches succeeds" 0 "$?"
 	check "$arch: show --with branches has calls between events" awk '

@@ -8,8 +8,8 @@
 
 ktrdump=build/bin/ktrdump
 
-# follow ARCH "ARGUMENTS": runs a guest, and ktrdump on its RAM as soon as that exists; leaves ktrdump's
-# output in $tmp/live.
+# follow ARCH "ARGUMENTS": runs a guest. Runs ktrdump on the guest's RAM as soon as the RAM file exists;
+# leaves its output in $tmp/live.
 follow() {
 	boot_beside "$1" "$2"
 	followed=0
@@ -20,7 +20,7 @@ follow() {
 	equal "$1 $2: ktrdump ends with the guest" 0 "$followed"
 }
 
-# rows FILE: prints the rows without their numbers; omits notes and headers.
+# rows FILE: prints the rows of ktrdump's table without their numbers; omits notes and headers.
 rows() { grep -v '^---\|^index\|^TSC' "$1" | cut -c9-; }
 
 # summed SED-EXPRESSION: prints a number from the totals that ktrdump printed at its end.
@@ -42,7 +42,7 @@ compare() {
 	equal "$1: the totals count the late events" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
 	equal "$1: the totals count the overwritten slots" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
 		"$(summed 's/.* slots \([0-9]*\) were.*/\1/p')"
-	# Each ring of the final trace has the number of slots that the guest produced.
+	# The final trace has the number of slots that the guest produced in each ring.
 	equal "$1: the totals count the slots that the guest produced" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
 }
 

@@ -17,11 +17,11 @@
 #include "make_bad.h"
 #include "put.h"
 
-/* Numbers of system calls and errors on kernels that write a format. */
+/* Numbers that the kernel of a format uses for system calls and errors. */
 struct numbers {
 	unsigned exit, read, write, open, close, connect, stat, sysctl, execve;
 	int missing, refused; /* errors */
-	unsigned unknown;     /* a type that no format has */
+	unsigned unknown;     /* a record type that no format has */
 };
 
 static const struct numbers of_ktrx = { 0, 32, 33, 30, 31, 62, 36, 70, 2, 2, 111, 77 };
@@ -77,7 +77,7 @@ static void make_begin(struct put *put)
 	if (put->format != PUT_FREEBSD1)
 		return;
 	put_begin(put, 10);
-	put32(put, 0x00010009); /* FreeBSD, words of 64 bits */
+	put32(put, 0x00010009); /* flags of the ABI: FreeBSD, words of 64 bits */
 	put_end(put);
 }
 
@@ -160,8 +160,8 @@ static void make_failing(struct put *put, const struct numbers *n)
 }
 
 /*
- * Adds FreeBSD's record of an access that Capsicum denied. Before version 14 it has two sets of rights, and
- * since then the denied object.
+ * Adds FreeBSD's record of an access that Capsicum denied. Before FreeBSD 14 the record has two sets of
+ * rights; since then it has the denied object.
  */
 static void put_denied(struct put *put, bool later, unsigned reason, const char *path)
 {
@@ -217,7 +217,10 @@ static void make_ktrx_denied(struct put *put)
 	put_array(put, "pollfd", 8, "\3\0\0\0\1\0\0\0\4\0\0\0\4\0\0\0", 16);
 }
 
-/* Adds another process. Its name fills its field, one call is restarted, and another call does not return. */
+/*
+ * Adds the records of another process. Its name fills the whole field for names. One of its calls is
+ * restarted, and another one does not return.
+ */
 static void make_other(struct put *put, const struct numbers *n)
 {
 	const uint64_t arg[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -274,7 +277,7 @@ static struct put make_story(enum put_format format, const struct numbers *n)
 	else if (format != PUT_DRAGONFLY)
 		make_denied(&put);
 	make_other(&put, n);
-	if (format == PUT_FREEBSD1) { /* an older kernel wrote into the same file */
+	if (format == PUT_FREEBSD1) { /* adds a record by an older kernel that wrote into the same file */
 		put.format = PUT_FREEBSD0;
 		put_ret(&put, 177, 0, 8);
 		put.format = PUT_FREEBSD1;

@@ -23,7 +23,7 @@ static struct put begin(enum put_format format)
 	return put;
 }
 
-/* Makes a trace of the BSDs with a wrong length, followed by valid records. */
+/* Makes a trace in a format of the BSDs. One record has a wrong length; valid records follow. */
 static void make_length(const char *directory, const char *name, enum put_format format, int32_t length)
 {
 	struct put put = begin(format);
@@ -34,7 +34,7 @@ static void make_length(const char *directory, const char *name, enum put_format
 	put_save(&put, directory, name);
 }
 
-/* Adds a call with two arguments whose head has another number of arguments. */
+/* Adds a call with two arguments. The head of the record states another number of arguments. */
 static void put_liar(struct put *put, unsigned args)
 {
 	put_call(put, 5, 2, arg);
@@ -45,7 +45,7 @@ static void put_liar(struct put *put, unsigned args)
 		 args, 2);
 }
 
-/* Adds records of each type with payloads of 0 to 15 bytes, which are too short for many types. */
+/* Adds records of each type with payloads of 0, 5, 10 and 15 bytes, which are too short for many types. */
 static void put_short(struct put *put)
 {
 	for (unsigned size = 0; size < 16; size += 5)
@@ -102,8 +102,8 @@ static void make_damaged(const char *directory)
 }
 
 /*
- * Makes a session that is cut off at an unaligned offset. A valid session, one with a damaged head, and
- * another valid one follow.
+ * Makes a file with four sessions: one that is cut off at an unaligned offset, a valid one, one with a
+ * damaged head, and another valid one.
  */
 static void make_sessions(const char *directory)
 {
@@ -151,8 +151,8 @@ static void make_inner(const char *directory, const char *name, size_t torn)
 }
 
 /*
- * Makes one record that is valid in two formats, without further bytes that would show the right format. The
- * bytes of the thread id are a name in the other format.
+ * Makes a file with only one record, which is valid in two formats: the bytes of the thread id in one format
+ * are a name in the other. No further bytes show which format is the right one.
  */
 static void make_undecided(const char *directory)
 {

@@ -57,7 +57,7 @@ void put_zeroes(struct put *put, size_t bytes)
 	bytes_grow(&put->bytes, put->bytes.size + bytes);
 }
 
-/* Adds a text field of a head with a fixed size. A text that fills the field has no NUL. */
+/* Adds a text field of fixed size, as heads have. A text that fills the field has no NUL. */
 static void put_field(struct put *put, const char *text, size_t size)
 {
 	size_t length = strlen(text) < size ? strlen(text) : size;
@@ -73,7 +73,7 @@ void put_head(struct put *put)
 
 	put_text(put, "KTRP");
 	put32(put, 1);
-	put64(put, 100000000); /* a stamp is 10 ns */
+	put64(put, 100000000); /* a tick of the clock is 10 ns */
 	put64(put, 0x0123456789abcdef);
 	put64(put, 1000000000); /* timestamp: ten seconds after boot */
 	put64(put, 1700000000u * UINT64_C(1000000000));

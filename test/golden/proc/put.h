@@ -17,15 +17,16 @@ enum put_format { PUT_KTRX, PUT_DRAGONFLY, PUT_FREEBSD0, PUT_FREEBSD0_I386, PUT_
 struct put {
 	struct bytes bytes;
 	enum put_format format;
-	/* Fields of the next records: */
+	/* The following fields apply to the records that are added next. */
 	uint32_t pid, tid, cpu;
 	const char
 		*name; /* name of the process; in ktrace's own format it is a separate record: put_name() */
-	uint64_t ns;   /* time since 1970; each record adds 125 µs */
-	uint32_t lost; /* number of lost records before the next record; applies to one record */
-	uint32_t
-		flags; /* flags of the next record: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2; applies to one record */
-	size_t record; /* offset of the last record */
+	uint64_t ns;   /* time of the next record in ns since 1970; each record adds 125 µs */
+	/* number of records that were lost before the next record; becomes 0 after that record */
+	uint32_t lost;
+	/* flags of the next record: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2; become 0 after that record */
+	uint32_t flags;
+	size_t record; /* offset of the last record in `bytes` */
 };
 
 /* Returns a trace without records. In ktrace's own format it has the head of a session. */
@@ -44,8 +45,9 @@ void put_bytes(struct put *put, const void *bytes, size_t size);
 void put_text(struct put *put, const char *text);
 void put_zeroes(struct put *put, size_t bytes);
 
-/* Begins a record with its head; completes it after its payload was added. */
+/* Begins a record: adds its head. */
 void put_begin(struct put *put, unsigned type);
+/* Completes the record after its payload was added. */
 void put_end(struct put *put);
 
 /* Adds a record whose payload is a text. */
