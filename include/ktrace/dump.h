@@ -21,7 +21,7 @@ extern "C" {
 /* Errors of output. Every function here and in ktrace/transport.h returns 0 or one of these. */
 enum ktrace_output_error {
 	KTRACE_OUTPUT_ABSENT = -1, /* no such device, or no transport set */
-	KTRACE_OUTPUT_BUSY = -2,   /* another output on the same transport did not end in time */
+	KTRACE_OUTPUT_BUSY = -2,   /* the output of another context, on any transport, did not end in time */
 	/* the device did not become ready in time; it may have taken part of the output */
 	KTRACE_OUTPUT_STALLED = -3,
 	KTRACE_OUTPUT_FAILED = -4,   /* the device reported an error, or did not follow its protocol */

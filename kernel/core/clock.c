@@ -382,8 +382,8 @@ static void thin(struct ktrx_clock *row)
 }
 
 /*
- * Stores a sample. The last sample is always the newest: it is replaced until it is `spacing` measurements
- * later than the previous one.
+ * Stores a sample. The last sample of the table is always the newest one: a new sample replaces it until
+ * `spacing` measurements have been made since the sample before it.
  */
 static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
@@ -456,7 +456,11 @@ int64_t ktrace_clock_offset(uint32_t cpu)
 	return *(volatile int64_t *)&clock_rows.offset[cpu];
 }
 
-/* Returns nonzero if the clock of this CPU must be measured: always, or until its clock is known. */
+/*
+ * Returns nonzero if the clock of this CPU must be measured. With debug.ktr.resynchronize it is always
+ * measured. With KTRACE_CLOCKS_ONLINE it is measured until a round trip succeeds; without a successful round
+ * trip, the number of measurements is limited.
+ */
 static int cpu_is_wanted(uint32_t cpu)
 {
 	const struct ktrx_clock *row = &clock_rows.clock[cpu];

@@ -26,7 +26,7 @@ static void ring_clear(struct ktrx_ring *ring)
 {
 	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
 
-	/* false if the ring's CPU is offline */
+	/* this condition is false for the ring of a CPU that is offline */
 	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0)
 		*(volatile uint64_t *)&ring->first = KTRX_WORD_INDEX(head);
 	*(volatile uint64_t *)&ring->dropped = 0;
@@ -50,14 +50,11 @@ void ktrace_clear(void)
 
 /* ---- how the kernel ended --------------------------------------------------------------------- */
 
-/*
- * The way in which the kernel ended is stored in the root, where a reader finds it even if no event was
- * recorded.
- */
+/* How the kernel ended is stored in the root, where a reader finds it even if no event was recorded. */
 
 /*
- * Always declared, whatever the build leaves out: the section of event descriptors must exist in a kernel
- * without events, too.
+ * Always declared, even if the build leaves out all events, because the section of event descriptors must
+ * exist in every kernel.
  */
 KTRACE_DECLARE(1, ktrace_event_ktrace_panic, "ktrace\0panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
 	       KTRX_V1_NONE, "%s", (const char *, message));
@@ -106,7 +103,9 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_probe, "ktrace\0probe", KTRX_STATE_RECORD,
 #define KTRACE_PROBE_ROUNDS 3u
 #define KTRACE_EVENTS	    32u
 
-/* Ticks for a thousand events, as ktrace_probe_cost() returns them; 0: not measured yet. */
+/*
+ * Number of ticks that a thousand events cost: the last result of ktrace_probe_cost(); 0: not measured yet.
+ */
 static KTRACE_IN_DATA uint64_t cost = 0;
 KTRACE_SETTING_U64("debug.ktr.cost", cost, KTRX_SETTING_READ_ONLY);
 

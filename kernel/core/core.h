@@ -15,18 +15,24 @@
 /* ---- write.c ---------------------------------------------------------------------------------- */
 
 /*
- * Writes a packed record into slots of a ring. Any context. Some contexts may use the boot ring only: port.h
- * lists them.
+ * Writes a packed record into slots of a ring. Any context. port.h lists the contexts that may use only the
+ * boot ring.
  */
 
 /* A pending record. */
 struct ktrace_pending {
-	uint32_t *payload; /* buffer; its size is KTRACE_CAPACITY(bytes), rounded up to a multiple of 8 */
-	uint32_t bytes;	   /* bytes of payload, extension block included */
-	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
-	uint32_t ring;	   /* number of the ring; a record in a shared ring carries its CPU (KTRX_EXT_CPU) */
+	/*
+	 * buffer with the payload; the size of the buffer is KTRACE_CAPACITY(bytes), rounded up to a multiple
+	 * of 8
+	 */
+	uint32_t *payload;
+	uint32_t bytes;	 /* number of bytes of the payload, including the extension block */
+	uint32_t second; /* thread, context and extension bit, as in bits 88:64 of a first slot */
+	/* number of the ring; a record in a shared ring contains the number of its CPU (KTRX_EXT_CPU) */
+	uint32_t ring;
 	uint16_t event;
-	uint16_t place; /* id of the place, recorded instead of the event's id; 0: none */
+	/* id of the place, which the record contains instead of the event's id; 0: no place */
+	uint16_t place;
 };
 
 /* Writes the record. Returns its timestamp; 0 if the ring is full. */
@@ -39,8 +45,8 @@ KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_pending *pending);
 KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_pending *pending);
 
 /*
- * Writes a record into the slot (`word`) that the call site has already reserved in a CPU's ring; `stamp` is
- * the timestamp that the call site has read. Returns like ktrace_write().
+ * Writes a record into a slot that the call site has already reserved in a CPU's ring. `word` is the result
+ * of that reservation, `stamp` the timestamp that the call site has read. Returns like ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word,
 					     uint64_t stamp);
@@ -53,14 +59,14 @@ KTRACE_HIDDEN void ktrace_pending_end(const struct ktrace_pending *pending);
 
 /* ---- fold.c: repetitions that are counted instead of recorded --------------------------------- */
 
-/* Starts to use a table of `all` entries, `rows` of them for each CPU. Called by ktrace_init(). */
+/* Starts to use a table of `all` entries. Each CPU has `rows` of these entries. Called by ktrace_init(). */
 KTRACE_HIDDEN void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows);
 
 /*
  * Takes one of the CPU's entries for an event, and returns it. Prefers the entry that already counts this
  * event. If there is none, takes an empty entry. If there is no empty entry either, takes the entry that was
  * used least recently.
- * Returns NULL if there are no entries or if another context holds the entry.
+ * Returns NULL if there are no entries, or if another context holds the chosen entry.
  * The caller gives the entry back by ktrace_fold_release().
  */
 KTRACE_HIDDEN struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event);
@@ -74,8 +80,8 @@ KTRACE_HIDDEN int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktra
 KTRACE_HIDDEN void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp);
 
 /*
- * Uses the entry for this record from now on, with a count of 0. `stamp` is the approximate time of the
- * record.
+ * Makes the entry count repetitions of this record from now on, starting at 0. `stamp` is the approximate
+ * time of the record.
  */
 KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_pending *pending,
 				   uint64_t stamp);
@@ -92,28 +98,31 @@ KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins each place whose address leads to an event descriptor. The ids of the places follow the ids of the
- * events; a place gets no id if there is no free one.
+ * Joins each place to its event, if the address of an event descriptor in the place is valid. Places get the
+ * ids after those of the events; if no id is free, a place gets none.
  * Call it again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);
 
 /*
- * Joins a place that is not joined yet. Its records carry the event's id.
+ * Joins a place that is not joined yet. Does not give the place an id: its records have the event's id.
  * Requires: the event has an id. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
 /*
- * Makes records of a place that was just joined take the same code path, slow or fast, as records of the
- * place's event. Any context.
+ * Sets the code path, slow or fast, of records of a place that was just joined: the path that records of the
+ * place's event take. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event);
 
 /* Makes the place's records take the slow path, or allows the fast path. */
 KTRACE_HIDDEN void ktrace_place_set_slow(struct ktrx_place *place, int is_slow);
 
-/* Returns the id that the place's records carry: its own, or its event's; 0 if the place is not joined. */
+/*
+ * Returns the id that the place's records have: that of the place or that of its event; 0 if the place is not
+ * joined.
+ */
 static inline uint32_t ktrace_place_number(const struct ktrx_place *place)
 {
 	return *(const volatile uint32_t *)&place->header >> 16 & KTRX_EVENT_MAX;
@@ -134,7 +143,7 @@ static inline struct ktrx_event *ktrace_place_event(struct ktrx_place *place)
  * together piece by piece. A name that does not fit is not used.
  */
 
-/* Returns the n-th string of the event descriptor, from 0. */
+/* Returns string number `n` of the event descriptor, counted from 0. */
 static inline const char *ktrace_event_string(const struct ktrx_event *event, uint32_t n)
 {
 	const char *at = (const char *)(event + 1);
@@ -154,7 +163,10 @@ static inline const char *ktrace_event_name(const struct ktrx_event *event)
 	return ktrace_event_string(event, 1);
 }
 
-/* Returns the next descriptor of the group after `event`; the first one if `event` is NULL. */
+/*
+ * Returns the next descriptor of the group after `event`, or the first descriptor of the group if `event` is
+ * NULL.
+ */
 static inline struct ktrx_event *ktrace_group_next(struct ktrace_span group, struct ktrx_event *event)
 {
 	event = event ? ktrace_event_next(event) : ktrace_event_first();
@@ -209,7 +221,7 @@ KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, struct kt
 /*
  * Changes all events that match the pattern: "group.name" with * and ?, or the name of a group.
  * Events of the group "ktrace" match only patterns that begin with "ktrace".
- * Returns how many events matched. The change takes effect with ktrace_states_update().
+ * Returns the number of events that matched. The change takes effect with ktrace_states_update().
  */
 KTRACE_HIDDEN uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change);
 
@@ -219,7 +231,7 @@ KTRACE_HIDDEN uint32_t ktrace_events_change(struct ktrace_span pattern, const st
 KTRACE_HIDDEN struct ktrx_setting *ktrace_setting_first(void);
 KTRACE_HIDDEN struct ktrx_setting *ktrace_setting_next(struct ktrx_setting *row);
 
-/* Enters the settings table in the root. */
+/* Makes the root refer to the table of settings. */
 KTRACE_HIDDEN void ktrace_settings_place(void);
 
 KTRACE_HIDDEN uint64_t ktrace_setting_value(const struct ktrx_setting *row);
@@ -233,8 +245,8 @@ KTRACE_HIDDEN int ktrace_setting_assign(struct ktrace_span name, struct ktrace_s
 /* ---- masks.c ---------------------------------------------------------------------------------- */
 
 /*
- * Get, set and list settings like ktrace_setting_get(), _set() and _each(), but only the settings that are
- * made from the event table.
+ * Get, set and list the settings that are made from the event table, and only these. Otherwise like
+ * ktrace_setting_get(), _set() and _each().
  * ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update() afterwards.
  */
 #if KTRACE_MASKS
@@ -249,14 +261,14 @@ KTRACE_HIDDEN int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie);
 
 /* ---- argument.c ------------------------------------------------------------------------------- */
 
-/* Stores the word for ktrace_refused() if `error` is not 0. Returns `error`. */
+/* If `error` is not 0, stores the word that ktrace_refused() returns. Returns `error`. */
 KTRACE_HIDDEN int ktrace_refuse(struct ktrace_span word, int error);
 
 /* ---- mailbox.c: requests of a host ------------------------------------------------------------ */
 
 extern KTRACE_HIDDEN struct ktrx_mailbox ktrace_mailbox;
 
-/* Enters the mailbox in the root, and identifies this boot in the mailbox. */
+/* Makes the root refer to the mailbox, and stores the identity of this boot in the mailbox. */
 KTRACE_HIDDEN void ktrace_mailbox_place(void);
 
 /* Carries out the host's requests, unless another CPU is doing so. Called from the tick. */
@@ -264,7 +276,10 @@ KTRACE_HIDDEN void ktrace_mailbox_look(void);
 
 /* ---- clock.c: measuring clocks ---------------------------------------------------------------- */
 
-/* A bound on a clock's offset: its lowest or highest possible value when this CPU's clock showed `stamp`. */
+/*
+ * A bound of a clock's offset: the lowest or the highest value that the offset can have had when this CPU's
+ * clock showed `stamp`.
+ */
 struct ktrace_clock_bound {
 	uint64_t stamp;
 	int64_t offset;
@@ -278,13 +293,16 @@ struct ktrace_clock_line {
 	uint8_t has_lower, has_upper;
 	uint8_t answered; /* nonzero: at least one round trip with CPU 0 succeeded */
 	struct ktrace_clock_bound lower, upper;
-	/* Upper bound that CPU 0 found. Its member `error` contains the value of `forgotten` at that time. */
+	/*
+	 * Upper bound that CPU 0 found. `error` in this sample is the value that `forgotten` had at that
+	 * time.
+	 */
 	struct ktrx_clock_sample seen __attribute__((__aligned__(64)));
 };
 
 /*
  * Tables of measurements in lent memory, each with one entry for each CPU; NULL: no table. `once` is nonzero
- * if CPUs measure their clocks even when no host requests measurements.
+ * if each CPU measures its clock after it comes online, until a round trip succeeds.
  */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * State of each CPU: whether it records, and whether it makes progress. While state tables are maintained,
- * also its interrupts, its requests to other CPUs, and what it has disabled. This file also handles the names
- * of threads, and the rules that CPUs have broken.
+ * also which interrupts it handles, what it requests from other CPUs, and whether it has disabled interrupts
+ * or preemption. This file also handles the names of threads, and the rules that CPUs have broken.
  */
 #include "core.h"
 #include "hook.h"
 
 /*
  * Stores the location of the CPU's reserve word in the ring's entry. Does nothing if the reserve word is the
- * `word` of that entry itself.
+ * member `word` of the same entry.
  */
 static void head_place(struct ktrx_ring *ring, uint64_t *word)
 {
@@ -115,7 +115,8 @@ static int is_followed(uint32_t thread)
 
 /*
  * Returns the entry for a thread's name. If the table is full, a new name replaces the oldest one. While
- * state tables are maintained, names of existing threads are replaced only if there are no others.
+ * state tables are maintained, the name of an existing thread is replaced only if all names in the table are
+ * those of existing threads.
  */
 static volatile struct ktrx_thread *row_of(uint32_t thread)
 {
@@ -159,7 +160,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 
 KTRACE_SETTING_RANGE("debug.ktr.state", ktrace_state.state, 0, 1);
 
-/* Marks the state that hooks report as unknown. */
+/* Stores that all state that hooks report is unknown. */
 static void darken(volatile struct ktrx_cpu *cpu)
 {
 	cpu->hooks = 0;
@@ -185,8 +186,8 @@ void ktrace_hooks_update(void)
 }
 
 /*
- * Stores the rule before its details, so that a rule that is broken in between, by a nested interrupt, does
- * not replace it.
+ * Stores the rule before the details. A nested interrupt in between may break another rule, which then does
+ * not replace this one.
  */
 void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object, uint64_t pc)
 {
@@ -278,7 +279,7 @@ void ktrace_ipi_answer(void)
 		hook.cpu->ipi_answered = ktrace_hook_now(&hook);
 }
 
-/* Turning interrupts off again, while they are off, changes nothing. */
+/* If interrupts are already off, another call with `on` 0 changes nothing. */
 void ktrace_interrupts_at(int on, uintptr_t pc)
 {
 	struct ktrace_hook hook;

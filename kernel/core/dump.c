@@ -6,9 +6,9 @@
  *   2. one pass over the section table and the rings computes the offset of each piece
  *   3. the root with the new section table is written, then the pieces in the same order, then the slots
  *
- * Other CPUs may continue to write records during a dump. A slot that was reserved again after its ring's
- * head was stored is written as empty. Readers would detect it by its generation, unless it was overwritten
- * exactly 256 times.
+ * Other CPUs may continue to write records during a dump. If a slot is reserved again after the head of its
+ * ring was stored, the dump contains an empty slot instead. Otherwise readers would detect the newer contents
+ * by the generation, except after exactly 256 laps.
  *
  * The output stream comes first in this file (version 1 dumps use it, too), dumps into memory come last.
  */
@@ -16,7 +16,7 @@
 #include "reader.h"
 
 #define KTRACE_ALIGN_OF_PIECES 32u
-/* dumps have a multiple of this size, so that the root of the next dump is aligned */
+/* the size of a dump is a multiple of this, so that the root of a dump that follows it is aligned */
 #define KTRACE_DUMP_ALIGN 64u
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define KTRACE_ROOM_SLOTS (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
@@ -110,8 +110,8 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
 }
 
 /*
- * Returns the size of a section in the dump. A section of which only the physical address is known cannot be
- * read here: its size is 0.
+ * Returns the size of a section in the dump. The size is 0 if only the physical address of the section is
+ * known, because such a section cannot be read here.
  */
 static uint64_t section_bytes(const struct ktrx_section *section)
 {
@@ -125,7 +125,7 @@ static uint64_t ring_bytes(const struct ktrx_ring *ring)
 							     : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
 }
 
-/* Returns the offset of the first slot in the dump. */
+/* Returns the offset in the dump at which the slots of the rings begin. */
 static uint64_t sections_end(const struct ktrx_root *root)
 {
 	uint64_t at = sizeof(*root);
@@ -236,8 +236,8 @@ static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 }
 
 /*
- * Writes entries that CPUs may be changing. If an entry changes during each attempt to copy it, the copy is
- * marked as being changed (bit 0 of `sequence`).
+ * Writes entries that CPUs may be changing. Tries to copy an entry several times. If the entry changes during
+ * each of these copies, the copy is marked as being changed (bit 0 of `sequence`).
  */
 static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *section)
 {
@@ -277,8 +277,8 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 }
 
 /*
- * Clears those copied slots that were reserved again after they were copied. `position` is the index of the
- * first one in the ring.
+ * Clears those of the copied slots that have been reserved again since the heads were stored. `position` is
+ * the index in the ring of the first copied slot.
  */
 static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen,
 			     uint64_t position, uint32_t count)
@@ -346,9 +346,10 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
  */
 
 struct memory_sink {
-	struct ktrace_sink sink; /* first member: a pointer to it is cast to this structure */
+	/* must be the first member, because a pointer to it is cast to a pointer to this structure */
+	struct ktrace_sink sink;
 	uint8_t *memory;
-	uint64_t room; /* bytes of `memory` that the dump may use */
+	uint64_t room; /* number of bytes of `memory` that the dump may use */
 	uint64_t taken;
 	uint64_t needed; /* size of the dump in bytes */
 };

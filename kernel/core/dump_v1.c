@@ -12,8 +12,8 @@
 #define KTRACE_WORDS 5u
 
 /*
- * Stores the fields in order, one word each, two words for 64-bit fields (low half first), until the words or
- * the fields end.
+ * Stores the fields in order: one word for each field, two words for a 64-bit field (low half first). Stops
+ * when there are no more words or no more fields.
  */
 static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row,
 		       const struct ktrace_walk_record *record)
@@ -35,11 +35,11 @@ static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row
 	}
 }
 
-/* Walks over those records of one ring that version 1 can represent. */
+/* Walks over the records of one ring, and skips those that version 1 cannot represent. */
 struct v1_walk {
 	struct ktrace_walk walk;
 	const struct ktrx_root *root;
-	uint32_t row_id; /* id of `row`, the event descriptor that was looked up last */
+	uint32_t row_id; /* event id for which `row`, an event descriptor, was looked up */
 	const struct ktrx_event *row;
 	uint32_t omitted;
 };
@@ -152,8 +152,8 @@ static bool next_of(struct v1_walk *v1, uint32_t cpu, struct ktrace_walk_record 
 }
 
 /*
- * Reads the next record with a copy of the walk, so that the walk can read it again. It is not stored,
- * because a record for each source would need too much memory.
+ * Reads the next record with a copy of the walk, so that the walk itself can read the record again. The
+ * record is not stored, because one record for each source would need too much memory.
  */
 static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_record *record)
 {

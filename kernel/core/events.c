@@ -15,7 +15,8 @@ static char char_at(struct ktrace_span text, uint32_t at)
 }
 
 /*
- * Returns a character of the full name "group.name"; the event descriptor stores a NUL between the two parts.
+ * Returns the character at offset `at` of the full name "group.name". The event descriptor contains a NUL
+ * instead of the dot.
  */
 static char name_at(const struct ktrx_event *event, uint32_t at)
 {
@@ -24,7 +25,10 @@ static char name_at(const struct ktrx_event *event, uint32_t at)
 	return at == ktrace_length(group, UINT32_MAX) ? '.' : group[at];
 }
 
-/* Matches in one pass with backtracking: if the rest does not match, the last * takes one character more. */
+/*
+ * Matches with backtracking: if the rest of the pattern does not match, the last * takes one more character
+ * of the name.
+ */
 static int matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
 	uint32_t at = 0, name = 0, star = UINT32_MAX, taken = 0;
@@ -59,7 +63,7 @@ static int has(const char *text, uint32_t length, const char *characters)
 	return 0;
 }
 
-/* A pattern without a dot names a group. */
+/* A pattern without a dot and without wildcards is the name of a group. */
 int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
 	return has(pattern.text, pattern.length, ".*?") ? matches(event, pattern)
@@ -67,8 +71,8 @@ int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span patt
 }
 
 /*
- * Events of the library's own group must be named: a pattern such as * does not match them. So panics stay in
- * the trace.
+ * Events of the library's own group match only if the pattern begins with the name of that group. So a
+ * pattern such as * does not turn off the record of a panic.
  */
 static int is_left_out(const struct ktrx_event *event, struct ktrace_span pattern)
 {
@@ -115,13 +119,14 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
 /* ---- ktrace.switched -------------------------------------------------------------------------- */
 
 /*
- * Changes of what is recorded are recorded themselves (spec/ktrx.md, section 7): one record of the library's
- * event `ktrace.switched` for each range of event ids that starts or stops being recorded.
+ * When an event starts or stops being recorded, that change is itself recorded (spec/ktrx.md, section 7): one
+ * record of the library's event `ktrace.switched` for each range of event ids that starts or stops being
+ * recorded.
  */
 
 /*
- * A range of events whose state changes in the same way, and whose change is not recorded yet. All zero:
- * there is no range.
+ * A range of events whose state changes in the same way. The change is not recorded yet. If all members are
+ * 0, there is no range.
  */
 struct switched {
 	uint32_t first, last; /* ids */
@@ -132,9 +137,7 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_R
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
 
-/*
- * Returns nonzero if the trace may contain a record. Before the first record, changes need not be recorded.
- */
+/* Returns nonzero if the trace may contain a record. Changes before the first record need not be recorded. */
 static int has_recorded(void)
 {
 	const struct ktrx_ring *boot = &ktrace_ring[0];
@@ -159,9 +162,9 @@ static void switched_end(struct switched *noted)
 }
 
 /*
- * Adds a change of `event` from one state to another to the range. Records the previous range first if the
- * event does not continue it. The caller passes events in the order of their ids, and calls switched_end() at
- * the end.
+ * Adds `event`, which changes from one state to another, to the range. If the event does not continue the
+ * range, records that range and begins a new one. The caller passes events in the order of their ids, and
+ * calls switched_end() at the end.
  */
 static void switched_add(struct switched *noted, const struct ktrx_event *event, uint8_t from, uint8_t to)
 {
@@ -203,8 +206,9 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 }
 
 /*
- * Records events that stop being recorded before they stop, so that the trace is complete up to that record.
- * A stop of all recording is not recorded: nothing follows it, and the next start is recorded.
+ * Records which events stop being recorded. Called before they stop, so that the trace is complete up to this
+ * record. A stop of all recording is not recorded, because no record follows it, and the next start is
+ * recorded.
  */
 static void tell_off(void)
 {
@@ -252,14 +256,14 @@ static void set_all(void)
 
 /*
  * Repeats the pass over all events if another change came in between, so that the last change wins for all
- * events. This requires two things: a change is visible before it is counted, and a pass reads nothing before
- * it has counted its change.
+ * events. This requires that a change is visible before it is counted, and that a pass reads nothing before
+ * its own change is counted.
  */
 void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
 
-	ktrace_attach(); /* the loops below need ids */
+	ktrace_attach(); /* event ids are needed below */
 	if (KTRACE_STATE)
 		ktrace_hooks_update();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -276,8 +280,9 @@ void ktrace_states_update(void)
 }
 
 /*
- * Uses the requested state of the event (`wanted`), not the state that its descriptor has now. A change in
- * another context may not have reached the descriptor yet, and may already have passed the place.
+ * Uses the requested state of the event (`wanted`), not the state that its descriptor has now. Another
+ * context that changes states may not have reached the descriptor yet, although its pass over the places has
+ * already passed this place.
  */
 void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
 {

@@ -2,7 +2,8 @@
 /*
  * The table in which repetitions of an event are counted instead of recorded. An entry belongs to a CPU, and
  * only the context that holds the entry may change it. A nested context, or a thread that has migrated, may
- * find the entry held; it does not wait and records as usual. So every event is either recorded or counted.
+ * find that another context holds the entry. It then does not wait, but records as usual. So every event is
+ * either recorded or counted.
  *
  * Records are compared byte by byte, not by a hash, so different records are never counted as repetitions.
  * The entry contains a copy of the record that is repeated, even long after the record itself has been
@@ -57,7 +58,10 @@ void ktrace_fold_release(struct ktrx_fold *fold)
 			    (held & ~(uint64_t)(KTRACE_HELD | KTRACE_FORGOTTEN)) + KTRACE_CHANGE);
 }
 
-/* Finds the best entry for the event. Another context may change the entry before the caller holds it. */
+/*
+ * Returns the entry that suits the event best. Another context may change the entry before the caller holds
+ * it.
+ */
 static struct ktrx_fold *find(uint32_t cpu, uint16_t event)
 {
 	struct ktrx_fold *row = &ktrace_state.fold[cpu * ktrace_state.folds], *found = row;

@@ -2,8 +2,8 @@
 /*
  * Locks that are held or waited for. An entry of the table of holders lists the held locks in held[], in the
  * order in which they were taken, the oldest first. An element of held[] is called a place. If there are more
- * locks than places, the others are only counted: each empty place, and each count above KTRX_HELD,
- * represents such a lock.
+ * locks than places, the others are only counted: each empty place below the count, and each count above
+ * KTRX_HELD, represents such a lock.
  */
 #include "hook.h"
 
@@ -35,15 +35,18 @@ static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t obje
 }
 
 /*
- * Adds a lock. Counts the place before it fills the place in: locks that an interrupt takes in between use
- * later places.
+ * Adds a lock. Increments the count before it fills the place in, because locks that an interrupt takes in
+ * between must use later places.
  */
 static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_t stamp, uint64_t pc)
 {
 	uint32_t count = row->held_count;
 
 	if (count == KTRACE_COUNT_MOST) {
-		/* this lock is not even counted, so a later release may be the release of an unknown lock */
+		/*
+		 * this lock is not even counted, so when a lock without a place is released, it is unknown
+		 * whether it was held
+		 */
 		row->whole = 0;
 		return;
 	}
@@ -56,8 +59,8 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 }
 
 /*
- * Removes a lock. Moves later locks up first, and then counts down: locks that an interrupt takes in between
- * use later places.
+ * Removes a lock. Moves later locks to lower places first, and decrements the count last, because locks that
+ * an interrupt takes in between must use later places.
  */
 static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 {
@@ -82,7 +85,9 @@ static int holder_is_whole(const volatile struct ktrx_cpu *cpu, const volatile s
 	return row->id & KTRX_HOLDER_CPU ? cpu->switches != 0 : row->whole;
 }
 
-/* Releases a lock that is not the newest. A lock without a place was only counted, or was never taken. */
+/*
+ * Releases a lock that is not the newest. If the lock has no place, it was only counted, or was never taken.
+ */
 KTRACE_OUT_OF_LINE void release_older(volatile struct ktrx_cpu *cpu, volatile struct ktrx_holder *row,
 				      uint64_t object, uintptr_t pc)
 {
@@ -106,8 +111,8 @@ KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volat
 }
 
 /*
- * Ends the wait for a lock. A thread that has taken a lock does not wait for another one. A CPU may have
- * taken the lock in an interrupt, so its wait ends only if it waited for this lock.
+ * Ends the wait for a lock. A thread that takes a lock does not wait for any other lock. A CPU may take a
+ * lock in an interrupt while it waits for another lock, so its wait ends only if it waited for this lock.
  */
 KTRACE_OUT_OF_LINE void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
 {
@@ -141,7 +146,8 @@ void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	row = holder_enter(&hook, by);
 	if (!row)
 		return;
-	newest = row->held_count - 1u; /* wraps around if the holder has no locks */
+	/* if the holder has no locks, `newest` wraps around to a number above KTRX_HELD */
+	newest = row->held_count - 1u;
 	if (newest >= KTRX_HELD || row->held[newest].object != object) {
 		release_older(hook.cpu, row, object, pc);
 	} else {
@@ -167,7 +173,7 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	if (!row)
 		return;
 	if (row->wait == by &&
-	    /* the hook is called again during one wait: the wait began with the first call */
+	    /* the hook is called again during the same wait, which began with the first call */
 	    row->object == (uintptr_t)lock)
 		row->owner = owner_id(owner, by);
 	else

@@ -11,17 +11,20 @@
 
 /*
  * The table of holders is a hash table with open addressing and linear probing, keyed by thread id. A single
- * compare-and-swap from 0 reserves an entry. Two CPUs may reserve different entries for the same thread if an
- * entry is freed at that time. In this case the entry that is probed first is used, and a CPU that sees the
- * other entry frees it.
+ * compare-and-swap from 0 reserves an entry. If an entry is freed while two CPUs reserve entries for the same
+ * thread, they may reserve different entries. Then the entry that is first in the order of probing is used,
+ * and a CPU that sees the other entry frees it.
  *
- * The table uses only those bits of a thread id that fit into a record. So no id that a kernel passes can
- * equal the id of a CPU's entry.
+ * The table uses only those bits of a thread id that fit into a record. So the id of a thread's entry never
+ * equals the id of a CPU's entry.
  */
 #define KTRACE_PROBES 8u
 #define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 divided by the golden ratio */
 
-/* First probe of a thread id: Fibonacci hashing. row_at() wraps around at the end of the table. */
+/*
+ * Returns the index of the first entry to probe for a thread id, by Fibonacci hashing. For later indices,
+ * row_at() wraps around at the end of the table.
+ */
 static uint32_t first_of(uint32_t thread)
 {
 	return (uint32_t)((uint64_t)(uint32_t)(thread * KTRACE_SPREAD) * ktrace_state.holders >> 32);
@@ -62,7 +65,7 @@ static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
 	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
 }
 
-/* Searches the entries that are probed after the first one. */
+/* Searches all entries that may contain the thread, except the first one. */
 KTRACE_OUT_OF_LINE volatile struct ktrx_holder *find_further(uint32_t thread)
 {
 	uint32_t first = first_of(thread), end = first + probes();
@@ -88,8 +91,8 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 }
 
 /*
- * Returns the thread's first entry and frees later ones. If two CPUs reserve entries for it at the same time,
- * at least one of the CPUs sees both entries.
+ * Returns the thread's first entry and frees the thread's later entries. If two CPUs reserve entries for the
+ * thread at the same time, at least one of the CPUs sees both entries.
  */
 static volatile struct ktrx_holder *settle(uint32_t thread)
 {
@@ -179,7 +182,7 @@ static uint8_t wake_cause(const volatile struct ktrx_holder *row)
 }
 
 /*
- * Ends the wait of a thread that is awake, unless it waits for a lock: that wait lasts until it has the lock.
+ * Ends the wait of a thread that is awake. Exception: a wait for a lock lasts until the thread has the lock.
  */
 static void thread_wait_end(volatile struct ktrx_holder *row)
 {
@@ -227,8 +230,8 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 }
 
 /*
- * Moves the mean by an eighth of the difference. A stamp older than the previous one (from another CPU's
- * clock) counts as 0 ticks.
+ * Moves the mean by an eighth of the difference between the new interval and the mean. If the stamp is lower
+ * than the previous one (because it is from another CPU's clock), the interval counts as 0 ticks.
  */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {
@@ -245,8 +248,8 @@ static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 }
 
 /*
- * Returns nonzero if the deadline of the wait has passed, or will pass soon: `stamp` may be from the last
- * tick.
+ * Returns nonzero if the deadline of the wait has passed or is near. A deadline that is near counts as well,
+ * because `stamp` may be as old as the last tick.
  */
 static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
 {
@@ -257,7 +260,7 @@ static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp
 
 /*
  * Counts a wakeup that ended a wait for an event or a device. Such waits may last for ever and outlive their
- * records in the rings; the habit_* members show how often they ended before.
+ * records in the rings; the members habit_* show how often such a wait has ended before.
  */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {
@@ -291,8 +294,8 @@ void ktrace_thread_wake(uint32_t thread)
 }
 
 /*
- * Checks the rules for a context switch. If the previous thread went to sleep, the place reported is where it
- * began to wait, otherwise the place of the switch.
+ * Checks the rules for a context switch. If the previous thread went to sleep, a broken rule is recorded with
+ * the place where the thread began to wait, otherwise with the place of the switch.
  */
 static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
 			 uintptr_t pc)

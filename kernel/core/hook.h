@@ -20,7 +20,8 @@ struct ktrace_hook {
 };
 
 /*
- * Begins a hook. `lights`: the KTRX_HOOK_* bits of hooks that this call proves to be in use.
+ * Begins a hook. `lights`: the KTRX_HOOK_* bits to set in the CPU's `hooks`, because this call shows that the
+ * kernel calls these hooks.
  * Returns 0 if the hook has nothing to do.
  */
 KTRACE_INLINE int ktrace_hook_enter(struct ktrace_hook *hook, uint8_t lights)
@@ -40,7 +41,7 @@ KTRACE_INLINE int ktrace_hook_enter(struct ktrace_hook *hook, uint8_t lights)
 }
 
 /*
- * Reads the clock, stores the value as the CPU's `now` and returns it. Hooks that must not read the clock use
+ * Reads the clock, stores the value as the CPU's `now` and returns it. Hooks that do not read the clock use
  * the last `now` instead.
  */
 KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
@@ -52,9 +53,9 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 }
 
 /*
- * Stores a value of this CPU's clock as the CPU's `now` and returns it. The value is the argument `now` if
- * the caller has already read the clock (0: it has not). If an interrupt has stored a later `now` since then,
- * reads the clock again, so that the CPU's `now` never decreases.
+ * Stores a value of this CPU's clock as the CPU's `now` and returns it. The argument `now` is the value if
+ * the caller has already read the clock, otherwise 0: then this function reads it. If an interrupt has stored
+ * a later `now` since then, reads the clock again, so that the CPU's `now` never decreases.
  */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {
@@ -71,7 +72,7 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 
 /*
  * Update the state tables, for calls of ktrace/facts.h during which a thread cannot migrate.
- * `now`: the timestamp that the event has read; 0 if the event was not recorded.
+ * `now`: the timestamp of the event's record; 0 if the event was not recorded.
  */
 #if KTRACE_STATE
 KTRACE_HIDDEN void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now);
@@ -85,12 +86,12 @@ KTRACE_HIDDEN void ktrace_state_irq_enter(uint32_t irq, uint64_t now);
 KTRACE_HIDDEN void ktrace_hooks_update(void);
 
 /*
- * Clears this CPU's state if hooks are off. A hook that was already running when hooks were turned off may
- * have changed the state after it was cleared. Called from this CPU's heartbeat.
+ * Clears this CPU's state again if hooks are off: a hook that was already running when hooks were turned off
+ * may have changed the state after the first clearing. Called from this CPU's heartbeat.
  */
 KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 
-/* Records a broken rule, if it is the first one on this CPU. */
+/* Records that a rule was broken, unless a broken rule is recorded for this CPU already. */
 KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
 				      uint64_t pc);
 

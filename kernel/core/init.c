@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace_init(): takes tables and rings from lent memory. A trial run over the arena finds the largest rings
- * that fit, a second run takes the memory. Call sites can use the new rings only after all tables and rings
- * are complete.
+ * ktrace_init(): takes tables and rings from lent memory. A first run over the arena finds out how large the
+ * rings can be; a second run takes the memory. Call sites can use the new rings only after all tables and
+ * rings are complete.
  */
 #include "core.h"
 
@@ -22,8 +22,8 @@ struct arena {
 	uint32_t pieces;
 	struct {
 		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
-		uint64_t size;	 /* bytes, a multiple of KTRACE_PIECE_ALIGN */
-		uint64_t taken;	 /* bytes in use, struct ktrx_block included */
+		uint64_t size;	 /* number of bytes, a multiple of KTRACE_PIECE_ALIGN */
+		uint64_t taken;	 /* number of bytes in use, including struct ktrx_block */
 	} piece[KTRACE_MAX_BLOCKS];
 };
 
@@ -39,7 +39,7 @@ static void piece_add(struct arena *arena, uintptr_t start, uintptr_t end)
 	arena->pieces++;
 }
 
-/* Splits a block between two pages that are not adjacent in physical memory. */
+/* Adds a block of lent memory. Splits it wherever two of its pages are not adjacent in physical memory. */
 static void block_add(struct arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
 {
 	uintptr_t piece = start;
@@ -80,7 +80,7 @@ static void arena_open(struct arena *arena, const struct ktrace_config *config)
 	arena_rewind(arena);
 }
 
-/* Returns the boot that used the block at this address; 0 if there is no block of this size. */
+/* Returns the number of the boot that used the block at this address; 0 if there is no block of this size. */
 static uint64_t boot_at(uintptr_t start, uint64_t size)
 {
 	const volatile struct ktrx_block *head = (const volatile struct ktrx_block *)start;
@@ -105,9 +105,9 @@ static void pieces_divide(struct arena *arena, uint32_t parts)
 }
 
 /*
- * For persistent memory: reduces each piece to one of its `parts`, the one that was not used for the longest
- * time, and numbers this boot. Only the blocks of the first piece are read, because the blocks of all pieces
- * are written together. Drops pieces that are too small to be divided.
+ * For persistent memory: reduces each piece to one of its `parts`, and numbers this boot. This is an unused
+ * part if there is one, otherwise the part that the oldest boot used. Only the blocks of the first piece are
+ * read, because the blocks of all pieces are written together. Drops pieces that are too small to be divided.
  * Returns true if an earlier boot had this nonce.
  */
 static int arena_divide(struct arena *arena, uint32_t parts, uint64_t nonce)
@@ -257,7 +257,7 @@ static void cpu_ring_make(uint32_t cpu, const struct layout *layout, void *slots
 	struct ktrx_ring *ring = &ktrace_ring[cpu + 1];
 
 	ring_make(ring, layout->shift, slots);
-	ring->word = ring->first; /* the reserve word selects ring 0 until the CPU is online */
+	ring->word = ring->first; /* until the CPU is online, the reserve word selects ring 0 */
 	ring->kind = KTRX_RING_PER_CPU;
 	ring->cpu = cpu;
 	ring->policy = policy;

@@ -9,8 +9,8 @@
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.
  *
- * Several CPUs may update the same word at the same time. Each writes what it has just read, so a word may be
- * slightly out of date.
+ * Several CPUs may update the same word at the same time. Each CPU writes what it has just read, so a word of
+ * the copy may be slightly out of date.
  */
 #include "core.h"
 #include "reader.h"
@@ -64,8 +64,8 @@ static void ring_copy(struct ktrx_ring *copy, const struct ktrx_ring *ring)
 }
 
 /*
- * Copies slots of the boot ring that were reserved since the last call. A slot that is not written yet is
- * lost.
+ * Copies the slots of the boot ring that were reserved since the last call. If a slot is reserved but not
+ * written yet, its record is missing in the copy.
  */
 static void boot_slots_keep(struct ktrx_ring *copy, uint64_t head)
 {
@@ -160,7 +160,7 @@ static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
 		ring_copy(&ring[n], &ktrace_ring[n]);
 	ktrace_zero((void *)slots, sizeof(ktrace_boot_slot));
 	ring[0].address = slots;
-	ring[0].word = ring[0].first; /* no slot is copied yet */
+	ring[0].word = ring[0].first; /* at this time the copy contains no slot */
 	kept->section[KTRX_SECTION_RINGS - 1].address = (uintptr_t)ring;
 	return slots + rounded(sizeof(ktrace_boot_slot));
 }
@@ -178,7 +178,7 @@ static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 	}
 }
 
-/* Copies the root without its first words, by which a reader would find it. */
+/* Copies the root, except the first words, by which a reader finds a root. */
 static void root_copy(struct ktrx_root *kept)
 {
 	const size_t head = offsetof(struct ktrx_root, frequency);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Settings made from the event table. "debug.ktr.<group>_enable" is the mask of a group, with a bit for each
- * event: the bit it was declared with, or one in the order of declaration. "debug.ktr.<group>.<event>_mask"
- * is the bit of one event; if the event has several declarations, all their bits.
+ * Settings made from the event table. "debug.ktr.<group>_enable" is the mask of a group. It has a bit for
+ * each event: the bit with which the event was declared, or a free bit, in the order of declaration.
+ * "debug.ktr.<group>.<event>_mask" is the bit of one event, or several bits if the event has several
+ * declarations.
  *
  * A group's mask has as many bits as the group has events. So it is never stored as a number, but written and
  * read digit by digit. Compilers and linkers may reorder event descriptors. Bits follow the order of
@@ -33,8 +34,8 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 }
 
 /*
- * Returns nonzero if ktr.h declared the event with a bit number. A number that no mask can have counts as
- * none.
+ * Returns nonzero if ktr.h declared the event with a bit number. A bit number that is too large for a mask
+ * counts as no number.
  */
 static int is_numbered(const struct ktrx_event *event)
 {
@@ -137,8 +138,8 @@ static int enable_get(struct ktrace_span group, char *buffer, size_t size)
 }
 
 /*
- * Returns the next descriptor of event "<group>.<event>" after `event` (NULL: the first); NULL if there is
- * none.
+ * Returns the next descriptor of the event "<group>.<event>" after `event`, or the first one if `event` is
+ * NULL. Returns NULL if there are no more.
  */
 static struct ktrx_event *event_named(struct ktrace_span full, struct ktrx_event *event)
 {
@@ -184,7 +185,10 @@ int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size)
 	return ktrace_span_cut(&name, KTRACE_MASK) ? bit_get(name, buffer, size) : KTRACE_ERROR_NO_SETTING;
 }
 
-/* A mask as the caller wrote it: hexadecimal of any width, or a number that is sign-extended without end. */
+/*
+ * A mask as the caller wrote it: any number of hexadecimal digits after 0x, or an integer. A negative integer
+ * has all higher bits set.
+ */
 struct mask {
 	struct ktrace_span digits; /* hexadecimal digits of the mask; empty: the mask is `value` */
 	uint64_t value;
@@ -235,10 +239,7 @@ static int bit_is_used(struct ktrace_span group, uint32_t bit)
 	return event != KTRACE_NULL;
 }
 
-/*
- * Returns 0 for a mask with a bit for which there is no event. The sign extension of a negative number is
- * allowed.
- */
+/* Returns 0 if the mask has a bit for which there is no event. A negative number is always accepted. */
 static int mask_fits(const struct mask *mask, struct ktrace_span group, uint32_t events)
 {
 	int numbers = has_numbers(group);

@@ -61,7 +61,10 @@ static bool row_is_whole(const struct ktrx_event *row)
 	return strings == KTRACE_ROW_FIELDS;
 }
 
-/* A descriptor in the table, with its size and magic; or 8 bytes that are not a descriptor, with magic 0. */
+/*
+ * An item of the event table: a descriptor, with its size and magic; or 8 bytes that are not part of a
+ * descriptor, with magic 0.
+ */
 struct item {
 	const unsigned char *at;
 	uint32_t bytes;
@@ -108,7 +111,8 @@ static const void *search(const struct ktrx_root *root, bool (*is_it)(const stru
 }
 
 /*
- * Decrements *id at each event descriptor. Returns true at the descriptor of the event with the original id.
+ * Counts event descriptors: decrements *id at each of them. Returns true at the descriptor of the event whose
+ * id was in *id before the search.
  */
 static bool is_event(const struct item *item, uint32_t *id)
 {
@@ -191,9 +195,9 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type)
 /* ---- walks of the records of a ring ----------------------------------------------------------- */
 
 /*
- * How a slot is read: the slot is copied first, then the head is read. If the slot's index has not been
- * reserved again by then, the copy belongs to the lap in its tag. A backward walk ends at the first slot that
- * was reserved again, because all older ones are gone as well.
+ * How a slot is read: the slot is copied first, then the head is read. If the slot was not reserved again for
+ * a later lap before that, the copy belongs to the lap in its tag. A backward walk ends at the first slot
+ * that was reserved again, because all older slots have been reserved again as well.
  */
 
 #define KTRACE_ANCHOR_PREVIOUS 8u /* offset of the previous anchor's stamp in an anchor's payload */
@@ -263,7 +267,7 @@ static bool first_copy(const struct ktrx_ring *ring, uint64_t index, union slot 
 	       (KTRX_TAG_KIND(slot->word[0]) == KTRX_KIND_FIRST || is_checked(ring, index, slot, 0));
 }
 
-/* Copies a continuation slot. *check receives this slot's part of the check of its record. */
+/* Copies a continuation slot. Stores in *check what this slot contributes to the check of its record. */
 static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot, uint64_t *check)
 {
 	if (!slot_copy(ring, index, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST, slot))
@@ -280,8 +284,8 @@ static bool is_anchor(const union slot *slot)
 
 /*
  * Returns the stamp of the anchor to which the oldest records are relative. That anchor may be overwritten,
- * but the next anchor in the ring contains its stamp. If the ring has no anchor any more, all its records are
- * relative to the newest anchor, whose stamp is in ring->anchor_stamp.
+ * but the next anchor in the ring contains its stamp. If the ring contains no anchor any more, all records in
+ * it are relative to the newest anchor, whose stamp is in ring->anchor_stamp.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)
 {
@@ -359,7 +363,10 @@ static void append(struct ktrace_walk_record *record, const uint8_t *bytes, uint
 	record->bytes += count;
 }
 
-/* Adds the continuation slots. Returns false if one is missing or belongs to another record. */
+/*
+ * Adds the payload of the continuation slots. Returns false if one of these slots is missing or belongs to
+ * another record.
+ */
 static bool take_rest(const struct ktrx_ring *ring, const union slot *first,
 		      struct ktrace_walk_record *record)
 {

@@ -19,8 +19,8 @@
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
 /*
- * Returns the index of the next free slot at this moment. While the ring's CPU is offline, its reserve word
- * counts slots of the boot ring, and its own ring is empty.
+ * Returns the index of the next free slot at this moment. While the ring's CPU is offline, the CPU's reserve
+ * word refers to the boot ring, and the ring is empty.
  */
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
@@ -69,21 +69,21 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRACE_ROW_FIELDS };
 
 /*
- * Returns the descriptor of event `id`, from 1. Returns NULL if the event table cannot be read in place, has
- * no such event, or the descriptor's strings are not complete.
+ * Returns the descriptor of event `id`, from 1. Returns NULL if the event table cannot be read in place, if
+ * it has no such event, or if the descriptor's strings are not complete.
  */
 const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
 
 /*
- * Returns the event descriptor for a record's id, which may be the id of an event or of a place; NULL as for
- * ktrace_row_find().
- * *place receives the descriptor of the place that made the record; NULL if the id is that of the event.
+ * Returns the event descriptor for a record's id, which may be the id of an event or of a place. Returns NULL
+ * in the same cases as ktrace_row_find(). Stores in *place the descriptor of the place that made the record,
+ * or NULL if the id is that of an event.
  */
 const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
 				       const struct ktrx_place **place);
 
 /*
- * Returns the source file of the place, or of the event if `place` is NULL. Returns "" if the string does not
+ * Returns the source file of the place, or of the event if `place` is NULL. Returns "" if the name does not
  * end within the descriptor.
  */
 const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place);
@@ -107,22 +107,27 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type);
 
 struct ktrace_walk {
 	const struct ktrx_ring *ring;
-	uint64_t index, head; /* the slots from `index` to `head` - 1 are not visited yet */
-	uint64_t reference;   /* full timestamp of the anchor that the next record's stamp is relative to */
-	/* number of slots that were overwritten before they could be read; 0 if the walk is oldest first */
+	uint64_t index, head; /* the walk has not visited the slots from `index` to `head` - 1 yet */
+	/* full timestamp of the anchor from which the next record's timestamp is counted */
+	uint64_t reference;
+	/*
+	 * number of slots that were overwritten before they could be read; counted only if the walk is newest
+	 * first
+	 */
 	uint64_t overwritten;
-	uint64_t unreadable; /* number of slots without a complete record; 0 if the walk is oldest first */
+	/* number of slots without a complete record; counted only if the walk is newest first */
+	uint64_t unreadable;
 };
 
 struct ktrace_walk_record {
 	const struct ktrx_ring *ring;
-	uint64_t index;	    /* index of its first slot */
+	uint64_t index;	    /* index of the record's first slot */
 	uint64_t stamp;	    /* whole timestamp */
 	uint64_t caller[2]; /* 0: not recorded */
 	uint32_t event;
 	uint32_t thread;
 	uint32_t cpu;	/* KTRX_NO_CPU if unknown */
-	uint32_t bytes; /* bytes of payload; bytes after the last field have no meaning */
+	uint32_t bytes; /* number of bytes of the payload; bytes after the last field have no meaning */
 	uint8_t payload[KTRX_RECORD_MAX_PAYLOAD];
 };
 
@@ -152,22 +157,23 @@ bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *r
 
 struct ktrace_stream {
 	struct ktrace_sink *sink;
-	uint64_t *heads; /* head of each ring when the dump began */
+	uint64_t *heads; /* the head of each ring at the time when the dump began */
 	uint32_t rings;
-	unsigned char *buffer; /* follows the heads in the sink's buffer */
+	unsigned char *buffer; /* the part of the sink's buffer after the heads */
 	size_t size, fill;     /* `size`: capacity of `buffer` in bytes; `fill`: number of bytes in it */
-	uint64_t at;	       /* bytes produced so far */
+	uint64_t at;	       /* number of bytes produced so far */
 	int error;
 };
 
 /*
- * Splits the sink's buffer, and stores the current heads of up to `limit` rings of `root`.
+ * Stores the current heads of up to `limit` rings of `root` at the beginning of the sink's buffer; the rest
+ * becomes the stream's buffer.
  * Returns KTRACE_OUTPUT_ARGUMENT if the buffer is too small for them or if the root has no ring table.
  */
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit);
 
-/* Informs the sink how many bytes the dump has. An error of the sink stops all output. */
+/* Reports the size of the dump in bytes to the sink. If the sink returns an error, there is no output. */
 void ktrace_stream_begin(struct ktrace_stream *stream, uint64_t bytes);
 
 /*

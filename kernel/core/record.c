@@ -33,11 +33,12 @@ static void count_event(struct ktrx_event *event, uint32_t ring)
 }
 
 /*
- * The place and the call site of a record, and the flags that its event or a setting for all events requests.
+ * The place and the call site of a record, and its flags. The flags are requested by the event, or by a
+ * setting for all events.
  */
 struct ktrace_origin {
 	uint32_t wanted; /* KTRX_EVENT_* flags */
-	uint16_t id;	 /* id of the place; 0: records carry the event's id */
+	uint16_t id;	 /* id of the place; 0: the records have the event's id */
 	uintptr_t site;
 };
 
@@ -62,7 +63,7 @@ static int is_shared(uint32_t ring)
 
 /*
  * Returns the first word of an extension block, without the block's size and without flags for addresses.
- * Returns 0 for a ring of one CPU, whose records do not contain the number of the CPU.
+ * Returns 0 for the ring of a single CPU, because records there do not contain the number of the CPU.
  */
 static uint32_t extension_head(uint32_t ring, uint64_t word)
 {
@@ -142,9 +143,9 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 }
 
 /*
- * Counts the record instead of writing it if it equals the last one of its event. Returns 1 then. Otherwise
- * records what was counted so far, and uses the entry for this record. If the ring is full, the entry keeps
- * its old record and count.
+ * If the record equals the last record of its event, counts it instead of writing it, and returns 1.
+ * Otherwise returns 0, after it has recorded the old count and made the entry count repetitions of this
+ * record. If the ring is full, the entry keeps its old record and count.
  */
 static int is_folded(const struct ktrace_pending *pending, uint64_t word)
 {
@@ -202,8 +203,8 @@ static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace
 }
 
 /*
- * Writes the record, or counts it as a repetition. Returns the timestamp as ktrace_write() does; 0 if the
- * record was counted.
+ * Writes the record, or counts it as a repetition. Returns the result of ktrace_write(); 0 if the record was
+ * counted.
  */
 static uint64_t write_or_fold(const struct ktrace_pending *pending, uint64_t word, uint32_t wanted)
 {
@@ -230,8 +231,8 @@ static uint64_t record_extended(struct ktrace_pending *pending, uint64_t word,
 }
 
 /*
- * Records into the right ring. A slot that the call site has reserved (`reserved`) is filled as it is: it has
- * no room for addresses and cannot move to another ring.
+ * Records into the right ring. If `reserved` is nonzero, the call site has already reserved a slot: the
+ * record goes into that slot, without addresses, because the slot has no room for them.
  */
 static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 		       int reserved, uint64_t stamp, const struct ktrace_origin *origin)

@@ -96,7 +96,8 @@ int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value)
 }
 
 /*
- * Returns the value that is set if the text is -1: all bits of the word, or 1 for a setting of a single bit.
+ * Returns the value that the text -1 stands for: all bits of the word set, or 1 for a setting of a single
+ * bit.
  */
 static uint64_t ones(const struct ktrx_setting *row)
 {

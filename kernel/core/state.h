@@ -12,9 +12,9 @@
 #define KTRACE_IN_DATA __attribute__((__section__(".data")))
 
 /*
- * Number of entries of ktrace_ring[]: the boot ring, one ring for each CPU, and the ring of rare events.
- * The ring of rare events has the entry after the last CPU's, but does not use the reserve word in that
- * entry. A CPU with a number that is too large by one would use that word; so the word selects the boot ring.
+ * Number of entries of ktrace_ring[]: the boot ring, one ring for each CPU, and the ring of rare events. The
+ * ring of rare events has the entry after that of the last CPU, but does not use the reserve word in this
+ * entry. CPUs whose number is too large use that word, so it selects the boot ring.
  */
 #define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2)
 
@@ -44,11 +44,12 @@ struct ktrace_console_record {
 struct ktrace_state {
 	/* number of calls of ktrace_panic() and ktrace_exit() while an end hook was set */
 	uint64_t ended;
-	uint64_t changes;   /* number of changes so far to anything that event states depend on */
-	uint64_t mailing;   /* 1 while a CPU carries out the host's requests */
+	/* number of changes so far to settings or other data from which the states of events are computed */
+	uint64_t changes;
+	uint64_t mailing;   /* 1 while a CPU carries out requests of the host, otherwise 0 */
 	uint64_t rare_word; /* reserve word of the ring of rare events */
 	uint32_t attached;
-	uint32_t hooking; /* 1 while hooks maintain the state tables */
+	uint32_t hooking; /* 1 while hooks maintain the state tables, otherwise 0 */
 	uint32_t state;	  /* setting debug.ktr.state: 1 if hooks are to maintain the state tables */
 	/* nonzero: ktrace_init() succeeded, so all functions of the port may be called */
 	uint32_t initialised;
@@ -58,16 +59,20 @@ struct ktrace_state {
 	uint32_t sites;	  /* setting debug.ktr.sites: if not 0, all events record the call site */
 	uint32_t events;  /* number of event descriptors that have an id */
 	uint32_t cpus;
-	uint32_t rare; /* number of the ring of rare events; 0: none */
+	uint32_t rare; /* number of the ring of rare events; 0: there is no such ring */
 	uint32_t threads;
-	uint32_t holders;	/* number of entries for threads; they follow the entries of CPUs */
+	/* number of entries of holder[] for threads; they follow the entries for CPUs */
+	uint32_t holders;
 	uint64_t threads_named; /* total number of times that an entry of thread[] was assigned */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder; /* NULL: none */
 	struct ktrx_fold *fold;	    /* `folds` entries for each CPU */
 	uint32_t folds;
-	/* [ring][event id]; NULL: each event descriptor counts its own records in `count` */
+	/*
+	 * counters, indexed by ring and event id; NULL: each event descriptor counts its own records in
+	 * `count`
+	 */
 	uint64_t *counters;
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
@@ -77,8 +82,12 @@ struct ktrace_state {
 	uint32_t verbose;
 	uint32_t refused_length;
 	const char *refused;	/* the word that was refused; points into the caller's text */
-	struct ktrx_root *kept; /* copy of the root in persistent memory; NULL: none */
-	uint64_t boot;		/* number of this boot among those in persistent memory, from 1 */
+	struct ktrx_root *kept; /* copy of the root in persistent memory; NULL: there is no copy */
+	/*
+	 * number of this boot, counted from the first boot that used the persistent memory, which has number
+	 * 1
+	 */
+	uint64_t boot;
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
@@ -102,8 +111,8 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 
 /*
- * Sets the state of every event, from its requested state and from the settings and the condition of the
- * core.
+ * Computes the state of every event anew, from its requested state, the settings, and whether recording is
+ * stopped.
  */
 KTRACE_HIDDEN void ktrace_states_update(void);
 

@@ -5,7 +5,10 @@
  */
 #include "core.h"
 
-/* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
+/*
+ * Members are filled in one by one, because compilers turn initialisers of whole structures into library
+ * calls.
+ */
 struct ktrace_writer {
 	struct ktrx_ring *ring;
 	struct ktrace_slot *base;
@@ -56,8 +59,8 @@ void ktrace_pending_end(const struct ktrace_pending *pending)
 }
 
 /*
- * Loads eight bytes of the payload at an even offset. Reads up to two bytes more. The memory may be of device
- * type.
+ * Loads eight bytes of the payload at an even offset. Reads up to two bytes beyond them. The memory may be
+ * device memory.
  */
 static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 {
@@ -117,9 +120,9 @@ static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n
 }
 
 /*
- * Adds the record's slots to `lapped` if other writers have reserved a whole lap since its first slot was
- * reserved: then the record may have overwritten newer slots. The count is a lower bound: a CPU may load the
- * head before its stores are visible, and a port may omit the call.
+ * Adds the number of the record's slots to `lapped` if other writers have reserved a whole lap since the
+ * record's first slot was reserved. In this case the record may have overwritten newer slots. The count is a
+ * lower bound: a CPU may load the head before its stores are visible, and a port may omit the call.
  */
 static void count_if_lapped(const struct ktrace_writer *writer)
 {
@@ -150,8 +153,8 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 }
 
 /*
- * Returns nonzero if the timestamp of the last anchor is too much earlier or later. It may be later if a CPU
- * with another clock wrote that anchor.
+ * Returns nonzero if the distance between the record and the last anchor is too great. The timestamp of the
+ * anchor may also be later than that of the record, if a CPU with another clock wrote the anchor.
  */
 static int needs_anchor(const struct ktrace_writer *writer)
 {
@@ -162,9 +165,8 @@ static int needs_anchor(const struct ktrace_writer *writer)
 }
 
 /*
- * Stores the anchor as the ring's newest, unless a later one was written already. The deadline of the boot
- * ring stays in the past. So call sites never write to the boot ring themselves: this code writes all of its
- * records.
+ * Stores the anchor as the ring's newest, unless a later one was written already. Does not set a deadline for
+ * the boot ring: its deadline stays in the past, so call sites never write into the boot ring themselves.
  */
 static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 {
@@ -244,7 +246,7 @@ static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head,
 	return writer->stamp;
 }
 
-/* The boot ring's address is formed relative to the code, not read from the ring's entry. */
+/* The address of the boot ring is computed relative to the code, and not read from the ring's entry. */
 static uint64_t boot_write(const struct ktrace_pending *pending)
 {
 	struct ktrace_writer writer;

@@ -280,9 +280,9 @@ static void say_image(struct ktrace_hwt_context *context, uint32_t type, const s
 }
 
 /*
- * Records what was mapped before the context existed. The table stays locked for the whole loop. Otherwise an
- * unmapping could change the number of a mapping to a smaller one, which the loop has already passed. Later
- * mappings are recorded by the hooks, after these records.
+ * Records what was mapped before the context existed. The table stays locked for the whole loop. Otherwise,
+ * when a mapping is removed, a later mapping could get a lower number, which the loop has already passed.
+ * Later mappings are recorded by the hooks, after these records.
  */
 static void say_images(struct ktrace_hwt_context *context)
 {
@@ -350,7 +350,10 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
 	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
-	/* appended before the target is reserved: after that, hooks of the target may append records */
+	/*
+	 * this record is appended before the target is reserved, because hooks of the target may append
+	 * records after that
+	 */
 	ktrace_hwt_append_head(context);
 	return context;
 }
@@ -416,7 +419,7 @@ void ktrace_hwt_detach(struct ktrace_hwt_context *context)
 }
 
 /*
- * Removes the context from its owner: it can no longer be found by its ident.
+ * Removes the context from its owner, so that the context can no longer be found by its ident.
  * Requires: the spinlock is held.
  */
 static void disown(struct ktrace_hwt_context *context)
@@ -433,7 +436,7 @@ static void disown(struct ktrace_hwt_context *context)
 }
 
 /*
- * Removes the context from the list: other contexts may use its CPUs now.
+ * Removes the context from the list of contexts, so that other contexts may use its CPUs.
  * Requires: the spinlock is held.
  */
 static void unlink_context(struct ktrace_hwt_context *context)
@@ -446,9 +449,9 @@ static void unlink_context(struct ktrace_hwt_context *context)
 }
 
 /*
- * Marks the context as ended first, so that no thread waits for it. The control lock is never released again:
- * threads that wait for the lock return with an error. The context keeps its CPUs until all units are off,
- * because the hardware cannot serve two contexts.
+ * Marks the context as ended first, so that threads do not wait for its owner any more. The control lock is
+ * never released again: threads that wait for the lock return with an error. The context keeps its CPUs until
+ * all units are off, because the hardware cannot serve two contexts.
  */
 void ktrace_hwt_end(struct ktrace_hwt_context *context)
 {

@@ -14,8 +14,8 @@
  *
  * Only the unit's CPU enables a unit, with interrupts off, and from then on the unit belongs to that CPU.
  * `enabled` is set under the spinlock before the backend is called, and cleared after the backend has
- * finished. So if `enabled` is 0 under the spinlock, the backend does not use the unit, and will not while
- * the spinlock is held. To disable a unit, another CPU calls the unit's CPU.
+ * finished. So if a caller that holds the spinlock finds `enabled` to be 0, the backend does not use the unit
+ * until the caller releases the spinlock. To disable a unit, another CPU calls the unit's CPU.
  */
 #ifndef KTRACE_HWT_INTERNAL_H
 #define KTRACE_HWT_INTERNAL_H
@@ -31,21 +31,21 @@
 #define KTRACE_HWT_PATH_MAX 1024u
 
 /*
- * Queue of whole records, one after another. Both positions only grow; modulo `size` they are offsets in
- * `bytes`.
+ * Queue of whole records, one after another. The positions `produced` and `consumed` only grow; modulo `size`
+ * they are offsets in `bytes`.
  */
 struct ktrace_hwt_queue {
 	uint8_t *bytes;
-	uint64_t size; /* a multiple of 8 */
+	uint64_t size; /* size of `bytes`, a multiple of 8 */
 	uint64_t produced, consumed;
-	uint32_t lost; /* number of records lost since the last record in the queue */
-	/* nonzero: a thread's wait for room has timed out, and no record has been read since */
+	uint32_t lost; /* number of records lost since the newest record in the queue was made */
+	/* nonzero: a thread has waited for room until its timeout, and no record has been read since then */
 	uint32_t gave_up;
 };
 
 /* A thread that waits for its release. The structure is on the thread's stack. */
 struct ktrace_hwt_waiter {
-	uint64_t record; /* end of the thread's record in the queue */
+	uint64_t record; /* position in the queue at which the thread's record ends */
 	uint32_t released;
 	struct ktrace_hwt_waiter *next;
 };
@@ -55,7 +55,7 @@ struct ktrace_hwt_context {
 	struct ktrace_hwt_owner *owner;	 /* NULL: the context has ended, or is not complete yet */
 	struct ktrace_hwt_context *next_owned;
 	struct ktrace_hwt_backend *backend;
-	struct ktrace_hwt_process *process; /* NULL: CPU mode, or the process is gone */
+	struct ktrace_hwt_process *process; /* NULL: the context is in CPU mode, or the process has ended */
 	uint32_t ident;
 	uint32_t mode;
 	uint32_t target;     /* pid */
@@ -64,7 +64,7 @@ struct ktrace_hwt_context {
 	uint32_t ended;
 	uint32_t running;
 	uint32_t locked;  /* nonzero: the control lock is held */
-	uint32_t changes; /* number of changes; all waiters sleep on this word */
+	uint32_t changes; /* number of changes so far; all waiting threads sleep on this word */
 	uint32_t units;
 	struct ktrace_hwt_unit *first, **last;
 	uint64_t cpus[KTRACE_HWT_CPUS_MAX / 64];
@@ -78,7 +78,8 @@ struct ktrace_hwt_context {
 
 struct ktrace_hwt_state {
 	const struct ktrace_hwt_kernel *kernel; /* NULL before ktrace_hwt_init() */
-	struct ktrace_hwt_unit **here; /* per CPU: list of units enabled there; only that CPU may use it */
+	/* for each CPU: list of the units that are enabled there; only that CPU may use its list */
+	struct ktrace_hwt_unit **here;
 	struct ktrace_hwt_backend *backends;
 	struct ktrace_hwt_context *contexts;
 	uint32_t last_ident;
@@ -119,7 +120,8 @@ KTRACE_HIDDEN int ktrace_hwt_control_lock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context);
 
 /*
- * Ends the context and drops the owner's reference. The control lock is never released again.
+ * Ends the context and drops the owner's reference. Does not release the control lock, which stays held for
+ * ever.
  * Requires: the control lock is held. May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_end(struct ktrace_hwt_context *context);
@@ -158,14 +160,14 @@ KTRACE_HIDDEN struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_con
 							   uint32_t index);
 
 /*
- * Reserves the unit for this CPU, if the unit may trace. Returns nonzero if the unit was reserved: the caller
- * must then call ktrace_hwt_unit_begin().
+ * Reserves the unit for this CPU, if the unit may trace. Returns nonzero if the unit was reserved. In this
+ * case the caller must call ktrace_hwt_unit_begin().
  * Requires: the spinlock is held.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu);
 /*
- * Enable and disable the unit on this CPU. They count an error as a loss. Requires: called on the unit's CPU,
- * with interrupts off.
+ * Enable and disable the unit on this CPU. After an error, both functions count a loss of trace data.
+ * Requires: called on the unit's CPU, with interrupts off.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
@@ -209,8 +211,8 @@ KTRACE_HIDDEN int ktrace_hwt_default(struct ktrace_hwt_context *context);
  */
 KTRACE_HIDDEN int ktrace_hwt_find_space(const struct ktrace_hwt_context *context, uint64_t *space);
 /*
- * Updates the configuration, if the traced process has another address space now.
- * Requires: the control lock is held. May sleep.
+ * Updates the configuration if the traced process has got another address space. Requires: the control lock
+ * is held. May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_follow_space(struct ktrace_hwt_context *context);
 
@@ -243,15 +245,15 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 
 /*
- * Appends a record; for hooks that may sleep. Waits for room in the queue. If the context pauses for `pause`
- * (KTRACE_HWT_PAUSE_*; 0: none), waits until the owner releases the thread.
+ * Appends a record, and waits for room in the queue if necessary. For hooks that may sleep. If the context
+ * pauses for `pause` (KTRACE_HWT_PAUSE_*; 0: none), waits until the owner releases the thread.
  * Requires: the caller has a reference, and holds no lock.
  */
 KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
 				     const struct ktrace_proc_pending *pending, uint32_t pause);
 /*
- * Counts a change. The caller must call ktrace_hwt_wake() after it has released the spinlock.
- * Requires: the spinlock is held.
+ * Increments the context's count of changes. After releasing the spinlock, the caller must call
+ * ktrace_hwt_wake(). Requires: the spinlock is held.
  */
 KTRACE_INLINE void ktrace_hwt_changed(struct ktrace_hwt_context *context)
 {
@@ -281,7 +283,10 @@ KTRACE_HIDDEN void ktrace_hwt_pending_fill(struct ktrace_proc_pending *pending, 
 KTRACE_HIDDEN void ktrace_hwt_pending_image(struct ktrace_proc_pending *pending, uint16_t type,
 					    uint64_t fixed[4], const struct ktrace_hwt_context *context,
 					    const struct ktrx_hwt_image *image, const char *path);
-/* Requires: the spinlock or the control lock is held, so that the thread's unit cannot be taken away. */
+/*
+ * Requires: the spinlock or the control lock is held, so that no other context can separate the thread from
+ * its unit.
+ */
 KTRACE_HIDDEN void ktrace_hwt_pending_thread(struct ktrace_proc_pending *pending, uint16_t type,
 					     uint64_t *fixed, const struct ktrace_hwt_context *context,
 					     const struct ktrace_hwt_thread *thread, const char *name);

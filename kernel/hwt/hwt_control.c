@@ -46,7 +46,7 @@ static int configure_units(struct ktrace_hwt_context *context, const struct ktra
 }
 
 /*
- * If one unit refuses the configuration, others may have accepted it already. They are configured again
+ * If a unit refuses the configuration, earlier units may already have it. All units are configured again
  * before they start.
  */
 static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
@@ -67,7 +67,8 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 		error = configure_units(context, &wanted);
 	if (error)
 		return error;
-	saved = ktrace_hwt_lock(); /* a reader may be recording the configuration */
+	/* the lock is needed because a reader may be making a record of the configuration */
+	saved = ktrace_hwt_lock();
 	ktrace_copy(&context->config, &wanted, sizeof(wanted));
 	ktrace_hwt_unlock(saved);
 	return KTRACE_OK;
@@ -231,7 +232,7 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
  */
 #define KTRACE_TRIES 16u
 
-/* An operation on a unit, on the CPU on which it is enabled. */
+/* An operation that must run on the CPU on which the unit is enabled. */
 struct visit {
 	struct ktrace_hwt_unit *unit;
 	struct ktrace_hwt_place *place;
@@ -265,7 +266,8 @@ static void read_here(void *argument)
 }
 
 /*
- * Reads a disabled unit. Returns nonzero if the result is up to date.
+ * Reads the stored position of a unit. Returns nonzero if the unit is disabled, so that the position is up to
+ * date.
  * Requires: the spinlock is held.
  */
 static int read_now(struct visit *visit)
@@ -311,8 +313,9 @@ static int service_now(struct visit *visit)
 }
 
 /*
- * Runs an operation on this CPU if the unit is not enabled, otherwise on the unit's CPU. Returns BUSY if the
- * unit's thread was switched during all attempts.
+ * Runs an operation on this CPU if the unit is not enabled, otherwise on the CPU on which it is enabled.
+ * Returns BUSY if, in each attempt, the unit was disabled or moved to another CPU before the operation could
+ * run.
  */
 static int do_visit(struct visit *visit, int (*now)(struct visit *visit), void (*here)(void *visit))
 {

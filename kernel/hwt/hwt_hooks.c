@@ -31,8 +31,8 @@ void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread)
 /* ---- Programs and what they map ---------------------------------------------------------------- */
 
 /*
- * Returns nonzero if tracing must end. An owner without the program's rights must not learn from the trace
- * what only the program may access.
+ * Returns nonzero if tracing must end because the program has more rights than the owner of the context. From
+ * the trace the owner could learn what only the program may access.
  */
 static int is_out_of_reach(const struct ktrace_hwt_context *context, int gains)
 {
@@ -113,8 +113,8 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 /* ---- Units for existing threads ---------------------------------------------------------------- */
 
 /*
- * Returns a thread without a unit; NULL if there is none.
- * Requires: the table is locked.
+ * Returns a thread of the process that has no unit; NULL if all threads have one. Requires: the table is
+ * locked.
  */
 static struct ktrace_hwt_thread *find_bare(const struct ktrace_hwt_context *context)
 {
@@ -139,7 +139,7 @@ static void say_created(struct ktrace_hwt_context *context, const struct ktrace_
 	ktrace_hwt_append_or_lose(context, &pending);
 }
 
-/* Gives the unit to a thread that has none. Returns 0 if all threads have a unit. */
+/* Gives the unit to a thread of the process that has no unit. Returns 0 if all threads have one. */
 static int give(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
 {
 	unsigned long table = ktrace_hwt_kernel()->table_lock(), saved = ktrace_hwt_lock();
@@ -213,7 +213,8 @@ void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace
 
 	if (!context)
 		return;
-	saved = ktrace_hwt_lock(); /* the context may be about to end and take the thread's unit away */
+	/* the lock is needed because the context may be ending, and may separate the thread from its unit */
+	saved = ktrace_hwt_lock();
 	ktrace_hwt_pending_thread(&pending, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
 	ktrace_hwt_unlock(saved);
 	ktrace_hwt_record(context, &pending, 0);

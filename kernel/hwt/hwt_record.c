@@ -102,20 +102,20 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 /* ---- The queue -------------------------------------------------------------------------------- */
 
 /*
- * The queue of records for the owner: a ring of whole records, which may wrap around its end. Records are
- * appended under the spinlock. One reader at a time copies records out. The reader does not need the
- * spinlock, because a record is not overwritten before it is consumed.
+ * The queue of records for the owner: a ring of whole records. A record may begin at the end of the ring and
+ * continue at its beginning. Records are appended under the spinlock. One reader at a time copies records
+ * out. The reader does not need the spinlock, because a record is not overwritten before it is consumed.
  */
 
 /*
  * If the backend has no interrupt, nothing wakes the owner when a unit becomes full during a thread switch.
- * So the owner sleeps at most for this time before it checks again.
+ * So the owner sleeps for at most this number of ns before it checks the units again.
  */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
 /* ---- Appending --------------------------------------------------------------------------------- */
 
-/* Position of the next word in the queue. */
+/* A place in the queue at which the next word is stored. */
 struct place {
 	struct ktrace_hwt_queue *queue;
 	uint64_t at;
@@ -222,7 +222,7 @@ static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uin
 }
 
 /*
- * Records what could not be recorded when it happened: full units and lost records.
+ * Makes records of full units and of lost records, if these could not be recorded when they occurred.
  * Requires: the spinlock is held.
  */
 static void say_rest(struct ktrace_hwt_context *context)
@@ -235,8 +235,9 @@ static void say_rest(struct ktrace_hwt_context *context)
 }
 
 /*
- * Waits for a record. Returns KTRACE_OK if there is a record or if the time is over, otherwise the reason why
- * there will be none.
+ * Waits for a record. Returns KTRACE_OK if there is a record, if the time is over, or if the thread must stop
+ * waiting. Returns an error if there will be no more records: STATE if the context has ended, NO_PROCESS if
+ * the process has ended.
  */
 static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 {
@@ -266,7 +267,7 @@ static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 	}
 }
 
-/* Copies records out. If a copy fails, no record counts as taken. */
+/* Copies records to the reader. If copying one of them fails, all of them stay in the queue. */
 static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
 		    uint32_t *count)
 {
@@ -344,8 +345,8 @@ static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 /* ---- Waiting for room -------------------------------------------------------------------------- */
 
 /*
- * Starts the pause of the running thread. Call it as soon as the owner can read the thread's record.
- * Requires: the spinlock is held.
+ * Starts the pause of the running thread. Call it in the same critical section in which the thread's record
+ * was appended. Requires: the spinlock is held.
  */
 static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_waiter *waiter)
 {
@@ -358,8 +359,8 @@ static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_
 enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
 
 /*
- * Tries once to append the record. `last`: if there is no room, the record is lost. Stores the count of
- * changes in *seen: after NO_ROOM, the caller waits until the count differs from it.
+ * Tries once to append the record. `last`: nonzero: if there is no room, the record is lost. Stores the count
+ * of changes in *seen. If the result is NO_ROOM, the caller waits until the count differs from *seen.
  */
 static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)

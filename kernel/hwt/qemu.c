@@ -14,7 +14,7 @@
 #include "ktrace_io.h"
 
 #define KTRACE_EXTENTS_MAX 4095u
-/* A command that takes longer than 1/10000 s shows that the virtual CPU was stopped meanwhile. */
+/* If a command takes longer than 1/10000 s, the virtual CPU was stopped meanwhile. */
 #define KTRACE_COMMANDS_A_SECOND 10000u
 /* maximum number of attempts to send the time; an attempt fails if the virtual CPU is stopped during it */
 #define KTRACE_ATTEMPTS 4u
@@ -23,7 +23,7 @@
 struct request {
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents;
-	uint64_t space; /* 0: the space that was set last */
+	uint64_t space; /* address space to trace; 0: the one that was set last */
 	uint32_t ranges;
 	uint32_t reserved;
 	struct {
@@ -67,8 +67,8 @@ static void stamp(struct ktrx_hwt_unit *page)
 }
 
 /*
- * Returns nonzero if the virtual CPU was stopped between stamp() and the command. Then the unit's clock is
- * late by that time.
+ * Returns nonzero if the virtual CPU was stopped between stamp() and the command. In this case the unit's
+ * clock is late by the time of the stop.
  */
 static int is_late(const struct ktrx_hwt_unit *page)
 {

@@ -215,7 +215,9 @@ int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	if (!unit->context->running || unit->barred || unit->full)
 		return 0;
-	/* the unit is still enabled on a CPU that has not yet switched away from the thread */
+	/*
+	 * the unit is still enabled: the CPU on which it is enabled has not switched away from the thread yet
+	 */
 	if (unit->enabled) {
 		unit->lost += unit->enabled != cpu + 1;
 		return 0;
@@ -244,8 +246,8 @@ static int switch_on(struct ktrace_hwt_unit *unit, uint32_t cpu)
 }
 
 /*
- * Counts a gap in the trace, after enabling or disabling failed.
- * Requires: the spinlock is held.
+ * Counts a loss of trace data after enabling or disabling the unit has failed. Requires: the spinlock is
+ * held.
  */
 static void fail(struct ktrace_hwt_unit *unit)
 {
