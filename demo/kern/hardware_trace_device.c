@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * /dev/hwt and the files of contexts, see abi/hwt.h. A context belongs to the open file of /dev/hwt that
- * created it and ends when the last descriptor of that file is closed, at the latest with the process. An
- * open file or a mapping of a context remains usable after the context has ended.
+ * created it. The context ends when the last descriptor of that file is closed, at the latest when the
+ * process ends. An open file or a mapping of the context remains usable after that.
  */
 #include "hardware_trace.h"
 
@@ -24,7 +24,7 @@ _Static_assert(HWT_RANGES_MAX == KTRACE_HWT_RANGES_MAX && HWT_BACKEND_MAX == KTR
 		       HWT_PAUSE_MMAP == KTRACE_HWT_PAUSE_MMAP,
 	       "programs and the library mean the same");
 
-/* The state of an open file of /dev/hwt, in a page of its own. */
+/* The state of an open file of /dev/hwt. It has a page of its own. */
 struct session {
 	struct ktrace_hwt_owner owner;
 	struct mutex lock;
@@ -50,8 +50,8 @@ static int copy_out(uintptr_t to, const void *from, size_t size)
 /* ---- Files of a context ------------------------------------------------------------------------ */
 
 /*
- * Returns the number of the unit to which an open file refers. In thread mode this number is stored in
- * file->offset.
+ * Returns the number of the trace unit to which an open file refers. For the file of a process, the number is
+ * stored in file->offset.
  */
 static uint32_t unit_of(const struct file *file)
 {
@@ -61,8 +61,9 @@ static uint32_t unit_of(const struct file *file)
 }
 
 /*
- * A jail does not restrict the file system. But a jail's superuser must not see kernel code, or processes
- * outside the jail. If the process of a file has ended, no process in a jail can open the file.
+ * Returns true if the running process may open the file of a context. A process in a jail can reach all
+ * files, but even as superuser it must not see kernel code, or processes outside the jail. If the process to
+ * which a file belongs has ended, no process in a jail can open the file.
  */
 static bool is_visible(uint64_t device_number)
 {
@@ -105,8 +106,8 @@ static uintptr_t context_page(struct file *file, uint64_t offset)
 }
 
 /*
- * First checks that the result can be written, because records that were taken from the queue cannot be put
- * back.
+ * Copies records to the caller. First checks that *argument can be written, because records that have been
+ * taken from the queue cannot be put back.
  */
 static int get_records(struct ktrace_hwt_context *context, uintptr_t argument)
 {
@@ -348,7 +349,7 @@ static int64_t session_ioctl(struct file *file, unsigned request, uintptr_t argu
 	return error ? error : copy_out(argument, &wanted, sizeof(wanted));
 }
 
-/* Returns one line for each read, truncated to `size` bytes. */
+/* Each read returns the next line of the list of trace units, truncated to `size` bytes. */
 static int64_t session_read(struct file *file, uintptr_t to, size_t size)
 {
 	char line[160];

@@ -45,7 +45,10 @@ static void handle(enum irq irq, uintptr_t ip)
 	}
 }
 
-/* Returns false for spurious interrupts: the interrupt controller may not know that they occurred. */
+/*
+ * Returns false for a spurious interrupt, which may occur although the interrupt controller has no pending
+ * interrupt.
+ */
 static bool is_real(enum irq irq)
 {
 	return irq != IRQ_SPURIOUS;
@@ -86,7 +89,8 @@ void interrupt(enum irq irq, uintptr_t ip)
 	self->trace_context = interrupted;
 	if (self->need_resched) {
 		schedule();
-		ktrace_interrupts(1); /* the thread that was interrupted had interrupts on */
+		/* This thread runs again: it had interrupts on when it was interrupted. */
+		ktrace_interrupts(1);
 	}
 }
 

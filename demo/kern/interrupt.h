@@ -8,7 +8,7 @@
 extern void (*doorbell_handler)(void);
 void doorbell_end(void);
 
-/* Hook called in each interrupt and NMI, in its context; may be NULL. */
+/* Function that is called in each interrupt and NMI, in that context; may be NULL. */
 extern void (*interrupt_observer)(enum irq irq);
 
 #endif

@@ -8,17 +8,18 @@
 #include "ipi.h"
 #include "panic.h"
 
-/* The single call in progress. Its owner is the CPU that set `busy`. */
+/* The call in progress: only one at a time. Its owner is the CPU that has set `busy`. */
 static struct {
 	uint32_t busy; /* 32 bits, because RISC-V has no smaller atomic exchange */
-	unsigned left; /* number of other CPUs whose function has not returned */
+	unsigned left; /* number of other CPUs on which the function has not returned yet */
 	void (*function)(void *);
 	void *argument;
 } call;
 
 /*
- * If another request to that CPU is pending, an interrupt was already sent for it, so this function sends
- * none. Therefore a sender must not be preempted between setting its bit and sending the interrupt.
+ * Sends an interrupt only if no other request to that CPU is pending: otherwise the sender of that request
+ * sends the interrupt. Therefore a sender must not be preempted between setting its bit and sending the
+ * interrupt.
  */
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
@@ -31,11 +32,11 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 }
 
 /*
- * Waits until no other call is in progress. Returns whether interrupts were on; they are off on return,
+ * Waits until no other call is in progress. Returns true if interrupts were on. On return interrupts are off,
  * because the owner of the call must not be preempted.
- * If interrupts were on at the call, they are on between two tries, because the wait may be long. If they
- * were off, this function calls ipi_handle() for requests to this CPU: otherwise two callers would wait for
- * each other for ever.
+ * The wait may be long. If interrupts were on, they are turned on between two tries. If they were off, this
+ * function calls ipi_handle() to handle requests to this CPU: otherwise two callers could wait for each other
+ * for ever.
  */
 static bool claim_call(uintptr_t place)
 {
@@ -70,7 +71,7 @@ static void wait_for_answers(uint32_t target, uintptr_t place)
 	ktrace_ipi_wait_end();
 }
 
-/* Runs the function on all CPUs if `only` is NULL, otherwise only on that CPU. */
+/* Runs the function on one CPU, `only`, or on all CPUs if `only` is NULL. */
 static void call_cpus(const struct cpu *only, void (*function)(void *), void *argument, uintptr_t place)
 {
 	bool irq_on = claim_call(place);

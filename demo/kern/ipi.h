@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Inter-processor interrupts. A request is a bit in the target's ipi_pending, plus an interrupt. */
+/*
+ * Inter-processor interrupts. To send a request to a CPU, the sender sets a bit in that CPU's ipi_pending and
+ * interrupts the CPU.
+ */
 #ifndef DEMO_IPI_H
 #define DEMO_IPI_H
 
@@ -8,18 +11,18 @@
 struct cpu;
 
 enum ipi {
-	IPI_RESCHEDULE = 1, /* a thread was made runnable there */
+	IPI_RESCHEDULE = 1, /* a thread was made runnable on the CPU */
 	IPI_CALL = 2,	    /* run the function of ipi_call or ipi_call_all */
 	IPI_STOP = 4,	    /* stop the CPU because of a panic */
-	IPI_CLOCK = 8,	    /* take part in comparing clocks with another CPU */
+	IPI_CLOCK = 8,	    /* take part in a comparison of this CPU's clock with another CPU's clock */
 };
 
 /* Sends a request to another CPU. Any context. */
 void ipi_send(struct cpu *cpu, enum ipi ipi);
 
 /*
- * Runs function(argument) on all CPUs, including this one, with interrupts off, and waits until all have
- * returned. Requires: thread context, no spinlock held.
+ * Runs function(argument) on all CPUs, including this one, with interrupts off, and waits until the function
+ * has returned on each CPU. Requires: thread context, no spinlock held.
  */
 void ipi_call_all(void (*function)(void *), void *argument);
 

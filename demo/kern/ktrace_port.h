@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * This kernel's configuration of ktrace, which ktrace finds on the include path. The two words that ktrace
- * needs for each record are in struct cpu. If the CPU can access such a word with one instruction, arch_cpu.h
- * defines KTRACE_PORT_*.
+ * needs for each record are in struct cpu. arch_cpu.h defines KTRACE_PORT_* if the CPU can access these words
+ * with single instructions.
  */
 #ifndef DEMO_KTRACE_PORT_H
 #define DEMO_KTRACE_PORT_H
@@ -22,7 +22,7 @@
 #define KTRACE_FAULT_TEXT	", flags %u"
 #define KTRACE_FAULT_FIELDS	, (uint8_t, flags)
 
-uint64_t arch_clock_hz(void); /* declared here because arch.h includes this file */
+uint64_t arch_clock_hz(void); /* declared here, because arch.h cannot be included: it includes this file */
 #define ktrace_arch_frequency arch_clock_hz
 
 #define ktrace_arch_cpu ktrace_arch_cpu

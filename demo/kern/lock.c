@@ -3,9 +3,9 @@
  * Spinlocks and mutexes. Both kinds are in one file, because the trace treats them the same and identifies
  * them by their addresses.
  *
- * Locks are not fair: any CPU or thread may take a free lock. A queue would be bad on a virtual machine: the
- * next waiter may be a CPU that the host is not running at the moment, and all other waiters would wait for
- * it.
+ * Locks are not fair: any CPU or thread may take a free lock. A queue of waiters would be bad on a virtual
+ * machine: if the host is not running the first waiting CPU at the moment, all other waiters would have to
+ * wait for that CPU.
  */
 #include <ktrace/ktrace.h>
 
@@ -18,7 +18,7 @@
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried at %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
 
-/* A lock is one word: the number of its holder, or 0 if the lock is free. */
+/* Tries to take a lock, which is one word: the number of its holder, or 0 if the lock is free. */
 static bool try_lock(uint32_t *lock, uint32_t holder)
 {
 	uint32_t no_holder = 0;
@@ -31,7 +31,7 @@ static bool try_lock(uint32_t *lock, uint32_t holder)
 
 static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t place)
 {
-	/* If the lock is free by now, the result is 0 - 1, which is KTRACE_NOBODY. */
+	/* If the holder has released the lock meanwhile, the result is 0 - 1, which equals KTRACE_NOBODY. */
 	uint32_t owner = __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1;
 
 	ktrace_contend_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
@@ -75,8 +75,9 @@ void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t
 }
 
 /*
- * No wakeup is lost: a waiter increments `waiters` and then tries to take the lock again; an unlocker frees
- * the lock and then reads `waiters`. So at least one of the two sees the change made by the other.
+ * No wakeup is lost: a waiter first increments `waiters`, and then tries again to take the lock. A thread
+ * that unlocks first frees the lock, and then reads `waiters`. So the waiter sees the free lock, or the
+ * unlocking thread sees the waiter.
  */
 static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The main program of the kernel, from its first C statement.
+ * The main program of the kernel.
  *
  * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=,
  * keep=, debug= and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic=
@@ -30,8 +30,9 @@
 KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
 /*
- * The first thread. If run= names work of the kernel, this thread does the work and ends the machine with the
- * status of exit=. Otherwise it starts user programs, which decide when the machine ends.
+ * The first thread. If run= names a workload or bug of the kernel, the thread runs it and then ends the
+ * machine with the status of exit=. Otherwise the thread starts the first user program; user programs then
+ * decide when the machine ends.
  */
 static void init(void *unused)
 {

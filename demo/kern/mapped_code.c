@@ -6,7 +6,7 @@
 #include "process.h"
 #include "string.h"
 
-/* An entry of size 0 is free. */
+/* An entry of the list: code in a file that is mapped. An entry of size 0 is free. */
 struct mapped_code {
 	struct ktrx_hwt_image image;
 	char path[PATH_MAX];
@@ -14,7 +14,10 @@ struct mapped_code {
 
 #define PAGES ((VM_AREAS_MAX * sizeof(struct mapped_code) + PAGE_SIZE - 1) / PAGE_SIZE)
 
-/* There is always a free entry, because each entry in use corresponds to at least one area. */
+/*
+ * Returns a free entry. There always is one, because the list has an entry for each possible area, and each
+ * entry in use corresponds to at least one area.
+ */
 static struct mapped_code *find_free(struct mapped_code *code)
 {
 	while (code->image.size)
@@ -35,7 +38,7 @@ bool mapped_code_prepare(struct process *self)
 		code = NULL;
 	}
 	process_unlock(irq_on);
-	if (code) /* another thread has set the list first */
+	if (code) /* true if another thread has allocated the list meanwhile */
 		page_free(code, PAGES);
 	return true;
 }
@@ -50,7 +53,7 @@ void mapped_code_add(struct process *self, const struct ktrx_hwt_image *image, c
 	process_unlock(irq_on);
 }
 
-/* Adds an entry for [start, end), the part of a mapping that remains after an unmap. */
+/* Adds an entry for [start, end), a part of the mapping `whole` that is still mapped. */
 static void keep_part(struct mapped_code *all, const struct mapped_code *whole, uint64_t start, uint64_t end)
 {
 	struct mapped_code *part;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The list of code in files that a process has mapped, for hardware traces that start later. These traces
- * cannot read the areas of the process, because only the process itself may do that. The list is guarded by
- * the process table's lock. Its number of entries is the maximum number of areas.
+ * The list of code in files that a process has mapped. A hardware trace that starts later needs the list: it
+ * cannot read the process's memory areas, because only the process itself may do that. The list is guarded by
+ * the process table's lock. It has VM_AREAS_MAX entries.
  */
 #ifndef DEMO_MAPPED_CODE_H
 #define DEMO_MAPPED_CODE_H
@@ -16,7 +16,8 @@
 struct process;
 
 /*
- * Allocates the running process's list. Call it before the process maps code. Returns false if out of memory.
+ * Allocates the running process's list. Must be called before the process maps code. Returns true if the list
+ * exists, false if out of memory.
  */
 bool mapped_code_prepare(struct process *self);
 /* Records that the process has mapped code. Requires: mapped_code_prepare() returned true. */
@@ -29,7 +30,7 @@ void mapped_code_cut(struct process *self, uint64_t start, uint64_t end);
  * the child yet.
  */
 bool mapped_code_fork(struct process *child, const struct process *parent);
-/* Frees the list: the process runs another program now, or ends. */
+/* Frees the list. Called when the process starts another program, or ends. */
 void mapped_code_drop(struct process *self);
 
 /* Copies the nth entry. Returns false if there is no nth entry. Requires: process table locked. */

@@ -13,11 +13,12 @@
 
 struct mutex {
 	/*
-	 * Thread id of the holder, 0: free. This field is first, so that its address differs from that of the
-	 * queue's lock: the trace identifies locks by address.
+	 * Id of the thread that holds the mutex; 0 if it is free. The field is first in the struct because
+	 * the trace identifies locks by address: the mutex and the lock of its queue must have different
+	 * addresses.
 	 */
 	uint32_t holder;
-	uint32_t waiters; /* threads that found the lock taken */
+	uint32_t waiters; /* number of threads that wait for the mutex */
 	struct wait_queue queue;
 };
 
@@ -28,16 +29,16 @@ struct mutex {
 
 void mutex_lock(struct mutex *mutex);
 /*
- * Like mutex_lock(), for a function that takes a lock for its caller. `place` is the code address that is
- * reported.
+ * Like mutex_lock(), for a function that takes the mutex on behalf of its caller. The trace shows the code
+ * address `place` instead of the address of this call.
  */
 void mutex_lock_at(struct mutex *mutex, uintptr_t place);
 bool mutex_try_lock(struct mutex *mutex); /* returns false if the mutex is taken */
 void mutex_unlock(struct mutex *mutex);
 
 /*
- * Reports that the running thread is about to sleep for a lock of any kind. `owner`: thread id of the holder,
- * 0 if unknown.
+ * Reports that the running thread is about to sleep for a lock of any kind. `owner` is the id of the thread
+ * that holds the lock, 0 if unknown.
  */
 void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t place);
 

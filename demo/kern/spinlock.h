@@ -21,7 +21,10 @@ struct spinlock {
 
 /* Takes the lock. Returns whether interrupts were on, for spin_unlock. */
 bool spin_lock(struct spinlock *lock);
-/* For a function that takes a lock for its caller: `place` is the code address that is reported. */
+/*
+ * Like spin_lock(), for a function that takes the lock on behalf of its caller. The trace shows the code
+ * address `place`.
+ */
 bool spin_lock_at(struct spinlock *lock, uintptr_t place);
 void spin_unlock(struct spinlock *lock, bool irq_on);
 

@@ -11,16 +11,17 @@ KTRACE_EVENT_V1(KTRX1_NET_DNS_QUERY, net, dns_query, "%u for %s", (uint16_t, id)
 KTRACE_EVENT(net, dns_answer, "%u: %u answers, code %u, for %s", (uint16_t, id), (uint16_t, answers),
 	     (uint8_t, code), (const char *, name));
 
-#define DNS_PORT     53
-#define HEADER_BYTES 12 /* id, flags, counts of questions, answers, authorities, additional records */
+#define DNS_PORT 53
+/* Size of id, flags, and the numbers of questions, answers, authorities and additional records. */
+#define HEADER_BYTES 12
 #define IS_ANSWER    0x8000
 #define CODE	     0x000f
 #define LABEL_MAX    63
-#define NAME_BYTES   64 /* size of a name in the trace, including the NUL */
+#define NAME_BYTES   64 /* size of the buffer for a name, including the NUL; longer names are truncated */
 
 /*
- * Copies the name of the first question, with dots between labels. Copies only what is in the message and
- * fits.
+ * Copies the name of the first question, with dots between labels. Truncates the name if it does not fit, or
+ * if it extends beyond the end of the message.
  */
 static void read_name(char *name, const uint8_t *message, size_t bytes)
 {

@@ -9,8 +9,8 @@
 #define PORT_UNREACHABLE	3
 
 /*
- * Type, code, checksum, four unused bytes, then the undeliverable datagram's IP header and eight bytes of its
- * content.
+ * A message consists of type, code, checksum and four unused bytes (the header), and a quote: the IP header
+ * of the datagram that could not be delivered, and the first eight bytes of its payload.
  */
 #define HEADER_BYTES  8
 #define QUOTED_BYTES  (IP_HEADER_BYTES + 8)

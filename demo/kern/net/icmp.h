@@ -8,7 +8,7 @@
 
 #include "net/packet.h"
 
-/* Replies to a datagram whose port has no socket. */
+/* Replies "port unreachable" to a datagram for which there is no socket. */
 void icmp_refuse(struct packet *packet);
 
 void icmp_input(struct packet *packet);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* IPv4 without options and fragments, for the addresses 127.x.y.z. Requires: network lock held. */
+/*
+ * IPv4 without options and fragments, for packets between addresses 127.x.y.z of this machine. Requires:
+ * network lock held.
+ */
 #ifndef DEMO_NET_IP_H
 #define DEMO_NET_IP_H
 
@@ -15,7 +18,7 @@
 
 enum ip_protocol { IP_ICMP = 1, IP_STREAM = 6, IP_UDP = 17 };
 
-/* Returns true if the address belongs to this machine. No other address can be reached. */
+/* Returns true if the address belongs to this machine. Packets cannot be sent to any other address. */
 static inline bool ip_is_here(uint32_t address)
 {
 	return address >> 24 == 127;
@@ -46,7 +49,10 @@ static inline size_t ip_payload_bytes(const struct packet *packet)
 	return packet->length - IP_HEADER_BYTES;
 }
 
-/* Return a port of a UDP or stream packet, 0 for ICMP. Both protocols have their ports at the same offset. */
+/*
+ * Return the source or destination port of a UDP or stream packet, 0 for an ICMP packet. UDP and the stream
+ * protocol have the ports at the same offset.
+ */
 static inline uint16_t ip_source_port(const struct packet *packet)
 {
 	return ip_protocol(packet) == IP_ICMP ? 0 : get16(packet->frame + IP_HEADER_BYTES);
@@ -57,16 +63,19 @@ static inline uint16_t ip_destination_port(const struct packet *packet)
 	return ip_protocol(packet) == IP_ICMP ? 0 : get16(packet->frame + IP_HEADER_BYTES + 2);
 }
 
-/* Writes the IP header of a frame with `bytes` bytes of payload. */
+/* Writes the IP header of a packet whose payload has `bytes` bytes. */
 void ip_header(struct packet *packet, enum ip_protocol protocol, size_t bytes, uint32_t from, uint32_t to);
 
-/* Returns the Internet checksum of n bytes. The result is 0 if the bytes contain a correct checksum. */
+/*
+ * Returns the Internet checksum of n bytes. If the bytes include their own checksum and are intact, the
+ * result is 0.
+ */
 uint16_t ip_checksum(const uint8_t *at, size_t n);
 
-/* Returns the checksum that UDP and the stream protocol use: over payload, addresses, protocol and length. */
+/* Returns the checksum of a UDP or stream packet, over payload, addresses, protocol and length. */
 uint16_t ip_payload_checksum(const struct packet *packet);
 
-/* Passes a received frame to its protocol. Takes ownership of the packet. */
+/* Passes a received packet to the protocol that it belongs to. Takes ownership of the packet. */
 void ip_input(struct packet *packet);
 
 #endif

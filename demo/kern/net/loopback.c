@@ -20,7 +20,7 @@ KTRACE_EVENT_V1(KTRX1_NET_RX_PACKET, net, rx, "%u bytes, protocol %u, port %u ->
 		(uint32_t, length, bytes), (uint8_t, protocol), (uint16_t, from), (uint16_t, to),
 		(uint8_t, flags), (uint32_t, packet));
 
-/* Queue in which the network thread waits; its lock guards `frames`. */
+/* The queue in which the network thread waits. The queue's lock guards `frames`. */
 static struct wait_queue waiting = WAIT_QUEUE("loopback");
 static struct packet_queue frames;
 static uint32_t transmitted;
@@ -56,7 +56,7 @@ void loopback_wake(void)
 	spin_unlock(&waiting.lock, irq_on);
 }
 
-/* Waits for the next frame. Returns NULL if a connection's deadline has passed first. */
+/* Waits for the next frame. If the deadline of a connection passes before that, returns NULL. */
 static struct packet *wait_for_frame(void)
 {
 	bool irq_on = spin_lock(&waiting.lock);

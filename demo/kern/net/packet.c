@@ -17,7 +17,7 @@ _Static_assert(PACKETS_PER_PAGE == 2, "a packet takes half a page");
 
 static struct spinlock lock = SPINLOCK("packets");
 static struct packet *free_packets;
-static unsigned packets; /* number of packets allocated so far; their pages are never freed */
+static unsigned packets; /* number of packets allocated from pages so far; these pages are never freed */
 
 static void add_page(void)
 {

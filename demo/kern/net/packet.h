@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Packets: buffers for one frame each. A packet has one owner, which frees the packet or passes it to a new
- * owner. A reply reuses the buffer of the packet that it answers, so receiving a packet needs no additional
- * memory.
+ * Packets: buffers for one frame each. At each time, a packet has one owner, which frees the packet or passes
+ * it to the next owner. A reply reuses the buffer of the packet that it answers, so receiving a packet needs
+ * no additional memory.
  */
 #ifndef DEMO_NET_PACKET_H
 #define DEMO_NET_PACKET_H
@@ -13,14 +13,14 @@
 
 struct packet {
 	struct packet *next;
-	uint32_t number; /* number of the transmission, for the trace */
-	uint16_t length; /* bytes of the frame */
+	uint32_t number; /* sequence number of the transmission, for the trace */
+	uint16_t length; /* number of bytes of the frame */
 	uint8_t frame[PACKET_BYTES];
 };
 
 /*
- * Allocates a packet. Returns NULL if the maximum number is in use or there is no memory. Any context, like
- * packet_free.
+ * Allocates a packet. Returns NULL if the maximum number of packets is in use, or if out of memory.
+ * packet_alloc and packet_free: any context.
  */
 struct packet *packet_alloc(void);
 void packet_free(struct packet *packet);
@@ -28,7 +28,7 @@ void packet_free(struct packet *packet);
 /* Frees a packet that cannot be delivered, and records the reason in the trace. */
 void packet_drop(struct packet *packet, const char *why);
 
-/* A FIFO queue. Its user provides the locking. Initialize with zeroes. */
+/* A FIFO queue of packets. The code that uses it must provide the locking. Initialize it with zeroes. */
 struct packet_queue {
 	struct packet *first, *last;
 	unsigned length;

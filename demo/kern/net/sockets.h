@@ -3,8 +3,8 @@
  * Shared by all parts of the network: its lock, the table of sockets, ports.
  *
  * One sleeping lock guards the whole state of the network. The network thread holds it while it handles a
- * frame. System calls hold it except while they wait. Code that changes a socket calls socket_changed, and
- * waiting threads check again.
+ * frame. System calls hold it except while they wait. Code that changes a socket calls socket_changed;
+ * threads that wait for the socket then check their conditions again.
  */
 #ifndef DEMO_NET_SOCKETS_H
 #define DEMO_NET_SOCKETS_H
@@ -21,21 +21,31 @@
 #define SOCKETS_MAX 128
 
 struct socket {
-	uint32_t number; /* number of the socket in the trace, never reused; 0: this entry is free */
+	/*
+	 * Number by which the trace identifies the socket, never reused; 0 if this entry of sockets[] is
+	 * free.
+	 */
+	uint32_t number;
 	const struct socket_type *type;
-	struct file *file;		      /* NULL: not opened as a file yet, or already closed */
-	uint32_t local_address, peer_address; /* 0: any (local), none (peer) */
+	/* NULL if the socket has not been opened as a file yet, or its file has been closed. */
+	struct file *file;
+	uint32_t local_address, peer_address; /* local_address 0: any address; peer_address 0: no peer */
 	uint16_t local_port, peer_port;	      /* 0: none */
 	/*
-	 * No other socket may bind to the local port. An accepted connection has its listener's port and does
-	 * not own it.
+	 * True if no other socket may bind to the local port. An accepted connection shares the port of its
+	 * listener and does not own it.
 	 */
 	bool owns_port;
-	/* set by shutdown(); a stream uses its state instead of writing_over */
+	/*
+	 * Set by shutdown(): no more data can be received (reading_over) or sent (writing_over). Streams use
+	 * their state instead of writing_over.
+	 */
 	bool reading_over, writing_over;
-	int error; /* error of an earlier operation; the next operation returns it */
+	int error; /* error of an earlier event; the next operation on the socket returns it */
 
-	/* queue of threads that wait for a change; its lock guards only `changes` */
+	/*
+	 * The queue of threads that wait for a change of the socket. The queue's lock guards only `changes`.
+	 */
 	struct wait_queue changed;
 	uint32_t changes;
 
@@ -44,8 +54,8 @@ struct socket {
 };
 
 /*
- * Operations of one type of sockets: datagram or stream. A NULL operation means -EOPNOTSUPP. Requires:
- * network lock held.
+ * Operations of a type of sockets: datagram sockets or streams. If an operation is NULL, the call fails with
+ * -EOPNOTSUPP. Requires: network lock held.
  */
 struct socket_type {
 	int (*connect)(struct socket *socket, const struct abi_sockaddr *address);
@@ -56,7 +66,10 @@ struct socket_type {
 	int (*shutdown)(struct socket *socket, int how);
 	size_t (*readable)(struct socket *socket); /* returns the number of bytes that can be read */
 	unsigned (*poll)(struct socket *socket);
-	/* Called when the file is closed: frees the socket, now or later. */
+	/*
+	 * Called when the socket's file is closed. Frees the socket, immediately or when its connection has
+	 * ended.
+	 */
 	void (*close)(struct socket *socket);
 };
 
@@ -72,28 +85,30 @@ struct socket *socket_new(const struct socket_type *type); /* NULL: table full *
 void socket_free(struct socket *socket);
 
 /*
- * Assign a port to a socket; port 0 means any unowned port. socket_need_port does it only if the socket has
- * none. Return 0 or -errno.
+ * socket_take_port assigns a port to a socket; port 0 means any port that no socket owns. socket_need_port
+ * assigns any such port if the socket has no port yet. Both return 0 or -errno.
  */
 int socket_take_port(struct socket *socket, uint32_t address, uint16_t port);
 int socket_need_port(struct socket *socket);
 
-/* Returns true if the socket receives packets sent to that address and port. */
+/*
+ * Returns true if the socket's local address and port match an address and port to which a packet was sent.
+ */
 bool socket_is_at(const struct socket *socket, uint32_t address, uint16_t port);
 
 /*
- * Sleeps until the socket changes. The network lock is released during the sleep. Returns 0, -EAGAIN
- * (O_NONBLOCK) or -EINTR.
+ * Sleeps until the socket changes. The network lock is released during the sleep. Returns 0, -EAGAIN without
+ * sleeping (O_NONBLOCK), or -EINTR.
  */
 int socket_wait(struct socket *socket);
 void socket_changed(struct socket *socket);
 
-/* Returns the pending error as -errno and clears it; 0 if there is none. */
+/* Clears the error of an earlier event and returns it as -errno; returns 0 if there is none. */
 int socket_take_error(struct socket *socket);
 
 /*
- * Copy from or to the caller's memory. The caller's memory is user memory, or kernel memory if the caller is
- * a kernel thread. Return 0 or -EFAULT.
+ * Copy from or to the memory of the running thread: user memory, or kernel memory if it is a kernel thread.
+ * Return 0 or -EFAULT.
  */
 int socket_copy_in(void *to, uintptr_t from, size_t size);
 int socket_copy_out(uintptr_t to, const void *from, size_t size);

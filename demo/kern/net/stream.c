@@ -34,7 +34,10 @@ static int begin(struct socket *socket, const struct abi_sockaddr *address)
 	return 0;
 }
 
-/* Connects. If the call was interrupted or did not wait, a later call returns the result. */
+/*
+ * Connects. If an earlier call has begun to connect, but was interrupted or did not wait, this call returns
+ * the result of that attempt.
+ */
 static int stream_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	struct stream *stream = &socket->stream;
@@ -66,7 +69,7 @@ static int stream_listen(struct socket *socket, unsigned backlog)
 	return 0;
 }
 
-/* Returns the connection that has waited longest to be accepted, or NULL. */
+/* Returns the oldest connection of the listener that has not been accepted yet, or NULL. */
 static struct socket *first_waiting(const struct socket *listener)
 {
 	struct socket *first = NULL;
@@ -112,8 +115,8 @@ static int broken_pipe(void)
 }
 
 /*
- * Waits until the peer has room for a full segment, or for `size` bytes if `size` is smaller. Returns the
- * number of bytes that may be sent.
+ * Waits until the peer accepts a full segment, or `size` bytes if that is less than a full segment. Returns
+ * the number of bytes of the segment to send, or -errno.
  */
 static int64_t wait_for_window(struct socket *socket, size_t size)
 {
@@ -136,7 +139,7 @@ static int64_t wait_for_window(struct socket *socket, size_t size)
 	}
 }
 
-/* Sends one segment. Nothing is buffered for later: if the peer has no room, the caller waits. */
+/* Sends one segment. No data is buffered for sending: if the peer has no room for it, the caller waits. */
 static int64_t send_segment(struct socket *socket, uintptr_t from, size_t size)
 {
 	int64_t bytes = wait_for_window(socket, size);
@@ -174,8 +177,9 @@ static int64_t stream_send(struct socket *socket, uintptr_t from, size_t size, c
 }
 
 /*
- * Advertises the free buffer space to the peer if it has grown by a full segment. If there is no memory for
- * the packet, the connection is aborted, because otherwise the peer would wait for ever.
+ * Reports the free buffer space to the peer if it has grown by at least a full segment since the last report.
+ * If there is no memory for the packet, the connection is aborted, because otherwise the peer would wait for
+ * ever.
  */
 static void advertise_window(struct socket *socket)
 {
@@ -192,7 +196,10 @@ static void advertise_window(struct socket *socket)
 		stream_abort(socket, ENOBUFS);
 }
 
-/* Takes bytes from the ring, up to its end. Bytes that cannot be copied remain in the ring. */
+/*
+ * Takes bytes from the receive buffer, at most up to the end of the ring. If they cannot be copied to the
+ * caller, they remain in the buffer.
+ */
 static int64_t take_received(struct socket *socket, uintptr_t to, size_t size)
 {
 	struct stream *stream = &socket->stream;
@@ -286,7 +293,11 @@ static void stream_close(struct socket *socket)
 	    stream->state == STREAM_SYN_SENT)
 		stream_fail(socket, 0);
 	else if (stream->count > 0)
-		stream_abort(socket, 0); /* the peer must not assume that all data was read */
+		/*
+		 * Unread data is lost: reset the connection, so that the peer does not assume that all data
+		 * was read.
+		 */
+		stream_abort(socket, 0);
 	else if (stream_may_send(stream))
 		stream_transmit_fin(socket);
 	else
@@ -314,7 +325,7 @@ static unsigned stream_poll(struct socket *socket)
 	if (stream->count > 0 || socket->reading_over || !stream_may_receive(stream))
 		events |= POLLIN;
 	if (!stream_may_send(stream) || stream_window(stream) >= STREAM_SEGMENT_BYTES)
-		/* If no data may be sent, write() does not wait either: it returns an error. */
+		/* If no data may be sent any more, write() does not wait, but returns an error. */
 		events |= POLLOUT;
 	return events;
 }

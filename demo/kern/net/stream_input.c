@@ -31,7 +31,8 @@ static bool parse(struct segment *segment, struct packet *packet)
 }
 
 /*
- * Returns the connection that a segment belongs to, otherwise the listener at that address, otherwise NULL.
+ * Returns the connection to which a segment belongs. If there is none, returns the listener at the segment's
+ * destination, or NULL.
  */
 static struct socket *find(const struct packet *packet)
 {
@@ -61,7 +62,10 @@ static unsigned unaccepted(const struct socket *listener)
 	return count;
 }
 
-/* Creates a connection for a listener. Returns NULL if too many are waiting for accept, or out of memory. */
+/*
+ * Creates a connection for a segment that a listener has received. Returns NULL if the listener already has
+ * too many connections that wait for accept, or if out of memory.
+ */
 static struct socket *new_connection(struct socket *listener, const struct packet *packet)
 {
 	struct socket *socket;
@@ -121,7 +125,10 @@ static void syn_sent_input(struct socket *socket, const struct segment *segment)
 
 /* ---- Connections ------------------------------------------------------------------------------- */
 
-/* Changes the state after the peer has acknowledged everything sent, if that included a SYN or FIN. */
+/*
+ * Called when the peer has acknowledged everything that was sent. Changes the state if a SYN or FIN was part
+ * of that.
+ */
 static void all_acknowledged(struct socket *socket)
 {
 	switch (socket->stream.state) {
@@ -143,7 +150,7 @@ static void all_acknowledged(struct socket *socket)
 	}
 }
 
-/* Handles the acknowledgement of a segment. May free the socket. */
+/* Handles the acknowledgement number and the window of a segment. May free the socket. */
 static void acknowledge(struct socket *socket, const struct segment *segment)
 {
 	struct stream *stream = &socket->stream;
@@ -159,8 +166,8 @@ static void acknowledge(struct socket *socket, const struct segment *segment)
 }
 
 /*
- * Stores data in the ring. There is room for the data, because the peer may not send more bytes than we
- * offered to accept.
+ * Stores data in the receive buffer. There is room for it: data beyond the bytes that we offered to accept
+ * has already been refused.
  */
 static void store(struct stream *stream, const uint8_t *data, size_t bytes)
 {
@@ -184,7 +191,10 @@ static void peer_finished(struct socket *socket)
 				 stream->state == STREAM_FIN_WAIT_1 ? STREAM_CLOSING : STREAM_TIME_WAIT);
 }
 
-/* Returns true for data that no program will read. The peer must be notified. */
+/*
+ * Returns true if the segment contains data that must be refused, because no program will read it or the peer
+ * may not send it.
+ */
 static bool is_unwanted(const struct socket *socket, const struct segment *segment)
 {
 	const struct stream *stream = &socket->stream;
@@ -232,7 +242,8 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* a keep-alive probe */
 	} else if (segment->sequence != stream->expected) {
 		/*
-		 * The device keeps frames in order, so the missing frame is lost and will not be sent again.
+		 * A segment is missing. The device keeps the order of frames, so the missing one is lost, and
+		 * nothing will send it again.
 		 */
 		packet_drop(segment->packet, "out of sequence");
 		stream_abort(socket, ECONNRESET);

@@ -11,9 +11,9 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-/* time after which a silent peer gets a probe, or its connection is aborted */
+/* Time of silence of a peer after which it gets a probe, or its connection is aborted. */
 #define SILENCE_TIMEOUT_NS (5 * NS_PER_S)
-/* Duration of TIME_WAIT; frames that are in transit arrive much earlier. */
+/* Duration of TIME_WAIT. Frames that were sent before it arrive much earlier than its end. */
 #define TIME_WAIT_NS (200 * NS_PER_MS)
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)
@@ -94,8 +94,8 @@ uint64_t stream_next_deadline(void)
 }
 
 /*
- * Sends a keep-alive probe: a segment with an old sequence number, to which the peer replies with its current
- * state.
+ * Sends a keep-alive probe: a segment with an old sequence number. The peer must answer with its current
+ * sequence numbers.
  */
 static void send_keep_alive(struct socket *socket, struct packet *packet)
 {
@@ -107,9 +107,9 @@ static void send_keep_alive(struct socket *socket, struct packet *packet)
 }
 
 /*
- * Handles a passed deadline. Data that was not acknowledged is lost: the connection is aborted. If all data
- * is acknowledged, the peer may just be silent, or its last segment may be lost: the peer gets one keep-alive
- * probe.
+ * Handles a passed deadline. If the peer has not acknowledged all data, some data is lost, and the connection
+ * is aborted. Otherwise the peer may just be silent, or its last segment may be lost. It then gets one
+ * keep-alive probe; if it does not answer, the connection is aborted.
  */
 static void expire(struct socket *socket)
 {
@@ -179,7 +179,10 @@ void stream_transmit(struct socket *socket, struct packet *packet, unsigned flag
 	loopback_transmit(packet);
 }
 
-/* Returns a packet for the final segment. Returns NULL only if the reserve has been used already. */
+/*
+ * Returns a packet for the final segment: the reserved packet, or a newly allocated one if the reserved one
+ * has been used already. Returns NULL if there is none.
+ */
 static struct packet *take_reserve(struct stream *stream)
 {
 	struct packet *packet = stream->reserve;
@@ -225,7 +228,7 @@ void stream_refuse(struct packet *packet)
 
 void stream_fail(struct socket *socket, int error)
 {
-	/* If a connection ends without an error, data that has arrived can still be read. */
+	/* Without an error, the program can still read data that has arrived; after an error it cannot. */
 	if (error) {
 		socket->error = error;
 		socket->stream.count = 0;

@@ -9,7 +9,7 @@
 struct packet;
 struct socket;
 
-/* The states of TCP. The trace contains these numbers. */
+/* The states of TCP. The trace contains these numbers, so they must not change. */
 enum stream_state {
 	STREAM_CLOSED,
 	STREAM_LISTEN,
@@ -24,26 +24,28 @@ enum stream_state {
 	STREAM_TIME_WAIT,
 };
 
-/* The part of a socket that belongs to streams. Sequence numbers wrap around. */
+/* The fields of a socket that only streams use. Sequence numbers wrap around at 2^32. */
 struct stream {
 	enum stream_state state;
-	uint32_t unacknowledged; /* first byte sent that the peer has not acknowledged */
-	uint32_t next;		 /* next byte to send */
-	uint32_t limit;		 /* end (exclusive) of the bytes that the peer accepts */
-	uint32_t expected;	 /* next byte expected from the peer */
-	uint32_t offered;	 /* end (exclusive) of the bytes that we have offered to accept */
-	uint8_t *buffer;	 /* ring of received data; NULL before the connection is made */
+	/* Sequence number of the first byte that was sent but not acknowledged by the peer. */
+	uint32_t unacknowledged;
+	uint32_t next;	   /* sequence number of the next byte to send */
+	uint32_t limit;	   /* sequence number after the last byte that the peer accepts */
+	uint32_t expected; /* sequence number of the next byte expected from the peer */
+	uint32_t offered;  /* sequence number after the last byte that we have offered to accept */
+	uint8_t *buffer;   /* ring buffer for received data; NULL before the connection is prepared */
 	size_t first, count;
-	/* packet for the final FIN or RST, used if no other packet can be allocated */
+	/* Reserved packet for the final FIN or RST, used if no other packet can be allocated. */
 	struct packet *reserve;
 	/*
-	 * Time when the timeout of the connection's state ends (keep-alive, abort, or end of TIME_WAIT); 0:
-	 * never.
+	 * Time at which the timeout of the connection's state ends; 0: no timeout. The connection then sends
+	 * a keep-alive probe, is aborted, or leaves TIME_WAIT.
 	 */
 	uint64_t deadline_ns;
 	bool keep_alive_sent;
-	struct socket *listener; /* listener of a connection that no program has accepted yet */
-	/* For a listener: maximum number of connections that no program has accepted yet. */
+	/* The listener, if no program has accepted this connection yet; otherwise NULL. */
+	struct socket *listener;
+	/* For a listener: maximum number of its connections that no program has accepted yet. */
 	unsigned backlog;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The table of sockets, their ports, and waiting for them to change. */
+/* The table of sockets; ports of sockets; waiting for changes of sockets. */
 #include "arch.h"
 #include "mutex.h"
 #include "net/sockets.h"
@@ -9,7 +9,7 @@
 #include "string.h"
 #include "thread.h"
 
-#define PORT_FIRST_FREE 49152 /* lowest port that is chosen automatically; the highest is 65535 */
+#define PORT_FIRST_FREE 49152 /* lowest port that the kernel chooses for a socket; the highest is 65535 */
 #define PORTS_FREE	(65536 - PORT_FIRST_FREE)
 
 struct socket sockets[SOCKETS_MAX];
@@ -29,15 +29,15 @@ void network_unlock(void)
 
 /* ---- The table --------------------------------------------------------------------------------- */
 
-/* Returns true if the socket exists only to prevent an early reuse of its ports (TIME_WAIT). */
+/* Returns true if the socket has no other purpose than to prevent an early reuse of its ports (TIME_WAIT). */
 static bool only_lingers(const struct socket *socket)
 {
 	return socket->number != 0 && !socket->file && socket->stream.state == STREAM_TIME_WAIT;
 }
 
 /*
- * Returns a free entry. If there is none, frees the connection that has been in TIME_WAIT for the longest
- * time.
+ * Returns a free entry of the table. If there is none, frees the entry of the connection that has been in
+ * TIME_WAIT for the longest time. Returns NULL if there is no such connection.
  */
 static struct socket *find_place(void)
 {

@@ -7,7 +7,7 @@
 #include "net/udp.h"
 #include "string.h"
 
-#define HEADER_BYTES 8 /* source and destination port, length, checksum */
+#define HEADER_BYTES 8 /* size of source port, destination port, length and checksum */
 #define DATAGRAM_MAX (IP_PAYLOAD_BYTES - HEADER_BYTES)
 /* The maximum number of datagrams in a socket's queue. */
 #define DATAGRAMS_MAX 32
@@ -35,7 +35,8 @@ static void transmit(struct packet *packet, size_t size, uint32_t from, uint16_t
 	put16(header + 4, (uint16_t)(HEADER_BYTES + size));
 	put16(header + 6, 0);
 	checksum = ip_payload_checksum(packet);
-	put16(header + 6, checksum ? checksum : 0xffff); /* a checksum of 0 would mean: no checksum */
+	/* 0 means that there is no checksum, so a checksum of 0 is sent as 0xffff. */
+	put16(header + 6, checksum ? checksum : 0xffff);
 	loopback_transmit(packet);
 }
 
@@ -72,7 +73,7 @@ static int64_t udp_send(struct socket *socket, uintptr_t from, size_t size, cons
 	return (int64_t)size;
 }
 
-/* Receives a datagram, truncated to `size` bytes. */
+/* Receives a datagram. If it is longer than `size` bytes, drops the rest. */
 static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from)
 {
 	struct packet *packet;
@@ -96,7 +97,7 @@ static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, str
 	return error ? error : (int64_t)length;
 }
 
-/* Sets the peer to which send() sends and from which alone datagrams are received. Sends no packet. */
+/* Sets the peer: send() sends to it, and datagrams from others are no longer received. Sends no packet. */
 static int udp_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	int error = ip_is_here(address->address) ? socket_need_port(socket) : -ENETUNREACH;
@@ -147,8 +148,8 @@ const struct socket_type udp_type = {
 };
 
 /*
- * Returns the socket that receives a datagram with these addresses. A connected socket receives only from its
- * peer.
+ * Returns the socket that receives a datagram with these addresses and ports, or NULL. A connected socket
+ * receives datagrams only from its peer.
  */
 static struct socket *find(uint32_t to, uint16_t to_port, uint32_t from, uint16_t from_port)
 {
@@ -193,7 +194,10 @@ void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_por
 {
 	struct socket *socket = find(from, from_port, to, to_port);
 
-	/* An unconnected socket may send to many peers, so an error would not show which peer refused. */
+	/*
+	 * Only a connected socket gets the error: an unconnected socket may send to many peers, and the error
+	 * would not show which of them refused.
+	 */
 	if (!socket || socket->peer_port == 0)
 		return;
 	socket->error = ECONNREFUSED;
