@@ -58,7 +58,7 @@ static void corrected_stamps_stay_within_64_bits(void **state)
 	free(clock.piece);
 }
 
-/* Random points, which no correct guest has. */
+/* The points are random. A correct guest does not store such points. */
 static void corrected_stamps_never_decrease(void **state)
 {
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -86,8 +86,8 @@ static void corrected_stamps_never_decrease(void **state)
 }
 
 /*
- * CPU 1 is 10 ms ahead and 100 ppm fast. The guest has measured CPU 1's clock every 100 ms, but not near the
- * beginning and the end.
+ * The clock of CPU 1 is 10 ms ahead and 100 ppm too fast. The guest has measured it every 100 ms, but not
+ * near the beginning and the end of the trace.
  */
 static void put_rows(struct writer *writer, int damaged)
 {
@@ -102,7 +102,8 @@ static void put_rows(struct writer *writer, int damaged)
 		sample->offset = -(int64_t)(10 * MHZ) - (int64_t)(sample->stamp / 10000);
 		sample->error = 20;
 		if (damaged && i % 2)
-			sample->offset += (int64_t)(30 * MHZ); /* a sample that is half written */
+			/* stands for a sample that was only half written: its check is missing */
+			sample->offset += (int64_t)(30 * MHZ);
 		else
 			sample->check = ktrx_clock_check(sample);
 	}

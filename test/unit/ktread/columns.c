@@ -13,8 +13,8 @@
 #define SLOTS 700u
 
 /*
- * The slots are the first slots of this ring. Half of them are of its newest lap, and the other half of the
- * previous lap.
+ * The tests use the first slots of ring RING. The first half of these slots is from the ring's newest lap,
+ * and the second half from the previous lap.
  */
 #define RING  3u
 #define SHIFT 10u
@@ -100,8 +100,8 @@ static void empty_slots_take_nothing(void **state)
 }
 
 /*
- * Slots that a kernel has written need few bytes, because tags and checks are computed when the columns are
- * read.
+ * Slots as a kernel writes them need few bytes: their tags and checks are not stored, but computed when the
+ * columns are read.
  */
 static void regular_slots_shrink(void **state)
 {
@@ -123,13 +123,16 @@ static void regular_slots_shrink(void **state)
 		memcpy(slot, word, sizeof(word));
 	}
 	/*
-	 * For each slot, the columns contain the number of the group, one or two bytes of timestamp, a
-	 * generation, and a word of the payload.
+	 * For each slot, the columns store a group number, one or two bytes for the timestamp, a generation,
+	 * and one word of the payload.
 	 */
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }
 
-/* Makes records of three slots with checks. Slots after the ring's head are of the previous lap. */
+/*
+ * Fills the slots with records of three slots each, with valid checks. Slots after the ring's head are from
+ * the previous lap.
+ */
 static void fill_checked(struct fixture *fixture)
 {
 	for (uint32_t n = 0; n + 3 <= SLOTS; n += 3) {
@@ -168,7 +171,7 @@ static void checked_slots_shrink(void **state)
 
 	fill_checked(fixture);
 	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 5 * SLOTS);
-	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* a record is cut off at the block's end */
+	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* the block's end may cut off the last record */
 		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 

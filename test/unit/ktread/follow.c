@@ -6,8 +6,9 @@
 #include "unit/support/ktread_guest.h"
 
 /*
- * Reads to the end. Each CPU's records are numbered. The test fails if a record is read twice, is out of
- * order, or is missing and not counted directly before the next record. Returns the slots reported as lost.
+ * Reads to the end. Each CPU's records are numbered. The test fails if a record is read twice or out of
+ * order. It also fails if a record is missing and no lost slots are reported directly before the next record.
+ * Returns how many slots were reported as lost.
  */
 static uint64_t read_numbered(struct guest *guest)
 {
@@ -38,7 +39,8 @@ static uint64_t read_numbered(struct guest *guest)
 }
 
 /*
- * Reads to the end. For each event, the slots missing since the CPU's previous event must be in event->lost.
+ * Reads to the end. Checks that event->lost of each event is the number of slots that are missing since the
+ * previous event of that CPU.
  */
 static void expect_numbered_with_gaps(struct guest *guest)
 {
@@ -216,7 +218,7 @@ static void next_boot_is_reported(void **state)
 	guest_end(guest);
 }
 
-/* The kernel records something before it has lent memory for more than one ring. */
+/* At first, the trace has only two rings. After some records, it gets a third one. */
 static void rings_that_come_later_are_followed(void **state)
 {
 	struct guest *guest = guest_start(3);
@@ -304,7 +306,9 @@ static void exhaust(struct guest *guest)
 	assert_in_range(status + 10, 4, 11);
 }
 
-/* Any bit of the memory that is read repeatedly may change between two looks. */
+/*
+ * The reader reads some parts of the memory repeatedly. Any bit of these parts may change between two reads.
+ */
 static void flipped_bits_do_no_harm(void **state)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Follows this process itself. Its threads record as CPUs do, and are interrupted by signals whose handlers
- * record as well. Each record is numbered. The test fails if a record is torn, is read twice, or is missing
- * and not counted.
+ * record as well. Each record is numbered. The test fails if a record is torn or is read twice, or if a
+ * missing record is not counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,10 +25,11 @@
 
 #define WORKERS 2u
 #define SLOTS	16384u
-#define NUMBERS (UINT64_C(1) << 22) /* more than the number of records of a thread */
+/* a number that is greater than the number of records that a thread makes */
+#define NUMBERS (UINT64_C(1) << 22)
 #define RECORDS 150000u
 #define BURST	50u
-/* number of records that are made with pauses, slowly enough that none should be lost */
+/* this number of records is made slowly, with pauses, so none of them should be lost */
 #define PACED (RECORDS / 3 * 2)
 #define PAGE  UINT64_C(4096)
 #define TOP   (UINT64_C(1) << 47)
@@ -40,7 +41,7 @@ KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsign
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
 
-/* per thread: number of records that it has begun, of both events together */
+/* for each thread: number of records that the thread has begun, counting both events */
 static atomic_ullong numbered[WORKERS];
 static atomic_uint online, at_work;
 static atomic_bool storm;
@@ -104,7 +105,7 @@ static int self_read(void *context, uint64_t physical, void *buffer, size_t byte
 	return 0;
 }
 
-/* Only the root has to be found by scanning. */
+/* Replaces the scan of memory for data: only the page of the root has to be found. */
 static uint64_t self_next_data(void *context, uint64_t physical)
 {
 	const uint64_t root = (uintptr_t)&ktrace_root & ~(PAGE - 1);
@@ -138,7 +139,7 @@ static void check_event(const struct ktread_followed *now, uint64_t *last)
 	*last = event->stamp > *last ? event->stamp : *last;
 }
 
-/* Reads to the end, and sends signals to the threads. Returns the slots reported as lost. */
+/* Reads to the end, and sends signals to the threads. Returns how many slots were reported as lost. */
 static uint64_t follow_to_the_end(struct ktread_follow *follow, const pthread_t *threads)
 {
 	struct ktread_followed now = { 0 };
@@ -224,7 +225,9 @@ static void every_record_comes_once_or_is_counted(void **state)
 	assert_int_equal(account.produced, account.shown + lost + account.unreadable);
 	assert_int_equal(account.events, came);
 	assert_true(came > PACED);
-	/* For each missing record, one or two slots were counted. Lost anchors may be counted, too. */
+	/*
+	 * Each missing record was counted as one or two lost slots. Lost anchors may have been counted, too.
+	 */
 	assert_in_range(lost + account.unreadable, missing, 2 * missing + 2 * WORKERS);
 	ktread_follow_close(follow);
 	ktread_memory_close(memory);

@@ -4,7 +4,7 @@
 
 #include "unit/support/ktread_guest.h"
 
-/* Makes a record in slots that were reserved earlier. */
+/* Writes a record into slots that were reserved earlier, beginning with slot `index`. */
 static void complete(struct guest *guest, uint32_t ring, uint64_t index, uint64_t stamp, uint32_t prev)
 {
 	uint64_t head = guest->writer.ring[ring].head;
@@ -74,7 +74,7 @@ static void unfinished_record_is_passed_over_and_comes_late(void **state)
 	guest_finish(guest);
 }
 
-/* A record of several slots whose first slot is finished last. */
+/* The record has several slots, and its first slot is written last. */
 static void long_record_comes_late_as_a_whole(void **state)
 {
 	static const char path[] = "/usr/share/misc/a name that takes more than one slot of a ring";
@@ -105,7 +105,7 @@ static void long_record_comes_late_as_a_whole(void **state)
 	guest_end(guest);
 }
 
-/* A record that the reader skips, and that is overwritten before it is finished. */
+/* The reader skips an unfinished record. The record is then overwritten before it is finished. */
 static void record_that_is_never_finished_is_counted(void **state)
 {
 	struct guest *guest = guest_start(2);

@@ -34,8 +34,8 @@ static void make_v1_twice(struct bytes *bytes)
 }
 
 /*
- * Makes a ring that has wrapped around, records of one slot and of several slots, an incomplete record, a
- * shared ring with callers, and anchors.
+ * Makes a trace that contains a ring that has wrapped around, records of one slot and of several slots, an
+ * incomplete record, anchors, and a shared ring whose records contain callers.
  */
 static void make_v2(struct bytes *bytes)
 {
@@ -115,7 +115,7 @@ static void make_v2_of_far_events(struct bytes *bytes)
 	make_root(bytes)->section[1].address = UINT64_MAX - 8;
 }
 
-/* A table of 64 rings that all use the same memory. */
+/* The trace has a table of 64 rings that all use the same memory. */
 static void make_v2_of_overlapping_rings(struct bytes *bytes)
 {
 	struct ktrx_root *root = make_root(bytes);
@@ -192,7 +192,7 @@ static void make_stream_of_large_block(struct bytes *bytes)
 	seal_first_block(block);
 }
 
-/* The block's head states that it has columns, but the block has plain bytes. */
+/* The head of a block states that the block's data are columns, but they are plain bytes. */
 static void make_stream_of_wrong_coding(struct bytes *bytes)
 {
 	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);
@@ -309,8 +309,8 @@ static void bad_inputs_are_refused_or_warned_of(void **state)
 }
 
 /*
- * Checks that two files have the same events: streams written by earlier versions, and dumps compressed with
- * the zstd tool.
+ * Checks that file `name` has the same events as file `original`. `name` is a stream written by an earlier
+ * version, or a dump compressed with the zstd tool.
  */
 static void check_same_events(const char *name, const char *original)
 {
@@ -371,7 +371,8 @@ static void bad_streams_are_refused_or_warned_of(void **state)
 {
 	(void)state;
 	compare("bad/stream-endless.kts", make_stream_of_endless_dump);
-	drain(open_ok(FOLDER "bad/stream-endless.kts", NULL)); /* missing bytes read as zeros */
+	/* the reader reads the missing bytes as zeros */
+	drain(open_ok(FOLDER "bad/stream-endless.kts", NULL));
 	compare("bad/stream-no-dump.kts", make_stream_of_no_dump);
 	expect_refusal("bad/stream-no-dump.kts", KTREAD_E_FORMAT);
 	compare("bad/stream-large-block.kts", make_stream_of_large_block);

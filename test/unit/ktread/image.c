@@ -53,7 +53,7 @@ static void ram_file_is_found_and_read(void **state)
 	fill(&writer);
 	writer_memory(&writer, memory, 0);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE), NULL, KTREAD_FORM_RAM);
-	/* The address of the file's memory is given. */
+	/* The options state at which guest address the memory in the file begins. */
 	writer_memory(&writer, memory, 0x80000000);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE),
 		    &(struct ktread_options){ .size = sizeof(struct ktread_options), .ram_base = 0x80000000 },
@@ -63,8 +63,8 @@ static void ram_file_is_found_and_read(void **state)
 }
 
 /*
- * The ring's reserve word is in its descriptor, contains ring number 0, and was incremented by events that
- * went to the boot ring.
+ * The reserve word of this ring is in the ring's descriptor and contains ring number 0. Events that went to
+ * the boot ring have incremented it.
  */
 static void ring_of_a_cpu_that_is_not_online_is_empty(void **state)
 {
@@ -130,19 +130,19 @@ static void decoys_are_ignored(void **state)
 	memcpy(&root, memory + WRITER_ROOT, sizeof(root));
 	memcpy(&block, memory + WRITER_BLOCK, sizeof(block));
 
-	/* The boot loader's copy of the kernel image, which never ran. */
+	/* A copy of the kernel image that the boot loader left in memory. This copy has never run. */
 	root.self = 0;
 	root.checksum = ktrx_root_checksum(&root);
 	memcpy(memory + 0x500000, &root, sizeof(root));
-	/* An earlier boot, whose events are older. */
+	/* Data of an earlier boot, with older events. */
 	begin(&old, 2);
 	put_switch(&old, 1, 10, 1);
 	old.root.nonce = 0x5555555555555501;
 	writer_memory(&old, memory + 0x600000 - WRITER_ROOT, 0);
 	memset(memory + 0x600000 - WRITER_ROOT + WRITER_BLOCK, 0, 64);
 	/*
-	 * A block of another boot at the same addresses, a block with a wrong length, and only a magic
-	 * number.
+	 * Three wrong finds: a block of another boot with the same addresses, a block with a wrong length,
+	 * and magic numbers without a root or block.
 	 */
 	block.nonce ^= 1;
 	memcpy(memory + 0x400000, &block, sizeof(block));
@@ -158,7 +158,7 @@ static void decoys_are_ignored(void **state)
 	writer_close(&writer);
 }
 
-/* An earlier boot whose rings are still there is boot 1; there is no boot 2. */
+/* Memory still contains the rings of one earlier boot. They are found as boot 1, and no boot 2 is found. */
 static void earlier_boot_is_found(void **state)
 {
 	unsigned char *memory = new_memory();
@@ -200,8 +200,8 @@ static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
 }
 
 /*
- * A ring is above 4 GiB. In the file, it follows the memory below the PCI hole. The size of the hole differs
- * between machine types.
+ * A ring is at a guest address above 4 GiB. In the RAM file, memory above 4 GiB directly follows the memory
+ * below the PCI hole. The size of the hole differs between machine types.
  */
 static void memory_above_the_hole_is_found(void **state)
 {
@@ -271,7 +271,10 @@ static void flipped_bits_do_no_harm(void **state)
 	writer_close(&writer);
 }
 
-/* A core dump has two segments in the wrong order. The border between them is within the rings. */
+/*
+ * Makes a core dump with two segments in the wrong order. The border between the segments is in the middle of
+ * the rings.
+ */
 static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
@@ -292,7 +295,7 @@ static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const un
 	bytes_append(core, memory, cut);
 }
 
-/* Writes the same core dump in the form that QEMU uses for a CPU in 32-bit mode. */
+/* Makes the same core dump as a 32-bit ELF file, as QEMU does for a CPU in 32-bit mode. */
 static void put_core32(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf32_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, 1 },
@@ -381,7 +384,7 @@ static void memory_without_ktrace_is_refused(void **state)
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	unsigned pace; /* number of records that each CPU makes at each read */
+	unsigned pace; /* number of records that each CPU makes each time the memory is read */
 	uint64_t stamp;
 };
 
@@ -456,8 +459,8 @@ static void dump_of_a_running_guest_is_exact(void **state)
 	fill(&guest.writer);
 	writer_memory(&guest.writer, guest.memory, 0);
 	/*
-	 * The guest records more slowly than it is copied. Nothing is lost, and the dump has the records made
-	 * during the copy.
+	 * The copy is faster than the guest records. So nothing is lost, and the dump also has the records
+	 * that were made during the copy.
 	 */
 	assert_int_equal(dump_guest(&guest, &produced), 0);
 	assert_true(produced > 2 + 2 * 2001);

@@ -123,7 +123,7 @@ static void signals_and_switches_are_decoded(void **state)
 	proc_ends(trace);
 }
 
-/* DragonFly has none of these records. */
+/* DragonFly's format has none of the records that this test uses. */
 static void structures_and_faults_are_decoded(void **state)
 {
 	struct put put = put_trace(format_of(state));
@@ -238,8 +238,8 @@ static void golden_traces_are_detected_and_read_twice(void **state)
 }
 
 /*
- * Payloads that are too short or have wrong numbers are KTREAD_PROC_BROKEN; the records around them are
- * unchanged.
+ * A record whose payload is too short or has wrong numbers is returned as KTREAD_PROC_BROKEN. The records
+ * before and after it are not affected.
  */
 static void impossible_payloads_are_broken_records(void **state)
 {

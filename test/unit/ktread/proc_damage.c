@@ -20,7 +20,7 @@ static void outline_of(const void *bytes, size_t size, unsigned format, struct p
 	ktread_proc_close(trace);
 }
 
-/* A copy of a golden trace that the tests damage while it is open. */
+/* A copy of a golden trace. Tests damage this copy while the reader has it open. */
 struct copy {
 	struct bytes bytes;
 	struct proc_outline whole;
@@ -137,7 +137,10 @@ static void flipped_bit_loses_at_most_its_record(void **state)
 	end_copy(&copy);
 }
 
-/* In formats whose records have no mark, reading ends at the damage. Earlier records are not affected. */
+/*
+ * In some formats, records do not begin with a mark. Then reading ends at the damage, and all records before
+ * the damage are returned.
+ */
 static void flipped_bit_keeps_the_records_before_it(void **state)
 {
 	(void)state;
@@ -185,8 +188,8 @@ static void damage_is_stepped_over(void **state)
 }
 
 /*
- * A session was torn at an unaligned offset, and another session follows. No record of the second one is
- * lost.
+ * The file contains a session that was cut off at an unaligned offset, then another session. No record of the
+ * second session may be lost.
  */
 static void session_after_a_torn_one_is_found(void **state)
 {
@@ -200,8 +203,8 @@ static void session_after_a_torn_one_is_found(void **state)
 }
 
 /*
- * A program has written a trace as its data. It is still read as data, even if the record that contains it is
- * torn.
+ * A program has written a process trace, so a record contains a trace as data. The reader must not return
+ * records of this inner trace, even if the record that contains it is torn.
  */
 static void inner_traces_are_data(void **state)
 {
@@ -235,7 +238,7 @@ static void impossible_lengths_are_reported(void **state)
 	assert_int_equal(outline.errors, 1);
 }
 
-/* The damaged part is larger than the window, and full of marks at which no record begins. */
+/* The damaged part is larger than the reader's window, and full of marks with no record after them. */
 static void damage_longer_than_the_window_is_stepped_over(void **state)
 {
 	const size_t length = 9 << 20;
@@ -314,8 +317,8 @@ static void programs_cannot_make_up_records(void **state)
 }
 
 /*
- * A session is torn within a trace that a program wrote. Another session follows, which looks like more of
- * the data that the program wrote.
+ * A program wrote a process trace, and the session that records this ends in the middle of that data. The
+ * session that follows in the file looks like more of that data.
  */
 static void session_after_torn_data_is_found(void **state)
 {
@@ -363,7 +366,7 @@ static void chains_that_lead_nowhere_take_no_time(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A single write recorded by a BSD may be larger than the payload that is kept. */
+/* A BSD kernel may record a single write that is larger than the maximum payload that the reader keeps. */
 static void large_writes_are_cut(void **state)
 {
 	const size_t size = 5 << 20;

@@ -117,7 +117,10 @@ static void packed_trace_is_read_as_unpacked(void **state)
 	}
 }
 
-/* The compressed bytes are cut off or wrong. The part that can be decompressed is read first. */
+/*
+ * The compressed bytes are cut off or wrong. The reader returns what can be decompressed before it reports
+ * the error.
+ */
 static void cut_packed_trace_keeps_what_was_unpacked(void **state)
 {
 	struct bytes bytes = { 0 }, packed = { 0 };
@@ -154,7 +157,7 @@ static void cut_packed_trace_keeps_what_was_unpacked(void **state)
 	bytes_free(&packed);
 }
 
-/* A file that is written while it is read. */
+/* A trace file that the test extends while the reader has it open. */
 struct growing {
 	char path[64];
 	int descriptor;
@@ -215,7 +218,7 @@ static void growing_file_returns_each_record_once(void **state)
 	}
 }
 
-/* Damage in a growing file is reported once, after its end has been found. */
+/* Damage in a growing file is reported once, after the reader has found where the damage ends. */
 static void damage_in_a_growing_file_is_reported_once(void **state)
 {
 	const struct ktread_proc_record *record;
@@ -261,7 +264,10 @@ static void shrunk_file_is_an_error(void **state)
 	bytes_free(&bytes);
 }
 
-/* A writer whose disk is full removes the incomplete record at the end. Later it writes another record. */
+/*
+ * The disk is full, so the writer removes an incomplete record at the end of the file. Later it writes
+ * another record there.
+ */
 static void removed_beginning_of_a_record_is_not_seen(void **state)
 {
 	const struct ktread_proc_record *record;

@@ -120,7 +120,7 @@ static void tables_are_concatenated_within_a_session(void **state)
 	proc_ends(trace);
 }
 
-/* Only a bounded part of an endless table is kept. */
+/* A table in the trace is very long. The reader keeps only a limited part of it. */
 static void tables_are_bounded(void **state)
 {
 	struct put put = put_trace(PUT_KTRX);
@@ -157,7 +157,10 @@ static void head_sets_the_info(void **state)
 	proc_ends(trace);
 }
 
-/* A session's head with a valid check, but an unusual value. */
+/*
+ * Writes a session's head with a valid check and one unusual value: `value`, of `bytes` bytes, at offset
+ * `at`.
+ */
 static void put_odd_head(struct put *put, size_t at, uint64_t value, unsigned bytes)
 {
 	uint32_t check = 2166136261u;
@@ -238,7 +241,10 @@ static void freebsd_denials_are_decoded(void **state)
 	proc_ends(trace);
 }
 
-/* Before version 14 of FreeBSD, reason 3 is a path lookup, and the record has only rights. */
+/*
+ * In records of FreeBSD before version 14, reason 3 means a path lookup, and the record contains no data
+ * except rights.
+ */
 static void freebsd_denials_before_14_are_decoded(void **state)
 {
 	struct put put = put_trace(PUT_FREEBSD0);
@@ -284,7 +290,7 @@ static void freebsd_abi_is_known_after_its_record(void **state)
 	proc_ends(trace);
 }
 
-/* For each length of the file, the right format is detected, or none. */
+/* The file is cut off at each length. The reader must detect the right format or none. */
 static void beginning_of_a_file_gives_the_right_format_or_none(void **state)
 {
 	(void)state;

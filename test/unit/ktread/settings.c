@@ -9,7 +9,7 @@
 #include "ktread/memory.h"
 #include "unit/support/ktread_sample.h"
 
-#define WORDS 0x1a000u /* offset of the settings' variables in the image */
+#define WORDS 0x1a000u /* offset, in the image, of the variables that the settings refer to */
 
 static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8_t bit, uint64_t value)
 {
@@ -25,7 +25,7 @@ static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8
 	bytes_append(&writer->settings, &row, sizeof(row));
 }
 
-/* Four valid entries, a gap, and entries that a reader must skip. */
+/* Writes a table of settings: four valid entries, a gap, and entries that a reader must skip. */
 static void fill(struct writer *writer)
 {
 	static const char endless[49] = "123456789012345678901234567890123456789012345678";

@@ -115,7 +115,7 @@ static uint64_t same_events(struct ktread *a, struct ktread *b)
 	return count;
 }
 
-/* Compares a trace with the stream made from it, twice. Returns how many events they have. */
+/* Makes a stream from a trace, and compares both twice. Returns how many events they have. */
 static uint64_t same_trace(const char *path, const struct ktread_options *options)
 {
 	struct scratch stream = stream_of(path, options);
@@ -135,8 +135,8 @@ static uint64_t same_trace(const char *path, const struct ktread_options *option
 }
 
 /*
- * The trace has rings that have wrapped around, a ring that is not full, and a ring that is out of order. All
- * slots together do not fit into one block.
+ * Makes a trace with rings that have wrapped around, a ring that is not full, and a ring whose records are
+ * out of order. Its slots do not all fit into one block of a stream.
  */
 static void make_v1(struct bytes *dump)
 {

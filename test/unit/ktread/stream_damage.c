@@ -73,7 +73,7 @@ static uint64_t count_events(struct ktread *trace)
 }
 
 /*
- * Reads a damaged stream: there must be a warning, and all slots must be accounted for. Returns the number of
+ * Reads a damaged stream: there must be a warning, and each slot must be counted. Returns the number of
  * events.
  */
 static uint64_t read_damaged(const struct bytes *stream, const char *warning)
@@ -176,12 +176,12 @@ static void impossible_blocks_are_skipped(void **state)
 	block->size = UINT32_MAX;
 	seal_block(block);
 	read_damaged(&stream, "damaged");
-	/* The block's length is less than the length of the compressed frame's content. */
+	/* The block's head states a smaller length than its compressed data have when decompressed. */
 	*block = sound;
 	block->length = sound.length - KTRX_SLOT_SIZE;
 	seal_block(block);
 	read_damaged(&stream, "is damaged");
-	/* The block has the same position as another block. */
+	/* The block's head states the same position as another block. */
 	*block = sound;
 	block->position = 0;
 	seal_block(block);

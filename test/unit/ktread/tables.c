@@ -79,7 +79,10 @@ static void rows_are_read(void **state)
 	ktread_close(trace);
 }
 
-/* CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than its value. */
+/*
+ * CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than the stamps in this test, so a
+ * corrected stamp would be negative.
+ */
 static void stamps_are_corrected_as_those_of_events(void **state)
 {
 	const int64_t offsets[CPUS] = { 0, -700, -5000 };
@@ -149,7 +152,10 @@ static void rows_of_other_sizes_are_read(void **state)
 	assert_int_equal(ktread_cpus(trace, 0, cpu, 8), 8);
 	assert_int_equal(cpu[0].heartbeats, 10);
 	assert_int_equal(cpu[0].sample[7], 0);
-	/* 320 bytes later, because the next CPU's entry is five entries of 64 bytes away */
+	/*
+	 * the dump's entries have 320 bytes and are read as entries of 64 bytes, so the entry of CPU 1 is
+	 * read as number 5
+	 */
 	assert_int_equal(cpu[5].heartbeats, 11);
 	ktread_close(trace);
 

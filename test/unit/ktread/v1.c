@@ -132,7 +132,7 @@ static void magic_in_a_payload_is_no_header(void **state)
 	(void)state;
 	two_rings(&dump, 1000);
 	memcpy(dump.data + sizeof(header) + 12, &header, 20);
-	/* At the end of a ring there are two records whose bytes together look like a valid header. */
+	/* The last two records of a ring contain bytes that together look like a valid header. */
 	memcpy(dump.data + dump.size - 64, &header, sizeof(header));
 	trace = open_ok(temporary_bytes(&dump), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 1);
@@ -303,7 +303,10 @@ static void bare_records_need_a_frequency(void **state)
 	bytes_free(&stream);
 }
 
-/* Applies the search for the oldest slot, which is meant for large dumps, to a small dump. */
+/*
+ * In a large dump, the reader searches for the oldest slot by probes. This test applies that search to a
+ * small dump.
+ */
 static void probes_find_the_start_of_a_ring(void **state)
 {
 	const unsigned slots = 256;
@@ -316,7 +319,7 @@ static void probes_find_the_start_of_a_ring(void **state)
 
 		for (unsigned slot = 0; slot < slots; slot++)
 			v1_record(&records, 1000 + (slot + slots - start) % slots, 0, 0, 0, 0);
-		if (start > slots / 2) /* a ring that is not full: the rest is empty */
+		if (start > slots / 2) /* the ring is not full: its last slots are empty */
 			memset(records.data + start * sizeof(struct ktrx1_record), 0,
 			       (slots - start) * sizeof(struct ktrx1_record));
 		assert_int_equal(ktread_source_open_file(&memory, temporary_bytes(&records)), 0);

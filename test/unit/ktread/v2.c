@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests version 2 dumps: some slots are decoded, others are refused, and every slot is accounted for. */
+/* Tests version 2 dumps: some slots are decoded, others are refused, and each slot is counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,14 +124,14 @@ static void slots_that_are_not_whole_are_invalid(void **state)
 	(void)state;
 	begin(&writer, 2);
 	put_switch(&writer, 1, 1000, 1);
-	writer_reserve(&writer, 1, 2); /* an incomplete record: 2 invalid slots */
+	writer_reserve(&writer, 1, 2); /* an incomplete record, which gives 2 invalid slots */
 	put_switch(&writer, 1, 1010, 2);
 	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
 	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid */
 	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
 	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid */
 	index = put_switch(&writer, 1, 1040, 3);
-	/* the second copy of the generation differs: 1 invalid slot */
+	/* the slot's second copy of the generation differs from the first, which gives 1 invalid slot */
 	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25;
 	index = put_switch(&writer, 1, 1050, 4);
 	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid */
@@ -163,7 +163,10 @@ static void stamps_are_extended_by_anchors(void **state)
 	for (unsigned i = 0; i < SLOTS; i++)
 		put_switch(&writer, 1, UINT64_C(0x123456789abcdef) + i * silence, i);
 	trace = open_writer(&writer);
-	/* The older half of the records was overwritten, because there is an anchor before each record. */
+	/*
+	 * There is an anchor before each record, so the ring has room for only half of the records. The older
+	 * half was overwritten.
+	 */
 	for (unsigned i = SLOTS / 2; i < SLOTS; i++) {
 		assert_int_equal(ktread_next(trace, &event), 1);
 		assert_int_equal(event->stamp, UINT64_C(0x123456789abcdef) + i * silence);
@@ -382,7 +385,9 @@ static void largest_number_of_rings_is_read(void **state)
 	}
 }
 
-/* Some arguments are declared without a name, and one has a name that begins like a generated name. */
+/*
+ * Some fields are declared without a name. Another field's name begins like a name that the reader generates.
+ */
 static void fields_with_the_same_name_are_numbered(void **state)
 {
 	static const uint8_t types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };

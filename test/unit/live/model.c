@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Output of ktrace live for events and samples from a simulated source, whose clock advances only while it is
- * waited for.
+ * Tests the output of `ktrace live` for a simulated source of events and samples. The simulated clock
+ * advances only while `ktrace live` waits for the source.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,9 @@
 
 #define MS     UINT64_C(1000000)
 #define SECOND (1000 * MS)
-/* number of slots by which the ring advances for each event that is read: three of them are skipped */
+/*
+ * number of slots by which the ring advances for each event that is read; the other three slots are skipped
+ */
 #define SLOTS_EVENT 4u
 
 enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
@@ -29,7 +31,7 @@ static struct {
 	unsigned returned; /* events handed out */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
-	uint64_t boots_at; /* time at which the guest boots again; 0: never */
+	uint64_t boots_at; /* time at which the guest boots again; 0 if it never does */
 	struct ktrx_cpu cpu[3];
 	struct ktread_follow_account account;
 } fake;
@@ -68,7 +70,10 @@ static struct ktread *fake_trace(void *context)
 	return script_trace();
 }
 
-/* CPU 0 has heartbeats, CPU 1 idles without heartbeats, and CPU 2 has no more heartbeats. */
+/*
+ * Replaces the reading of CPUs: CPU 0 has heartbeats, CPU 1 idles without heartbeats, and CPU 2 no longer has
+ * heartbeats.
+ */
 static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 {
 	(void)context;
@@ -111,7 +116,8 @@ static void begin(void)
 	fake.now = SECOND;
 	fake.first[0].kind = KTREAD_FOLLOWED_BOOT;
 	fake.firsts = 1;
-	fake.account.skipped = 1000000; /* these were recorded before the guest was followed */
+	/* number of slots that were recorded before `ktrace live` began to follow the guest */
+	fake.account.skipped = 1000000;
 	fake.cpu[0] = (struct ktrx_cpu){ .heartbeats = 1, .thread = 7, .mode = KTRX_MODE_USER, .online = 1 };
 	fake.cpu[1] = (struct ktrx_cpu){ .heartbeats = 5, .mode = KTRX_MODE_IDLE, .online = 1 };
 	fake.cpu[2] = (struct ktrx_cpu){
@@ -120,7 +126,7 @@ static void begin(void)
 	script_begin(2);
 	script_info()->rings = SCRIPT_RINGS;
 	script_info()->cpus = 3;
-	script_setting("debug.ktr.cost", 1000 * 1000); /* 1000 ticks, each a nanosecond */
+	script_setting("debug.ktr.cost", 1000 * 1000); /* an event costs 1000 ticks, which are 1000 ns */
 	script_thread(7, "in\x1bit");
 	script_thread(9, "hog");
 	script_type(SWITCH, "sched", "switch", "u32 prev, u32 next");
@@ -145,7 +151,7 @@ static int show_text(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Returns the output of line mode within `count` seconds. The caller frees it. */
+/* Runs line mode for `count` intervals of a second. Returns its output, which the caller frees. */
 static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *events)
 {
 	const struct live_watch watch = { &source, SECOND, count, &stopped };
@@ -230,8 +236,8 @@ static void tail_shows_matching_events(void **state)
 }
 
 /*
- * The kernel's tables have priority over events. They show which thread waits for which lock, and interrupts
- * without events.
+ * If tables and events of the kernel differ, the tables count. They show which thread waits for which lock,
+ * and interrupts that have no events.
  */
 static void tables_override_events(void **state)
 {
@@ -313,7 +319,7 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	live_cpu_close(&cpu, SECOND);
 	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
-	/* The same, in an interval whose length is unknown. */
+	/* The same interrupt, in an interval whose length is unknown. */
 	live_cpu_sample(&cpu, &row, false, 2 * SECOND);
 	event.stamp += SECOND;
 	live_cpu_event(&cpu, &event, &enter, true);
@@ -325,8 +331,8 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 }
 
 /*
- * Slots that were recorded before the last call of live_rates_settle(), but are read after it, do not count
- * for the rate.
+ * Some slots were recorded before the last call of live_rates_settle(), and are read after this call. They do
+ * not count for the rate.
  */
 static void backlog_does_not_raise_the_rate(void **state)
 {
@@ -366,7 +372,7 @@ static void interrupts_before_following_do_not_count(void **state)
 	free(text);
 }
 
-/* Slots of the first 300 ms of a boot do not count, and these 300 ms do not count as time. */
+/* The first 300 ms of a boot are left out of the rate: neither their slots nor their time count. */
 static void slots_of_a_second_boot_are_not_overestimated(void **state)
 {
 	char *text, *slots;
@@ -403,7 +409,8 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	row.nesting = 0;
 	live_cpu_sample(&cpu, &row, false, 5 * second);
 	assert_true(cpu.stuck < 0.1);
-	row.mode = KTRX_MODE_KERNEL; /* a kernel without heartbeats may be computing */
+	/* a CPU without heartbeats in kernel mode may be computing, so it does not count as stuck */
+	row.mode = KTRX_MODE_KERNEL;
 	live_cpu_sample(&cpu, &row, false, 9 * second);
 	assert_true(cpu.stuck < 0.1);
 }
@@ -475,7 +482,7 @@ static int make_pages(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Tests pages of all sizes. Even the smallest useful page shows the bars. */
+/* Tests pages of all sizes of a terminal. Even the smallest useful size must show the bars. */
 static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };

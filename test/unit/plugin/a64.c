@@ -16,7 +16,8 @@
 static const struct {
 	uint32_t word;
 	uint8_t end, reported, faults;
-	int64_t to; /* target address relative to the instruction, if the code contains the target */
+	/* target address minus the instruction's address; 4 if the instruction contains no target */
+	int64_t to;
 } codes[] = {
 	{ 0x14000000, END_JUMP, 1, 0, 0 },		  /* b . */
 	{ 0x17ffffff, END_JUMP, 1, 0, -4 },		  /* b .-4 */

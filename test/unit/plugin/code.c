@@ -65,7 +65,8 @@ static void run(unsigned cpu, struct block *block)
 }
 
 /*
- * Returns what has been recorded since begin() or the last call: space, address and first byte of each block.
+ * Returns the blocks that were recorded since begin() or since the last call of recorded():
+ * "space:address:first byte" of each.
  */
 static const char *recorded(void)
 {
@@ -112,7 +113,8 @@ static void code_is_recorded_once_for_each_space(void **state)
 }
 
 /*
- * A page belongs to another program for a while, then again to the first program, with the same translations.
+ * A page belongs to another program for a while, then to the first program again. QEMU then uses the first
+ * program's translations again.
  */
 static void replaced_code_is_recorded_again(void **state)
 {
@@ -170,8 +172,8 @@ static void replaced_code_renews_the_time_of_its_cpu(void **state)
 }
 
 /*
- * An address space that has not run for a long time is recorded again, with the exact time. A space that runs
- * is not recorded again.
+ * If an address space has not run for a long time, its code is recorded again when it runs, with the exact
+ * time. The code of a space that runs all the time is not recorded again.
  */
 static void spaces_that_run_are_not_recorded_again(void **state)
 {
@@ -218,7 +220,7 @@ static void code_is_recorded_once_without_spaces(void **state)
 
 static struct block *of_threads[8];
 
-/* A virtual CPU that switches between three spaces. */
+/* Acts as a virtual CPU that switches between three address spaces. */
 static void *hammer(void *which)
 {
 	unsigned cpu = *(unsigned *)which;

@@ -116,7 +116,7 @@ static struct block block_at(uint64_t address)
 	}
 }
 
-/* Executed steps, in order. `to` is the target of a branch or interrupt. */
+/* What was executed, in order. `to` is the target of a branch or interrupt. */
 struct happened {
 	enum { RAN, INTERRUPTED, STOPPED } kind;
 	uint64_t from, last, to;
@@ -158,8 +158,8 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 }
 
 /*
- * Runs a block that QEMU has translated as two blocks. No packet shows the end of the first block, and a
- * synchronization point is due there.
+ * Runs a block that QEMU has translated as two blocks. The first one ends without a branch, so no packet
+ * shows its end. A synchronization point is due at this end.
  */
 static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 {
@@ -174,7 +174,10 @@ static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 	return run_block(next, stack, depth);
 }
 
-/* Runs some instructions of a block, then an interrupt; or tracing is disabled and enabled again. */
+/*
+ * Runs some instructions of a block. After them, an interrupt occurs or, if `stop`, tracing is disabled and
+ * enabled again.
+ */
 static uint64_t run_part(uint64_t at, int stop)
 {
 	struct block block = block_at(at);
@@ -295,7 +298,7 @@ static size_t check_step(const struct hwt_step *step, size_t n)
 	}
 }
 
-/* Checks that OpenCSD decodes what happened. */
+/* Checks that OpenCSD decodes exactly the steps in `happened`. */
 static void check_trace(void)
 {
 	struct hwt_stream stream = { .context.backend = KTRX_HWT_BACKEND_QEMU };
@@ -381,7 +384,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 	check_trace();
 }
 
-/* Each sequence of up to 14 atoms is written in few packets: about one packet for three atoms. */
+/* Tests every sequence of up to 14 atoms. On average, three atoms must take about one packet. */
 static void three_atoms_take_about_one_packet(void **state)
 {
 	(void)state;

@@ -14,7 +14,7 @@
 
 #include "unit/support/plugin_support.h"
 
-/* Instructions in bytes. Each is preceded by its size. */
+/* Instructions as machine_block() takes them: a byte with the size, then the instruction's bytes. */
 #define NOP	 "\x01\x90"
 #define PUSH(n)	 "\x02\x6a" n
 #define JNE(to)	 "\x02\x75" to
@@ -117,8 +117,8 @@ static void pause_is_reported_as_overflow(void **state)
 static void blocks_that_look_alike_are_distinguished(void **state)
 {
 	/*
-	 * A block that branches to itself, a branch to the next instruction, a block without a branch, a
-	 * repeated instruction.
+	 * Blocks: one that branches to itself, one whose branch leads to the next instruction, one without a
+	 * branch, and others with a repeated instruction.
 	 */
 	struct block *self = machine_block(0x1000, NOP JNE("\xfd")),
 		     *nowhere = machine_block(0x1003, JNE("\x00"));
@@ -219,8 +219,8 @@ static void interrupts_have_their_address_and_target(void **state)
 
 	(void)state;
 	/*
-	 * After a jump, the interrupt's address is the jump's target. After a conditional or indirect branch,
-	 * that branch is reported as not executed.
+	 * If an interrupt follows a jump, its address is the jump's target. If it follows a conditional or
+	 * indirect branch, its address is that branch, as if the branch had not been executed.
 	 */
 	RUN(jump, handler, next, handler, out, handler, jump, next, out, jump);
 	assert_string_equal(
@@ -230,8 +230,8 @@ static void interrupts_have_their_address_and_target(void **state)
 }
 
 /*
- * All handlers begin with the same code. A handler that is first entered directly after an indirect branch is
- * recognized because another handler was seen before.
+ * All handlers begin with the same code. So a handler is recognized at its first entry, even directly after
+ * an indirect branch, because another handler was seen before.
  */
 static void interrupt_vectors_are_recognized(void **state)
 {
@@ -279,7 +279,10 @@ static void block_resumed_in_the_middle_is_traced(void **state)
 	struct block *one = machine_block(0x1011, LOAD), *rest = machine_block(0x1014, NOP JMP_RAX);
 
 	(void)state;
-	/* QEMU has translated this block; execution begins it and leaves it at its second instruction */
+	/*
+	 * QEMU has translated block `whole`, but after its first instruction, execution continues in block
+	 * `one`
+	 */
 	(void)whole;
 	RUN(a, one, rest, a);
 	assert_string_equal(machine_decoded(), "on:1000 1000 1010 1011 1014 1015");
@@ -399,7 +402,7 @@ static void full_output_is_an_overflow(void **state)
 	position = output_position(&trace->output);
 	assert_true(position <= 2000 && position > 1000);
 	assert_true(trace->output.lost > 0);
-	/* The guest has read some bytes, so there is room and tracing continues. */
+	/* As if the guest had read some bytes: there is room again, and tracing continues. */
 	flow_end(trace, 0);
 	trace->output.limit = 4000;
 	flow_begin(trace, 0);

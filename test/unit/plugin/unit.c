@@ -62,7 +62,10 @@ static int open_memory(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
-	/* The rest of the file is at other physical addresses, and must not be accessible. */
+	/*
+	 * The file is larger than this memory. The rest of the file is at other physical addresses, and the
+	 * unit must not access it.
+	 */
 	if (fd < 0 || ftruncate(fd, 2 * MEMORY_SIZE) != 0)
 		return -1;
 	close(fd);
@@ -120,7 +123,7 @@ static void output_continues_after_disable(void **state)
 	assert_true(page()->position > position);
 	assert_int_equal(page()->wraps, (page()->position - 1) / 8192);
 	assert_int_equal(flow_enabled(), 0);
-	/* Memory outside the pieces is unchanged. */
+	/* The pages before and after the pieces of the buffer are unchanged. */
 	for (unsigned i = 0; i < 4096; i++) {
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x1000, 4096))[i], 0);
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x9000, 4096))[i], 0);
@@ -268,7 +271,7 @@ static void invalid_output_is_refused(void **state)
 	unit_ring(2, PAGE + offsetof(struct ktrx_hwt_unit, doorbell), 0);
 }
 
-/* Random pages, tables and doorbells, mostly valid enough to be accepted. */
+/* Writes random pages, tables and doorbells. Most of them are valid enough that the unit accepts them. */
 static void random_pages_do_not_crash_the_unit(void **state)
 {
 	struct block *block[3] = { machine_block(0x1000, "\x01\x90\x02\xff\xe0"),
