@@ -15,8 +15,8 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define TEXT_MOST 160u	 /* most bytes of a string in an event */
-#define WAIT_MOST 65536u /* events that may wait for the unit's next timestamp */
+#define TEXT_MOST 160u	 /* largest size of a string in an event, in bytes */
+#define WAIT_MOST 65536u /* largest number of events that wait for the unit's next timestamp */
 
 enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 
@@ -24,13 +24,13 @@ enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 struct waiting {
 	enum type type;
 	uint64_t stamp, stack;
-	uint64_t run; /* instructions since the last timestamp */
+	uint64_t run; /* number of instructions since the last timestamp */
 	uint32_t thread, depth;
 	uint8_t how;
-	/* other events of the same CPU may have come before or after this event */
+	/* nonzero: it is unknown whether other events of the same CPU came before or after this event */
 	uint8_t about;
 	const struct flow_function *function; /* CALL, RETURN */
-	/* only for BRANCH and LOST; its `text` and `sample` must not be used */
+	/* the step, for BRANCH and LOST only; step.text and step.sample must not be used */
 	struct hwt_step step;
 	char text[TEXT_MOST + 1]; /* LOST */
 };
@@ -42,24 +42,24 @@ struct waiting {
  */
 struct ring {
 	struct flow_reader *reader;
-	struct flow_calls *calls; /* state of the calls; NULL: branches are wanted */
+	struct flow_calls *calls; /* state of the calls; NULL: the events are branches, not calls */
 	const struct hwt_stream *stream;
 	size_t number;
 	struct flow_piece piece; /* the growing piece, whose end is not known yet */
 	struct flow_piece held;
-	int has_stamp; /* a timestamp has come, so the growing piece has a beginning */
+	int has_stamp; /* the unit has written a timestamp, so the growing piece has a beginning */
 	/*
 	 * stamp of the last event whose recording function was found in the steps; later steps are not
 	 * earlier than this stamp
 	 */
 	uint64_t matched;
-	/* if the event that a call recorded was not found: latest stamp that the event may have */
+	/* if a call recorded an event, but that event was not found: the latest stamp that it may have */
 	uint64_t doubt_to;
 	struct waiting *queue;
 	size_t first, count;
 	uint32_t room;
 	size_t placed;	 /* number of queued events whose times are known */
-	size_t held_end; /* events from `placed` up to here belong to the held piece */
+	size_t held_end; /* the held piece has the queued events from index `placed` to `held_end` - 1 */
 };
 
 struct beside {
@@ -79,8 +79,8 @@ struct beside {
 		.name = (name_), .unit = "", .type = KTRX_TYPE_##type_ \
 	}
 /*
- * "order" is " ~" if it is unknown whether other events of the same CPU came before or after, otherwise
- * empty.
+ * The field "order" is " ~" if it is unknown whether other events of the same CPU came before or after,
+ * otherwise empty.
  */
 static const struct ktread_field call_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
 						   FIELD("how", STRING),      FIELD("order", STRING),
@@ -214,7 +214,7 @@ static uint32_t cpu_of(const struct ring *ring)
 	return ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
 }
 
-/* Returns the CPU on which the stream's code ran at that time. */
+/* Returns the CPU on which the stream's code ran at `stamp`, or KTRX_NO_CPU if unknown. */
 static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uint64_t stamp)
 {
 	const uint32_t cpu = cpu_of(ring), thread = thread_of(ring->stream->tid);
@@ -225,8 +225,8 @@ static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uin
 }
 
 /*
- * Checks whether a waiting event is the call of a function that records an event of the kernel's trace. Sets
- * *stamp to the stamp of that event.
+ * Checks whether a waiting event is the call of a function that records an event of the kernel's trace. If
+ * the recorded event is found, sets *stamp to its stamp.
  */
 static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread *spread,
 			       const struct flow_piece *piece, size_t at, uint64_t *stamp)
@@ -255,8 +255,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 }
 
 /*
- * Returns the end of the held piece. If the growing piece begins with a function that records an event, the
- * held piece ends before that event.
+ * Returns the stamp at which the held piece ends. If a call in the growing piece recorded an event that is
+ * found, the held piece ends before that event.
  */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {
@@ -294,7 +294,7 @@ static void place_held(const struct beside *beside, struct ring *ring)
 			spread.from = spread.to - 1;
 		spread.run_to = ring->queue[ring->first + at].run;
 		place_until(ring, &spread, at, doubtful);
-		/* The call of the recording function is just before the event. */
+		/* The function is called just before the event that it records. */
 		ring->queue[ring->first + at].stamp = spread.to - 1;
 		ring->placed = at + 1;
 		ring->doubt_to = 0;
@@ -306,7 +306,10 @@ static void place_held(const struct beside *beside, struct ring *ring)
 	place_until(ring, &spread, ring->held_end, doubtful);
 }
 
-/* Ends the growing piece at a time, and begins the next one. */
+/*
+ * Ends the growing piece at the stamp `to`. Places the held piece, holds the ended piece instead, and begins
+ * a new growing piece.
+ */
 static void end_piece(const struct beside *beside, struct ring *ring, uint64_t to)
 {
 	ring->piece.to = to;
@@ -317,8 +320,8 @@ static void end_piece(const struct beside *beside, struct ring *ring, uint64_t t
 }
 
 /*
- * Ends the growing piece, and places it without waiting for the next one: something is missing, or too much
- * is waiting.
+ * Ends the growing piece, and places it without waiting for the next one. Called if steps are missing or too
+ * many events wait.
  */
 static void end_all(const struct beside *beside, struct ring *ring)
 {
@@ -398,7 +401,7 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 
 /*
  * Sets the event's CPU and thread. If the unit does not report one of them, takes it from the kernel's trace,
- * if it is known there.
+ * if that trace has it.
  */
 static void set_source(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		       struct ktread_beside_event *event)

@@ -14,7 +14,9 @@
 /* The way in which execution reaches the next address. */
 enum way {
 	WAY_STRAIGHT,
-	/* without a branch if the address is that of the next instruction, otherwise by an unknown branch */
+	/*
+	 * unknown: without a branch if the address is that of the next instruction, otherwise by any branch
+	 */
 	WAY_UNKNOWN,
 	WAY_CALL,
 	WAY_RETURN,
@@ -45,8 +47,8 @@ struct flow_calls {
 	enum way way;
 	uint64_t after; /* address after the last instruction; after an interrupt, the interrupted address */
 	/*
-	 * For WAY_RESUME: the way in which execution would have continued without the untraced code, and the
-	 * address, if has_next is set.
+	 * Used only for WAY_RESUME: how execution would have continued without the untraced code. `before` is
+	 * the way to the next address, and `next` is that address, valid if has_next is set.
 	 */
 	enum way before;
 	uint8_t has_next;
@@ -115,7 +117,9 @@ static int push_at(struct flow_calls *calls, uint64_t address, enum flow_how how
 	return status < 0 ? status : push(calls, &spot, how, back);
 }
 
-/* Pops frames until `depth` are left. Unless `certain`, it is unknown when they ended. */
+/*
+ * Pops frames until `depth` frames are left. If `certain` is 0, it is unknown when the popped frames ended.
+ */
 static int pop_to(struct flow_calls *calls, uint32_t depth, int certain)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -312,8 +316,8 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
 	/*
-	 * The top frame is of a tail call to untraced code. That function has returned unseen, so its frame
-	 * ends.
+	 * The top frame is of a tail call to untraced code. The function that was called has returned unseen,
+	 * so its frame ends.
 	 */
 	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->after == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
@@ -337,7 +341,9 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	case WAY_INTERRUPT:
 		return push_at(calls, address, FLOW_INTERRUPT, calls->after);
 	case WAY_LEAVE:
-		/* A return to the next instruction only serializes the CPU: no function is left. */
+		/*
+		 * An exception return to the next instruction only serializes the CPU: no function is left.
+		 */
 		if (address == calls->after)
 			break;
 		return returned(calls, address);
@@ -465,8 +471,8 @@ static int is_known_leave(const struct flow_calls *calls, uint64_t address)
 }
 
 /*
- * Handles an exception return: pops all frames from the last entry into the kernel on. Sets *back to the
- * address to which the kernel returns; 0: unknown.
+ * Handles an exception return: pops the frame of the last entry into the kernel, and all frames above it.
+ * Sets *back to the address to which the kernel returns; 0: unknown.
  */
 static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 {

@@ -20,24 +20,24 @@
 #include "flow/flow.h"
 #include "hwt/hwt.h"
 
-#define FLOW_DEPTH_MOST 512u /* frames of a stack; deeper calls are only counted */
-/* stacks of a stream; if there are more, the least recently used one is forgotten */
+#define FLOW_DEPTH_MOST 512u /* largest number of frames in a stack; deeper calls are only counted */
+/* largest number of stacks of a stream; if there are more, the least recently used one is forgotten */
 #define FLOW_STACKS_MOST 256u
 
 enum flow_how {
-	FLOW_SEEN, /* was running when the trace, or the stack, began */
+	FLOW_SEEN, /* the function was already running when the trace or the stack began */
 	FLOW_CALL,
-	FLOW_TAIL, /* replaced the function that jumped here */
+	FLOW_TAIL, /* by a tail call: the function replaced the one that jumped to it */
 	FLOW_INTERRUPT,
-	FLOW_KERNEL, /* entered by a system call */
+	FLOW_KERNEL, /* by a system call: the function is the kernel's entry */
 };
 
 struct flow_frame {
 	const struct flow_function *function;
-	uint64_t begin, end; /* addresses of its code in memory: [begin, end) */
+	uint64_t begin, end; /* addresses of the function's code in memory: [begin, end) */
 	uint64_t back;	     /* return address; 0: unknown */
 	uint64_t since;	     /* stamp when the function was entered; valid only if `timed` is set */
-	uint64_t inside;     /* ticks in functions that this function called */
+	uint64_t inside;     /* ticks spent in functions that this function called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
 	uint8_t timed;	     /* the frame's beginning was seen, and nothing has been missing since */
@@ -50,7 +50,10 @@ struct flow_frame {
 struct flow_moment {
 	const struct hwt_step *step;
 	const struct flow_frame *stack; /* frames of the thread, oldest first */
-	/* number of frames: before a function is entered, after one is left */
+	/*
+	 * number of frames in `stack`: for enter(), without the new frame; for leave(), without the frame
+	 * that ended
+	 */
 	uint32_t depth;
 	uint8_t continued; /* the run began in another function and continues into this one */
 	uint32_t pid, tid;
@@ -71,31 +74,32 @@ struct flow_sink {
 	 * run.
 	 */
 	int (*cut)(void *to, const struct flow_moment *at);
-	/* Called when another thread runs. */
+	/* Called when another thread begins to run. */
 	int (*turn)(void *to, const struct flow_moment *at);
 };
 
 /* Counts of doubtful places. */
 struct flow_doubts {
-	uint64_t resyncs; /* stacks begun anew because nothing matched */
-	uint64_t deeper;  /* calls deeper than FLOW_DEPTH_MOST */
-	uint64_t stacks;  /* stacks forgotten because there were more than FLOW_STACKS_MOST */
+	uint64_t resyncs; /* number of times that a stack was begun anew because no frame matched */
+	uint64_t deeper;  /* number of calls deeper than FLOW_DEPTH_MOST */
+	/* number of stacks that were forgotten because there were more than FLOW_STACKS_MOST */
+	uint64_t stacks;
 };
 
 struct flow_calls;
 
 /*
- * Makes the state of a stream. `alone`: threads of this stream run nowhere else. So while a thread does not
- * run in this stream, it does not run at all. Returns 0 or KTREAD_E_MEMORY.
+ * Creates the state for one stream. `alone`: the threads of this stream run in no other stream. So while a
+ * thread does not run in this stream, it does not run at all. Returns 0 or KTREAD_E_MEMORY.
  */
 int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, const struct flow_sink *sink,
 		   void *to, int alone);
 void flow_calls_free(struct flow_calls *calls);
-/* Takes the next step. Returns 0, an error of the sink, or KTREAD_E_MEMORY. */
+/* Processes the next step. Returns 0, an error of the sink, or KTREAD_E_MEMORY. */
 int flow_calls_step(struct flow_calls *calls, const struct hwt_step *step);
 const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls);
 
-/* Sets the ticks since a frame was entered. Returns false if they are unknown. */
+/* Sets *ticks to the ticks from the entry into the frame to the step. Returns false if they are unknown. */
 static inline int flow_took(const struct flow_frame *frame, const struct hwt_step *step, uint64_t *ticks)
 {
 	*ticks = step->stamp - frame->since;
@@ -111,7 +115,7 @@ struct flow_stack {
 	uint64_t used;
 	struct flow_frame *frame;
 	uint32_t depth, room;
-	uint32_t beyond; /* calls above the topmost frame that have no frame */
+	uint32_t beyond; /* number of calls above the topmost frame, which have no frames */
 };
 
 struct flow_stacks {
@@ -125,8 +129,8 @@ struct flow_stacks {
 int flow_stacks_init(struct flow_stacks *stacks);
 void flow_stacks_free(struct flow_stacks *stacks);
 /*
- * Makes the stack of a thread the current one, or adds an empty stack. Returns 1 if it had to forget another
- * stack to make room, otherwise 0.
+ * Makes the stack of the thread `key` the current one; adds an empty stack if the thread has none. Returns 1
+ * if another stack was forgotten to make room, otherwise 0.
  */
 int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key);
 /* Empties all stacks. */
@@ -154,7 +158,7 @@ static inline int flow_frame_has(const struct flow_frame *frame, uint64_t addres
 	return address >= frame->begin && address < frame->end;
 }
 
-/* Returns the index of the topmost frame with that return address, or FLOW_NO_FRAME. */
+/* Returns the index of the topmost frame whose return address is `address`, or FLOW_NO_FRAME. */
 uint32_t flow_stack_returning_to(const struct flow_stack *stack, uint64_t address);
 /*
  * Returns the index of the topmost frame below `depth` whose function contains `address`, or FLOW_NO_FRAME.

@@ -26,7 +26,7 @@ enum column {
 
 static const struct {
 	const char *name;
-	int width;  /* width in a line of text; 0: not padded */
+	int width;  /* width of the column in text output; 0: not padded */
 	int number; /* nonzero: the value is a number in JSON, otherwise a string */
 } columns_known[COLUMNS] = {
 	[OFFSET] = { "offset", 10, 1 },

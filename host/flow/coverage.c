@@ -24,7 +24,7 @@
 #define RECENT	    64u /* number of paths whose image is cached */
 
 struct block {
-	uint64_t begin, end; /* [begin, end), in terms of the file's own addresses */
+	uint64_t begin, end; /* addresses [begin, end), in terms of the file's own addresses */
 	uint64_t count;
 	uint32_t image;
 };
@@ -43,7 +43,7 @@ struct flow_coverage {
 	struct block *block;
 	uint32_t blocks, room;
 	struct base_index index; /* blocks by place */
-	uint64_t unplaced;	 /* runs of code in no known file */
+	uint64_t unplaced;	 /* number of runs whose code is in no known file */
 };
 
 /* ---- Counting ---------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static int by_source(const void *a, const void *b)
 	return order == 0 && x->name ? strcmp(x->name, y->name) : order;
 }
 
-/* Returns the edges of an image, sorted by address. NULL: out of memory. */
+/* Returns the edges of an image, sorted by address. Returns NULL if out of memory. */
 static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
 {
 	struct edge *edge = malloc((2 * (size_t)coverage->blocks + 1) * sizeof(*edge));
@@ -181,8 +181,8 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 }
 
 /*
- * Sets the count of each line: the most runs that cover any of its addresses. Lines are sorted by address and
- * may overlap, so each is searched from its own beginning.
+ * Sets the count of each line to the number of runs that cover its most executed address. Lines are sorted by
+ * address and may overlap, so the search begins again at the start of each line.
  */
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
@@ -208,7 +208,7 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 	}
 }
 
-/* Sets the count of each function: the runs that cover its first instruction. */
+/* Sets the count of each function to the number of runs that cover its first instruction. */
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
@@ -234,7 +234,7 @@ static void write_source(struct base_output *out, const char *source)
 	base_output_done(out, at);
 }
 
-/* Combines all copies of the next function or line of a source file. Returns 0 if there is none. */
+/* Combines all copies of the next function or line of a source file. Returns 0 if the file has no more. */
 static int next_of(struct counts *counts, const char *source, struct counted *together)
 {
 	const struct counted *at = counts->counted + counts->next;

@@ -16,7 +16,8 @@ struct flow_executed {
 	uint8_t *seen; /* by id */
 	uint32_t room;
 	/*
-	 * The function that ran last. Only runs have come since, so it is still mapped at the same address.
+	 * The function that ran last, if `has_last` is set. It is still mapped at the same address, because
+	 * only runs of instructions have followed.
 	 */
 	int has_last;
 	uint32_t last_pid;

@@ -18,8 +18,8 @@ struct flow_reader {
 	struct hwt_decoder *decoder;
 	const struct hwt_stream *stream;
 	/*
-	 * Two ranges of offsets: the range whose losses were counted before, and the range read since the
-	 * last seek.
+	 * Two ranges of offsets. Losses from `done_from` to `done_to` were counted before. Bytes from `from`
+	 * to `to` were read since the last seek.
 	 */
 	uint64_t done_from, done_to, from, to;
 };
@@ -250,7 +250,7 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 
 /* ---- All of them ------------------------------------------------------------------------------- */
 
-/* Sets the message of an error of a view, which can only be lack of memory. */
+/* Returns the status of a view. If it is an error, sets the message: it can only be lack of memory. */
 static int view_status(int status)
 {
 	return status < 0 ? fail(status, NULL) : status;

@@ -23,15 +23,15 @@
 
 /*
  * Functions of code, each with an id. Code at the same place in the same file is one function, no matter
- * where and how often it is mapped. All code of a file without symbols is one function without a name, and
- * all unknown code is one such function.
+ * where and how often it is mapped. All code of a file without symbols is one function without a name. All
+ * unknown code together is one function, too.
  */
 
 struct flow_function {
-	const char *image; /* file name without folders, unescaped; NULL: unknown */
+	const char *image; /* name of the file that has the code, without folders, unescaped; NULL: unknown */
 	const char *path;  /* path of the file that was read; NULL: none */
 	const char *name;  /* unescaped; NULL: none */
-	uint64_t offset;   /* address of its first byte, in terms of the file's own addresses */
+	uint64_t offset;   /* address of the function's first byte, in terms of the file's own addresses */
 	uint32_t id;	   /* counted from 0, in the order in which functions are first found */
 	/* for the rarely executed part of a function ("f.cold"), the function's id; otherwise its own id */
 	uint32_t parent_id;
@@ -40,8 +40,9 @@ struct flow_function {
 /* The function at an address, and its extent in memory. */
 struct flow_spot {
 	const struct flow_function *function;
-	uint64_t begin, end; /* [begin, end); if it has no name, only the address itself */
-	uint8_t at_start;    /* the address is that of the function's first instruction */
+	/* addresses [begin, end) of the function; only the one address if it has no name */
+	uint64_t begin, end;
+	uint8_t at_start; /* the address is that of the function's first instruction */
 };
 
 struct flow_functions;
@@ -65,12 +66,12 @@ static inline int flow_same_function(const struct flow_function *a, const struct
 }
 
 /*
- * The line table of an ELF file and, from its debug information, the entries of its functions. Read with
- * libdw.
+ * The line table of an ELF file and, from its debug information, the entries of its functions. Both are read
+ * with libdw.
  */
 
 struct flow_line {
-	uint64_t begin, end; /* address in terms of the file's own addresses */
+	uint64_t begin, end; /* addresses [begin, end), in terms of the file's own addresses */
 	const char *source;  /* unescaped */
 	unsigned line;
 };
@@ -91,7 +92,7 @@ struct flow_lines {
 	struct symbols_file *file; /* owns the strings */
 };
 
-/* Returns 0, or -1 if there are none; then `message` gives the reason. */
+/* Reads the lines and entries. Returns 0, or -1 if nothing was read; then `message` gives the reason. */
 int flow_lines_read(struct flow_lines *lines, const char *path, char *message, size_t size);
 void flow_lines_free(struct flow_lines *lines);
 
@@ -102,9 +103,10 @@ struct flow_range {
 	uint64_t begin, end; /* `end` is exclusive */
 };
 
-/* Selects streams and steps. All zero: everything. */
+/* Selects streams and steps. If all members are 0, everything is selected. */
 struct flow_select {
-	const uint8_t *cpus; /* bit map of CPUs; NULL: all; excludes streams of threads */
+	/* bit map of the selected CPUs, which excludes streams in thread mode; NULL: all streams */
+	const uint8_t *cpus;
 	uint32_t cpu_count;
 	uint8_t one_thread, one_process, one_backend;
 	uint8_t backend; /* KTRX_HWT_BACKEND_* */
@@ -112,7 +114,8 @@ struct flow_select {
 	uint32_t pid;
 	const struct flow_range *range; /* selects only code in these ranges, which are sorted by address */
 	size_t ranges;			/* 0: all code */
-	uint64_t from, to;		/* stamps, inclusive; `to` 0: no end */
+	/* selects stamps from `from` to `to`, both inclusive; `to` 0: no end */
+	uint64_t from, to;
 };
 
 /* Counts of what is missing or could not be decoded, in all streams. */
@@ -123,8 +126,8 @@ struct flow_loss {
 	uint64_t unread;    /* places with valid bytes that the decoder does not support */
 	uint64_t other;	    /* places where the code that ran is not the known code */
 	uint64_t overflows; /* number of times that a unit lost packets */
-	uint64_t missing;   /* missing bytes of streams */
-	uint64_t packets;   /* packets lost for lack of room, as counted by the units */
+	uint64_t missing;   /* number of bytes that are missing in streams */
+	uint64_t packets;   /* number of packets lost for lack of room, as counted by the units */
 };
 
 struct flow {
@@ -134,7 +137,7 @@ struct flow {
 	struct flow_select select;
 	struct flow_range *range; /* owned: the ranges selected by flow_select_function() */
 	struct flow_loss loss;
-	uint64_t wanted;	 /* selected steps that were read */
+	uint64_t wanted;	 /* number of selected steps that were read, not counting losses */
 	uint8_t names_processes; /* at least one step has named its process */
 	uint64_t frequency;	 /* ticks per second of the clock that stamps are taken from; 0: unknown */
 	uint64_t base;		 /* first stamp of all streams; 0: none */
@@ -154,7 +157,10 @@ int flow_find_function(struct flow *flow, const char *image, const char *functio
 /* Returns the range that contains an address, or NULL. */
 const struct flow_range *flow_range_find(const struct flow_range *range, size_t ranges, uint64_t address);
 
-/* Opens a recording. `root` is where paths of images begin, or NULL. After an error, *flow is NULL. */
+/*
+ * Opens a recording. `root`: folder in which the paths of images begin, or NULL. After an error, *flow is
+ * NULL.
+ */
 int flow_open(struct flow **flow, const char *path, const char *root);
 void flow_close(struct flow *flow);
 const char *flow_message(void);

@@ -17,7 +17,7 @@
 #define COLD  ".cold"
 #define KNOWN 4096u /* number of addresses whose function is cached */
 
-/* The function at an address, for a range of stamps. */
+/* A cached result: the function at an address, valid for stamps from `from` until before `until`. */
 struct known {
 	uint64_t address, from, until;
 	uint32_t pid;
@@ -97,7 +97,10 @@ static int add(struct flow_functions *functions, uint64_t hash, const struct hwt
 	return 0;
 }
 
-/* Sets *id to the id of a function, which is added if needed. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Sets *id to the id of the function at `place`, and adds the function if it is new. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 static int look_up(struct flow_functions *functions, const struct hwt_place *place, uint32_t *id)
 {
 	const uint64_t offset = place->symbol ? place->offset - place->into : 0;
@@ -116,7 +119,8 @@ static int look_up(struct flow_functions *functions, const struct hwt_place *pla
 }
 
 /*
- * Finds the function of a part that compilers place elsewhere because it rarely runs: "f.cold" or "f.cold.3".
+ * If the function `id` is a part such as "f.cold" or "f.cold.3", which compilers place elsewhere because it
+ * rarely runs, sets its parent_id to the id of f. Returns 0 or KTREAD_E_MEMORY.
  */
 static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint32_t id)
 {
@@ -153,7 +157,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	int status;
 
 	spot->function = NULL;
-	/* For unknown code, only the stamps are set. */
+	/* For unknown code, this sets only the stamps of `place`. */
 	hwt_images_place(functions->images, pid, stamp, address, 0, &place);
 	known->address = address;
 	known->pid = pid;
@@ -180,7 +184,8 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 		      struct flow_spot *spot)
 {
 	struct known *known = &functions->known[(address ^ address >> 12) % KNOWN];
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest */
+	/* stamp 0 asks for the latest code at the address */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1;
 	int status = 0;
 
 	if (!known->spot.function || known->address != address || known->pid != pid || at < known->from ||
@@ -221,8 +226,8 @@ static int add_line(struct flow_lines *lines, uint32_t *room, const struct flow_
 }
 
 /*
- * Reads the line table of a unit. An entry is valid up to the next one; the last entry of a sequence only
- * ends it.
+ * Reads the line table of a unit. A row is valid up to the next row; the last row of a sequence only marks
+ * the sequence's end.
  */
 static int read_unit(struct flow_lines *lines, uint32_t *room, Dwarf_Die *unit)
 {
@@ -277,7 +282,7 @@ static const char *linked_name(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
-/* Adds a function. Functions that are only declared, or always inlined, have no address. */
+/* Adds a function, if it has an address. Functions that are only declared, or always inlined, have none. */
 static int take_function(Dwarf_Die *function, void *to)
 {
 	struct entries *entries = to;

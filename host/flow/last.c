@@ -12,7 +12,7 @@
 
 #include "ktread/ktread.h"
 
-#define WINDOW 65536u /* bytes of the first window; a branch takes about one byte */
+#define WINDOW 65536u /* size of the first window in bytes; a branch takes about one byte */
 #define WIDER  4u
 
 struct kept {
@@ -28,10 +28,10 @@ struct ring {
 	uint64_t branches, most;
 };
 
-/* Where the steps to be shown end. */
+/* The end of the steps that are shown. */
 struct end {
 	int has_offset;
-	/* the first step that is not shown: the run at the address `address`, at this offset of the stream */
+	/* offset in the stream, and address, of the run that is the first step not shown */
 	uint64_t offset, address;
 	int has_stamp;
 	uint64_t stamp; /* steps after this stamp are not shown */
@@ -132,7 +132,7 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 
 /* ---- Finding where a function was entered ---- */
 
-/* The addresses at which the function's ranges begin. */
+/* The ranges of the function's code. An entry is the beginning of a range. */
 struct entries {
 	struct flow_range *range;
 	size_t count;
@@ -146,8 +146,8 @@ static bool is_entry(const struct entries *entries, uint64_t address)
 }
 
 /*
- * Finds the first entry in a window that ends at `limit`. The first is wanted because a panic may cause
- * others. Returns 1, 0 if there is none, or an error.
+ * Finds the first entry into the function in a window that ends at `limit`. The first entry is wanted because
+ * a panic may cause others. Returns 1; 0 if there is no entry; or an error.
  */
 static int find_entry(struct flow_reader *reader, uint64_t limit, const struct entries *entries,
 		      struct end *end)
@@ -169,11 +169,11 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, const struct e
 }
 
 /*
- * Searches backwards through the stream, window after window. Returns 1, 0 if there is no entry, or an error.
+ * Searches backwards through the stream, window after window. Returns 1; 0 if there is no entry; or an error.
  */
 static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
-	/* restored at the end, because the steps that are read here are not shown */
+	/* restored at the end: losses are not counted for steps that are read here but not shown */
 	const struct flow_loss loss = flow->loss;
 	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
 	struct flow_reader *reader;
@@ -192,7 +192,10 @@ static int search(struct flow *flow, size_t stream, const struct entries *entrie
 	return status;
 }
 
-/* Compares the last entry into the function in each stream, and chooses the stream in which it came first. */
+/*
+ * Searches each stream, from its end, for an entry into the function. Chooses the stream with the earliest of
+ * these entries.
+ */
 static int find_first(struct flow_last *last, struct flow *flow, const struct entries *entries,
 		      size_t *stream, struct end *found)
 {
@@ -232,7 +235,7 @@ static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, s
 
 /* ---- Reading the branches before it ---- */
 
-/* Reads a window. The ring is emptied first, because each window includes the previous one. */
+/* Reads a window into the ring. Empties the ring first, because each window includes the previous window. */
 static int fill(struct flow_reader *reader, struct ring *ring, const struct end *end)
 {
 	const struct hwt_step *step;

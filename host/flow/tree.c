@@ -13,7 +13,7 @@
 
 #define TIME_COLUMNS 15u
 #define SPAN_COLUMNS 13u
-#define INDENT_MOST  100u /* most levels of indentation */
+#define INDENT_MOST  100u /* largest number of levels of indentation */
 
 struct flow_tree {
 	struct flow_call_view view;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The views of a flow. */
+/* Views: each shows the steps of a recording (struct flow) in a form of its own. */
 #ifndef FLOW_VIEWS_H
 #define FLOW_VIEWS_H
 
@@ -14,8 +14,8 @@
 
 /*
  * Hardware trace as events that are merged into a kernel's trace (ktread/beside.h), with a ring for each
- * stream. The events are functions entered and optionally left, or all branches. Missing data is reported as
- * an event, too.
+ * stream. The events are entries into functions, with or without the returns, or instead all branches.
+ * Missing data is reported as an event, too.
  */
 
 enum flow_grain {
@@ -31,11 +31,12 @@ enum flow_grain {
 int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum flow_grain grain);
 
 /*
- * What a kernel's own trace reports of its CPUs: the stamps of events, and the thread that ran after each.
- * Read once, before other sources are added to the trace, and kept in memory: 16 bytes for each event.
+ * What a kernel's own trace reports of its CPUs: the stamps of events, and the thread that ran after each
+ * event. This is read once, before other sources are added to the trace, and kept in memory: 16 bytes for
+ * each event.
  */
 
-/* limit of events that are kept; later events are ignored */
+/* largest number of events that are kept; later events are ignored */
 #define FLOW_KERNEL_EVENTS_MOST (UINT64_C(1) << 25)
 
 struct flow_kernel_event {
@@ -63,9 +64,9 @@ uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint
 /* ---- Coverage ---- */
 
 /*
- * Counts how often each source line ran and each function was entered. Written as an .info file of lcov: for
- * every source file with code that ran, it lists all lines and functions that have code. The count of a line
- * is that of its most executed instruction.
+ * Counts how often each source line ran and each function was entered. The result is an .info file of lcov:
+ * for every source file with code that ran, it lists all lines and functions that have code. The count of a
+ * line is that of its most executed instruction.
  */
 
 struct flow_coverage;
@@ -73,7 +74,7 @@ struct flow_coverage;
 /* Returns 0 or KTREAD_E_MEMORY. */
 int flow_coverage_new(struct flow_coverage **coverage, struct flow *flow);
 void flow_coverage_free(struct flow_coverage *coverage);
-extern const struct flow_view flow_coverage; /* expects a struct flow_coverage */
+extern const struct flow_view flow_coverage; /* for flow_walk() with a struct flow_coverage as `to` */
 /*
  * Writes the result. Calls `warn` for each part of the code without line information. Returns 0 or
  * KTREAD_E_MEMORY.
@@ -88,7 +89,7 @@ struct flow_executed;
 /* Returns 0 or KTREAD_E_MEMORY. */
 int flow_executed_new(struct flow_executed **executed, struct flow *flow);
 void flow_executed_free(struct flow_executed *executed);
-extern const struct flow_view flow_executed; /* expects a struct flow_executed */
+extern const struct flow_view flow_executed; /* for flow_walk() with a struct flow_executed as `to` */
 /* Writes "image symbol" lines, or JSON objects. Returns 0 or KTREAD_E_MEMORY. */
 int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json);
 
@@ -113,23 +114,24 @@ struct flow_tree;
  */
 int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct base_output *out, int json);
 void flow_tree_free(struct flow_tree *tree);
-extern const struct flow_view flow_tree; /* expects a struct flow_tree */
+extern const struct flow_view flow_tree; /* for flow_walk() with a struct flow_tree as `to` */
 const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);
 
 /* ---- The last branches ---- */
 
 /*
- * Shows the last branches of each stream, or the last ones before a function was entered. Recordings are read
- * from their ends, only as far back as needed.
+ * Shows the last branches of each stream, or the last branches before a function was entered. Recordings are
+ * read from their ends, only as far back as needed.
  */
 
 #define FLOW_LAST_MOST 10000000u
 
 struct flow_last {
-	uint64_t count;	    /* branches of each stream, 1 to FLOW_LAST_MOST */
-	const char *before; /* name of the function, NULL: none */
+	uint64_t count; /* number of branches to show of each stream, from 1 to FLOW_LAST_MOST */
+	/* name of the function before whose entry the branches end; NULL: they end with the stream */
+	const char *before;
 	/* Result. */
-	int found; /* the function was entered */
+	int found; /* an entry into the function was found */
 };
 
 /*
@@ -145,7 +147,7 @@ int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_
  * stack, with the number of instructions that ran on it, or the nanoseconds that it took.
  */
 
-/* limit of stacks; code that runs on further stacks is counted for their callers */
+/* largest number of stacks; code that runs on further stacks is counted for their callers */
 #define FLOW_FOLDED_MOST (1u << 20)
 
 enum flow_weight { FLOW_BY_INSTRUCTIONS, FLOW_BY_TIME };
@@ -155,10 +157,10 @@ struct flow_folded;
 /* Returns 0 or KTREAD_E_MEMORY. */
 int flow_folded_new(struct flow_folded **folded, struct flow *flow, enum flow_weight weight);
 void flow_folded_free(struct flow_folded *folded);
-extern const struct flow_view flow_folded; /* expects a struct flow_folded */
+extern const struct flow_view flow_folded; /* for flow_walk() with a struct flow_folded as `to` */
 /* Writes the lines, sorted by stack. Returns 0 or KTREAD_E_MEMORY. */
 int flow_folded_write(struct flow_folded *folded, struct base_output *out);
-/* calls not recorded beyond FLOW_FOLDED_MOST */
+/* Returns the number of calls that were not recorded because there were FLOW_FOLDED_MOST stacks. */
 uint64_t flow_folded_left_out(const struct flow_folded *folded);
 const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 
@@ -178,16 +180,18 @@ const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 struct flow_spread {
 	const struct flow_kernel *kernel;
 	const struct ktread *trace; /* the trace that contains the types of the events in `kernel` */
-	uint32_t cpu;		    /* KTRX_NO_CPU: unknown, and all steps are `about` */
-	uint64_t from, to;	    /* stamps that bound the piece; `to` UINT64_MAX: unknown */
-	uint64_t run_from, run_to;  /* instruction counts that bound the piece */
+	/* CPU on which the steps ran; KTRX_NO_CPU: unknown, so all steps are `about` */
+	uint32_t cpu;
+	/* stamps of the beginning and the end of the steps; `to` UINT64_MAX: the end is unknown */
+	uint64_t from, to;
+	uint64_t run_from, run_to; /* numbers of the instructions at `from` and at `to` */
 };
 
 /* What the unit reported between two timestamps. */
 struct flow_piece {
-	uint64_t from, to; /* stamps; `to` UINT64_MAX: unknown */
-	uint64_t early;	   /* beginning of the piece before it, or the same as `from` */
-	uint64_t run;	   /* number of instructions that ran in it */
+	uint64_t from, to; /* stamps of its beginning and end; `to` UINT64_MAX: the end is unknown */
+	uint64_t early;	   /* stamp at which the previous piece began; `from` if there is no such piece */
+	uint64_t run;	   /* number of instructions in the piece */
 };
 
 enum flow_anchor {
@@ -210,11 +214,11 @@ enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char
  * time, so this stamp may be later than the call.
  */
 uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
-/* Returns the stamp of the instruction with number `run`. */
+/* Returns the estimated stamp of the instruction with number `run`. */
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 /*
- * Returns true if events of that CPU are in the piece. It is then unknown whether steps came before or after
- * these events.
+ * Returns true if it is unknown whether steps of the piece came before or after events of the same CPU: the
+ * piece has such events, or the CPU is unknown.
  */
 int flow_spread_is_about(const struct flow_spread *spread);
 
@@ -231,7 +235,7 @@ struct flow_durations;
 /* Returns 0 or KTREAD_E_MEMORY. */
 int flow_durations_new(struct flow_durations **durations, struct flow *flow);
 void flow_durations_free(struct flow_durations *durations);
-extern const struct flow_view flow_durations; /* expects a struct flow_durations */
+extern const struct flow_view flow_durations; /* for flow_walk() with a struct flow_durations as `to` */
 /* Writes a table sorted by total time, or JSON objects. Returns 0 or KTREAD_E_MEMORY. */
 int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json);
 const struct flow_doubts *flow_durations_doubts(const struct flow_durations *durations);
@@ -256,12 +260,14 @@ int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream);
 
 /* ---- Parts of lines that several views use ---- */
 
-#define FLOW_NAME_MOST	128u			  /* bytes of a name that are printed; longer names are cut */
+/* largest number of bytes of a name that are printed; longer names are cut */
+#define FLOW_NAME_MOST	128u
 #define FLOW_NAME_ROOM	(4u * FLOW_NAME_MOST + 1) /* room for an escaped name */
 #define FLOW_PLACE_ROOM (2u * FLOW_NAME_ROOM + 32)
 
 /*
- * Each writes a text that ends in NUL and returns its length. The comments give the room that `to` must have.
+ * Each of these functions writes a text that ends in NUL and returns its length. `to` must have the room that
+ * the comment states.
  */
 
 /* Writes an escaped file name such as "libc.so", or `otherwise` for NULL. Room: FLOW_NAME_ROOM. */
@@ -287,8 +293,8 @@ size_t flow_put_stream(char *to, const struct hwt_stream *stream);
 #define FLOW_PAYLOAD_ROOM 1024u
 
 /*
- * Writes a text that ends in NUL, and returns its length. Strings are escaped. A target address is written
- * with its name in `flow`.
+ * Writes a text that ends in NUL, and returns its length. Strings are escaped. A target address is followed
+ * by its name, which is looked up in `flow`.
  */
 size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step *step);
 
@@ -317,7 +323,7 @@ struct flow_columns {
 int flow_columns_parse(struct flow_columns *columns, const char *list);
 /* Writes the line with the names of the columns; nothing for JSON. */
 void flow_columns_head(struct flow_columns *columns);
-/* A view, which expects a struct flow_columns. */
+/* For flow_walk() with a struct flow_columns as `to`. */
 extern const struct flow_view flow_columns;
 
 #endif

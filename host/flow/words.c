@@ -159,7 +159,7 @@ static int has(const struct hwt_sample *sample, enum hwt_sample_part part)
 	return sample->has >> part & 1;
 }
 
-/* Appends " name=these,words" with the description of a packet of a sample. */
+/* Appends " name=word,word", with the words that describe a packet of a sample. */
 static void add_words(struct text *text, const char *name, const struct spe_packet *packet)
 {
 	char words[256];
@@ -212,7 +212,10 @@ static void add_sample(struct text *text, const struct hwt_sample *sample)
 		add(text, " translation=%u", sample->latency_translation);
 }
 
-/* Appends "to 0x1000 (main)". Leaves out the name if the address is unknown, for example 0. */
+/*
+ * Appends the target of the step, such as "to 0x1000 (main)". Leaves out the name if the address is in no
+ * known code, for example 0.
+ */
 static void add_target(struct text *text, const struct flow *flow, const struct hwt_step *step)
 {
 	char name[FLOW_PLACE_ROOM];

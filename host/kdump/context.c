@@ -10,8 +10,8 @@
 
 #define NANO 1000000000u
 /*
- * most times that a session's table is built again because its text has grown; in a hostile trace the text
- * may grow by single bytes
+ * largest number of times that a session's table is built again because its text has grown; in a hostile
+ * trace the text may grow by single bytes
  */
 #define GROWTHS_MOST 64u
 
@@ -37,8 +37,8 @@ static const char *choose_table(const struct ktread_proc *trace, const char *giv
 }
 
 /*
- * Makes the table of the session's calls. A table that does not come from the trace is kept while sessions
- * share it.
+ * Makes the table of the session's calls. A later session uses the same table if its text is the same and
+ * does not come from the trace.
  */
 static int take_table(struct kdump_context *context)
 {
@@ -132,7 +132,7 @@ void kdump_context_take_abi(struct kdump_context *context, const struct ktread_p
 	} else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx) {
 		*abi = (struct kdump_abi){ id, record->ctor.flags };
 	}
-	/* Layouts of structs depend on the ABI, too. */
+	/* The layouts of structs depend on the ABI, too, so the table is chosen for the thread. */
 	if (context->mixed)
 		context->words.table =
 			kdump_context_foreign(context, record->pid, record->tid) == KDUMP_LINUX32
@@ -147,7 +147,8 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	if (context->dragonfly || context->options->table)
 		return KDUMP_NATIVE;
 	/*
-	 * the flags are an ELF machine, unless the kernel has its own table: then their meaning is unknown
+	 * In KTRX the flags are an ELF machine. If the trace has its own table, the meaning of the flags is
+	 * unknown.
 	 */
 	if (context->ktrx)
 		return flags == 0 || context->own_table ? KDUMP_NATIVE

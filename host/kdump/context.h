@@ -32,7 +32,7 @@ struct kdump_words {
 	bool raw;     /* -n: no names */
 };
 
-#define KDUMP_WORDS_MOST 1200 /* most bytes of a printed value */
+#define KDUMP_WORDS_MOST 1200 /* largest size of a printed value in bytes */
 
 /* Writes a value. `type` NULL: its type is unknown. */
 char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
@@ -43,8 +43,8 @@ char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
 /* Writes an octal number with a leading zero. */
 char *kdump_put_octal(char *at, uint32_t value);
 /*
- * Writes the names of the bits that are set, A|B, and bits without a name in hexadecimal; "0" if no bit is
- * set. Without brackets and quotation marks.
+ * Writes the names of the bits that are set, such as "A|B", and bits without a name in hexadecimal; "0" if no
+ * bit is set. Writes no brackets and no quotation marks.
  */
 char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 /* Writes "SIGINT", or "SIG 99" if the number has no name. */
@@ -63,28 +63,32 @@ char *kdump_put_name(char *at, const char *name);
  */
 
 struct kdump_options {
-	bool decimal;	    /* -d */
-	bool raw;	    /* -n */
-	bool fixed;	    /* -j */
-	bool threads;	    /* -H */
-	bool cpus;	    /* -c */
-	bool abi;	    /* -A */
-	bool numbers;	    /* -S */
-	bool resolve;	    /* -r */
-	bool no_data;	    /* -s */
-	bool arguments;	    /* --names */
-	bool absolute;	    /* -T */
-	bool elapsed;	    /* -E */
-	bool relative;	    /* -R */
-	uint64_t data_most; /* -m; 0: all, KDUMP_DATA_USUAL: the default of the format's own kdump */
-	unsigned columns;   /* width of the screen, for data */
-	const char *table;  /* text of --table; NULL: the trace decides */
+	bool decimal;	/* -d */
+	bool raw;	/* -n */
+	bool fixed;	/* -j */
+	bool threads;	/* -H */
+	bool cpus;	/* -c */
+	bool abi;	/* -A */
+	bool numbers;	/* -S */
+	bool resolve;	/* -r */
+	bool no_data;	/* -s */
+	bool arguments; /* --names */
+	bool absolute;	/* -T */
+	bool elapsed;	/* -E */
+	bool relative;	/* -R */
+	/*
+	 * -m: largest number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: as the format's own kdump
+	 */
+	uint64_t data_most;
+	unsigned columns;  /* width of the screen in columns, to which data is folded */
+	const char *table; /* text of --table; NULL: the trace decides */
 };
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
- * The ABIs that records have stated: in FreeBSD's traces that of a process, in KTRX that of a thread's last
- * call. If two have the same place in the table, the later one is kept.
+ * The ABIs that records have stated: in FreeBSD's traces the ABI of a process, in KTRX the ABI of a thread's
+ * last call. If two processes or threads have the same place in the table, the later one replaces the earlier
+ * one.
  */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
@@ -93,7 +97,8 @@ struct kdump_abi {
 
 /*
  * The kernel whose system calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_NATIVE:
- * calls of the thread's own kernel. The value of KDUMP_NATIVE is the number of the other members.
+ * calls of the thread's own kernel. KDUMP_NATIVE is last, so its value is the number of the members before
+ * it.
  */
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_NATIVE };
 
@@ -142,7 +147,7 @@ struct kdump_context {
 	bool any;		  /* `first` and `previous` are set */
 };
 
-/* Prepares the output of a trace, which remains the caller's. Returns 0 or KTREAD_E_MEMORY. */
+/* Prepares the output of a trace. The caller still owns `trace`. Returns 0 or KTREAD_E_MEMORY. */
 int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
 		       struct ktread_proc *trace, struct base_output *out, enum kdump_style style);
 void kdump_context_close(struct kdump_context *context);
@@ -170,11 +175,11 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 	return result;
 }
 
-/* Returns the ABI of a thread as in records of calls; 0 if unknown. */
+/* Returns the ABI that records have stated for a thread; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 /* Returns the kernel whose calls a thread makes; KDUMP_NATIVE: its own kernel. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
-/* Returns the table of these calls, which the context owns. */
+/* Returns the table of the calls of the kernel `whose`. The context owns the table. */
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
 /* Returns the table of a thread's calls. Errors and signals are always taken from the kernel's own table. */
 struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid);
@@ -190,9 +195,12 @@ struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t 
 char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp);
 /* Writes a duration in seconds, "12.345678", with as many digits as the format has. */
 char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t ticks);
-/* Converts ticks to nanoseconds. Returns the ticks unchanged if their length is unknown. */
+/* Converts ticks to nanoseconds. Returns the ticks unchanged if the length of a tick is unknown. */
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
-/* Returns the nanoseconds since 1970; since the start of the counter if its wall time is unknown. */
+/*
+ * Returns the nanoseconds since 1970; if the wall time is unknown, the nanoseconds since the start of the
+ * counter.
+ */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
 
 /* Writes the name of a call, "open", and with -S "open[5]"; "[77]" if the table does not have it. */

@@ -171,8 +171,8 @@ static void write_row(struct base_output *out, const struct row *row, uint64_t a
 }
 
 /*
- * Moves the rows of calls that were made to the beginning of the table, and computes their sum. Returns their
- * number.
+ * Moves the rows that have calls or errors to the beginning of the table, and computes their sum. Returns the
+ * number of these rows.
  */
 static uint32_t gather(struct counts *counts, struct row *total)
 {

@@ -6,7 +6,7 @@
 
 #define DESCRIPTORS 16384u
 #define PROBES	    8u
-#define PATH_MOST   255u /* bytes of a path that are stored and shown */
+#define PATH_MOST   255u /* largest number of bytes of a path that are stored and shown */
 
 struct kdump_descriptors {
 	bool any;

@@ -7,7 +7,7 @@
 #include "kdump/context.h"
 
 #define PATH_MOST 4000u
-/* number of rights in a word; the bits above them are the index of the word */
+/* the 57 bits of a word that are rights; the bits above them are the index of the word */
 #define RIGHTS_BITS ((UINT64_C(1) << 57) - 1)
 
 /* ---- faults ---- */

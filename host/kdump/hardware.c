@@ -17,7 +17,7 @@ const char *kdump_hardware_word(uint16_t type)
 	return type >= KTRX_HWT_FIRST && type <= KTRX_HWT_LAST ? words[type - KTRX_HWT_FIRST] : NULL;
 }
 
-/* Copies the beginning of a payload. Returns 0, or -1 if the payload is shorter. */
+/* Copies the first `size` bytes of the payload. Returns 0, or -1 if the payload has fewer bytes. */
 static int take(const struct ktread_proc_record *record, void *to, size_t size)
 {
 	if (record->payload_size < size)

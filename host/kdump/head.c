@@ -5,7 +5,7 @@
 
 #include "base/put.h"
 
-#define NAME_WIDTH 8 /* shorter names are filled up with blanks */
+#define NAME_WIDTH 8 /* width of a name's column; shorter names are filled up with blanks */
 #define NAME_MOST  124u
 
 _Static_assert(sizeof(((struct kdump_process_text *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
@@ -41,8 +41,8 @@ static char *put_name(char *at, const struct ktread_proc_record *record)
 }
 
 /*
- * Writes DragonFly's form: after the process, a colon and the thread's number. The number is left out if it
- * is 0, unless columns are fixed or threads are wanted.
+ * Writes DragonFly's form: the number of the process, a colon, and the number of the thread. A thread's
+ * number that is 0 is left out, unless -j or -H is given.
  */
 static char *put_pid_tid(char *at, const struct kdump_context *context,
 			 const struct ktread_proc_record *record)
@@ -67,7 +67,7 @@ static char *put_process(char *at, const struct kdump_context *context,
 		return put_name(put_pid_tid(at, context, record), record);
 	at = put_right(at, (int32_t)record->pid, 6);
 	*at++ = ' ';
-	/* 0 for a negative number: old kernels record a pointer instead of a thread's number */
+	/* prints 0 for a negative number: old kernels record a pointer instead of a thread's number */
 	if (context->options->threads) {
 		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
 		*at++ = ' ';

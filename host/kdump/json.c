@@ -10,8 +10,8 @@
 #include "kdump/parts.h"
 
 #define USUAL_DATA 64u
-#define TEXT_MOST  2000u /* most bytes of a path */
-#define PIECE	   2000u /* bytes of data that are written at a time */
+#define TEXT_MOST  2000u /* largest size of a path in bytes */
+#define PIECE	   2000u /* number of bytes of data that are written at a time */
 
 static char *put_time(char *at, const struct kdump_context *context, uint64_t stamp)
 {
@@ -233,7 +233,7 @@ static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes
 	return at + 1;
 }
 
-/* Returns how many of the record's bytes -m allows. */
+/* Returns the number of bytes to print of the record's data, as limited by -m. */
 static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	uint64_t most =

@@ -9,12 +9,12 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define PATH_MOST 8000u /* most bytes of text for a path or a name */
-/* most bytes of data that are shown by DragonFly's kdump, and by this kdump for KTRX */
+#define PATH_MOST 8000u /* largest size of the text for a path or name, in bytes */
+/* largest number of bytes of data that DragonFly's kdump prints, and this kdump for KTRX */
 #define USUAL_DATA 64u
 
 struct lines {
-	bool loss_printed; /* lost records were reported after the last line */
+	bool loss_printed; /* the last thing printed was a report of lost records */
 	struct kdump_faults faults;
 };
 
@@ -93,7 +93,7 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 
 /* ---- data ---- */
 
-/* Returns how many of the record's bytes are shown, by -m and -s. */
+/* Returns the number of bytes to print of the record's data, as limited by -m and -s. */
 static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	uint64_t most = context->options->data_most;
@@ -310,7 +310,10 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	}
 }
 
-/* Writes a record whose output may be longer than a line. Returns false for other types. */
+/*
+ * Writes a record whose output may be longer than a line. Returns false if the record's type has no such
+ * output.
+ */
 static bool write_long(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	switch (record->type) {

@@ -7,8 +7,8 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	 /* bytes of text that may follow the last value */
-#define BESIDE_TEXT 160u /* bytes of text for the other fields of an entry, next to its value */
+#define END_MOST    8	 /* largest size, in bytes, of the text that follows the last value */
+#define BESIDE_TEXT 160u /* room, in bytes, for the text of an entry's other fields */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
 /*
@@ -22,7 +22,7 @@ struct list {
 	const struct kdump_context *context;
 	struct kdump_words words;
 	char *at, *limit;
-	char *last; /* beginning of the last value, including the comma before it */
+	char *last; /* where the last value begins, with the comma before it */
 	unsigned count;
 	bool cut;
 };
@@ -114,8 +114,8 @@ static char *put_status(char *at, const struct kdump_words *words, uint32_t stat
 }
 
 /*
- * Writes directory entries. Each entry has its size, which leads to the next one; an invalid size ends the
- * list.
+ * Writes directory entries. Each entry states its size; the next entry begins after that many bytes. An entry
+ * with an invalid size is the last one.
  */
 static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 {
@@ -182,7 +182,8 @@ static void put_message(struct list *list, const uint8_t *bytes, size_t size)
 }
 
 /*
- * Writes control messages. Each begins with its size in a word; the next one begins at a multiple of a word.
+ * Writes control messages. Each message begins with a word that states its size. The next message begins at
+ * the next multiple of a word.
  */
 static void put_control(struct list *list, const uint8_t *bytes, size_t size)
 {

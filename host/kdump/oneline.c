@@ -35,13 +35,17 @@ static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
 
-#define RESULT_COLUMN 40 /* column of the result "= 0" if the text of the call is shorter */
+/* column in which a result such as "= 0" begins if the text of the call is shorter */
+#define RESULT_COLUMN 40
 #define TEXT_MOST     4000u
 
 struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
-	/* Origin of this thread's next signal, from the STRUCT record before its PSIG record. */
+	/*
+	 * Origin of the next signal of the thread `origin_tid`, from the STRUCT record before the PSIG
+	 * record.
+	 */
 	char origin[KDUMP_STRUCTURE_MOST + 1];
 	size_t origin_size;
 	uint32_t origin_tid;
@@ -74,7 +78,10 @@ static char *pad(char *at, const char *from)
 	return at;
 }
 
-/* Prints the line of a call that has returned, or the rest of it. `record` NULL: the call never returns. */
+/*
+ * Prints the line of a call that has returned; only the rest of the line if its beginning was printed before.
+ * `record` NULL: the call never returns.
+ */
 static void print_finished(struct oneline *oneline, struct kdump_context *context,
 			   struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
@@ -222,7 +229,7 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 	return base_put_literal(at, " +++");
 }
 
-/* Prints a record that has a line of its own. Records without one appear only in other forms of output. */
+/* Prints a record that has a line of its own. Records of other types appear only in other forms of output. */
 static void print_other(struct oneline *oneline, struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
@@ -282,7 +289,9 @@ static int oneline_open(void **state, struct kdump_context *context)
 	return oneline && oneline->descriptors ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Prints calls that have not returned at the end of the trace, such as exit(). */
+/*
+ * Prints the calls at the end of the trace that have not returned because they never return, such as exit().
+ */
 static void oneline_close(void *state, struct kdump_context *context)
 {
 	struct oneline *oneline = state;

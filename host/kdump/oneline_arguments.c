@@ -12,8 +12,8 @@
 
 #define USUAL_DATA	32u /* bytes */
 #define TEXT_MOST	4000u
-#define DESCRIPTOR_MOST 1200 /* most bytes of a descriptor and what it refers to */
-#define TEXT_LEAST	100  /* least room, in bytes, with which another text is begun */
+#define DESCRIPTOR_MOST 1200 /* largest size, in bytes, of the text of a descriptor and what it refers to */
+#define TEXT_LEAST	100  /* smallest room, in bytes, that must be left to begin another text */
 
 /* ---- what is known of an argument ---- */
 
@@ -84,7 +84,7 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	/* The text without its first brace. */
+	/* `head` without its first brace. */
 	memcpy(at, head + 1, size - 1);
 	return at + size - 1;
 }
@@ -117,7 +117,8 @@ static char *put_messages(char *at, const struct kdump_pending *pending, unsigne
 }
 
 /*
- * Writes an argument's contents before and after the call: "[128] => [16]". Returns NULL if none are known.
+ * Writes an argument's contents before and after the call: "[128] => [16]". Returns NULL if no contents are
+ * known.
  */
 static char *put_known(char *at, const struct kdump_pending *pending, const struct calls_one *one,
 		       unsigned *taken)
@@ -261,7 +262,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 		return put_error(at, context, error);
 	if (type->base == CALLS_VOID)
 		return base_put_literal(at, "?");
-	/* A size that is the call's result may be negative. */
+	/* The result of a call may be negative even if its type is a size. */
 	at = kdump_put_value(at, &context->words, type->base == CALLS_SIZE ? &number : type,
 			     (uint64_t)record->sysret.result);
 	if (record->sysret.result == 0 && is_waiting_call(call))
@@ -358,7 +359,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-/* Removes the parts of a message in a list after the message is complete. */
+/* Removes the fillings that are parts of a message in a list. Called when the message is complete. */
 static void drop_parts(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)
@@ -368,7 +369,7 @@ static void drop_parts(struct kdump_pending *pending, unsigned argument)
 	pending->pieces = 0;
 }
 
-/* Adds the struct that completes one message in a list. */
+/* Adds a complete message to a list. Its parts were recorded before; `head` is the struct that comes last. */
 static void fill_message(struct kdump_pending *pending, const struct ktread_proc_record *record,
 			 unsigned argument, const char *head, size_t size)
 {
@@ -387,7 +388,9 @@ static void fill_message(struct kdump_pending *pending, const struct ktread_proc
 	pending->cut = record->flags & KTRX_PROC_CUT;
 }
 
-/* Removes the messages that the program passed: those that were sent or received replace them. */
+/*
+ * Removes the list of messages that the program passed: the messages that were sent or received replace it.
+ */
 static void drop_list(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)

@@ -12,11 +12,11 @@
 #include "ktread/proc.h"
 
 /*
- * Bytes made visible as vis(3) does: \n, \t, \0 and so on, \^C for other control characters, \M-c and \M^C
- * for those with the eighth bit, \\ for a backslash.
+ * Bytes made visible as vis(3) does: \n, \t, \0 and so on; \^C for any other control character; \M-c and \M^C
+ * for bytes with the eighth bit; \\ for a backslash.
  */
 
-#define KDUMP_VIS_GROWTH 4 /* most bytes that one byte becomes */
+#define KDUMP_VIS_GROWTH 4 /* largest number of bytes that are written for one byte */
 
 /*
  * Returns how many bytes at the beginning of a text need no change, even in a line and between quotation
@@ -43,7 +43,7 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
 /* Writes offsets, hexadecimal digits and text. */
 void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
-/* Returns whether there is a byte that does not occur in text. */
+/* Returns true if the data has a byte that does not occur in text. */
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 
 /* Conversion of a trace's bytes to numbers and to digits. */
@@ -81,12 +81,12 @@ char *kdump_put_head(char *at, struct kdump_context *context, const struct ktrea
  */
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* Returns a name of four letters such as "CALL"; NULL for an unknown type. */
+/* Returns the name of a record's type in four letters, such as "CALL"; NULL for an unknown type. */
 const char *kdump_record_word(uint16_t type, uint32_t ctor_flags);
 
-/* Structs that a program passed to its kernel or got from it, divided into fields as in the table. */
+/* Structs that a program passed to its kernel or got from it, divided into fields as the table describes. */
 
-#define KDUMP_STRUCTURE_MOST 8000 /* most bytes of text for a struct */
+#define KDUMP_STRUCTURE_MOST 8000 /* largest size of the text for a struct, in bytes */
 
 /*
  * Writes the fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the
@@ -102,7 +102,7 @@ void kdump_write_structure(const struct kdump_context *context, const struct ktr
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
-	size_t element; /* size of one value */
+	size_t element; /* size of one value in bytes */
 	bool cut;	/* the trace does not have all bytes */
 };
 
@@ -113,7 +113,7 @@ struct kdump_bytes {
  */
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
 		       const struct calls_type *type, const struct kdump_bytes *bytes);
-#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* most bytes of text for one value */
+#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* largest size of the text for one value, in bytes */
 
 /*
  * Stores what the descriptors of processes refer to. FD records state this. The table has a fixed size: when
@@ -123,7 +123,7 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 /* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
 struct kdump_descriptors *kdump_descriptors_create(void);
 void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
-/* Stores an FD record. */
+/* Stores what an FD record states about a descriptor. */
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
 /* Returns whether anything was recorded about any descriptor. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
@@ -133,8 +133,8 @@ char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors
 /* Page faults with their duration, and operations that were denied. */
 
 /*
- * Faults under way, one for each thread. If two threads have the same place in the table, the later one is
- * kept.
+ * Faults under way, one for each thread. If two threads have the same place in the table, the later fault
+ * replaces the earlier one.
  */
 #define KDUMP_FAULTS 256u
 struct kdump_faults {
@@ -145,7 +145,10 @@ struct kdump_faults {
 	} of[KDUMP_FAULTS];
 };
 
-/* Notes the beginning of a fault. Requires: called for every record of the trace, before its line. */
+/*
+ * Stores the beginning of a fault. Requires: called for every record of the trace, before the record's line
+ * is printed.
+ */
 void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record);
 
 /* Write the beginning of a fault, the end of a fault with its duration, and a denied operation. */
@@ -157,7 +160,7 @@ char *kdump_put_denied(char *at, const struct kdump_context *context,
 
 /* Records of hardware trace (ktrx/hwt.h) in a process trace: what they refer to, not which code was run. */
 
-/* Returns a name of four letters; NULL if the type is not one of hardware trace. */
+/* Returns the name of the type in four letters; NULL if the type is not one of hardware trace. */
 const char *kdump_hardware_word(uint16_t type);
 /* Writes the contents of a record, without a newline. */
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record);

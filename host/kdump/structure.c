@@ -10,12 +10,12 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u   /* most bytes that are shown of an unknown struct */
-#define JSON_MOST    2500u /* most bytes of text in a JSON string; escaping may write six for one byte */
+#define BYTES_SHOWN  32u   /* largest number of bytes of an unknown struct that are printed */
+#define JSON_MOST    2500u /* largest size of a text before escaping, which may write six bytes for one */
 #define VALUES_MOST  2000u
-#define TEXT_MOST    400u  /* most bytes of a string in a struct */
+#define TEXT_MOST    400u  /* largest size of a string in a struct, in bytes */
 #define LEAST_FIELDS 2u	   /* number of fields that every socket address has: length and family */
-#define INNER_MOST   2000u /* most bytes of text of a struct within another */
+#define INNER_MOST   2000u /* largest size of the text for a struct within another, in bytes */
 #define FIELD_MOST   (KDUMP_WORDS_MOST + CALLS_NAME)
 
 /* A struct that is being written. */
@@ -87,7 +87,7 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 	return base_put_six(at, (uint32_t)(fraction % 1000000));
 }
 
-/* Returns the user or group name of the number on this machine, for -r; NULL if there is none. */
+/* Returns the name that the user or group `number` has on this machine, for -r; NULL if there is none. */
 static const char *local_name(const struct calls_type *type, uint32_t number)
 {
 	const struct passwd *user = type->base == CALLS_UID ? getpwuid(number) : NULL;
@@ -249,8 +249,8 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 }
 
 /*
- * Returns how many bytes of a field the record has; 0 if it does not have the whole field and a part of it is
- * useless.
+ * Returns the number of bytes of a field that the record has. Returns 0 if a part of the field is missing and
+ * the rest is useless.
  */
 static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {
@@ -304,8 +304,8 @@ static const struct calls_field *find_field(const struct calls_layout *layout, e
 }
 
 /*
- * Returns whether the address is an abstract name, which is not a path (Linux). A zero byte precedes it, and
- * it may contain zero bytes.
+ * Returns whether the address is an abstract name (Linux), not a path. Such a name follows a zero byte, and
+ * may contain zero bytes.
  */
 static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {
@@ -355,7 +355,10 @@ static char *put_endpoint(char *at, const struct writer *writer, const struct ca
 	return put_field(at + 1, &plain, port, port->width, 0);
 }
 
-/* Returns the layout for the address's family; NULL if it has no family, or the family no layout. */
+/*
+ * Returns the layout for the family of the address; NULL if the address has no family, or its family has no
+ * layout.
+ */
 static const struct calls_layout *layout_of_family(const struct writer *writer,
 						   const struct calls_field *family)
 {
@@ -369,7 +372,7 @@ static const struct calls_layout *layout_of_family(const struct writer *writer,
 	return calls_table_layout(writer->words->table, text, writer->size);
 }
 
-/* Writes what follows the family: the fields of its layout, or bytes if it has none. */
+/* Writes what follows the family: the fields of the family's layout, or bytes if the family has no layout. */
 static char *put_rest(char *at, const struct writer *writer, const struct calls_layout *of_family,
 		      const struct calls_field *family)
 {

@@ -6,7 +6,7 @@
 #include "base/put.h"
 #include "kdump/views.h"
 
-#define NAME_MOST 8000 /* most bytes of text for a name */
+#define NAME_MOST 8000 /* largest size of the text for a name, in bytes */
 #define PIECE	  1024u
 #define TEXT_MOST 9000u
 
@@ -43,8 +43,8 @@ struct linker {
 };
 
 /*
- * Reads a record of the runtime linker: sig[4], event, then a handle, a base and a size as wide as pointers,
- * a count, and a name up to the end. Returns false if it is too short.
+ * Reads a record of the runtime linker: sig[4]; an event; a handle, a base and a size, each as wide as a
+ * pointer; a count; and a name up to the end. Returns false if the record is too short.
  */
 static bool read_linker(struct linker *linker, const uint8_t *bytes, size_t size, unsigned width)
 {
@@ -165,8 +165,8 @@ static char *put_linker(char *at, const struct linker *linker)
 }
 
 /*
- * Writes a record of malloc: pointer, size, result. Its initialization is (0, 0, 0) in DragonFly and (-1, …)
- * in FreeBSD, where (0, 0, 0) is a free(NULL).
+ * Writes a record of malloc: pointer, size, result. The record of malloc's initialization is (0, 0, 0) in
+ * DragonFly and (-1, …) in FreeBSD. In FreeBSD, (0, 0, 0) is the record of free(NULL).
  */
 static char *put_malloc(char *at, const struct kdump_context *context, const uint8_t *bytes, unsigned width)
 {

@@ -12,8 +12,10 @@
 /* Selects records by type (-t) and process (-p). */
 
 struct kdump_select {
-	uint64_t types; /* bit n: KTRX_PROC_* n; bit 63: unknown types */
-	bool one;	/* only the process `pid`; in FreeBSD's files also the thread with that number */
+	/* bit n selects the type KTRX_PROC_* with the value n; bit 63 selects unknown types */
+	uint64_t types;
+	/* selects only the process `pid`; in FreeBSD's files, also the thread with the number `pid` */
+	bool one;
 	uint32_t pid;
 };
 
@@ -25,11 +27,11 @@ struct kdump_select {
 /*
  * Sets the types by letters as ktrace(1) takes them: c calls, f faults, i data, l lives of processes, n
  * names, p denied, s signals, t structs, u user, w switches, y settings; + stands for the usual ones, which
- * are all types except f, l and w. Returns false if there is another letter, or none.
+ * are all types except f, l and w. Returns false if `letters` has any other letter or is empty.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 
-/* Returns whether a record is selected. `freebsd`: it is from a file of FreeBSD. */
+/* Returns whether a record is selected. `freebsd`: the record is from a file of FreeBSD. */
 bool kdump_select_wants(const struct kdump_select *select, const struct ktread_proc_record *record,
 			bool freebsd);
 
@@ -51,7 +53,7 @@ extern const struct kdump_form kdump_form_lines;
 
 /*
  * A line for each call, as strace(1) prints it: the call, its arguments with the paths and data in its
- * records, its result, its duration. If other threads have records during a call, it has two lines,
+ * records, its result, its duration. If other threads have records during a call, the call has two lines,
  * "unfinished" and "resumed".
  */
 
@@ -64,8 +66,8 @@ struct kdump_form {
 	/* Returns 0 or KTREAD_E_MEMORY. *state is passed to the other functions. */
 	int (*open)(void **state, struct kdump_context *context);
 	/*
-	 * Called for each record of the trace. `wanted`: the record was selected; others may be needed to
-	 * print those that are. Returns 0 or KTREAD_E_MEMORY.
+	 * Called for each record of the trace. `wanted`: the record was selected. A record that was not
+	 * selected may be needed to print one that was. Returns 0 or KTREAD_E_MEMORY.
 	 */
 	int (*record)(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
 		      bool wanted);
@@ -100,7 +102,8 @@ struct kdump_filling {
 
 struct kdump_pending {
 	bool used;
-	bool doubtful;	       /* records were lost since it began: the next return may be of another call */
+	/* records were lost after the call began: the next return may be of another call */
+	bool doubtful;
 	bool shown_unfinished; /* the call's beginning was printed as an unfinished line */
 	/* some messages are missing: there was no room for them, or they were not recorded */
 	bool cut;
@@ -123,8 +126,8 @@ struct kdump_pending_table {
 /* Returns the call that the thread is in; NULL if it is in none. */
 struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 /*
- * Returns an entry for a new call of this thread, which kdump_pending_begin() fills in. If the entry is in
- * use, that call must be dropped.
+ * Returns an entry for a new call of this thread; kdump_pending_begin() fills in the entry. If the entry is
+ * in use, the call in it must be dropped.
  */
 struct kdump_pending *kdump_pending_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 /* Fills in an entry from the record of a call. */
@@ -136,8 +139,8 @@ void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_
 void kdump_pending_doubt(struct kdump_pending_table *table);
 
 /*
- * Returns room for a filling, `*limit` bytes of text, or NULL if there are too many fillings.
- * kdump_pending_filled() adds the filling.
+ * Returns the place for the text of a new filling, and sets *limit to the room there in bytes. Returns NULL
+ * if there are too many fillings. kdump_pending_filled() adds the filling.
  */
 char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
 void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
@@ -160,8 +163,9 @@ void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pendin
 			const struct ktread_proc_record *record);
 /*
  * Writes the arguments from number `pending->shown` on. If `unfinished`, stops at the first argument about
- * which a later record may state more, and sets `pending->shown` to it. For a call without arguments, writes
- * what the call restored. `record`: the call's return, NULL if there is none.
+ * which a later record may state more, and sets `pending->shown` to the number of that argument. For a call
+ * without arguments, such as sigreturn(), writes its first filling. `record`: the call's return, NULL if
+ * there is none.
  */
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished);

@@ -9,8 +9,8 @@
 #define HIGH	   EACH(0x80)
 
 /*
- * Sets the eighth bit in the result for each byte that is less than `than` or has its eighth bit set. The
- * result is exact only up to the first such byte, and 0 if there is none.
+ * Returns a word with the eighth bit set at each byte of `word` that is less than `than` or has its eighth
+ * bit set; 0 if there is no such byte. Bits above the first such byte may be wrong.
  */
 static uint64_t less(uint64_t word, uint8_t than)
 {
@@ -72,8 +72,8 @@ static char *put_escape(char *at, uint8_t byte, uint8_t next)
 		return at;
 	}
 	/*
-	 * Octal: a blank with the eighth bit has no other form, and after "\0" a digit would be read as part
-	 * of the number.
+	 * Two cases need octal digits: a blank with the eighth bit has no other form, and after "\0" a digit
+	 * would be read as part of the number.
 	 */
 	if (byte == 0 || (byte & 0x7f) == ' ') {
 		*at++ = (char)('0' + (byte >> 6));
@@ -142,10 +142,11 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 	}
 }
 
-#define MARGIN	     "       " /* written at the beginning of each line */
-#define TAB	     8u
-#define COLUMNS_MOST 512u  /* so that a row of hexadecimal digits fits into a line of output */
-#define PIECE	     1024u /* bytes of text that are written at a time */
+#define MARGIN "       " /* written at the beginning of each line */
+#define TAB    8u
+/* largest width that is used, so that a row of hexadecimal digits fits into a line of output */
+#define COLUMNS_MOST 512u
+#define PIECE	     1024u /* number of bytes of text that are written at a time */
 
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size)
 {
@@ -225,7 +226,10 @@ void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size,
 	base_output_done(out, base_put_literal(at, "\"\n"));
 }
 
-/* Returns the number of bytes in a row: an even number, so that the line is shorter than the screen. */
+/*
+ * Returns the number of bytes in a row: the largest even number with which the line is shorter than the
+ * screen is wide.
+ */
 static unsigned bytes_in_row(unsigned columns)
 {
 	unsigned width = 2;

@@ -8,8 +8,9 @@
 #include "base/put.h"
 #include "calls/tables.h"
 
-#define SMALL	   4096u
-#define FLAGS_MOST 1000 /* most bytes of a value's text; a hostile table could have 64 long names of bits */
+#define SMALL 4096u
+/* largest size of a value's text in bytes; a hostile table could have 64 long names of bits */
+#define FLAGS_MOST 1000
 
 char *kdump_put_name(char *at, const char *name)
 {
@@ -51,7 +52,10 @@ char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t numbe
 		    : base_put_signed(base_put_literal(at, "SIG "), (int32_t)number);
 }
 
-/* The names depend on the signal, as in "sicode_SIGSEGV", or are the same for all signals, "sicode". */
+/*
+ * The names are in a type of the table: one for the signal, such as "sicode_SIGSEGV", or one for all signals,
+ * "sicode".
+ */
 const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code)
 {
 	const char *of = calls_table_signal(table, signal), *name = NULL;
@@ -175,8 +179,8 @@ static bool is_pointer(const struct calls_type *type)
 }
 
 /*
- * Returns true if a value without a name in the table is printed as a number: it is small. A large value may
- * be anything.
+ * Returns true if the value is small. A small value without a name in the table is printed as a decimal
+ * number; a large value may be anything, and is printed in hexadecimal.
  */
 static bool is_small(uint64_t value)
 {
