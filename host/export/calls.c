@@ -9,14 +9,14 @@
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST   160u /* maximum number of bytes of the escaped text of a name that is not cached */
-#define ERRORS_MOST 4095 /* results from -1 down to this value may be errors */
+#define NAME_MOST   160u /* maximum number of bytes of a name, once escaped, that is not cached */
+#define ERRORS_MOST 4095 /* a result from -1 down to minus this number may be an error */
 
 enum state {
-	STATE_UNKNOWN, /* not looked up yet */
-	STATE_LONG,    /* no name, or one too long for the cache */
-	STATE_NAMED,   /* has a name, but no types */
-	STATE_TYPED,   /* has a name and types */
+	STATE_UNKNOWN, /* the call was not looked up yet */
+	STATE_LONG,    /* the call has no name, or a name that is too long for the cache */
+	STATE_NAMED,   /* the call has a name, but its types are unknown */
+	STATE_TYPED,   /* the call has a name and types */
 };
 
 /* How to print a value. */
@@ -26,7 +26,7 @@ enum how {
 	HOW_UNSIGNED_INT,
 	HOW_SIZE,
 	HOW_SIGNED,
-	HOW_FLAGS, /* hexadecimal, but 0 as "0"; used for unknown types */
+	HOW_FLAGS, /* prints hexadecimal digits, but 0 as "0"; used for unknown types */
 	HOW_OCTAL,
 	HOW_NOTHING,
 };
@@ -54,8 +54,9 @@ static enum how how_of(const char *word, size_t length)
 }
 
 /*
- * Parses "size, fd fd, data data, size size": the result's type, then each argument's type and optional name.
- * Returns false if there are more than CALLS_ARGUMENTS.
+ * Parses the types of a call, such as "size, fd fd, data data, size size": first the type of the result,
+ * then the type and optional name of each argument. Returns false if there are more than CALLS_ARGUMENTS
+ * arguments.
  */
 static bool take_types(struct calls_form *form, const char *types)
 {
@@ -103,8 +104,8 @@ static const struct calls_form *form_of(struct calls *calls, uint32_t number, st
 }
 
 /*
- * Finds the offsets of up to `count` numbers, beginning with field `first`. Stops at a string, because the
- * offsets after a string are not fixed.
+ * Finds the offsets in the payload of up to `count` numbers, from field `first` on. Stops at a string,
+ * because fields after a string have no fixed offset.
  */
 static void find_values(struct calls_shape *shape, const struct ktread_type *type, int first, uint32_t count)
 {
@@ -176,7 +177,7 @@ static char *put_enter(const struct calls_form *form, const struct calls_shape *
 	return at + 1;
 }
 
-/* Negative results are errors if the kernel has names for them. */
+/* Prints a result. A negative result is an error if the kernel has a name for it. */
 static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		      const struct calls_shape *shape, char *at, const unsigned char *payload)
 {
@@ -193,7 +194,7 @@ static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		at = base_put_literal(base_put_signed(at, number), " ");
 		return base_escape_text(at, error, strlen(error), NAME_MOST);
 	}
-	/* A call that returns a size may also return an error. */
+	/* A size is printed with its sign, because a call that returns a size may also return an error. */
 	return put_value(at, form->result == HOW_SIZE ? HOW_SIGNED : form->result, shape->type[0], from);
 }
 

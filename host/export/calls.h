@@ -16,21 +16,21 @@
 
 #define CALLS_ARGUMENTS 8u
 #define CALLS_NAME	40u
-#define CALLS_CACHED	1024u /* calls with smaller numbers are cached */
+#define CALLS_CACHED	1024u /* the forms of calls with a number below this are cached */
 
-/* A system call's name and how to print its arguments and result. */
+/* The name of a system call, and how to print its arguments and result. */
 struct calls_form {
-	uint8_t state;	/* enum state of calls.c */
+	uint8_t state;	/* enum state in calls.c */
 	uint8_t length; /* length of the name, in bytes */
 	uint8_t count;	/* number of arguments */
-	uint8_t result; /* enum how of calls.c */
+	uint8_t result; /* enum how in calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
 	char name[CALLS_NAME]; /* escaped, followed by a blank */
 };
 
-/* Position of the arguments or the result in the payload of events of one id. */
+/* Positions in the payload of the arguments of a call, or of its result, for all events with one id. */
 struct calls_shape {
-	uint16_t id; /* event id; 0: not filled in yet */
+	uint16_t id; /* event id; 0 if the shape is not filled in yet */
 	uint8_t count;
 	uint8_t type[CALLS_ARGUMENTS]; /* KTRX_TYPE_* */
 	uint16_t offset[CALLS_ARGUMENTS];
@@ -50,8 +50,8 @@ static inline void calls_init(struct calls *calls, const struct ktread *trace)
 }
 
 /*
- * Prints the call that `event` enters or leaves, with typed values. Returns the end of the text.
- * Returns NULL if the call has no types or too long a name, or if the event lacks arguments.
+ * Prints the call that `event` enters or leaves, with typed values. Returns the end of the text. Returns
+ * NULL if the types of the call are unknown, if its name is too long, or if the event lacks arguments.
  */
 char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wellknown *known,
 		const struct ktread_event *event);

@@ -49,8 +49,9 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 }
 
 /*
- * Writes arguments that come from other parts of the trace. On entry, `*comma` is true if an argument was
- * written before; on return, true if the next argument needs a comma.
+ * Writes arguments that are not fields of the event but come from other parts of the trace. On entry,
+ * `*comma` is true if an argument was written before. On return, it is true if the next argument needs a
+ * comma.
  */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
@@ -69,7 +70,7 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 	return at;
 }
 
-/* Writes the lead and the fields of an event without a shape. */
+/* Writes the lead and the fields of an event for which there is no shape. */
 static char *put_shapeless(char *at, const struct ktread_event *event, enum chrome_lead lead, bool *comma)
 {
 	const char *group = event->type->group;
@@ -205,8 +206,8 @@ static void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 /* Writes the events of a trace in order: spans, slices, instants, and arrows of flows (export/chrome.h). */
 
 /*
- * Writes a slice without duration, and an arrow that begins or ends at it. Viewers attach arrows to slices
- * only.
+ * Writes a slice without duration, and an arrow that begins or ends at this slice. The slice is needed
+ * because viewers attach arrows only to slices.
  */
 static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
 						 const struct ktread_event *event, struct spans_owner owner,
@@ -252,7 +253,8 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 }
 
 /*
- * Passes the event to the models, which write what begins or ends. Returns the same values as spans_event().
+ * Passes the event to the models of threads and spans. Their callbacks write what begins or ends. Returns
+ * the same values as spans_event().
  */
 static inline __attribute__((always_inline)) int feed(struct chrome_writer *writer,
 						      const struct ktread_event *event,
@@ -266,7 +268,7 @@ static inline __attribute__((always_inline)) int feed(struct chrome_writer *writ
 	return result ? result : spans_event_of(writer->spans, *owner, event, known, event->stamp);
 }
 
-/* Kinds of events at which arrows may begin or end. */
+/* Bit map of the kinds of events at which arrows may begin or end. */
 #define KIND(name) (UINT64_C(1) << WELLKNOWN_##name)
 #define JOINED                                                                             \
 	(KIND(WAKE) | KIND(WAKE_QUEUE) | KIND(NET_TX) | KIND(NET_RX) | KIND(SIGNAL_SEND) | \
@@ -358,7 +360,7 @@ static int write_all(struct chrome_writer *writer)
 	return error ? error : result;
 }
 
-/* Writes all events. Returns what the last ktread_next() returned, or KTREAD_E_MEMORY. */
+/* Writes all events. Returns the last result of ktread_next(), or KTREAD_E_MEMORY. */
 static int chrome_write_events(struct chrome *chrome)
 {
 	struct chrome_writer *writer = calloc(1, sizeof(*writer));
@@ -404,8 +406,8 @@ char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 		(uint32_t)(base_put_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
 	chrome->digits[chrome->digits_length++] = '.';
 	/*
-	 * This formats the number again. Copying `digits` right after it was written byte by byte would stall
-	 * the processor (no store forwarding).
+	 * Formats the number a second time. Copying `digits` would stall the processor, because `digits`
+	 * was just written byte by byte (no store forwarding).
 	 */
 	return chrome_put_microseconds(at, nanoseconds);
 }

@@ -26,12 +26,13 @@
 #include "export/functions.h"
 #include "ktread/ktread.h"
 
-/* Cached JSON text that depends on an event descriptor or a system call, not on the single event. */
+/* Cached JSON text. It depends on an event descriptor or a system call, but not on a single event. */
 
-#define CHROME_PIECE 32u /* bytes that are copied at once */
+#define CHROME_PIECE 32u /* number of bytes that are copied at once */
 
 /*
- * Text to copy. CHROME_PIECE bytes after its end are readable as well. `text` NULL: there is no cached text.
+ * Text to copy. After its end, CHROME_PIECE more bytes may be read. If `text` is NULL, there is no cached
+ * text.
  */
 struct chrome_piece {
 	const char *text;
@@ -42,19 +43,22 @@ enum chrome_form {
 	CHROME_UNSIGNED,
 	CHROME_SIGNED,
 	CHROME_ADDRESS,
-	CHROME_OTHER, /* not a plain number */
+	CHROME_OTHER, /* a value that is not a plain number */
 };
 
 /* How to write the value of a field. */
 struct chrome_field {
-	struct chrome_piece
-		name;	/* ,"result": and the text before the digits; the first field has no comma */
+	/* text before the digits of the value: ,"result": (without the comma for the first field) */
+	struct chrome_piece name;
 	uint8_t form;	/* enum chrome_form */
 	uint8_t unused; /* 64 minus the number of bits of the value */
-	uint8_t width;	/* width in the payload, in bytes; 0: not fixed, or CHROME_OTHER */
+	/*
+	 * width of the value in the payload, in bytes; 0 if it has no fixed width or `form` is CHROME_OTHER
+	 */
+	uint8_t width;
 };
 
-/* The text before the arguments of an object. */
+/* What an object has before its arguments, after its common beginning. */
 enum chrome_lead {
 	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
 	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */
@@ -66,23 +70,27 @@ enum chrome_lead {
 struct chrome_shape {
 	const struct ktread_type *type;
 	uint32_t fields;
-	/* size of all fields in bytes; UINT32_MAX if there are no fields or not all are plain numbers */
+	/*
+	 * size of all fields together, in bytes; UINT32_MAX if there are no fields, or one is not a plain
+	 * number
+	 */
 	uint32_t size;
 	struct chrome_piece lead[CHROME_LEADS];
-	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead, then the name of the first field */
-	struct chrome_piece cpu;     /* ,"cpu": or, if a field is called cpu, ,"event cpu": */
+	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead with the name of the first field after it */
+	struct chrome_piece cpu;     /* ,"cpu": or, if the event has a field called cpu, ,"event cpu": */
 	char *text;		     /* owns the bytes of all pieces */
 	struct chrome_field field[]; /* type->fields elements */
 };
 
 /* Cached text of a system call. */
 struct chrome_call {
-	struct chrome_piece name;  /* ,"name":"read" */
-	struct chrome_piece types; /* "types":"size, fd, ptr, size"; length 0: unknown */
+	struct chrome_piece name; /* ,"name":"read" */
+	/* "types":"size, fd, ptr, size"; its length is 0 if the types are unknown */
+	struct chrome_piece types;
 	char text[];
 };
 
-/* All cached text. Ready for use when zeroed. */
+/* All cached text. A structure of zeros is ready for use. */
 struct chrome_texts {
 	struct chrome_shape *shape[4096]; /* by event id */
 	struct chrome_call *call[CALLS_CACHED];
@@ -106,8 +114,8 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
- * Writes a lead, then the event's "field":value pairs as json_put_fields() writes them. Sets `*comma` if
- * there are any pairs; further arguments then need a comma.
+ * Writes a lead, then the event's "field":value pairs as json_put_fields() writes them. Sets `*comma` to
+ * true if it has written a pair, because a further argument then needs a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -128,7 +136,7 @@ static inline const struct chrome_call *chrome_call_of(struct chrome_texts *text
 	return texts->call[number] ? texts->call[number] : chrome_call_render(texts, trace, (uint32_t)number);
 }
 
-/* Writes the value of a field. Requires: the field has a width. */
+/* Writes the value of a field. Requires: the field's width is not 0. */
 static inline __attribute__((always_inline)) char *
 chrome_put_number(char *at, const struct chrome_field *field, const unsigned char *from)
 {
@@ -147,7 +155,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
-/* Copies a piece. Overwrites up to CHROME_PIECE bytes after it. */
+/* Copies the text of a piece. Overwrites up to CHROME_PIECE bytes after the copy. */
 static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 {
 	memcpy(at, piece.text, CHROME_PIECE);
@@ -157,19 +165,19 @@ static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 }
 
 /*
- * The open spans of each row of a Chrome trace. Viewers pair an end with the newest open span of its row;
- * some require that both have the same name. So an end is written with the name that was stored when the
- * span began. Without a stored name, no end is written.
+ * The open spans of each row of a Chrome trace. Viewers pair the end of a span with the newest open span of
+ * the same row; some viewers require that both have the same name. So the name is stored when a span
+ * begins, and its end is written with this name. If no span is open, no end is written.
  */
 
 #define CHROME_ROWS_NAME 96u
 
 struct chrome_rows_span {
-	struct chrome_piece rendered; /* ,"name":"…"; `text` NULL: use `name` */
+	struct chrome_piece rendered; /* cached text ,"name":"…"; if `rendered.text` is NULL, use `name` */
 	char name[CHROME_ROWS_NAME];  /* name of the span, if `rendered.text` is NULL */
 };
 
-/* The open spans of one row, innermost last. Ready for use when zeroed. */
+/* The open spans of one row; the innermost one is last. A structure of zeros is ready for use. */
 struct chrome_rows_open {
 	struct chrome_rows_span *span;
 	uint32_t depth, room;
@@ -181,7 +189,7 @@ struct chrome_rows_row {
 	struct chrome_rows_open open;
 };
 
-/* Open spans of all rows. Ready for use when zeroed. */
+/* Open spans of all rows. A structure of zeros is ready for use. */
 struct chrome_rows {
 	struct chrome_rows_row *row;
 	uint32_t rows, room;
@@ -212,7 +220,10 @@ static inline int chrome_rows_begin_rendered(struct chrome_rows_open *open, stru
 	return 0;
 }
 
-/* Ends the newest span. Returns it, or NULL if none is open. It is valid until the next span begins. */
+/*
+ * Ends the span that began last. Returns this span, or NULL if none is open. The span is valid until the
+ * next one begins.
+ */
 static inline const struct chrome_rows_span *chrome_rows_end(struct chrome_rows_open *open)
 {
 	return open->depth ? &open->span[--open->depth] : NULL;
@@ -227,10 +238,12 @@ struct chrome {
 	uint64_t base;
 	/* converts ticks to time; if the frequency is unknown, ticks are written as nanoseconds */
 	struct base_ticks_scale scale;
-	int begun;		       /* an object was written, so the next one needs a comma */
-	uint64_t microsecond;	       /* start, in nanoseconds, of the microsecond that `digits` holds */
+	/* 1 if an object was written: the next object then needs a comma before it */
+	int begun;
+	/* start of the microsecond whose text is in `digits`, in nanoseconds */
+	uint64_t microsecond;
 	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
-	uint32_t digits_length;	       /* length of `digits`; 0: no text yet */
+	uint32_t digits_length;	       /* length of `digits`; 0 if there is no text yet */
 };
 
 /* Returns the time since the first event in nanoseconds. */
@@ -249,7 +262,7 @@ static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 	return base_put_three(at + 1, (uint32_t)(nanoseconds % 1000));
 }
 
-/* Writes a time outside the cached microsecond and caches its microsecond. */
+/* Writes a time that is not in the cached microsecond, and caches the microsecond of this time. */
 char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds);
 
 /* Writes the time of an event. Caches the digits, because the next event is often in the same microsecond. */
@@ -304,50 +317,53 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_LOCKS      3u
 #define ROW_FUNCTIONS  4u
 #define ROW_WAITS      5u
-#define ROW_PROCESSES  10000000u   /* larger than any thread id */
-#define LOCK_LANES     8u	   /* rows in process 3 for each thread */
-#define LANE_WAITS     7u	   /* lane of the thread's row in process 5; no lock uses this lane */
-#define ROW_CPU_LOCKS  0x40000000u /* in process 3: first row of interrupts' locks, above all threads */
+/* larger than any thread id, so that these rows have numbers of their own */
+#define ROW_PROCESSES 10000000u
+#define LOCK_LANES    8u /* number of rows that each thread has in process 3 */
+#define LANE_WAITS    7u /* lane for the waits of a thread; no lock uses this lane */
+/* in process 3: number of the first row for locks of interrupts; larger than the row of any thread */
+#define ROW_CPU_LOCKS 0x40000000u
 
 /* The time that a thread runs on a CPU. */
 struct chrome_slice {
 	uint64_t since;
-	uint32_t thread, index; /* thread id, and index of the thread */
+	uint32_t thread, index; /* id of the thread, then its index */
 	bool open;
 };
 
 /* The time that a thread sleeps. */
 struct chrome_wait {
 	uint64_t since;
-	uint64_t object; /* object that the thread waits for; 0: the trace does not say */
-	uint64_t flow;	 /* id of the flow from the wakeup until the thread runs; 0: none */
-	uint8_t state;	 /* enum threads_state during the sleep */
+	uint64_t object; /* object for which the thread waits; 0 if the trace does not contain it */
+	/* id of the flow from the wakeup to the next time that the thread runs; 0 if there is none */
+	uint64_t flow;
+	uint8_t state; /* enum threads_state of the thread while it sleeps */
 	bool open;
 };
 
-#define CHROME_ROW_TEXT 48u /* bytes that are copied at once */
+#define CHROME_ROW_TEXT 48u /* number of bytes that are copied at once */
 
 /* A row of the trace. */
 struct chrome_row {
-	struct chrome_rows_open open; /* open spans of the row; used if `own` is set */
+	struct chrome_rows_open open; /* open spans of the row; only used if `own` is true */
 	uint32_t pid;
 	uint64_t tid;
-	bool own;		    /* the row belongs to a thread */
-	uint8_t length;		    /* length of `text`; 0: the row does not exist yet */
+	bool own;		    /* true if the row is a thread's own row */
+	uint8_t length;		    /* length of `text`; 0 if the row does not exist yet */
 	char text[CHROME_ROW_TEXT]; /* ,"pid":1,"tid":12 */
 };
 
 /* Data about a thread. */
 struct chrome_place {
-	struct chrome_row row; /* the thread's own row; valid once `row.own` is set */
+	struct chrome_row row; /* the thread's own row; valid if `row.own` is true */
 	struct chrome_wait wait;
 	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
 	uint32_t label_length;
-	uint8_t named; /* bit map of the lanes whose row has a name already */
+	uint8_t named; /* bit map of the thread's lanes whose rows have a name already */
 };
 
 struct chrome_ring {
-	uint64_t seen; /* timestamp of the last event; 0: none yet */
+	uint64_t seen; /* timestamp of the ring's last event; 0 if it had no event yet */
 	bool beside;
 };
 
@@ -358,23 +374,25 @@ struct chrome_writer {
 	struct spans *spans;
 	struct flows flows;
 	struct files *files;
-	struct files_path path; /* path of the file that the current event uses */
+	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
 	struct functions functions;
 	uint64_t function_tracks;
 	struct chrome_place *place; /* indexed by thread */
 	uint32_t places;
-	struct chrome_row row;	 /* the newest row that is not a thread's own row */
+	struct chrome_row row;	 /* of the rows that are not a thread's own, the one that was used last */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
-	bool typed;		 /* the trace has the types of system calls */
-	bool inferred;		 /* arguments may include types or paths, not only the event's fields */
-	bool wakes;		 /* the current event is a wakeup */
-	uint64_t woken;		 /* id of the flow that begins at the current event; 0: none */
-	uint64_t events;	 /* number of events written so far */
-	int error;		 /* 0 or KTREAD_E_MEMORY */
+	bool typed;		 /* true if the trace has the types of system calls */
+	/* true if arguments may include types or paths in addition to the event's fields */
+	bool inferred;
+	bool wakes;	 /* true if the current event is a wakeup */
+	uint64_t woken;	 /* id of the flow that begins at the current event; 0 if none begins */
+	uint64_t events; /* number of events written so far */
+	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
-	struct chrome_row cpu[THREADS_CPUS_MAX]; /* row of each CPU in process ROW_CPUS; valid once made */
+	/* by CPU: its row in process ROW_CPUS; valid once it was made */
+	struct chrome_row cpu[THREADS_CPUS_MAX];
 	bool interrupts_named[THREADS_CPUS_MAX];
 	struct wellknown_table known;
 	struct chrome_texts texts;
@@ -388,15 +406,15 @@ void chrome_places_free(struct chrome_writer *writer);
 /* Writes "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
- * Return the row, after making it if needed. It is valid until the next row is made. For an unknown CPU,
- * `cpu` is THREADS_CPUS_MAX.
+ * Return a row. Make it if it does not exist. The row is valid until the next one is made. For an unknown
+ * CPU, `cpu` is THREADS_CPUS_MAX.
  */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);
 struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32_t cpu);
 /*
- * Returns a row of a thread. Lane 0 is the thread's own row, LANE_WAITS is the row of its waits, and all
- * other lanes are rows of its locks.
+ * Returns a row of a thread. Lane 0 is the thread's own row, lane LANE_WAITS is the row of its waits, and
+ * each other lane is the row of a lock.
  */
 struct chrome_row *chrome_row_of_lane(struct chrome_writer *writer, uint32_t index, unsigned lane);
 
@@ -430,7 +448,7 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 /* Writes {"ph":"B","ts": */
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
-	/* This is never the first object, because the names of processes come first. So it needs a comma. */
+	/* Needs a comma, because it is never the first object: the names of processes precede all events. */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
@@ -465,15 +483,16 @@ static inline void chrome_finish(struct chrome_writer *writer, char *at)
 }
 
 /*
- * Ends an object with a lead and the arguments of an event. `shape`: cached text of the event's descriptor,
- * or NULL.
+ * Ends an object: writes a lead and the arguments of an event. `shape`: cached text of the event's
+ * descriptor; NULL if there is none.
  */
 void chrome_finish_event(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			 const struct chrome_shape *shape, enum chrome_lead lead);
 
 /*
- * Begins an object for a span that begins on a row. The caller then writes its name: `name` or, if that is
- * NULL, `rendered`. Returns NULL if out of memory: the caller must write nothing.
+ * Begins the object for the beginning of a span on a row. The caller then writes the span's name, which is
+ * `name` or, if that is NULL, `rendered`. Returns NULL if out of memory: the caller must then write
+ * nothing.
  */
 static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
 				     struct chrome_piece rendered, const char *name)
@@ -488,8 +507,8 @@ static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome
 }
 
 /*
- * Begins an object for a span that ends on a row, and writes the span's name. Returns NULL if no span is open
- * there.
+ * Begins the object for the end of a span on a row, and writes the span's name. Returns NULL if no span is
+ * open on the row.
  */
 static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp)
 {

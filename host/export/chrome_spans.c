@@ -63,7 +63,7 @@ void chrome_span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	const struct chrome_call *call = NULL;
 	char *at;
 
-	/* A fast path for system calls: half of the events in many traces are calls. */
+	/* Fast path for system calls, because they are half of the events in many traces. */
 	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->has_key)
 		call = chrome_call_of(&writer->texts, writer->chrome->trace, span->key);
 	if (!call) {
@@ -181,8 +181,8 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	if (wait->open)
 		end_wait(writer, thread->index, change->time, change->woken);
 	/*
-	 * An arrow begins at an event and has one end. If one event wakes several threads, only the first
-	 * gets an arrow.
+	 * An arrow begins at an event and has one end. So if one event wakes several threads, only the
+	 * first of them gets an arrow.
 	 */
 	if (change->woken && writer->wakes && !writer->woken)
 		writer->woken = wait->flow = ++writer->flows.ids;

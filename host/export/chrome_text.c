@@ -61,8 +61,8 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 }
 
 /*
- * Returns whether a field has that name. A field may have the name of an argument that is added, such as
- * "cpu" for the target of an interprocessor interrupt.
+ * Returns whether the event has a field of that name. Such a field may have the same name as an argument
+ * that the writer adds: for example "cpu", the target of an interprocessor interrupt.
  */
 static bool has_field(const struct ktread_type *type, const char *name)
 {
@@ -86,7 +86,7 @@ static char *render_fields(struct chrome_shape *shape, const struct ktread_type 
 	return at;
 }
 
-/* Completes the lead that begins at `from`; the text up to `end` is already written. */
+/* Completes the lead that begins at `from`. Its text up to `end` was already written. */
 static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, const char *from, char *end)
 {
 	end = base_put_literal(end, ",\"args\":{");
@@ -121,7 +121,7 @@ const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const
 	struct chrome_shape **place = &texts->shape[type->id & 4095u], *shape;
 	char *text;
 
-	if (!*type->group) /* the next unknown event may reuse this descriptor */
+	if (!*type->group) /* cache nothing, because the next unknown event may reuse this descriptor */
 		return NULL;
 	shape = malloc(sizeof(*shape) + type->fields * sizeof(shape->field[0]));
 	text = calloc(type->fields + 8u, NAME_MOST);
@@ -359,8 +359,8 @@ static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t t
 }
 
 /*
- * Names the process of a thread that occurs for the first time. Naming it again for another thread is
- * harmless.
+ * Writes the name of the process of a thread, when the thread occurs for the first time. If several threads
+ * have the same process, writes the name again, which is harmless.
  */
 static void name_process(struct chrome_writer *writer, uint32_t thread)
 {

@@ -14,8 +14,8 @@
 
 /*
  * The timeline may have millions of lines, so repeated text is rendered once: names of events and system
- * calls, reasons of page faults. Rendered text is copied as a whole (RENDERED bytes), then only its length is
- * added.
+ * calls, reasons of page faults. Rendered text is copied as RENDERED bytes, whatever its length is; the
+ * position then advances by the length only.
  */
 
 #define EVENTS	    (KTRX1_MAX_EVENT + 1u)
@@ -24,12 +24,14 @@
 #define CPU_COLUMNS 9u
 #define PID_COLUMNS 5u
 
-/* How to print a word of an event's data. The data is printed as labels, each followed by a word. */
+/*
+ * How to print a word of an event's data. An event's text is a series of labels, each followed by one word.
+ */
 enum kind { DECIMAL, HEX, ADDRESS };
 
 struct piece {
 	char label[13];
-	uint8_t length; /* length of the label; 0: end of the list */
+	uint8_t length; /* length of the label; 0 marks the end of the series */
 	uint8_t kind;
 	uint8_t word;
 };
@@ -40,7 +42,8 @@ struct piece {
 
 struct form {
 	uint16_t event;
-	uint8_t fields; /* number of fields of the event type, to tell layouts apart; 0: any */
+	/* number of fields that the event type must have, to distinguish layouts; 0: any number */
+	uint8_t fields;
 	struct piece piece[6];
 };
 
@@ -51,8 +54,8 @@ static const struct form plain_words = {
 };
 
 /*
- * put_data() has special code for the first five, because they are frequent. Events that are missing here
- * use plain_words.
+ * put_data() has special code for the first five events, because they are frequent. An event that is not in
+ * this list is printed as in plain_words.
  */
 static const struct form forms[] = {
 	{ .event = KTRX1_SYSCALL_ENTER },
@@ -87,7 +90,7 @@ static const struct form forms[] = {
 
 struct rendered {
 	char text[RENDERED - 1];
-	uint8_t length; /* length of the text; 0: not rendered yet */
+	uint8_t length; /* length of the text; 0 if it was not rendered yet */
 };
 
 struct writer {
@@ -100,13 +103,16 @@ struct writer {
 	const struct form *form[EVENTS];
 };
 
-/* Returns 32-bit word `n` of a record's data. */
+/* Returns the 32-bit word with index `n` in a record's data. */
 static inline uint32_t word(const unsigned char *data, uint32_t n)
 {
 	return (uint32_t)base_load(data + 4 * n, 4);
 }
 
-/* Returns words `n` (low) and n + 1. */
+/*
+ * Returns 64 bits of a record's data: the low half is the word with index `n`, the high half is the next
+ * word.
+ */
 static inline uint64_t double_word(const unsigned char *data, uint32_t n)
 {
 	return base_load(data + 4 * n, 8);

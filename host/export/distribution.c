@@ -7,7 +7,8 @@
 #include "base/escape.h"
 #include "base/ticks.h"
 
-#define CLOSE	      20 /* if greatest / least value is at least this, larger values have wider bins */
+/* if the greatest value is at least this many times the least one, the bins of larger values are wider */
+#define CLOSE	      20
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u
 #define NS_PER_SECOND 1000000000u
@@ -68,7 +69,7 @@ bool distribution_is_exact(const struct distribution *d)
 	return !d->values->counted && !(d->negative && d->negative->counted);
 }
 
-/* Returns the least value whose displayed number is `edge` or more. */
+/* Returns the least value that is displayed as `edge` or a larger number. */
 static uint64_t value_of(const struct distribution *d, distribution_number edge)
 {
 	unsigned __int128 ticks = (unsigned __int128)edge;
@@ -87,7 +88,7 @@ static uint64_t below(const struct distribution *d, distribution_number edge)
 	return negatives(d) ? d->negative->count - histogram_below(d->negative, (uint64_t)-edge + 1) : 0;
 }
 
-/* Returns the least of 1, 2, 5, 10, … that is at least `value`. */
+/* Returns the least number in the series 1, 2, 5, 10, … that is at least `value`. */
 static distribution_number round_up(distribution_number value)
 {
 	distribution_number round = 1;
@@ -97,7 +98,10 @@ static distribution_number round_up(distribution_number value)
 	return round;
 }
 
-/* Returns the edge after `edge`. Edges are 0, and 1, 2, 5, 10, … with positive or negative sign. */
+/*
+ * Returns the next edge after `edge`. Edges are 0, the numbers 1, 2, 5, 10, …, and these numbers with
+ * negative sign.
+ */
 static distribution_number next_edge(distribution_number edge)
 {
 	distribution_number nearer = 0;

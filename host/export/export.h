@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An output format is one struct of operations. `ktrace export --format NAME` looks NAME up among the formats
+ * An output format is a struct export_format. `ktrace export --format NAME` looks NAME up among the formats
  * that are built in: those in EXPORT_FORMATS of host/host.mk. Each defines `const struct export_format
  * export_NAME` in a source of this room.
  *
@@ -16,17 +16,18 @@
 
 /* Facts that a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
-	uint64_t events;   /* number of events of the trace that were written */
-	uint64_t unpaired; /* number of beginnings and ends whose counterpart was not recorded */
-	/* Every sched.switch has state 0, so the states of threads may be unknown. */
+	uint64_t events; /* number of the trace's events that were written */
+	/* number of beginnings whose end was not recorded, and of ends whose beginning was not recorded */
+	uint64_t unpaired;
+	/* true if every sched.switch has state 0: the states of threads may then be unknown */
 	bool states_unknown;
-	bool announced;	  /* sched.block reports which threads sleep */
-	int output_error; /* errno of a failed write to `fd`, 0 if none */
+	bool announced;	  /* true if sched.block shows which threads sleep */
+	int output_error; /* errno of a failed write to `fd`; 0 if none failed */
 };
 
 struct export_format {
 	const char *name;    /* name, as given to --format */
-	const char *purpose; /* description for --help, half a line */
+	const char *purpose; /* description for --help; takes half a line */
 	/*
 	 * Names of options of `ktrace export` that have no effect on this format, separated by blanks. The
 	 * command refuses them. `why_refused` follows the option's name in the message. NULL: the format
@@ -34,9 +35,9 @@ struct export_format {
 	 */
 	const char *refuses, *why_refused;
 	/*
-	 * Writes all events of `trace` that pass its filter to `fd`, from the current position of both.
-	 * `fd` stays open and may be a pipe. The output is complete and well-formed up to the event at which
-	 * reading failed.
+	 * Writes all events of `trace` that pass its filter, from its current position on, to `fd`. `fd`
+	 * stays open and may be a pipe. If reading fails, the output is complete and well-formed up to the
+	 * event before.
 	 * Returns 0.
 	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed.
 	 * Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
@@ -46,7 +47,7 @@ struct export_format {
 
 /* Returns the format of that name, or NULL. */
 const struct export_format *export_format_find(const char *name);
-/* Returns built-in format `n` in order of name, or NULL after the last. */
+/* Returns the built-in format with index `n` in order of name; NULL after the last one. */
 const struct export_format *export_format_at(unsigned n);
 
 #endif

@@ -25,7 +25,10 @@ static void name_track(char *name, size_t size, const struct ktread_event *event
 	const int length = event->cpu == KTRX_NO_CPU ? snprintf(name, size, "traced functions")
 						     : snprintf(name, size, "CPU %u functions", event->cpu);
 
-	/* The stack may not belong to the thread that ran when the stack was first seen. */
+	/*
+	 * If `stack` is an address space, do not name the thread: the stack may not belong to the thread
+	 * that ran when the stack was first seen.
+	 */
 	if (event->thread != KTREAD_NO_THREAD && stack == event->thread)
 		snprintf(name + length, size - (size_t)length, ", thread %u", event->thread);
 	else if (stack)
@@ -76,8 +79,8 @@ static void close_down_to(const struct functions_sink *sink, struct functions_tr
 }
 
 /*
- * Ends the open spans of one stack or, if `stack` is 0, of the whole ring, and marks the loss. Affects only
- * tracks that exist already.
+ * Handles lost data: ends the open spans of one stack or, if `stack` is 0, of all stacks of the ring, and
+ * marks the loss on their tracks. Affects only tracks that exist already.
  */
 static void lose(struct functions *functions, const struct functions_sink *sink,
 		 const struct ktread_event *event, uint64_t stack, uint64_t time)

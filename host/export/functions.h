@@ -16,10 +16,11 @@ enum functions_mark { FUNCTIONS_BEGIN, FUNCTIONS_END, FUNCTIONS_INSTANT };
 
 /* The output format's callbacks. */
 struct functions_sink {
-	/* Makes a track. Returns the number that `draw` receives for it. */
+	/* Makes a track. Returns a number, which is passed to `draw` to select this track. */
 	uint64_t (*track)(void *context, const char *name, uint64_t time);
 	/*
-	 * Writes a begin, end or instant. The first field of `event` is the name; `event` is NULL for an end.
+	 * Draws the beginning or end of a function, or an instant. The first field of `event` is the name;
+	 * for an end, `event` is NULL.
 	 */
 	void (*draw)(void *context, uint64_t track, enum functions_mark mark,
 		     const struct ktread_event *event, uint64_t time);
@@ -30,8 +31,8 @@ struct functions_track;
 
 struct functions {
 	struct functions_track *track;
-	uint32_t tracks, last; /* `last`: index of the track used last */
-	uint64_t left_out;     /* number of events left out because of the limit of tracks */
+	uint32_t tracks, last; /* number of tracks; `last`: index of the track that was used last */
+	uint64_t left_out;     /* number of events left out because there were too many tracks */
 };
 
 /* Adds an event of a hardware trace ring to its track. Returns 0 or KTREAD_E_MEMORY. */

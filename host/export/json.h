@@ -11,9 +11,8 @@ char *json_put_event_name(char *at, const struct ktread_type *type);
 /* Writes one value as JSON. Pointers become strings "0x…". */
 char *json_put_value(char *at, const struct ktread_value *value);
 /*
- * Writes "field":value pairs separated by commas, without braces. Omits fields that the payload does not
- * contain.
- * Writes at most 8 KiB.
+ * Writes the fields of an event as "field":value pairs separated by commas, without braces. Omits a field
+ * if the payload ends before it. Writes at most 8 KiB.
  */
 char *json_put_fields(char *at, const struct ktread_event *event);
 

@@ -13,7 +13,7 @@
 #define HEX_WIDTH    18 /* width of an address, in columns */
 #define FILE_WIDTH   34
 #define ID_WIDTH     20
-/* maximum number of bytes of a payload's text; chosen so that a row fits into an output line */
+/* maximum number of bytes of text for a payload; with it, a row fits into BASE_OUTPUT_LINE */
 #define TEXT_LIMIT ((size_t)4096)
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
@@ -106,8 +106,8 @@ static char *put_id(char *at, const struct ktread_type *type)
 }
 
 /*
- * Writes the place that recorded the event if the trace contains that place, otherwise the place of the
- * event's declaration.
+ * Writes the source line that recorded the event, from the trace or the kernel's file. If neither contains
+ * it, writes the line that declares the event.
  */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {

@@ -20,7 +20,7 @@ static inline uint32_t payload_width(uint8_t type)
 	return type < sizeof(width) ? width[type] : 0;
 }
 
-/* Returns the number as a signed argument: an unsigned 32-bit value is converted to int. */
+/* Returns the number as a signed value. An unsigned number of 32 bits is converted to int, as %d does. */
 static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
 {
 	switch (type) {
@@ -43,8 +43,8 @@ static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
 }
 
 /*
- * Returns the number as an unsigned argument: narrower values are promoted to int and then converted to
- * unsigned.
+ * Returns the number as an unsigned value. A number of up to 32 bits is promoted to int and then converted
+ * to unsigned, as %u does.
  */
 static inline uint64_t payload_unsigned(uint8_t type, const unsigned char *from)
 {

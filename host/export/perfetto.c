@@ -82,7 +82,10 @@ static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t ti
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* Informs the models that events of this CPU are missing after the CPU's event at `from`. */
+/*
+ * Informs the models that events of this CPU are missing after time `from`, at which the CPU had its last
+ * event.
+ */
 static void break_off(struct perfetto *perfetto, uint32_t cpu, uint64_t from)
 {
 	if (from != 0)
@@ -100,9 +103,9 @@ static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit,
 }
 
 /*
- * Handles slots lost before the current event. At the beginning of a ring, these slots were overwritten by
- * design, which does not count as a loss. But spans that began earlier, on another CPU or in the boot ring,
- * may have ended in the gap.
+ * Handles slots that were lost before the current event. Slots missing at the beginning of a ring were
+ * overwritten by design, and do not count as lost. But spans that began earlier, on another CPU or in the
+ * boot ring, may have ended in this gap.
  */
 static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
 {
@@ -128,7 +131,7 @@ static void note_loss(struct perfetto *perfetto, const struct ktread_event *even
 	}
 }
 
-/* Takes name and process of a thread from the event that creates it. */
+/* Takes the name and the process of a thread from the event that creates the thread. */
 static void note_thread(struct perfetto *perfetto, const struct ktread_event *event,
 			const struct wellknown *known)
 {
@@ -148,7 +151,7 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 						   (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
-/* Handles exec: process and thread get the name of the new program. */
+/* Handles exec: gives the name of the new program to the process and the thread. */
 static void note_exec(struct perfetto *perfetto, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -162,8 +165,9 @@ static void note_exec(struct perfetto *perfetto, const struct ktread_event *even
 }
 
 /*
- * Returns whether the scheduling packets show the event completely. A wakeup by an interrupt is also written
- * as an instant, because the arrow cannot show that it came from an interrupt.
+ * Returns whether the packets for scheduling show everything about the event. They do not for a wakeup by
+ * an interrupt: it is also written as an instant, because the arrow cannot show that an interrupt caused
+ * the wakeup.
  */
 static bool is_shown_elsewhere(const struct ktread_event *event, const struct wellknown *known)
 {

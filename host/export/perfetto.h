@@ -20,14 +20,15 @@
 
 /*
  * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least
- * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. So the export
- * keeps the order.
+ * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. This keeps
+ * events in their order.
  */
 
 struct perfetto_clock {
 	uint64_t frequency;
-	uint64_t second, second_ns; /* the whole second that was last converted, in ticks and ns */
-	uint64_t last;		    /* time of the previous event */
+	/* start of the second that was last converted, first in ticks, then in ns */
+	uint64_t second, second_ns;
+	uint64_t last; /* time that the previous event got */
 };
 
 /* The latest time that is written: far below the greatest signed 64-bit number. */
@@ -86,7 +87,8 @@ struct perfetto_tracks {
 	const struct processes *processes;
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
-	uint32_t *counter; /* uuid of the first field's track, by event id; 0: not described */
+	/* by event id: uuid of the track for the event's first field; 0 if it has no description yet */
+	uint32_t *counter;
 	uint64_t next_uuid;
 	bool cpus_described, kernel_described;
 };
@@ -98,8 +100,9 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks);
 /* Writes a description of a new thread. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time);
 /*
- * Writes a description of a thread with data of an event: name (length 0: none) and process (0: the default
- * process). If the thread is known, only its name changes. Returns 0 or KTREAD_E_MEMORY.
+ * Writes a description of a thread with data of an event. `name`: name of the thread; it is unknown if
+ * `length` is 0. `process`: id of its process; 0: the default process. If the thread is known already,
+ * changes only its name. Returns 0 or KTREAD_E_MEMORY.
  */
 int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			     const char *name, size_t length, uint32_t process, uint64_t time);
@@ -124,8 +127,8 @@ uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktr
  */
 
 struct perfetto_ring {
-	uint64_t lost; /* number of lost slots reported so far */
-	bool begun;    /* an event of the ring was seen */
+	uint64_t lost; /* number of the ring's lost slots that were reported so far */
+	bool begun;    /* true if an event of the ring was seen */
 };
 
 /* maximum number of names of locks that are cached; these are the locks used last */
@@ -133,7 +136,7 @@ struct perfetto_ring {
 
 struct perfetto_lock {
 	uint64_t key;
-	uint8_t length; /* length of the name; 0: unknown */
+	uint8_t length; /* length of the name; 0 if the name is unknown */
 	char name[39];
 };
 
@@ -148,13 +151,13 @@ struct perfetto {
 	struct wellknown_table known;
 	struct flows flows;
 	struct files *files;
-	struct flows_step flow; /* flow that begins or ends at the current event */
-	struct files_path path; /* path of the file that the current event uses */
+	struct flows_step flow; /* flow that the current event begins or ends */
+	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
 	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;
 	struct functions functions;
-	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event, by CPU; 0: none yet */
+	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
 	uint64_t time;			 /* time of the current event in ns */
 	uint64_t events;
 	int error;
@@ -165,23 +168,22 @@ void perfetto_thread_changed(void *context, const struct threads_change *change)
 
 /* perfetto_packet.c: the name of a span that `event` begins: an interned number, or text. */
 struct perfetto_name {
-	uint64_t iid; /* number of the interned string; 0: use `text` */
+	uint64_t iid; /* number of the interned string that is the name; 0: the name is `text` */
 	size_t length;
 	char text[PERFETTO_NAME_MAX + 32];
-	bool fresh; /* intern `text` as `iid` with this packet */
+	bool fresh; /* true if this packet must intern `text` under the number `iid` */
 };
 
 void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 			const struct ktread_event *event);
 
 /* perfetto_event.c: spans, called by the spans model, and all events that are not part of spans. */
-extern const struct spans_sink perfetto_spans_sink; /* copy this structure and set its context */
+extern const struct spans_sink perfetto_spans_sink; /* copy this structure and set the context of the copy */
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*
- * Writes on a CPU's track that something is missing: `count` of `unit`, between the CPU's last event at
- * `from` and `until`.
- * `from` is 0 if there was no earlier event.
+ * Writes on a CPU's track that `count` of `unit` ("slots") are missing between the times `from` and
+ * `until`. `from` is the time of the CPU's last event, or 0 if there was none.
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
 			    uint64_t count, uint64_t from, uint64_t until);

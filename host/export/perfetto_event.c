@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* TrackEvents. The name, group and field names of an event type are interned when it first occurs. */
+/*
+ * TrackEvents. When an event type first occurs, its name, its group and the names of its fields are
+ * interned.
+ */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -20,7 +23,7 @@ static void intern_type(struct protobuf *pb, const struct ktread_type *type)
 				type->field[n].name, strlen(type->field[n].name));
 }
 
-/* Interns the strings that the current packet is the first to use. */
+/* Interns the strings that occur in the current packet for the first time. */
 static void intern(struct perfetto *perfetto, const struct ktread_type *type,
 		   const struct perfetto_name *name)
 {
@@ -138,7 +141,7 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 		annotate_named(pb, "site", ANNOTATION_POINTER, event->site);
 }
 
-/* Writes a TrackEvent of `event`. `name` NULL: use the name of the event type. */
+/* Writes a TrackEvent of `event`. If `name` is NULL, uses the name of the event type. */
 static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
 			const struct perfetto_name *name, const struct ktread_event *event)
 {
@@ -169,7 +172,10 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* Writes a TrackEvent without a recorded event. `name` NULL: no name, and `count` and `unit` are not used. */
+/*
+ * Writes a TrackEvent for which there is no recorded event. If `name` is NULL, the TrackEvent has no name,
+ * and `count` and `unit` are not used.
+ */
 static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
 		       const char *name, const char *unit, uint64_t count, uint64_t time)
 {
@@ -289,7 +295,7 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
  * Scheduling: one generic task state packet for each change, with the CPU. A wakeup by a known waker is
  * written as sched_waking instead of the runnable state, because only sched_waking draws an arrow. If an
  * interrupt wakes, the arrow starts at the interrupted thread. If the next state of a running thread is
- * unknown, its CPU is given to thread 0. Readers treat thread 0 as idle and do not draw it.
+ * unknown, the output has thread 0 run on its CPU: readers treat thread 0 as idle and do not draw it.
  */
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
@@ -331,7 +337,10 @@ static enum perfetto_task_state task_state(const struct perfetto *perfetto,
 	case THREADS_RUNNING:
 		return TASK_RUNNING;
 	case THREADS_RUNNABLE:
-		/* An idle thread that does not run does not wait for a CPU. */
+		/*
+		 * An idle thread is not shown as runnable: when it does not run, it does not wait for a
+		 * CPU.
+		 */
 		return perfetto_thread_is_idle(&perfetto->tracks, thread) && thread->id != 0
 			       ? TASK_INTERRUPTIBLE_SLEEP
 			       : TASK_RUNNABLE;

@@ -169,8 +169,8 @@ static bool is_lock(const struct spans_span *span)
 }
 
 /*
- * Names a lock. A kernel may give the name only on contention, where the cost matters less. The name is
- * cached and used for other events of the same lock.
+ * Names a lock. A kernel may record the name of a lock only on contention, where the cost matters less. So
+ * the name is cached, and used for other events of the same lock.
  */
 static void name_lock(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 		      const struct ktread_value *recorded)

@@ -140,15 +140,15 @@ enum perfetto_unit {
 
 /*
  * Writes protobuf messages into a buffer from front to back. A nested message begins with space for a
- * one-byte length; if the message gets longer, closing it moves its bytes up. Nothing is written past the
- * limit: data that does not fit sets `overflow`. The whole message is then unusable.
+ * one-byte length; if the message gets too long for this, closing it moves its bytes up. Nothing is written
+ * past the limit: data that does not fit sets `overflow`. The whole message is then unusable.
  */
 
 #define PROTOBUF_VARINT_MAX 10u
 #define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* key and number */
 
 struct protobuf {
-	unsigned char *at;    /* next byte to write */
+	unsigned char *at;    /* place of the next byte to write */
 	unsigned char *limit; /* end of the buffer */
 	bool overflow;
 };
@@ -238,19 +238,22 @@ void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t
  * starts anew where slots were lost.
  */
 
-#define PERFETTO_NAME_MAX 128u /* longest name from the trace that is written, in bytes */
+#define PERFETTO_NAME_MAX 128u /* maximum number of bytes of a name from the trace that are written */
 #define PERFETTO_TYPES	  4096u
-#define PERFETTO_NUMBERS  1024u /* system calls and interrupts with smaller numbers have interned names */
+/* only system calls and interrupts with a number below this have interned names */
+#define PERFETTO_NUMBERS 1024u
 
 struct perfetto_stream {
 	struct base_output out;
 	struct protobuf pb;
 	unsigned char *packet;
-	uint64_t pending_flags; /* enum perfetto_sequence_flag for the next packet */
-	bool first, lossy;	/* the next packet is the first, or the first after lost slots */
+	uint64_t pending_flags; /* flags of enum perfetto_sequence_flag that the next packet will have */
+	/* `first`: no packet was written yet; `lossy`: slots were lost before the next packet */
+	bool first, lossy;
 	/* number of packets that did not fit; always 0, because strings are cut */
 	uint64_t refused;
-	uint8_t types[PERFETTO_TYPES / 8]; /* bit map by event id: the strings of the event are interned */
+	/* by event id: bit that is set if the strings of the event are interned */
+	uint8_t types[PERFETTO_TYPES / 8];
 	uint8_t calls[PERFETTO_NUMBERS / 8];
 	uint8_t irqs[PERFETTO_NUMBERS / 8];
 };
@@ -265,7 +268,7 @@ void perfetto_stream_lost(struct perfetto_stream *stream);
 struct protobuf *perfetto_packet_begin(struct perfetto_stream *stream, uint64_t time);
 void perfetto_packet_end(struct perfetto_stream *stream);
 
-/* Sets a bit. Returns whether it was set before. */
+/* Sets bit `n`. Returns whether the bit was set before. */
 static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 {
 	bool was = bits[n / 8] >> n % 8 & 1;
@@ -275,8 +278,8 @@ static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 }
 
 /*
- * Return the number of an interned string. Numbers are unique within a kind of string. Names of events, calls
- * and interrupts are one kind.
+ * Return the number of an interned string. Strings of the same kind have different numbers. Names of
+ * events, system calls and interrupts together are one kind.
  */
 static inline uint64_t perfetto_type_iid(uint32_t id)
 {

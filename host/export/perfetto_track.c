@@ -9,17 +9,18 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define UUID_CPUS  1u /* parent of all CPU tracks */
+#define UUID_CPUS  1u /* uuid of the track that is the parent of all CPU tracks */
 #define UUID_FIRST 16u
-#define LANES	   8u /* uuids reserved for each owner */
+#define LANES	   8u /* number of uuids that are reserved for each owner */
 
 _Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
 
 struct perfetto_lanes {
-	uint64_t uuid;	   /* uuid of lane 0; the other lanes have the next uuids; 0: not assigned */
-	uint32_t life;	   /* `life` of the thread when it was described */
+	/* uuid of lane 0, which the uuids of the other lanes follow; 0 if no uuids are assigned yet */
+	uint64_t uuid;
+	uint32_t life;	   /* value of the thread's `life` when it was described */
 	uint32_t process;  /* 0: not introduced */
-	uint8_t described; /* bit map of lanes with a description */
+	uint8_t described; /* bit map of the lanes that were described */
 	bool idle;
 };
 
@@ -40,7 +41,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	free(tracks->cpu);
 }
 
-/* Returns element `n`, growing the table if needed. Returns NULL if out of memory. */
+/* Returns element `n` of a table, which grows if needed. Returns NULL if out of memory. */
 static struct perfetto_lanes *lanes_at(struct perfetto_lanes **table, uint32_t *count, uint32_t n)
 {
 	struct perfetto_lanes *bigger = base_grow(*table, count, (size_t)n + 1, sizeof(*bigger));
@@ -59,7 +60,7 @@ static uint64_t take_uuids(struct perfetto_tracks *tracks, uint32_t wanted)
 	return uuid;
 }
 
-/* Adds a process to the tree. */
+/* Adds a process to a packet that describes processes. */
 static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, const char *command,
 			  size_t length)
 {
@@ -71,7 +72,10 @@ static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, con
 	protobuf_end(pb, process);
 }
 
-/* Adds the process of a thread. A process without any data is not added: readers show its number. */
+/*
+ * Describes the process of a thread. Does nothing if no data about the process is known: readers then show
+ * its number.
+ */
 static void write_process_of(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes)
 {
 	const struct processes_process *process = processes_find(tracks->processes, lanes->process);
@@ -115,7 +119,7 @@ static bool is_met(const struct perfetto_lanes *lanes, const struct threads_thre
 	return lanes->process != 0 && lanes->life == thread->life;
 }
 
-/* Returns the process of a thread whose creation event names none. */
+/* Returns the process to use for a thread if the event that creates the thread names no process. */
 static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thread)
 {
 	uint32_t process = processes_of(tracks->processes, thread);
@@ -141,7 +145,7 @@ int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct thread
 	}
 	if (length > 0)
 		lanes->idle = threads_name_is_idle(name, length);
-	/* Readers treat thread 0 as the idle thread anyway. */
+	/* Do not describe thread 0, because readers treat it as the idle thread anyway. */
 	if (thread->id == 0) {
 		lanes->process = PERFETTO_KERNEL_PID;
 		lanes->idle = true;
@@ -240,7 +244,10 @@ static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_l
 	describe(tracks, lanes->uuid, UUID_CPUS, name, time);
 }
 
-/* Readers draw lanes with the same name and parent as one track. */
+/*
+ * All lock lanes of an owner get the same name, because readers draw lanes with the same name and
+ * parent as one track.
+ */
 static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
 			   struct spans_owner owner, unsigned lane, uint64_t time)
 {
@@ -257,8 +264,8 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 	struct perfetto_lanes *lanes;
 
 	/*
-	 * The thread must be described now. If it was described later, it would get new tracks, and open
-	 * spans on the old tracks could not end.
+	 * Describe the thread now. A description later would give the thread new tracks, and spans that are
+	 * open on the old tracks could not end.
 	 */
 	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
 		return 0;

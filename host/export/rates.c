@@ -7,13 +7,13 @@
 #include "analyze/order.h"
 #include "base/json.h"
 
-#define CPUS 4097u /* the last index means that the CPU is unknown */
+#define CPUS 4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
 
 struct cpu {
 	uint64_t now; /* number of events in the current interval */
 	uint64_t most;
 	uint64_t events;
-	uint64_t most_at; /* beginning of the interval with the most events */
+	uint64_t most_at; /* timestamp at which the interval with the most events began */
 };
 
 struct rates {
@@ -23,9 +23,10 @@ struct rates {
 	uint64_t base, frequency;
 	uint64_t interval;    /* number of the current interval */
 	uint64_t first, last; /* timestamps of the first and last event that passed the filter */
-	uint32_t cpus;	      /* largest CPU number seen, plus 1 */
+	uint32_t cpus;	      /* largest number of a CPU with an event, plus 1 */
 	bool begun;
-	bool listed; /* JSON: an interval was written, so the next one needs a comma */
+	/* true if an interval was written to the JSON output, so that the next one needs a comma */
+	bool listed;
 	struct cpu all, cpu[CPUS];
 };
 
@@ -125,8 +126,8 @@ static void take(struct rates *rates, const struct ktread_event *event)
 }
 
 /*
- * Writes the totals. Rates are over the time from the first event to the last, as in `ktrace summary`. No
- * rate is written if that time is 0 or the frequency is unknown.
+ * Writes totals. The rate is an average over the time from the first event to the last one, as in `ktrace
+ * summary`. Writes no rate if that time is 0 or the frequency is unknown.
  */
 static void write_sum(struct rates *rates, const struct cpu *cpu)
 {

@@ -140,7 +140,7 @@ static void write_events_json(const struct ktread *trace, struct base_output *ou
 	base_output_text(out, "]");
 }
 
-/* Writes settings as numbers and masks as text, because masks may be wider than JSON numbers. */
+/* Writes settings as JSON numbers, and masks as strings, because a mask may be wider than a JSON number. */
 static void write_settings_json(const struct ktread *trace, const struct masks *masks,
 				struct base_output *out)
 {

@@ -23,9 +23,11 @@ typedef __int128 distribution_number; /* holds any value of a 64-bit field, sign
 
 struct distribution {
 	struct histogram *values;
-	struct histogram *negative; /* magnitudes of negative values; NULL: none */
-	uint64_t frequency;	    /* frequency of the ticks in the histogram; 0: plain numbers */
-	const char *unit; /* "ns", "ticks", or a unit from the trace, which is untrusted text; "": none */
+	struct histogram *negative; /* absolute values of negative values; NULL if there are none */
+	/* frequency of the counter if the values are ticks; 0 if they are other numbers */
+	uint64_t frequency;
+	/* "ns", "ticks", or a unit from the trace (untrusted text); "" if the values have no unit */
+	const char *unit;
 };
 
 struct distribution_bin {
@@ -36,7 +38,7 @@ struct distribution_bin {
 struct distribution_bins {
 	struct distribution_bin bin[DISTRIBUTION_BINS];
 	uint32_t count;
-	uint64_t most; /* greatest count of a bin */
+	uint64_t most; /* number of values in the bin that has the most */
 };
 
 /* Returns a distribution of ticks: shown in nanoseconds if the frequency is known, otherwise in ticks. */
@@ -48,12 +50,14 @@ distribution_number distribution_least(const struct distribution *distribution);
 distribution_number distribution_greatest(const struct distribution *distribution);
 distribution_number distribution_rank(const struct distribution *distribution, unsigned part, unsigned whole);
 double distribution_mean(const struct distribution *distribution);
-/* Returns whether ranks are exact values. If not, they are the values of histogram buckets. */
+/*
+ * Returns whether the value of each rank is exact. If not, it is the largest value of a histogram's bucket.
+ */
 bool distribution_is_exact(const struct distribution *distribution);
 
 /*
  * Divides the distribution into bins. Edges are 1, 2, 5, 10, … or, if the values are close together, evenly
- * spaced.
+ * spaced numbers.
  * The first and the last bin are not empty.
  */
 void distribution_bins(const struct distribution *distribution, struct distribution_bins *bins);
@@ -75,8 +79,9 @@ struct stats {
 	struct ktread *trace;
 	const char *title; /* what was requested on the command line */
 	struct distribution distribution;
-	const struct pairs_result *pairs; /* the measured pairs of events; NULL: values of a field */
-	uint64_t missing;		  /* if `pairs` is NULL: number of events without the value */
+	/* result of measuring pairs of events; NULL if the values are those of a field */
+	const struct pairs_result *pairs;
+	uint64_t missing; /* if `pairs` is NULL: number of events that lack the value */
 };
 
 void stats_write_text(struct base_output *out, const struct stats *stats);
@@ -117,9 +122,9 @@ struct rates_options {
 };
 
 /*
- * Writes a line for each interval, counted from the first event of the trace, then the totals of each CPU.
- * Consecutive intervals without events share a line.
- * Returns 0, KTREAD_E_MEMORY, or an error of ktread_next().
+ * Writes a line for each interval, and then the totals of each CPU. The first interval begins at the first
+ * event of the trace. Consecutive intervals without events share a line. Returns 0, KTREAD_E_MEMORY, or an
+ * error of ktread_next().
  */
 int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
 

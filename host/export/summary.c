@@ -65,7 +65,10 @@ void summary_free(struct summary *summary)
 	free(summary->cpus);
 }
 
-/* A rate over a few ticks of a coarse clock would be mostly rounding error. */
+/*
+ * Returns whether the time is long enough for a rate. Over a few ticks of a coarse clock, a rate would be
+ * mostly rounding error.
+ */
 static bool has_rate(const struct summary *summary)
 {
 	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
@@ -314,7 +317,7 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "\n");
 }
 
-/* Writes how many events repeated unchanged without being recorded. */
+/* Writes how many times events repeated unchanged without being recorded. */
 static void write_folded(struct base_output *out, const struct summary *summary)
 {
 	const struct tally *tally = summary->tally;

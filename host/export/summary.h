@@ -13,14 +13,15 @@
 /* ---- Counts by event, thread and CPU. Memory is limited by the number of ids that a trace can have. ---- */
 
 #define TALLY_EVENTS	   (KTRX_EVENT_MAX + 1u)
-#define TALLY_CPUS	   4097u /* the last index means that the CPU is unknown */
+#define TALLY_CPUS	   4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
 #define TALLY_THREAD_PAGE  1024u
 #define TALLY_THREAD_PAGES ((KTRX_THREAD_MAX + 1u) / TALLY_THREAD_PAGE)
 
 struct tally_count {
 	uint64_t count;
-	uint64_t first;	   /* timestamp of the first such event */
-	uint64_t sequence; /* number of that event in order of reading; used to sort equal timestamps */
+	uint64_t first; /* timestamp of the first event that was counted here */
+	/* number of this first event in the order of reading; orders keys with the same timestamp */
+	uint64_t sequence;
 };
 
 /* A key that occurred, as an element of a list. */
@@ -32,11 +33,11 @@ struct tally_entry {
 
 struct tally {
 	uint64_t events;
-	uint64_t first, last; /* timestamps; valid if `events` is not 0 */
-	uint64_t folded;      /* repetitions that the kernel counted instead of recording */
-	/* number of `folded` repetitions whose series had not ended at the end of the trace */
+	uint64_t first, last; /* timestamps of the first and last event; valid if `events` is not 0 */
+	uint64_t folded;      /* number of repetitions that the kernel counted instead of recording */
+	/* the part of `folded` whose series had not ended at the end of the trace */
 	uint64_t folding;
-	uint64_t repeats[TALLY_EVENTS]; /* folded repetitions by event id */
+	uint64_t repeats[TALLY_EVENTS]; /* by event id: number of folded repetitions */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];
@@ -57,7 +58,7 @@ enum tally_kind {
 };
 
 enum tally_order {
-	TALLY_MOST_FIRST, /* entries with equal counts are sorted by the key that occurred first */
+	TALLY_MOST_FIRST, /* largest count first; of entries with equal counts, the key that occurred first */
 	TALLY_BY_KEY,
 };
 
@@ -76,8 +77,8 @@ struct summary {
 	struct tally_entry *events, *threads, *cpus;
 	size_t event_count, thread_count, cpu_count;
 	double seconds; /* time from the first event to the last; 0 if the frequency is unknown */
-	uint64_t cost;	/* cost of a thousand events, in ticks; 0: unknown */
-	uint64_t overwritten, invalid, dropped; /* number of slots in all rings */
+	uint64_t cost;	/* cost of a thousand events in ticks; 0 if unknown */
+	uint64_t overwritten, invalid, dropped; /* numbers of slots, each for all rings together */
 };
 
 /* Fills in `summary`. Returns 0 or KTREAD_E_MEMORY. */
@@ -90,12 +91,13 @@ void summary_write_json(struct base_output *out, const struct summary *summary);
 /* Returns whether the guest dumped the trace itself. Such a trace ends when the dump was taken. */
 bool summary_is_dump(const struct ktread *trace);
 /*
- * Returns the text in which `ktrace run` recorded how the guest ended, and its length; NULL if there is none.
+ * Returns the text that `ktrace run` recorded about how the guest ended, and stores its length. Returns
+ * NULL if there is no such text.
  */
 const char *summary_ended(const struct ktread *trace, size_t *length);
 /* Returns the exit reason as a word: "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);
-/* Returns the share of the time of `cpus` CPUs that recording `events` events took; 0 if unknown. */
+/* Returns the share of CPU time, on `cpus` CPUs, that recording of `events` events took; 0 if unknown. */
 double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus);
 
 #endif

@@ -10,9 +10,9 @@
 
 /* ---- Elements of pictures ---- */
 
-#define LETTER	    6.6 /* width of a letter in pixels (11-pixel monospace) */
+#define LETTER	    6.6 /* width of a letter in pixels, in a monospace font of 11 pixels */
 #define TEXT_MAX    256u
-#define LETTERS_MIN 3u /* a text that does not fit is cut, or omitted if fewer letters than this fit */
+#define LETTERS_MIN 3u /* minimum number of letters: a text of which fewer letters fit is left out, not cut */
 
 static const char style[] =
 	"<style>"
@@ -104,7 +104,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define CPU_HEIGHT    78.0
 #define CPU_SPACE     10.0
 #define BOTTOM	      30.0
-#define APART	      0.5 /* least distance between boxes in pixels */
+#define APART	      0.5 /* minimum distance between boxes in pixels */
 #define MARK_APART    1.0
 #define PIECES_MAX    40000u
 #define TICKS_MAX     10
@@ -112,8 +112,8 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define NS_PER_SECOND 1000000000u
 
 /*
- * Nanoseconds since the beginning of the trace, or ticks. Wider than 64 bits, because slow ticks may be more
- * nanoseconds than 64 bits can hold.
+ * A time since the beginning of the trace, in nanoseconds or ticks. It is wider than 64 bits, because the
+ * nanoseconds of slow ticks may not fit in 64 bits.
  */
 typedef unsigned __int128 moment;
 
@@ -138,8 +138,8 @@ static double y_of(uint32_t cpu)
 }
 
 /*
- * Writes "1.234567" with the digits that a step of `step` nanoseconds needs; ticks if the frequency is
- * unknown.
+ * Writes a time in seconds, "1.234567", with as many digits as steps of `step` nanoseconds need. Writes
+ * ticks if the frequency is unknown.
  */
 static void number_text(const struct window_drawing *d, moment number, moment step, char *text, size_t size)
 {
@@ -175,7 +175,7 @@ static uint64_t stamp_of(const struct window_drawing *d, moment at)
 	return d->base + (uint64_t)at;
 }
 
-/* Draws round times inside the window: at most about TICKS_MAX. */
+/* Draws a scale of at most about TICKS_MAX round times inside the window. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;
@@ -249,7 +249,7 @@ void window_draw_end(struct window_drawing *d)
 	svg_end(window->out);
 }
 
-/* Returns whether another element may be drawn on a CPU. Counts it as left out if not. */
+/* Returns whether one more element can be drawn on a CPU. If not, counts the element as left out. */
 static bool has_place(struct window_drawing *d, uint32_t cpu)
 {
 	if (cpu < d->cpus && d->pieces < PIECES_MAX)
@@ -258,7 +258,7 @@ static bool has_place(struct window_drawing *d, uint32_t cpu)
 	return false;
 }
 
-/* Clips to the window. Returns false if nothing remains. */
+/* Limits the period from `*from` to `*to` to its part inside the window. Returns false if it has none. */
 static bool clip(const struct window *window, uint64_t *from, uint64_t *to)
 {
 	if (*from > window->to || *to < window->from || *from > *to)

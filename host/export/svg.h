@@ -18,12 +18,12 @@
 void svg_begin(struct base_output *out, unsigned width, unsigned height, const char *title);
 void svg_end(struct base_output *out);
 
-/* Draws a box, at least half a pixel wide. `tip` is its tooltip; NULL: none. */
+/* Draws a box, at least half a pixel wide. `tip` is its tooltip, or NULL for none. */
 void svg_box(struct base_output *out, const char *class, double x, double y, double width, double height,
 	     const char *tip);
 /*
- * Writes text. `anchor` is start, middle or end. Text wider than `room` pixels is cut, or omitted if only a
- * few letters fit.
+ * Writes text. `anchor` is start, middle or end. A text wider than `room` pixels is cut. If only a few
+ * letters fit, it is left out.
  */
 void svg_text(struct base_output *out, const char *class, double x, double y, const char *anchor, double room,
 	      const char *text);
@@ -38,7 +38,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 
 enum window_row {
 	WINDOW_RUN,
-	WINDOW_SPAN, /* first of WINDOW_NEST rows */
+	WINDOW_SPAN, /* first of the WINDOW_NEST rows for spans */
 	WINDOW_IRQ = WINDOW_SPAN + WINDOW_NEST,
 	WINDOW_MARKS,
 	WINDOW_ROWS,
@@ -49,7 +49,8 @@ struct window_drawing {
 	uint64_t base, frequency;
 	uint32_t cpus; /* number of CPUs drawn */
 	uint32_t pieces;
-	double last[WINDOW_CPUS][WINDOW_ROWS]; /* x coordinate up to which each row is drawn already */
+	/* x coordinate up to which something was already drawn in each row of each CPU */
+	double last[WINDOW_CPUS][WINDOW_ROWS];
 };
 
 void window_draw_begin(struct window_drawing *drawing);
@@ -61,7 +62,7 @@ void window_draw_end(struct window_drawing *drawing);
  */
 void window_draw_box(struct window_drawing *drawing, uint32_t cpu, enum window_row row, const char *class,
 		     uint64_t from, uint64_t to, const char *label, const char *tip);
-/* Marks `slots` missing slots over all rows of the CPU. */
+/* Marks a gap of `slots` missing slots, over all rows of the CPU. */
 void window_draw_gap(struct window_drawing *drawing, uint32_t cpu, uint64_t from, uint64_t to,
 		     uint64_t slots);
 void window_draw_mark(struct window_drawing *drawing, uint32_t cpu, uint64_t at, const char *tip);

@@ -10,7 +10,10 @@
 
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
-	/* Rings are read one after another, so a ring that is read later may contain an earlier event. */
+	/*
+	 * Compare timestamps, because rings are read one after another: a ring that is read later may have
+	 * an earlier event.
+	 */
 	if (stamp < count->first || count->count == 0) {
 		count->first = stamp;
 		count->sequence = sequence;
@@ -60,7 +63,10 @@ static void count_repeats(struct tally *tally, uint64_t id, uint64_t more)
 	tally->folded += more;
 }
 
-/* Counts the repetitions that have a record (ktrace.repeat). Needs payloads, so the trace is read again. */
+/*
+ * Counts the repetitions that have a record (ktrace.repeat). Reads the trace again, because this needs
+ * payloads.
+ */
 static int count_recorded(struct tally *tally, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -123,7 +129,7 @@ void tally_free(struct tally *tally)
 }
 
 /*
- * Returns the first key, `key` or a larger one, that may have occurred. Skips pages of threads that are not
+ * Returns the smallest key from `key` on that may have occurred. Skips threads for which no page was
  * allocated.
  */
 static uint32_t next_key(const struct tally *tally, enum tally_kind kind, uint32_t key)

@@ -11,7 +11,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/* Writes a number right-aligned in `width` columns after an opening bracket. */
+/* Writes an opening bracket, and a number right-aligned in `width` columns. */
 static char *put_right(char *at, uint64_t number, unsigned width)
 {
 	char digits[BASE_PUT_SCRATCH];
@@ -69,31 +69,33 @@ void timeline_begin(struct timeline *timeline)
  * reported at the end.
  */
 
-#define THREAD_COLUMNS	  20u
-#define THREADS		  256u /* cached names, by the low bits of the thread id */
+#define THREAD_COLUMNS 20u
+/* number of cached names; a thread's name is at the index given by the low bits of its id */
+#define THREADS		  256u
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-/* maximum number of bytes that are printed of the escaped name of a thread or system call */
+/* maximum number of bytes printed of the name of a thread or system call, once escaped */
 #define NAME_MAX_BYTES 160u
 #define EVENTS	       (KTRX_EVENT_MAX + 1u)
 
 struct label {
-	char *text; /* NULL: not rendered yet */
+	char *text; /* text of the event; NULL if it was not rendered yet */
 	uint32_t length;
 	struct phrase *phrase; /* NULL: use ktread_format() */
 };
 
 struct thread_label {
 	uint32_t thread;
-	uint8_t length;			 /* 0: not rendered */
-	uint8_t name_start, name_length; /* `name_length` 0: the thread has no name */
+	uint8_t length; /* 0: not rendered */
+	/* position and length of the name in `text`; the length is 0 if the thread has no name */
+	uint8_t name_start, name_length;
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
 };
 
 struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost;	 /* by ring: number of lost slots reported so far */
+	uint64_t *lost;	 /* by ring: number of lost slots that were reported so far */
 	uint32_t repeat; /* id of ktrace.repeat; 0: the trace has none */
 	struct wellknown_table known;
 	struct label event[EVENTS];
@@ -103,8 +105,8 @@ struct timeline_writer {
 };
 
 /*
- * Returns the width for the longest name of an event descriptor, between EVENT_COLUMNS_MIN and
- * EVENT_COLUMNS_MAX.
+ * Returns the width of the column for event names: the length of the longest name, but at least
+ * EVENT_COLUMNS_MIN and at most EVENT_COLUMNS_MAX.
  */
 static unsigned event_columns(const struct ktread *trace)
 {
@@ -204,7 +206,7 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 	return at + label->name_length;
 }
 
-/* Writes " (worker -> idle)": the names of the threads whose numbers are fields of a switch or a wakeup. */
+/* Writes the names of the threads whose numbers are in a switch or a wakeup: " (worker -> idle)". */
 static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			       const struct ktread_event *event)
 {
@@ -300,8 +302,8 @@ static void write_ring_name(struct base_output *out, const struct ktread_ring *r
 }
 
 /*
- * Reports a gap. Overwritten slots precede all other slots of the ring, so missing slots count as
- * overwritten until all overwritten slots are reported.
+ * Reports a gap. Overwritten slots are always the first slots of a ring. So as long as not all overwritten
+ * slots were reported, missing slots count as overwritten.
  */
 static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {

@@ -16,8 +16,9 @@
 #include "base/ticks.h"
 #include "ktread/ktread.h"
 
-#define TIMELINE_CPUS	   4096u	       /* bits in a map of CPUs */
-#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* a time later than any in a trace, in microseconds */
+#define TIMELINE_CPUS 4096u /* number of CPUs, and of bits, in a map of CPUs */
+/* a time in microseconds that is later than any time in a trace */
+#define TIMELINE_NO_SECOND (UINT64_C(1) << 63)
 
 /* The text "[    7." and the time at which that second begins, in microseconds. */
 struct timeline_second {
@@ -29,20 +30,23 @@ struct timeline_second {
 struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
-	uint64_t limit;		  /* number of events to show; 0: all */
-	const uint8_t *cpus;	  /* bit map of CPUs whose lost slots are reported; NULL: all */
-	int filtered;		  /* the trace's filter excludes some events */
-	int zero_ticks;		  /* if the frequency is unknown, show zeros instead of ticks */
-	struct symbols *symbols;  /* symbols for addresses; NULL: no symbols */
-	int colour;		  /* highlight gaps (the output is a terminal) */
-	struct cost_meter *meter; /* subtracts the cost of tracing from the times; NULL: not subtracted */
-	uint64_t shown;		  /* result: events shown */
-	uint64_t last;		  /* result: timestamp of the last event shown */
-	uint64_t lost;		  /* result: number of slots lost or unreadable in all rings */
+	uint64_t limit; /* maximum number of events to show; 0: no limit */
+	/* bit map of the CPUs whose lost slots are reported; NULL: report those of all CPUs */
+	const uint8_t *cpus;
+	int filtered;		 /* 1 if the trace has a filter that excludes some events */
+	int zero_ticks;		 /* 1: if the frequency is unknown, shows zeros instead of ticks */
+	struct symbols *symbols; /* symbols for addresses; NULL: no symbols */
+	int colour;		 /* 1: highlights gaps, because the output is a terminal */
+	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
+	struct cost_meter *meter;
+	uint64_t shown; /* result: events shown */
+	uint64_t last;	/* result: timestamp of the last event shown */
+	uint64_t lost;	/* result: number of slots in all rings that were lost or unreadable */
 	/* Set by timeline_write(). */
-	uint64_t base; /* timestamp that is shown as zero */
+	uint64_t base; /* timestamp that is shown as time 0 */
 	struct base_ticks_scale scale;
-	struct timeline_second second; /* cached text of the second in the last line */
+	/* text of the second in which the last line was, cached for the next line */
+	struct timeline_second second;
 };
 
 /*
@@ -53,7 +57,7 @@ struct timeline {
  */
 int timeline_write(struct timeline *timeline);
 
-/* Makes the times start at the trace's first event. */
+/* Sets the timestamp that is shown as time 0 to that of the trace's first event. */
 void timeline_begin(struct timeline *timeline);
 
 /* Writes the time and updates timeline->second. */
@@ -74,8 +78,9 @@ static inline char *timeline_put_time(struct timeline *timeline, char *at, uint6
 }
 
 /*
- * Writes lines of the timeline one by one, without gaps, for callers that have their own source of events.
- * The trace must not change while the writer is open. timeline_writer_open() returns NULL if out of memory.
+ * Writes the timeline line by line, without reporting gaps, for callers that have their own source of
+ * events. The trace must not change while the writer is open. timeline_writer_open() returns NULL if out of
+ * memory.
  */
 struct timeline_writer;
 struct timeline_writer *timeline_writer_open(struct timeline *timeline);
@@ -91,7 +96,7 @@ static inline uint64_t timeline_stamp(const struct timeline *timeline, const str
 							    : event->stamp;
 }
 
-/* Returns whether lost slots of this ring are reported. */
+/* Returns whether the timeline reports lost slots of this ring. */
 static inline int timeline_wants_ring(const struct timeline *timeline, const struct ktread_ring *ring)
 {
 	uint32_t cpu = ring->cpu;
@@ -102,9 +107,9 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 /* ---- Phrases ---- */
 
 /*
- * An event's text, parsed once so that formatting values is fast. The result is the same as
- * ktread_format()'s.
- * Callers use ktread_format() for texts with flags, widths or precisions, and for truncated payloads.
+ * The text of an event type, parsed once so that values are formatted fast. Gives the same result as
+ * ktread_format(). Callers use ktread_format() for texts with flags, widths or precisions, and for
+ * truncated payloads.
  */
 
 #define PHRASE_BYTES 4096u /* maximum number of bytes that phrase_put() writes */
@@ -122,11 +127,11 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 
 /* ---- Repetitions ---- */
 
-/* The event ktrace.repeat: how often an unchanged event repeated without being recorded. */
+/* Content of the event ktrace.repeat: how often an event repeated unchanged without being recorded. */
 struct repeat {
 	uint64_t id;	      /* id of the event that repeated */
 	uint64_t more;	      /* number of repetitions */
-	uint64_t first, last; /* timestamps of the CPU's counter, as recorded */
+	uint64_t first, last; /* timestamps of the first and last repetition, from the CPU's counter */
 };
 
 /* Returns the event descriptor of ktrace.repeat, or NULL if the trace's kernel has none. */
@@ -160,11 +165,14 @@ int slots_write(struct timeline *timeline);
  *	 <- mutex_lock+0x1c (lock.c:40) <- do_write+0x88 (file.c:113) @ sched_block+0x5a (sched.c:210)
  *
  * First the caller of the function that contains the event, then the caller of that, then the place of the
- * event. If the kernel's file is not given, these are addresses, and the line that declares the event. If the
- * file is of another build, each name has a question mark.
+ * event. If the kernel's file is not given, these are addresses, followed by the source line that declares
+ * the event. If the file is of another build, each name has a question mark.
  */
 
-/* Appends the places to a line; nothing if the event has none. Writes at most 2 KiB. Returns the end. */
+/*
+ * Appends the places of an event to a line. Appends nothing if the event has none. Writes at most 2 KiB.
+ * Returns the end.
+ */
 char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols);
 
 /*

@@ -19,11 +19,11 @@
 
 /* ---- Phrases ---- */
 
-#define TEXT_MAX 512u /* longest text that is parsed, in bytes */
-#define CHUNK	 32u  /* literals are copied in whole chunks */
+#define TEXT_MAX 512u /* maximum length of a text that is parsed, in bytes */
+#define CHUNK	 32u  /* number of bytes in which literals are copied, whatever their length is */
 
 enum how {
-	HOW_END, /* no value: the last literal of the phrase */
+	HOW_END, /* no value follows: this is the last literal of the phrase */
 	HOW_UNSIGNED,
 	HOW_SIGNED,
 	HOW_HEX,
@@ -44,7 +44,7 @@ struct phrase {
 	char text[4 * TEXT_MAX + CHUNK];
 };
 
-/* Returns how to print a field of that type for that conversion; HOW_END: the conversion is not supported. */
+/* Returns how the conversion `letter` prints a field of the type; HOW_END if it cannot print the field. */
 static enum how how_of(char letter, uint8_t type)
 {
 	if (!letter || !strchr("diuxcsp", letter) || type < KTRX_TYPE_U8 || type > KTRX_TYPE_CHAR)
@@ -65,7 +65,10 @@ static enum how how_of(char letter, uint8_t type)
 	}
 }
 
-/* Copies text up to the next conversion, escaped; "%%" becomes a percent sign. Returns its length. */
+/*
+ * Copies and escapes text up to the next conversion. Copies "%%" as one percent sign. Returns the length of
+ * the copy.
+ */
 static uint16_t take_literal(const char **from, char *to)
 {
 	char *at = to;
@@ -174,7 +177,7 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 
 /* ---- Places ---- */
 
-#define FUNCTION_MAX 200u /* maximum number of bytes of a name that are printed */
+#define FUNCTION_MAX 200u /* maximum number of bytes printed of a function's name */
 #define FILE_MAX     200u
 
 /* Returns the last FILE_MAX bytes of a path: the end is more useful than the beginning. */

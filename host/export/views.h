@@ -53,7 +53,8 @@ void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]
 enum ktr_columns {
 	KTR_CPU = 1,
 	KTR_ABSOLUTE = 2, /* the timestamp */
-	KTR_RELATIVE = 4, /* time since the previous event of the same CPU; overrides KTR_ABSOLUTE */
+	/* time since the previous event of the same CPU; if set, KTR_ABSOLUTE has no effect */
+	KTR_RELATIVE = 4,
 	KTR_CALLERS = 8,
 	KTR_ID = 16,
 	KTR_FILE = 32,
@@ -64,16 +65,16 @@ struct ktr_table {
 	struct base_output *out;
 	unsigned columns;	 /* KTR_* */
 	bool quiet;		 /* no header */
-	bool raw;		 /* ticks instead of microseconds */
-	bool by_ring;		 /* rows are numbered in each ring separately */
-	double correction;	 /* microseconds to subtract from each relative time */
-	struct symbols *symbols; /* NULL: print addresses in hexadecimal */
+	bool raw;		 /* true: times are in ticks instead of microseconds */
+	bool by_ring;		 /* true: rows are numbered separately for each ring */
+	double correction;	 /* number of microseconds to subtract from each relative time */
+	struct symbols *symbols; /* symbols for addresses; NULL: prints addresses in hexadecimal */
 	/* Internal state. Requires: zeroed by the caller. */
 	uint64_t row;
 	uint64_t frequency; /* value printed last */
-	/* last timestamp by CPU; 0: none yet; the last entry is for all other CPUs */
+	/* by CPU: timestamp of the last event; 0 if there was none; the last entry is for all other CPUs */
 	uint64_t previous[KTR_CPUS];
-	uint32_t ring; /* ring of the previous row */
+	uint32_t ring; /* number of the ring that the previous row is from */
 };
 
 /*
@@ -81,7 +82,7 @@ struct ktr_table {
  * guest changes.
  */
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
-/* Prints a row. Marks it if `late` is set. */
+/* Prints a row. If `late` is true, marks the row as late. */
 void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
 	     bool late);
 /* Prints a line that reports how many slots of a ring are missing at this place. */
@@ -94,9 +95,9 @@ void ktr_restart(struct ktr_table *table);
 struct violations {
 	struct ktread *trace;
 	const struct rules *rules;
-	const struct check_result *result; /* a row for each rule */
+	const struct check_result *result; /* by rule: result of the check */
 	const char *path;		   /* name of the rule file */
-	bool unread;			   /* the end of the trace is missing or unreadable */
+	bool unread;			   /* true if the end of the trace is missing or unreadable */
 };
 
 /* Writes one violation when it is found: as a line, or as an element of the list "violations". */
@@ -106,13 +107,13 @@ void violations_put_json(struct base_output *out, const struct violations *found
 			 const struct check_violation *violation, bool first);
 
 /*
- * Writes the result of each rule, then the events before the first violation. Reads the trace again for that.
- * Returns what that reading returned.
+ * Writes the result of each rule, then the events before the first violation. Reads the trace again to find
+ * these events. Returns the result of that reading.
  */
 int violations_write_text(struct base_output *out, const struct violations *found);
 /*
  * Writes the results as violations_write_text() does, but as members of a JSON object, without braces.
- * Returns what reading the trace returned.
+ * Returns the result of reading the trace.
  */
 int violations_write_json(struct base_output *out, const struct violations *found);
 
@@ -134,11 +135,13 @@ const struct check_violation *violations_first(const struct violations *found);
 struct window {
 	struct ktread *trace;
 	struct base_output *out;
-	uint64_t from, to; /* timestamps; `to` UINT64_MAX: the end of the trace */
+	/* timestamps of the window's ends; if `to` is UINT64_MAX, the window ends with the trace */
+	uint64_t from, to;
 	/* Results. */
-	uint64_t events;   /* number of events in the window */
-	uint64_t close;	   /* number of elements not drawn because the previous one is too close */
-	uint64_t left_out; /* number of events of CPUs that are not drawn, and of elements beyond the limit */
+	uint64_t events; /* number of events in the window */
+	uint64_t close;	 /* number of elements not drawn because they are too close to the previous one */
+	/* number of events on CPUs that are not drawn, plus number of elements beyond the limit */
+	uint64_t left_out;
 };
 
 /*

@@ -11,10 +11,11 @@
 #include "export/stats.h"
 #include "findings/finding.h"
 
-#define CONTEXT	     12u /* events printed before a violation, including itself */
+/* maximum number of events printed for a violation: those before it, and the violating event */
+#define CONTEXT	     12u
 #define CONTEXT_TEXT 512u
 
-/* A copy of an event's text, because the reader reuses the event. */
+/* Copy of the data of an event, because the reader reuses the memory of the event. */
 struct context_line {
 	char time[STATS_TIME], name[ANALYZE_EVENT_NAME_MOST + 1], text[CONTEXT_TEXT];
 	uint32_t cpu, thread;
@@ -163,7 +164,7 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
-/* Adds that the rule was not decided because this event was switched off. */
+/* Adds as evidence how often the rule was not decided because this event was switched off. */
 static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
 {
 	const struct ktread_type *type = ktread_type(trace, result->off);

@@ -20,15 +20,15 @@
 #define NAME_MAX 48u
 #define TEXT_MAX 200u
 
-/* Open spans of a thread, or of the interrupts on a CPU. */
+/* Open spans of a thread, or of interrupts on a CPU. */
 struct owner {
 	struct spans_span nest[SPANS_NEST];
 	uint32_t depth;
-	uint64_t seen; /* timestamp of its last event */
+	uint64_t seen; /* timestamp of the last event of this thread or CPU */
 };
 
 struct picture {
-	uint64_t asked; /* requested beginning of the window; may be after the end of the trace */
+	uint64_t asked; /* beginning of the window as requested; may be after the end of the trace */
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
@@ -39,9 +39,10 @@ struct picture {
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
-		[WINDOW_CPUS]; /* timestamp since which the CPU has run its current thread; 0: unknown */
-	uint64_t cpu_time[WINDOW_CPUS]; /* time of the last event on that CPU, in the threads model */
-	uint64_t now;			/* timestamp of the current event */
+		[WINDOW_CPUS]; /* by CPU: timestamp since which it has run its current thread; 0 if unknown */
+	/* by CPU: time of its last event, counted as the threads model counts time */
+	uint64_t cpu_time[WINDOW_CPUS];
+	uint64_t now; /* timestamp of the current event */
 	uint64_t time;
 	int error;
 };
@@ -66,7 +67,7 @@ static struct owner *owner_at(struct picture *p, struct spans_owner who)
 	return who.number < WINDOW_CPUS ? &p->cpu[who.number] : NULL;
 }
 
-/* Writes the name for a box, and the tooltip, which also has the thread's number. */
+/* Writes the text for the box of a thread, and the tooltip, which also has the thread's number. */
 static void name_thread(const struct picture *p, uint32_t id, char *text, char *tip)
 {
 	const char *name = ktread_thread_name(p->window->trace, id);
@@ -105,7 +106,7 @@ static const char *class_of(const struct spans_span *span)
 }
 
 /*
- * Draws the span at `depth` on `cpu`. The box begins at `from` or at the span's beginning, whichever is
+ * Draws the open span at `depth` on `cpu`. Its box begins at `from` or where the span begins, whichever is
  * later.
  */
 static void draw_span(struct picture *p, const struct owner *owner, bool of_cpu, uint32_t depth, uint32_t cpu,
@@ -141,7 +142,8 @@ static void draw_run(struct picture *p, const struct threads_thread *thread, uin
 }
 
 /*
- * If a model reports a time before the current event, the change is drawn at the previous event of that CPU.
+ * Returns the timestamp at which to draw a change. If the model reports the change at a time before the
+ * current event, this is the timestamp of the CPU's previous event.
  */
 static uint64_t stamp_of(const struct picture *p, uint64_t time, uint32_t cpu)
 {
@@ -239,7 +241,7 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Reads past the end of the window until each CPU had an event: only that event reports the slots that were
+ * Reads past the end of the window until each CPU had an event. Only this event reports the slots that were
  * lost before it, and these slots may belong to the window. Returns the result of the last ktread_next().
  */
 static int read_after(struct picture *p, const struct ktread_event *event)
@@ -327,7 +329,8 @@ int window_write(struct window *window)
 		p->asked = window->from;
 		window->to = window->to > last ? last : window->to;
 		window->from = window->from > window->to ? window->to : window->from;
-		if (window->from == window->to) /* the picture needs a width above 0 */
+		/* the window must not be empty, because the picture would have no width */
+		if (window->from == window->to)
 			window->to++;
 		p->window = window;
 		p->drawing = (struct window_drawing){
