@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the cycles of a graph. The root of a cycle is its node with the lowest number. For each root, the
- * search visits only nodes with higher numbers that lead back to the root within the wanted length. It looks
- * for short cycles first, because they explain a deadlock in fewer lines.
+ * Finds the cycles of a graph. The root of a cycle is that node of the cycle which has the lowest number. For
+ * each root, the search visits only nodes that have a higher number and from which the root can be reached in
+ * the wanted number of edges. Short cycles are found first, because they explain a deadlock in fewer lines.
  */
 #include <stdlib.h>
 
 #include "why/graph.h"
 
-/* limit of visited edges, because a damaged trace may contain any number of cycles */
+/*
+ * maximum number of edges that are visited; a limit is needed because a damaged trace may contain any number
+ * of cycles
+ */
 #define STEPS	1000000u
 #define NOWHERE UINT32_MAX
 
@@ -16,20 +19,21 @@ struct search {
 	const struct why_graph *graph;
 	why_cycle_found *found;
 	void *context;
-	/* by node: number of incoming edges that may be in a cycle; 0: the node is in no cycle */
+	/* for each node: number of its incoming edges that may be in a cycle; 0: the node is in no cycle */
 	uint32_t *degree;
 	/*
 	 * `back` holds the numbers of the edges, sorted by target node. `back_first` holds, for each node,
 	 * the index in `back` of the first edge to that node.
 	 */
 	uint32_t *back, *back_first;
-	/* by node: length of the shortest path from the node to the root; NOWHERE: there is no path */
+	/* for each node: length of the shortest path from the node to the root; NOWHERE: there is no path */
 	uint32_t *far;
 	uint32_t *reached, reached_count; /* nodes from which the root can be reached */
 	const struct why_edge **way;	  /* edges of the current path from the root */
-	uint32_t *next;			  /* by node on the current path: next edge to visit */
-	bool *passed;			  /* by node: the node is on the current path */
-	bool *taken;			  /* by edge: the edge is in a cycle that the caller has used */
+	uint32_t *next;			  /* for each node of the current path: the edge to visit next */
+	bool *passed;			  /* for each node: true if it is on the current path */
+	/* for each edge: true if it is in a cycle that the caller has used */
+	bool *taken;
 	uint32_t steps;
 };
 
@@ -95,8 +99,8 @@ static void trim(struct search *search)
 }
 
 /*
- * Sets `far` for each node that leads to the root and has a higher number than the root (breadth-first
- * search).
+ * Sets `far` for each node that has a higher number than the root and from which the root can be reached.
+ * This is a breadth-first search.
  */
 static void measure(struct search *search, uint32_t root)
 {
@@ -127,7 +131,10 @@ static void forget_distances(struct search *search)
 		search->far[search->reached[n]] = NOWHERE;
 }
 
-/* Reports the path as a cycle. Skips the path if the caller has used cycles that contain all of its edges. */
+/*
+ * Reports the current path as a cycle, unless each of its edges is already in a cycle that the caller has
+ * used.
+ */
 static int report(struct search *search, uint32_t count)
 {
 	bool is_new = false;

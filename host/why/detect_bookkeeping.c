@@ -55,9 +55,7 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 											     : NO_DOUBT;
 }
 
-/*
- * Sorts by the strength of the doubt, the strongest first, then by the length of the wait, the longest first.
- */
+/* Compares two entries for sorting: the strongest doubt comes first; among equal doubts, the longest wait. */
 static int by_doubt(const void *a, const void *b)
 {
 	const struct doubtful *left = a, *right = b;

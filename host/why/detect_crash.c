@@ -11,15 +11,16 @@
 #include "why/pulse.h"
 
 /*
- * Panic: the kernel reported a panic. The finding names the functions of addresses in the message. A stack
- * pointer outside the thread's stack shows a stack overflow. If the last fault was in the page at address 0,
- * a null function pointer was called.
+ * Panic: the kernel reported a panic. The finding names the function of each address in the panic's message.
+ * If the stack pointer is outside the thread's stack, the stack has overflowed. If the last fault was in the
+ * page at address 0, a null function pointer was called.
  */
 
-#define FRAMES	  8u	/* shown */
-#define FAULT_MS  1000u /* a panic may be caused by a fault that is at most this old */
+#define FRAMES 8u /* shown */
+/* time in ms: a panic may be caused by a fault that came at most this long before it */
+#define FAULT_MS  1000u
 #define NULL_PAGE 4096u
-#define ADDRESSES 4u /* limit of addresses in the message for which functions are printed */
+#define ADDRESSES 4u /* maximum number of addresses in the message whose functions are printed */
 
 /* Returns the CPU that panicked, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
@@ -150,8 +151,9 @@ static bool is_panic_function(const struct why_evidence *evidence, uint64_t addr
 }
 
 /*
- * Returns the number of the first frame to print: the caller of panic() if panic() is on the stack, otherwise
- * 0. This skips what the kernel called after the panic, such as a prompt or a reset.
+ * Returns the number of the first stack frame to print. If panic() is on the stack, this is its caller;
+ * otherwise it is frame 0. So functions are skipped that the kernel called after the panic, such as a prompt
+ * or a reset.
  */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -186,8 +188,8 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 }
 
 /*
- * Sets the headline. The kernel may find a stack overflow while another thread runs, so the running thread
- * may not be the owner of that stack.
+ * Sets the headline. It does not state that the running thread's stack has overflowed if the kernel reported
+ * the overflow, because the kernel may find it while another thread runs.
  */
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
@@ -258,9 +260,11 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Stack overflow without a guard page: the kernel continues to run and overwrites the memory below the stack.
- * Only the stack pointer shows the overflow, and only until the functions return. The stack pointer proves
- * nothing in an interrupt handler, or in code that stops the CPU for another CPU's panic, because both may
- * have their own stack. Such a panic is often caused by the overwritten memory.
+ * Only the stack pointer shows the overflow, and only until the functions return.
+ *
+ * Two kinds of code may have a stack of their own, so that the stack pointer proves nothing: an interrupt
+ * handler, and code that stops the CPU because another CPU has panicked. That panic is often caused by the
+ * overwritten memory.
  */
 
 #define STACK_FRAMES 8u /* shown */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A lock whose owner has ended without releasing it. The table row of a waiter names the owner of the lock at
- * the beginning of the wait, but not a later owner. So the owner is taken from lock.acquire and lock.release,
- * or without these events from the newest wait. In the latter case the owner may have released the lock
- * without waking a waiter. That is unlikely if the kernel still named the owner after the owner's end.
+ * A lock whose owner has ended without releasing it. The table row of a waiter names the thread that owned
+ * the lock when the wait began, but no later owner. So the owner is taken from the events lock.acquire and
+ * lock.release. If these are missing, it is taken from the newest wait. That owner may have released the lock
+ * later without waking a waiter, but this is unlikely if the kernel still named it after its end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,18 +12,22 @@
 #include "why/pulse.h"
 
 #define MOST  8u /* findings */
-#define SHOWN 4u /* waiters that are listed for a lock */
-/* within this time after the owner's end, another thread may still release the lock */
+#define SHOWN 4u /* maximum number of waiters that are listed for a lock */
+/* time in ms after the owner's end, within which another thread may still release the lock */
 #define LASTS_MS 1000u
-#define APART_MS 10u /* if stamps of two CPUs are closer, the order of their events is unknown */
+/* time in ms: if stamps of two CPUs are closer than this, the order of their events is unknown */
+#define APART_MS 10u
 #define SEVERAL	 UINT32_MAX
 
 struct waiter {
 	const struct why_thread *thread;
-	uint64_t lock, since, pc; /* lock, stamp and place of the wait; since and pc may be 0: unknown */
+	/* the lock, the stamp at which the wait began, and its place; `since` and `pc` may be 0: unknown */
+	uint64_t lock, since, pc;
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the thread's table row shows the wait; otherwise only events do */
-	/* the thread is running or runnable and tries again and again; any try may have set `owner` */
+	/*
+	 * the thread does not sleep, but tries again and again; `owner` may have been set by any of the tries
+	 */
 	bool polls;
 };
 
@@ -31,9 +35,11 @@ struct waiter {
 struct orphan {
 	const struct waiter *waiter; /* the longest first */
 	uint32_t waiters;
-	/* id, as in struct ktrx_holder, of the thread or CPU whose table row holds the lock; 0: none */
+	/*
+	 * the thread or CPU whose table row names the lock as held, an id as in struct ktrx_holder; 0: none
+	 */
 	uint32_t holder;
-	/* event that took the lock, without a later release; NULL: there is none */
+	/* event by which the lock was taken, if it was not released later; NULL: there is none */
 	const struct why_hold *hold;
 	uint32_t owner; /* last owner of the lock, as thread id + 1; 0: unknown */
 	/*
@@ -46,11 +52,11 @@ struct orphan {
 };
 
 struct orphans {
-	struct waiter *waiter; /* sorted by lock, then the longest wait first */
+	struct waiter *waiter; /* sorted by lock; for each lock, the longest wait comes first */
 	uint32_t waiters;
 	struct orphan *lock; /* by address */
 	uint32_t locks;
-	bool full; /* a thread holds more locks than its table row has room for */
+	bool full; /* true if some thread holds more locks than its table row has room for */
 };
 
 /* ---- Waiters ------------------------------------------------------------------------------------- */
@@ -73,8 +79,8 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 }
 
 /*
- * Returns whether events show that the thread waits for a lock, and sets *waiter. Uses events only if the
- * kernel calls no lock hooks. If it calls lock hooks, the tables show all waits.
+ * Returns whether events show that the thread waits for a lock, and sets *waiter if so. Always returns false
+ * if the kernel calls lock hooks, because the tables then show all waits.
  */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)
@@ -166,9 +172,9 @@ static const struct waiter *newest(const struct orphan *lock)
 }
 
 /*
- * Returns the last owner as thread id + 1. The owner is taken from events, otherwise from the newest wait.
- * Returns 0 if the owner is unknown. It is unknown if the wait names a CPU, or if a thread that tries again
- * and again names another owner, because that may be a later owner.
+ * Returns the last owner as thread id + 1, from events, or else from the newest wait. Returns 0 if the owner
+ * is unknown: the newest wait names a CPU, or a thread that tries again and again names another owner, which
+ * may be a later one.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {
@@ -194,7 +200,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
-	if (lock->owner == 1) /* several CPUs may run code with thread id 0 */
+	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at once */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
 		return evidence->exits_recorded &&
@@ -205,8 +211,8 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 }
 
 /*
- * Returns whether the trace has all events of the owner about locks. Then the events show every lock that it
- * holds.
+ * Returns whether the trace has all lock events of the owner since its creation. If so, the events show every
+ * lock that the owner holds.
  */
 static bool has_all_lock_events(const struct why_evidence *evidence, const struct orphan *lock)
 {
@@ -218,7 +224,10 @@ static bool has_all_lock_events(const struct why_evidence *evidence, const struc
 	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, owner->created, evidence->end);
 }
 
-/* Returns whether a wait that began after the owner's end still names that owner. */
+/*
+ * Returns whether the newest wait began after the owner's end. The kernel then named the owner as the lock's
+ * holder although it had ended.
+ */
 static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const uint64_t since = newest(lock)->since;

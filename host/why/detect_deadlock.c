@@ -13,17 +13,19 @@
 #include "why/pulse.h"
 
 /*
- * ms: a cycle that began less than this long ago is not certain if the machine ran while its memory was read
+ * time in ms: a cycle that began later than this before the end is not certain, if the machine ran while its
+ * memory was read
  */
 #define LEAST_MS 10u
 /*
- * ms: a cycle that began less than this long ago is not certain if it contains a wait for an IPI answer, or
- * for a CPU that the host may have stopped
+ * time in ms: a cycle that began later than this before the end is not certain, if it contains a wait for an
+ * IPI answer, or for a CPU that the host may have stopped
  */
-#define ANSWER_MS    250u
-#define MOST	     32u /* limit of findings, because listing the waiters of each cycle takes time */
-#define PASSES	     16u /* limit of the length of a chain of waits that leads to the cycle */
-#define WAITERS_MOST 8u	 /* waiters outside of the cycle that are listed */
+#define ANSWER_MS 250u
+/* maximum number of findings; a limit is needed because it takes time to list the waiters of each cycle */
+#define MOST	     32u
+#define PASSES	     16u /* maximum length of a chain of waits that leads to the cycle */
+#define WAITERS_MOST 8u	 /* maximum number of waiters outside of the cycle that are listed */
 
 /*
  * Marks of nodes. WAITS_FOR_CYCLE: the node waits for the cycle. SAME_PARTY: the node is the running thread
@@ -39,8 +41,8 @@ struct context {
 };
 
 /*
- * Formats a party of a cycle: "CPU 1" or "thread 5 (make)"; "thread 5 (make) on CPU 1" if the CPU runs the
- * thread.
+ * Formats a party of a cycle, such as "CPU 1" or "thread 5 (make)". If a CPU runs a thread, formats both:
+ * "thread 5 (make) on CPU 1".
  */
 static const char *say_party(const struct context *context, uint32_t node, char *buffer, size_t size)
 {
@@ -56,8 +58,8 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 }
 
 /*
- * Returns whether the CPU that holds the lock has switched threads after it took the lock. Then the running
- * thread is not the thread that took the lock.
+ * Returns whether a CPU holds the lock and has switched threads since it took it. Then the running thread is
+ * not the thread that took the lock.
  */
 static bool was_taken_before_switch(const struct context *context, const struct why_edge *edge)
 {
@@ -96,8 +98,8 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 }
 
 /*
- * Adds a line about the CPU that has not answered an IPI. `asked`: name of that CPU, or of its running
- * thread.
+ * Adds a line that states why a CPU has not answered an IPI. `asked` is the name of that CPU, or of the
+ * thread that it runs.
  */
 static void say_missing_answer(const struct context *context, struct why_finding *finding,
 			       const struct why_edge *edge, const char *asked)
@@ -151,17 +153,17 @@ struct cycle {
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
 	uint32_t party[2]; /* nodes of the first two parties */
-	uint64_t newest;   /* stamp of the newest wait, which closed the cycle */
+	uint64_t newest;   /* stamp at which the newest wait began, which closed the cycle */
 	bool by_table;	   /* all edges come from the kernel's tables */
-	bool nested;	   /* a nested interrupt may still answer one of the waits */
+	bool nested;	   /* an IPI that interrupts a handler may still end one of the waits */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
 	bool locks;	   /* each wait is for the end of a thread, or for a lock that is known to be held */
 };
 
 /*
- * Returns whether the wait proves a deadlock even if it has only just begun. A table row names a lock only
- * while the lock is held. So no other thread or CPU can hold the lock then.
+ * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does if a
+ * table row names its holder: no other thread or CPU can hold the lock at that moment.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -204,9 +206,9 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 }
 
 /*
- * Returns whether the cycle is too young to be certain. If the machine ran while its memory was read, the
- * trace may mix states of different times. A wait for an IPI answer must last longer, because a CPU with
- * interrupts disabled may poll for IPIs.
+ * Returns whether the cycle began too late to be certain. If the machine ran while its memory was read, the
+ * trace may mix states of different moments. A cycle with a wait for an IPI answer must last longer, because
+ * a CPU with interrupts disabled may poll for IPIs.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -217,8 +219,8 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 }
 
 /*
- * Returns whether the cycle may be normal: it contains a short wait for an IPI answer or for a CPU, and the
- * machine makes progress.
+ * Returns whether the cycle may be normal: it contains a wait for an IPI answer or for a CPU, it is young,
+ * and the machine makes progress.
  */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -242,8 +244,8 @@ static bool is_lossy(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether a thread went to sleep on the CPU while it held the spinlock, and another thread runs there
- * now.
+ * Returns whether a thread went to sleep on the CPU while the CPU held the spinlock, and another thread runs
+ * on the CPU now.
  */
 static bool slept_with_spinlock(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
 {
@@ -330,8 +332,8 @@ static void add_actors(const struct context *context, struct why_finding *findin
 }
 
 /*
- * Marks each node that waits for a marked node, the running thread of each marked CPU, and the CPU of each
- * marked running thread. Returns the number of nodes that were marked by this call.
+ * Marks further nodes: each node that waits for a marked node, the running thread of each marked CPU, and the
+ * CPU that runs a marked thread. Returns how many nodes this call has marked.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The verdicts "idle" and "busy". All CPUs must idle or make progress. A CPU that does not idle and has no
- * heartbeat does neither.
+ * The verdicts "idle" and "busy". They require that each CPU idles or makes progress. A CPU that does not
+ * idle and has no heartbeat does neither.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,33 +12,45 @@
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
-/* limit of spinning CPUs that are examined, because each takes a search through all table rows */
+/*
+ * maximum number of spinning CPUs that are examined; a limit is needed because each takes a search through
+ * all table rows
+ */
 #define SPINNERS 64u
-/* a busy CPU without a heartbeat for this long is not healthy; a host may delay a heartbeat for less */
+/*
+ * time in ms: a busy CPU without a heartbeat for this long is not healthy; a host may delay a heartbeat, but
+ * not this long
+ */
 #define QUIET_MS 1500u
-/* a thread that is runnable for longer is a problem if the CPUs have little to do */
+/* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
-#define SCANT	10u   /* a ring that reaches back for less than 1/SCANT of the window shows too little */
-#define UNTIMED 12u   /* limit of listed threads that wait without a timeout */
-#define USERS	3u    /* number of listed threads; the threads that used the CPUs most are listed */
-#define CALM_MS 2000u /* a thread usually records an event within this time, unless it only computes */
-#define TURN_MS 100u  /* a thread that was woken within this time may not have run yet */
+#define SCANT	10u /* the rings show too little if one of them covers less than 1/SCANT of the window */
+#define UNTIMED 12u /* maximum number of threads that are listed as waiting without a timeout */
+#define USERS	3u  /* maximum number of threads that are listed as those that used the CPUs most */
+/* time in ms: a thread usually records an event within this time, unless it only computes */
+#define CALM_MS 2000u
+#define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
 
 /* Without these hooks it is unknown which threads wait, and for what. */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
-	uint32_t cpus;	   /* CPUs that are online */
-	uint32_t idle;	   /* CPUs that idle at the end */
-	uint32_t silent;   /* CPUs that spin, or that do not idle and have no heartbeat */
-	uint32_t unknown;  /* CPUs that may idle or be busy, or that are still starting */
-	uint64_t switches; /* switches of all CPUs within the window */
-	/* sum over all CPUs of the part of the window (0 to 1) in which the CPU ran threads, from events */
+	uint32_t cpus;	 /* number of CPUs that are online */
+	uint32_t idle;	 /* number of CPUs that idle at the end */
+	uint32_t silent; /* number of CPUs that spin, or that do not idle and have no heartbeat */
+	/* number of CPUs that are still starting, or of which it is unknown whether they idle */
+	uint32_t unknown;
+	uint64_t switches; /* number of switches of all CPUs within the window */
+	/*
+	 * for each CPU, events show in which part of the window (0 to 1) it ran threads; this is the sum of
+	 * these parts
+	 */
 	double worked;
-	uint64_t reach; /* ticks that the shortest ring reaches back, at most the length of the window */
+	/* how far back the shortest ring reaches, in ticks; at most the length of the window */
+	uint64_t reach;
 	/* numbers of threads in each state; `timed` is the number of waiting threads that have a timeout */
 	uint32_t runnable, running, waiting, timed;
-	uint64_t longest; /* longest time for which a thread has been runnable */
+	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
 	bool modes_known; /* all CPUs have set a mode */
 };
@@ -54,8 +66,8 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the table row has held the lock since `stamp` or earlier. If the lock was taken later, its
- * holder changes and the waiters make progress.
+ * Returns whether the table row names the lock as held, and taken at `stamp` or before. If the lock was taken
+ * later, its holder changes, so the waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
@@ -76,7 +88,7 @@ static bool is_held(const struct why_evidence *evidence, uint64_t lock, uint64_t
 	return false;
 }
 
-/* Returns whether a CPU spins for a held lock, and no running CPU could release the lock. */
+/* Returns whether a CPU spins for a lock that is held, and no CPU runs code that could release the lock. */
 static bool spins_in_vain(const struct why_evidence *evidence)
 {
 	uint32_t looked = 0;
@@ -100,7 +112,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
-/* Returns how much of the window the CPU's ring covers, in ticks. */
+/* Returns for how many ticks of the window the CPU's ring has all events. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = why_age(evidence, cpu->gap);
@@ -108,7 +120,7 @@ static uint64_t reach_of(const struct why_evidence *evidence, const struct why_c
 	return known < evidence->window ? known : evidence->window;
 }
 
-/* Returns the fraction (0 to 1) of the recorded part of the window in which the CPU ran threads. */
+/* Returns in which part of the recorded time the CPU ran threads, from 0 to 1. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = reach_of(evidence, cpu);
@@ -119,9 +131,9 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * Returns whether an idle CPU may be busy in a way that its ring does not show, for example with endless
- * interrupts: the CPU has no heartbeat, but its ring overflows. A missing heartbeat alone proves nothing,
- * because an idle CPU may stop its tick.
+ * Returns whether the CPU may be busy although it seems to idle, for example with endless interrupts: it has
+ * no heartbeat, and its ring overflows. A missing heartbeat alone proves nothing, because an idle CPU may
+ * stop its tick.
  */
 static bool hides_activity(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -186,7 +198,10 @@ static unsigned busy_percent(const struct health *health)
 	return health->cpus ? (unsigned)(100 * health->worked / health->cpus + 0.5) : 0;
 }
 
-/* Formats "the last 1.00 s". If the rings hold less, also formats how much the shortest ring holds. */
+/*
+ * Formats the length of the window, such as "the last 1.00 s". If the rings do not cover the window, also
+ * formats how much the shortest ring covers.
+ */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)
 {
@@ -200,8 +215,8 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether the kernel called all needed hooks and the rings cover the whole window. Otherwise missing
- * data could change the verdict.
+ * Returns whether the kernel called all needed hooks and the rings cover the whole window. If not, the
+ * verdict could be another one with the missing data.
  */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
@@ -240,7 +255,7 @@ static bool is_open(const struct why_evidence *evidence, const struct why_untime
 						 ? why_thread_find(evidence, untimed->owner - 1)
 						 : NULL;
 
-	/* The wait is for a lock, and the thread that holds the lock makes progress. */
+	/* The wait is for a lock whose holder makes progress. */
 	if (owner && list->of[owner - evidence->thread] == 0)
 		return false;
 	return !why_untimed_is_usual(evidence, untimed) &&
@@ -282,8 +297,8 @@ static void list_untimed(const struct why_evidence *evidence, const struct why_u
 }
 
 /*
- * Formats advice on how to find out whether the waits are normal; "" if `open`, the number of these waits, is
- * 0.
+ * Formats advice on how to find out whether these waits are normal. `open` is the number of the waits; if it
+ * is 0, formats "".
  */
 static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			    char *buffer, size_t size)
@@ -374,7 +389,10 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
-/* Adds a line if the thread ran for long and recorded no event: it may make no progress. */
+/*
+ * Adds a line if the thread ran for a large part of the window but has recorded no event for long: it may
+ * make no progress.
+ */
 static void say_no_events(const struct why_evidence *evidence, struct why_finding *finding,
 			  const struct why_thread *thread)
 {
@@ -384,7 +402,11 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		if (known[n] > since)
-			since = known[n]; /* `first` is UINT64_MAX if no event mentions the thread */
+			/*
+			 * thread->first is UINT64_MAX if no event mentions the thread: then the stamp is
+			 * later than any, and no line is added
+			 */
+			since = known[n];
 	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||
 	    why_age(evidence, since) < why_ms(evidence, CALM_MS))
 		return;
@@ -456,8 +478,8 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 }
 
 /*
- * Returns whether the machine stopped: the host watched it for long and saw no activity, although not all
- * CPUs idle. The recorded state is then older than that silence and does not show progress.
+ * Returns whether the whole machine stopped: the host watched it for long and saw no activity, although some
+ * CPU does not idle. The recorded state is then from before this silence, and does not show progress.
  */
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {

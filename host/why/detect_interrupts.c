@@ -11,18 +11,21 @@
  * other work. The interrupted code makes no progress, or the heartbeat stops.
  */
 
-#define RUN 64u /* interrupts in a row that count as a storm */
-/* interrupts in a row that count as a storm on an idle CPU, which other CPUs may interrupt often */
+#define RUN 64u /* number of interrupts in a row that count as a storm */
+/*
+ * number of interrupts in a row that count as a storm on an idle CPU; more, because other CPUs may interrupt
+ * it often
+ */
 #define RUN_IDLE      512u
-#define LEAST_A_MS    2u /* interrupts per ms: a storm has at least this many */
+#define LEAST_A_MS    2u /* minimum number of interrupts per ms in a storm */
 #define RECENT_MS     100u
 #define FLOOD_MS      100u
-#define EVENTS_OF_ONE 3u /* events that one interrupt records: irq.enter, irq.eoi, irq.exit */
+#define EVENTS_OF_ONE 3u /* number of events that one interrupt records: irq.enter, irq.eoi, irq.exit */
 
 struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
-	uint64_t count, span; /* number of interrupts, and the ticks in which they came */
+	uint64_t count, span; /* number of interrupts; number of ticks within which they came */
 	bool dense;	      /* hardly any time passed between two of these interrupts */
 };
 
@@ -37,8 +40,8 @@ static bool is_dense(const struct why_irq_kind *kind)
 }
 
 /*
- * Returns whether there were enough interrupts for a storm. If the ring holds too few of them, the count in
- * the CPU's table row decides.
+ * Returns whether there were enough interrupts for a storm. If the ring holds too few, the count of
+ * interrupts in the CPU's table row is used.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)
@@ -50,9 +53,9 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * Returns whether all of the newest interrupts have the same number, without another event between them. On
- * an idle CPU that is not enough: all interrupts interrupt the idle loop at the same place, and the tick may
- * be stopped. There, the interrupts must also leave no time for other work.
+ * Returns whether the newest interrupts of the CPU are a storm: they have the same number, and no other event
+ * came between them. On an idle CPU, this is not enough: all interrupts interrupt the idle loop at the same
+ * place, and the tick may be stopped. There, the interrupts must also leave no time for other work.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -72,8 +75,8 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether one interrupt causes nearly all events of the CPU. Timer ticks may come between these
- * events.
+ * Returns whether nearly all events of the CPU come from interrupts with one number. Timer ticks may come
+ * between these events.
  */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -156,7 +159,7 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
  */
 
 /*
- * Returns the counts of interrupts that have the same number as the newest interrupt. Does not count the
+ * Returns the counts of those interrupts that have the same number as the newest interrupt, without the
  * newest interrupt itself.
  */
 static struct why_irq_kind counts_before_newest(const struct why_interrupts *interrupts)
@@ -213,8 +216,8 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
 	/*
-	 * Earlier interrupts with this number had no EOI either. Either they need no EOI, like a spurious
-	 * interrupt, or the kernel does not record each EOI.
+	 * No finding if earlier interrupts with this number had no EOI either: they need no EOI, like a
+	 * spurious interrupt, or the kernel does not record each EOI.
 	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;
@@ -246,9 +249,11 @@ int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findi
  */
 
 #define LATE_MS 100u
-/* ms: a host may stop a virtual CPU for less, so shorter gaps between ticks prove nothing */
+/*
+ * time in ms: a host may stop a virtual CPU for a shorter time, so shorter gaps between ticks prove nothing
+ */
 #define HOST_MS 1500u
-#define SHOWN	4u /* late sleepers that are listed */
+#define SHOWN	4u /* maximum number of late sleepers that are listed */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread)
@@ -269,8 +274,8 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns the ticks from the CPU's last heartbeat to its newest event, interrupt or switch. Returns 0 if none
- * of them is newer than the heartbeat.
+ * Returns for how many ticks the CPU continued to run after its last heartbeat: up to its newest event,
+ * interrupt or switch. Returns 0 if all of these are older than the heartbeat.
  */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts are or were disabled for too long. Either they are still disabled, on a CPU that does not wait
- * for a lock or an IPI answer. Or a thread ran for a while in which its CPU took no interrupt, although other
- * CPUs did.
+ * Interrupts are or were disabled for too long. There are two cases. They are still disabled, on a CPU that
+ * does not wait for a lock or an IPI answer. Or a thread ran for some time in which its CPU took no
+ * interrupt, although other CPUs did.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -10,13 +10,14 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u   /* ms: events must show that the CPU ran for at least this long */
-#define HALT_MS 1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
-#define LONG_MS 1500u /* ms without any event of the CPU while other CPUs tick */
-#define EVENTS	4u    /* number of events that is enough to show that the CPU ran all the time */
-/* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
+#define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
+/* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
+#define HALT_MS 1000u
+#define LONG_MS 1500u /* minimum time in ms without any event of the CPU, while other CPUs tick */
+#define EVENTS	4u    /* number of events that are enough to show that the CPU ran all the time */
+/* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
 #define TICKS 8u
-/* if this many periods end at the same place, this is not an accident, even on a machine with one CPU */
+/* number of periods that end at the same place; so many are no accident, even on a machine with one CPU */
 #define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
@@ -50,10 +51,11 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU may have halted forever. On x86, a CPU that halts with interrupts disabled takes no
- * more interrupts. On other architectures, this is a normal way to idle. There is another explanation: the
- * kernel enabled interrupts without calling the hook, and stopped the tick. So the result is true only if
- * another CPU idles and still ticks, because this makes a stopped tick unlikely.
+ * Returns whether the CPU, which halted with interrupts disabled, may have halted forever. On x86, such a CPU
+ * takes no more interrupts. On other architectures, this is a normal way to idle.
+ *
+ * There may be another explanation: the kernel enabled interrupts without calling the hook, and stopped the
+ * tick. A stopped tick is unlikely if another CPU idles and still ticks. So the result is true only then.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -69,8 +71,8 @@ static bool may_halt_for_ever(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether the timer of the CPU ticks all the time. Many kernels stop the tick when they do not need
- * it.
+ * Returns whether the CPU's timer ticks all the time. In many kernels it does not, because they stop the tick
+ * when they do not need it.
  */
 static bool ticks_regularly(const struct why_interrupts *interrupts)
 {
@@ -81,8 +83,8 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * Reports a CPU that halted with interrupts disabled. The finding is likely if the timer of the CPU ticked
- * all the time. Otherwise the certainty is "possible", because the CPU may stop its tick whenever it idles.
+ * Reports a CPU that halted with interrupts disabled. The certainty is "likely" if the CPU's timer ticked all
+ * the time. Otherwise it is "possible", because the kernel may stop the tick whenever the CPU idles.
  */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
@@ -128,8 +130,8 @@ static uint32_t takers(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether interrupts were enabled in the period, because the kernel last disabled them before the
- * period began. The stamp of the change may be too old, but it is not older than the CPU's previous
+ * Returns whether interrupts were enabled in the period, because the kernel last changed this before the
+ * period began. The recorded stamp of the change may be too early, but it is never before the CPU's previous
  * interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
@@ -147,10 +149,10 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Returns whether the guest may be the cause, not the host. Either events show that the CPU ran for longer
- * than the time between two ticks. Or the CPU was silent for longer than a host stops one virtual CPU while
- * it runs the others. If other CPUs tick, they must have ticked in the period, because the host is the cause
- * if all timers are late at once.
+ * Returns whether the guest may be the cause, and not the host. There are two cases. Events show that the CPU
+ * ran for longer than the time between two ticks. Or the CPU was silent for longer than a host usually stops
+ * one virtual CPU while it runs the others. In both cases, other CPUs must have ticked in the period if they
+ * tick at all: if all timers are late at once, the host is the cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -161,17 +163,23 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
 	if (ran >= why_ms(evidence, WHY_TICK_MS))
-		/* each other CPU may tick once at the beginning and once at the end of the period */
+		/*
+		 * up to two ticks of each other CPU do not count: one at the beginning and one at the end of
+		 * the period
+		 */
 		return ticking == 0 || quiet->others > 2 * ticking;
 	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&
 	       quiet->others >= length / why_ms(evidence, WHY_TICK_MS);
 }
 
 /*
- * Returns how certain it is that the CPU had interrupts disabled. If interrupts were not disabled, the host
- * did not run the CPU, or no tick was due. Events must show that the CPU ran, and other CPUs must have taken
- * interrupts in the period. In addition, the CPU's timer must tick all the time, or several such periods must
- * have ended at the same place. If the next interrupt came in user mode, interrupts were enabled.
+ * Returns how certain it is that the CPU had interrupts disabled. There are other explanations: the host did
+ * not run the CPU, or no tick was due.
+ *
+ * The result is "likely" only if events show that the CPU ran, and other CPUs took interrupts in the period.
+ * In addition, the CPU's timer must tick all the time, or several such periods must have ended at the same
+ * place. The result is "possible" if the next interrupt came in user mode, because interrupts are enabled
+ * there.
  */
 static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -10,10 +10,12 @@
  * why, this finding is dropped.
  */
 
-#define LATE_MS	   1500u /* a host may stop a virtual CPU for less than this */
-#define STALLED_MS 250u	 /* used instead of LATE_MS if the host reports that the machine stopped */
-#define SHOWN	   8u	 /* CPUs without an answer that are listed */
-#define MOST	   8u	 /* limit of findings, one for each waiting CPU; the report of CPUs lists all waits */
+/* time in ms after which an answer is late; a host may stop a virtual CPU for a shorter time */
+#define LATE_MS	   1500u
+#define STALLED_MS 250u /* time in ms that replaces LATE_MS if the host reports that the machine stopped */
+#define SHOWN	   8u	/* maximum number of listed CPUs that have not answered */
+/* maximum number of findings, one for each waiting CPU; the report of CPUs lists all waits */
+#define MOST 8u
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -76,9 +78,9 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 }
 
 /*
- * Threads that still sleep long after their deadline. If a kernel counts ticks and some are lost, for example
- * because the host stops a virtual CPU, its clock runs slow and all sleeps take longer in proportion. So a
- * sleep is late only if the delay is many times the planned length.
+ * Threads that still sleep long after their deadline. A kernel that counts ticks may lose some, for example
+ * because the host stops a virtual CPU. Its clock then runs slow, and each sleep takes longer in proportion
+ * to its planned length. So a sleep is late only if its delay is many times the planned length.
  */
 
 #define SLEEPS_MOST 8u /* findings */
@@ -86,9 +88,9 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 #define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
 
 /*
- * Returns the deadline of a sleeping thread if it passed long ago and the thread's CPU has had ticks since
- * then; otherwise 0. A deadline before the beginning of the sleep is invalid, because the kernel uses other
- * units for it.
+ * Returns the deadline of a sleeping thread if the deadline passed long ago and the thread's CPU has had
+ * ticks since then. Otherwise returns 0. A deadline before the beginning of the sleep is not valid: the
+ * kernel gives it in other units.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -148,13 +150,13 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 /* Slow: most answers of devices come soon, but some come very late. */
 
 #define WAITS_LEAST  8u
-#define LATES_LEAST  3u /* if there are this many late answers, the finding is likely */
+#define LATES_LEAST  3u /* number of late answers from which on the finding is likely */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
 /*
- * Returns whether timed sleeps ended late in the same period. Then the machine or its host was slow, and the
- * device may have answered in time.
+ * Returns whether timed sleeps ended late during the longest wait. If so, the machine or its host was slow,
+ * and the device may have answered in time.
  */
 static bool all_was_slow(const struct why_waits *waits)
 {
@@ -162,8 +164,8 @@ static bool all_was_slow(const struct why_waits *waits)
 }
 
 /*
- * Returns whether the host may have stopped a virtual CPU for a large part of the wait. The answer may have
- * waited for that CPU.
+ * Returns whether the host may have stopped a virtual CPU for a large part of the longest wait. The device's
+ * answer may have waited for that CPU.
  */
 static bool was_not_run(const struct why_waits *waits)
 {

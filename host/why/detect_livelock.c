@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Livelock: threads try to take locks without waiting for them. Each try fails because the next thread holds
- * the lock; the last thread fails because of the first. The events lock.fail and lock.acquire show that no
- * thread got its lock between two tries.
+ * Livelock: the threads of a cycle try to take locks without waiting for them. The try of each thread fails
+ * because the next thread of the cycle holds the lock; the last thread's try fails because of the first
+ * thread. The events lock.fail and lock.acquire show that no thread got its lock between two tries.
  */
 #include <inttypes.h>
 
@@ -25,8 +25,8 @@ static bool tries_in_vain(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * Finds a cycle of threads in which the lock of each thread is held by the next thread. `first` must have the
- * lowest id of the cycle. Returns the number of threads, 0 if there is no cycle.
+ * Finds a cycle of threads in which the next thread holds the lock that a thread tries to take. `first` must
+ * have the lowest id in the cycle. Returns the number of threads, 0 if there is no cycle.
  */
 static uint32_t follow(const struct why_evidence *evidence, const struct why_thread *first,
 		       const struct why_thread *ring[RING])

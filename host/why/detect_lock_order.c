@@ -15,7 +15,7 @@
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
-	uint64_t *lock; /* by node: the lock; sorted by address */
+	uint64_t *lock; /* address of the lock of each node, sorted */
 	uint32_t found;
 };
 
@@ -33,7 +33,7 @@ static uint32_t node_of(const struct context *context, uint32_t locks, uint64_t 
 	return (uint32_t)(found - context->lock);
 }
 
-/* Returns the lock order of an edge. */
+/* Returns the lock order from which an edge was made. */
 static const struct why_order *order_of(const struct context *context, const struct why_edge *edge)
 {
 	return &context->evidence->order[edge->object];
@@ -47,7 +47,7 @@ static bool is_guarded_by(const struct why_order *order, uint64_t lock)
 	return false;
 }
 
-/* Returns whether one more lock is always held when the locks of these edges are taken. */
+/* Returns whether there is one other lock that was always held when the locks of these edges were taken. */
 static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
 {
 	const struct why_order *first = order_of(context, edge[0]);

@@ -11,17 +11,21 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-#define CALLS_SOME   256u  /* from this many polls on, a short loop is possible and a long one certain */
-#define CALLS_MANY   2048u /* from this many polls on, a short loop is likely */
-#define LONG_MS	     250u  /* ms: a thread that polls for longer than this is not about to sleep */
-#define ERROR_LEAST  (-4095)
-#define QUIET_MS     250u
-#define SILENT_MS    1500u
-#define RATE_LEAST   1000u /* tries per second: a thread that tries less often waits between its tries */
+/* number of polls from which on a finding is possible for a short loop, and certain for a long one */
+#define CALLS_SOME 256u
+#define CALLS_MANY 2048u /* number of polls from which on a finding is likely for a short loop */
+/* time in ms: a loop is long from this time on; a thread that polls for so long is not about to sleep */
+#define LONG_MS	    250u
+#define ERROR_LEAST (-4095)
+#define QUIET_MS    250u
+#define SILENT_MS   1500u
+/* minimum number of tries per second; a thread that tries less often waits between its tries */
+#define RATE_LEAST 1000u
 
 /*
- * Returns whether the loop lasts until the end of the trace. The time `last` of the newest repetition is
- * compared with the newest event of the thread's CPU, because the host may not have run that CPU lately.
+ * Returns whether the loop lasts until the end of the trace. `last` is the stamp of its newest repetition. It
+ * is compared with the newest event of the thread's CPU, because the host may have stopped that CPU before
+ * the end.
  */
 static bool lasts_until_end(const struct why_evidence *evidence, const struct why_thread *thread,
 			    uint64_t last)

@@ -14,52 +14,52 @@
 
 #define MOST 8u /* findings */
 /*
- * number of ended waits that is enough to show how long such a wait takes, if other threads wait for the
+ * minimum number of ended waits that show how long such a wait takes; used if other threads wait for the
  * thread
  */
 #define KNOWN_WAITS 8u
 /*
- * number of ended waits that is enough to show how long such a wait takes, if no thread waits for the thread
+ * minimum number of ended waits that show how long such a wait takes; used if no thread waits for the thread
  */
 #define MANY_WAITS 16u
 /*
- * if other threads wait for the thread: a wait is overdue if it takes this many times as long as the longest
- * ended wait
+ * used if other threads wait for the thread: a wait is overdue if it takes this many times as long as the
+ * longest ended wait
  */
 #define TIMES_LONGER 8u
 /*
- * if no thread waits for the thread: a wait is overdue if it takes this many times as long as the longest
- * ended wait
+ * used if no thread waits for the thread: a wait is overdue if it takes this many times as long as the
+ * longest ended wait
  */
 #define TIMES_MORE 64u
 /*
- * if wakeups are irregular and the thread that did them can still wake others: a wait is overdue if it takes
- * this many times as long as the longest interval between wakeups
+ * used if wakeups are irregular and their waker can still wake threads: a wait is overdue if it takes this
+ * many times as long as the longest interval between wakeups
  */
 #define TIMES_UNEVEN 32u
 /*
- * if wakeups are periodic: a wait is overdue if it takes this many times as long as the longest interval
+ * used if wakeups are periodic: a wait is overdue if it takes this many times as long as the longest interval
  * between wakeups
  */
 #define TIMES_QUIET  16u
-#define WAITERS_MS   1000u /* ms for which other threads must have waited for the thread */
+#define WAITERS_MS   1000u /* minimum time in ms for which other threads must have waited for the thread */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-#define UNKNOWN_MS   10000u /* ms: if no wait of this kind has ended, a wait is overdue after this time */
+#define UNKNOWN_MS   10000u /* time in ms after which a wait is overdue if no wait of this kind has ended */
 /*
- * if events show no earlier wait of the thread: a wait is overdue if it takes this many times as long as the
- * mean interval between all wakeups of the thread
+ * used if events show no earlier wait of the thread: a wait is overdue if it takes this many times as long as
+ * the mean interval between all wakeups of the thread
  */
 #define TIMES_BLOCKS 16u
-/* ms for which other threads must have waited for the thread, if TIMES_BLOCKS is the limit of the wait */
+/* minimum time in ms for which other threads must have waited for the thread, if TIMES_BLOCKS decides */
 #define STUCK_MS 5000u
 #define QUIET_MS 1000u
 /*
- * ms: if interrupts that came at shorter intervals than this stop, a data stream has ended, which is not a
- * fault
+ * time in ms: interrupts at shorter intervals than this are a data stream; if they stop, the stream has
+ * ended, which is not a fault
  */
 #define FLOW_MS 10u
-#define WAKERS	3u /* wakers that are listed */
+#define WAKERS	3u /* maximum number of wakers that are listed */
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
@@ -67,7 +67,7 @@ struct overdue_wait {
 	const struct why_untimed *untimed;
 	enum reason reason;
 	enum finding_certainty certain;
-	uint64_t ticks;		/* ticks for which the thread has waited */
+	uint64_t ticks;		/* length of the wait up to the end, in ticks */
 	uint64_t usual;		/* for RHYTHM and HABIT: usual number of ticks between two wakeups */
 	struct why_habit habit; /* for HABIT: counts from the thread's table row */
 	bool irq_comes;		/* the interrupt that woke the thread earlier still comes */
@@ -85,9 +85,9 @@ static bool all_idle(const struct why_evidence *evidence)
 }
 
 /*
- * Returns for how many ticks the thread has waited while the machine is seen to make progress. If all CPUs
- * idle, their ticks may be stopped, and progress cannot be seen. Then the whole time is returned and
- * *doubtful is set, which limits the certainty to "possible".
+ * Returns for how many ticks the thread has waited while the machine made progress. If all CPUs idle, their
+ * ticks may be stopped, so progress cannot be seen. Then returns the whole length of the wait and sets
+ * *doubtful, which limits the certainty to "possible".
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_untimed *untimed, bool *doubtful)
 {
@@ -111,7 +111,7 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* Returns an upper limit of the ticks for which the thread existed before it began to wait. */
+/* Returns the largest number of ticks for which the thread can have existed before it began to wait. */
 static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
@@ -162,7 +162,7 @@ static void judge_device(const struct why_evidence *evidence, struct overdue_wai
 		one->reason = DEVICE;
 }
 
-/* Returns whether the interrupt that woke the queue's sleepers still comes to its CPU. */
+/* Returns whether the interrupt that last woke sleepers of the queue still comes to the same CPU. */
 static bool irq_comes(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t quiet)
 {
 	const struct why_interrupts *interrupts;
@@ -177,7 +177,7 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Returns whether the thread exists and does not wait without a timeout. */
+/* Returns whether the thread exists and is not one of the threads that wait without a timeout. */
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
@@ -226,8 +226,9 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 }
 
 /*
- * Finds overdue wakeups by the counts in the thread's table row. Irregular wakeups by interrupts prove
- * nothing, because they may come from input. Wakeups by a thread count only if that thread still runs.
+ * Finds overdue wakeups from the counts in the thread's table row. If irregular wakeups by interrupts stop,
+ * this proves nothing, because they may have come from input. Wakeups by a thread count only if that thread
+ * still runs.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
@@ -257,8 +258,9 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 }
 
 /*
- * Finds a thread that sleeps for a lock that no thread or CPU holds any more: the lock was released without
- * waking this thread. The table row of the owner at the beginning of the wait no longer contains the lock.
+ * Finds a thread that sleeps for a lock that nothing holds any more: the lock was released, but this thread
+ * was not woken. The lock was held when the wait began, but the table row of that owner does not name it any
+ * more.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -510,7 +512,10 @@ static bool is_lost_wakeup(const struct why_sleepers *sleepers, const struct why
 	return false;
 }
 
-/* Returns whether the thread has slept longest on its queue. Only that thread of the queue is reported. */
+/*
+ * Returns whether the thread has slept longest of all threads on its queue. Other threads on this queue are
+ * not reported.
+ */
 static bool is_first_on_queue(const struct why_untimed_list *list, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)

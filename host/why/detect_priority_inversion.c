@@ -9,8 +9,8 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS 50u /* shorter waits are normal */
-/* limit of the length of a chain of threads, each of which waits for a lock that the next thread holds */
+#define LEAST_MS 50u /* time in ms: waits that are shorter than this are normal */
+/* maximum length of a chain of threads, each of which waits for a lock that the next thread holds */
 #define CHAIN 64u
 
 struct inversion {

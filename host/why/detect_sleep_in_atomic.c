@@ -8,8 +8,8 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* ms by which stamps in the tables may be too old */
-/* a CPU that still switched threads this long after the recorded switch is not stuck */
+#define STALE_MS 100u /* time in ms: stamps in the tables may be up to this much too early */
+/* time in ms: if a CPU still switched threads this long after the recorded switch, it is not stuck */
 #define LONG_MS 1000u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
@@ -83,7 +83,7 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
 
-/* Returns the stamp when the CPU took the lock; 0 if its table row does not name the lock. */
+/* Returns the stamp at which the CPU took the lock; 0 if the CPU's table row does not name the lock. */
 static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 {
 	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
@@ -102,9 +102,9 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns whether another CPU or a thread holds a lock at that address now. Then the lock was released, or
- * its memory is in use for a new lock. The waiters do not wait for the lock that was held at the recorded
- * switch.
+ * Returns whether another CPU or a thread now holds a lock at that address. If so, the lock was released
+ * after the recorded switch, or its memory is used for a new lock. In both cases, the waiters do not wait
+ * because of the recorded switch.
  */
 static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -138,9 +138,8 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has switched threads for long since the recorded switch although, according to its
- * table row, it is still in the same atomic state. Then the hook for the end of that state is probably
- * missing.
+ * Returns whether the CPU went on to switch threads for long after the recorded switch. Its table row still
+ * shows the same atomic state. So the kernel probably does not call the hook that ends this state.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -154,8 +153,8 @@ static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cp
 }
 
 /*
- * Returns how certain the finding is. It is certain only if CPUs wait now for the lock with which the thread
- * slept.
+ * Returns how certain the finding is. It is certain only if CPUs now wait for the lock that was held at the
+ * recorded switch.
  */
 static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -171,8 +170,8 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * Returns whether the thread slept, not whether it was preempted: it still waits, or its last wait was at the
- * place of the switch.
+ * Returns whether the thread went to sleep at the recorded switch. Otherwise, it may have been preempted. The
+ * thread slept if it still waits, or if its last wait was at the place of the switch.
  */
 static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {

@@ -10,12 +10,13 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define CALM_MS	    500u  /* ms for which the thread must have recorded no event of its own */
-#define LONG_MS	    2000u /* ms: within this time, a computation usually ends or continues in other code */
-#define OFF_MS	    1000u /* ms without a heartbeat; a host may stop a virtual CPU for less */
-#define SMALL_REACH 32u	  /* bytes: size of a loop of a few instructions */
-#define PLACES	    8u	  /* at least this many interrupts must have interrupted the thread */
-#define FRAMES	    6u	  /* frames that are listed */
+#define CALM_MS 500u  /* minimum time in ms for which the thread has recorded no event of its own */
+#define LONG_MS 2000u /* time in ms within which a computation usually ends or continues in other code */
+/* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
+#define OFF_MS	    1000u
+#define SMALL_REACH 32u /* size in bytes of a loop of a few instructions */
+#define PLACES	    8u	/* minimum number of interrupts that have interrupted the thread */
+#define FRAMES	    6u	/* maximum number of frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -23,8 +24,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the stamp from which on all events of the thread on that CPU are in the trace. Returns the end of
- * the trace if it is unknown.
+ * Returns a stamp: since then, all events that the thread recorded on that CPU are in the trace. Returns the
+ * end of the trace if there is no such stamp.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
@@ -39,7 +40,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Returns the stamp from which on the thread has certainly recorded no event of its own. */
+/* Returns a stamp: since then, the thread has certainly recorded no event of its own. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
@@ -126,8 +127,8 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * A loop over memory also stays in one place for long. So the finding is likely only if the code is small and
- * the time is long.
+ * Returns how certain the finding is. A normal loop over memory also stays in one place for long. So the
+ * finding is likely only if the code is small and the time is long.
  */
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_places *places,
 				       uint64_t calm)

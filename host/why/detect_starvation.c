@@ -13,13 +13,13 @@
 #include "why/untimed.h"
 
 /*
- * A thread starves if it has been runnable for this many interrupts of its CPU and for this many ms. In that
- * time, other threads have had many turns.
+ * Minimum numbers of interrupts, and minimum time in ms, for which a thread must have been runnable to count
+ * as starved. In that time, other threads have had many turns.
  */
 #define BEATS_LEAST	20u
-#define BEATS_EACH	4u /* interrupts per thread that is runnable on the CPU */
+#define BEATS_EACH	4u /* number of interrupts for each thread that is runnable on the CPU */
 #define WAIT_LEAST_MS	250u
-#define WAIT_UNRECORDED 4u /* factor for WAIT_LEAST_MS if interrupts are not recorded */
+#define WAIT_UNRECORDED 4u /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -29,7 +29,7 @@ static bool counts(const struct why_evidence *evidence, const struct why_thread 
 }
 
 /*
- * Returns an array with the number of runnable threads of each CPU. Returns NULL without memory. The caller
+ * Returns an array with the number of runnable threads of each CPU. Returns NULL if out of memory. The caller
  * frees the array.
  */
 static uint32_t *count_runnable(const struct why_evidence *evidence)
@@ -44,8 +44,8 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether the CPU's timer still ticks and has ticked so often that each runnable thread should have
- * run. If the host did not run a virtual CPU, the timer of that CPU has not ticked so often.
+ * Returns whether the CPU's timer still ticks, and has ticked so often that each runnable thread should have
+ * run. If the host had stopped the virtual CPU, its timer would not have ticked so often.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {

@@ -11,7 +11,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define HABIT 16u /* this many wakeups show which threads wake each other */
+#define HABIT 16u /* number of wakeups that is enough to show which threads wake each other */
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
@@ -70,17 +70,17 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * Returns whether a wakeup came while the thread was going to sleep. The newest wakeup on its queue must have
- * found no thread asleep, and the thread must have done nothing since then except go to sleep. If it had
- * checked its condition after that wakeup, it would not sleep. A thread that was woken just before checks its
- * condition anyway.
+ * Returns whether a wakeup came while the thread was going to sleep. This is so if the newest wakeup on its
+ * queue found no thread asleep, and the thread did nothing after this wakeup except go to sleep: had it
+ * checked its condition, it would not sleep. A thread that had just been woken does not count, because it
+ * checks its condition anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
 	/*
-	 * The order of events of different CPUs is uncertain: the last action of the sleeper may have come
-	 * after the wakeup.
+	 * If two events are from different CPUs, their order is uncertain: the sleeper's last action may have
+	 * come after the wakeup.
 	 */
 	const uint64_t apart =
 		queue && queue->nobody_cpu != sleeper->thread->last_action_cpu ? evidence->doubt : 0;
@@ -115,8 +115,8 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 }
 
 /*
- * Lowers the certainty to "possible" if there were few wakeups, because threads that woke each other may all
- * wait for a third thread.
+ * Lowers the certainty to "possible" if there were few wakeups: threads that have woken each other a few
+ * times may in fact all wait for another thread.
  */
 static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
 {
@@ -173,7 +173,7 @@ static void say_lost(const struct why_evidence *evidence, struct why_finding *fi
 }
 
 /*
- * Returns the thread that has slept longest, among the threads that used to wake other threads of the group.
+ * Returns the longest sleeper among those threads of the group that used to wake other threads of the group.
  */
 static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
 {

@@ -14,7 +14,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-/* s: a stamp in a table is invalid if it is this much newer than the newest event */
+/* time in s: a stamp in a table is invalid if it is this much later than the newest event */
 #define END_MOST 1000000u
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
@@ -136,7 +136,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	return why_index_put(&evidence->index, WHY_KEY_OBJECT, address, evidence->objects++);
 }
 
-/* Allocates evidence->cpu, an entry for each CPU of the trace. */
+/* Allocates evidence->cpu, with an entry for each CPU of the trace. */
 static int make_cpus(struct why_evidence *evidence)
 {
 	uint32_t cpus = evidence->info->cpus;
@@ -161,8 +161,8 @@ static int make_cpus(struct why_evidence *evidence)
 }
 
 /*
- * Moves evidence->end to a stamp from a table if that is later. Ignores a stamp that is too much newer than
- * the newest event to be valid.
+ * Sets evidence->end to a stamp from a table if the stamp is later. Ignores the stamp if it is so much later
+ * than the newest event that it cannot be valid.
  */
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {

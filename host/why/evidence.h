@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The state of a machine at the end of a trace. It is gathered once: from the state tables that the kernel's
- * hooks keep, from events, from registers and stacks that a host captured, and from the host's note about the
- * end of the run. Detectors read only this and not the trace. All times are stamps of the trace after the
+ * The state of a machine at the end of a trace. It is gathered once from four sources: the state tables that
+ * the kernel's hooks keep, events, registers and stacks that a host captured, and the host's note about the
+ * end of the run. Detectors read this struct and not the trace. All times are stamps of the trace after the
  * correction of clocks. What the kernel does not record is marked as unknown.
  */
 #ifndef WHY_EVIDENCE_H
@@ -20,14 +20,15 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-#define WHY_LAST   8u /* newest events of each CPU and thread that are kept */
+#define WHY_LAST   8u /* number of newest events that are kept of each CPU and of each thread */
 #define WHY_FRAMES 32u
 #define WHY_TEXT   160u
 
 /*
- * Limits. There are at most KEYED_MAX lock orders. Events and table rows of further CPUs and threads, and
- * further lock orders, are left out and counted in `left_out`. Objects beyond the limit have no name, and
- * nothing is concluded about threads that sleep on them.
+ * Maximum numbers of CPUs, threads and objects; the maximum number of lock orders is KEYED_MAX. CPUs and
+ * threads beyond the limits are left out with their events and table rows; these, and further lock orders,
+ * are counted in `left_out`. Objects beyond the limit have no name, and nothing is concluded about threads
+ * that sleep on them.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -55,8 +56,8 @@ struct why_last {
 
 /* Counts of one kind of event in the whole trace and in its last part. */
 struct why_rate {
-	uint64_t count;	 /* events since the last gap on that CPU */
-	uint64_t recent; /* events of `count` in the last `why_evidence.window` ticks */
+	uint64_t count;	 /* number of events since the last gap on that CPU */
+	uint64_t recent; /* number of events of `count` that are in the last `why_evidence.window` ticks */
 	uint64_t last;	 /* stamp of the newest event */
 };
 
@@ -64,8 +65,11 @@ struct why_rate {
 struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
-	uint64_t ended; /* interrupts of `entered` that had an EOI */
-	/* interrupts of `entered` that came right after the handler of the previous interrupt returned */
+	uint64_t ended; /* number of interrupts of `entered` that had an EOI */
+	/*
+	 * number of interrupts of `entered` that came right after the handler of the previous interrupt had
+	 * returned
+	 */
 	uint64_t close;
 	uint64_t first, last; /* stamps of the first and last interrupt */
 };
@@ -74,11 +78,12 @@ struct why_irq_kind {
 struct why_quiet {
 	/* stamps of the beginning and end of the period; both 0: there is no such period */
 	uint64_t from, to;
-	uint64_t unseen; /* ticks of the period in which events do not show that the CPU ran */
-	uint64_t events; /* events that the thread recorded in the period */
-	uint64_t others; /* interrupts that other CPUs took in the period */
+	uint64_t unseen; /* number of ticks of the period for which events do not show that the CPU ran */
+	uint64_t events; /* number of events that the thread recorded in the period */
+	uint64_t others; /* number of interrupts that other CPUs took in the period */
 	uint32_t thread;
-	uint64_t pc; /* instruction that the next interrupt interrupted; 0: unknown */
+	/* address of the instruction that the interrupt after the period interrupted; 0: unknown */
+	uint64_t pc;
 };
 
 /* A place where a CPU was interrupted, with the thread and context that ran there. */
@@ -95,7 +100,7 @@ struct why_sample {
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
-#define WHY_TICK_MS   25u /* ms: longest interval between ticks of the timers that kernels use */
+#define WHY_TICK_MS   25u /* time in ms: longest interval between ticks of the timers that kernels use */
 struct why_interrupts {
 	uint64_t events; /* number of events of the CPU, of any kind */
 	uint64_t entered, ended;
@@ -104,23 +109,26 @@ struct why_interrupts {
 	uint64_t stamp;
 	bool over;   /* the newest interrupt has an EOI */
 	bool left;   /* the handler of the newest interrupt has returned */
-	uint64_t pc; /* instruction that the newest interrupt interrupted; 0: unknown */
+	uint64_t pc; /* address of the instruction that the newest interrupt interrupted; 0: unknown */
 	/*
-	 * number of newest interrupts in a row that have the same number, without another event of that CPU
-	 * between them
+	 * number of interrupts in the newest run: interrupts in a row that have the same number, without
+	 * another event of that CPU between them
 	 */
 	uint64_t run;
 	uint64_t run_first; /* stamp of the first interrupt that `run` counts */
 	/*
-	 * numbers of intervals between interrupts: `near` counts intervals up to WHY_TICK_MS, `far` counts
-	 * longer intervals
+	 * number of intervals between two interrupts that are at most WHY_TICK_MS long (`near`), and of
+	 * longer ones (`far`)
 	 */
 	uint64_t near, far;
 	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at the same place */
-	/* counts by interrupt number, in order of first occurrence; more than WHY_IRQ_KINDS are left out */
+	/*
+	 * counts for each interrupt number, in the order in which the numbers first occurred; only the first
+	 * WHY_IRQ_KINDS numbers are counted
+	 */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
-	/* the period without interrupts in which the CPU is seen to have run for the longest time */
+	/* of all periods without interrupts: the period in which the CPU is seen to have run longest */
 	struct why_quiet quiet;
 	/* number of periods that ended where `quiet` ended and lasted at least half as long */
 	uint64_t quiets;
@@ -131,23 +139,24 @@ struct why_interrupts {
 
 struct why_cpu {
 	uint32_t number;
-	bool has_row;	 /* `row` is valid: the kernel's table has it */
-	bool has_holder; /* `holder` is valid: the kernel's table has it */
+	bool has_row;	 /* `row` is valid, because the kernel's tables contain it */
+	bool has_holder; /* `holder` is valid, because the kernel's tables contain it */
 	struct ktrx_cpu row;
 	struct ktrx_holder holder;
 	bool has_registers;
 	uint64_t pc, sp;
-	enum privilege side; /* privilege level, from the captured registers */
-	uint64_t trap_pc;    /* instruction of the last exception, from the captured registers; 0: unknown */
+	enum privilege side; /* privilege level of the CPU, from the captured registers */
+	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
+	uint64_t trap_pc;
 	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */
 	uint32_t frames;
-	/* lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
+	/* number of lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
 	uint64_t lost;
 	uint64_t gap;	      /* stamp of the first event after the last lost slot; 0: no slot is lost */
 	uint64_t first_stamp; /* stamp of the oldest event of the CPU */
 	bool cut;	      /* the CPU's ring has overwritten the events before `first_stamp` */
 	uint64_t last_stamp;  /* stamp of the newest event of the CPU; 0: there is none */
-	/* ticks of the window in which the CPU is seen to run threads that are not idle threads */
+	/* number of ticks of the window in which the CPU is seen to run threads other than idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
 	struct why_last last;
@@ -161,7 +170,7 @@ struct why_tries {
 	uint64_t lock;
 	uint64_t count;
 	uint64_t first, last; /* stamps of the first and last try */
-	uint32_t owner;	      /* thread that held the lock at the last try; UINT32_MAX: unknown */
+	uint32_t owner;	      /* id of the thread that held the lock at the last try; UINT32_MAX: unknown */
 	uint64_t pc;	      /* place of the last try, 0: unknown */
 };
 
@@ -170,8 +179,11 @@ struct why_tries {
  * interrupt handlers count, too.
  */
 struct why_fault_nest {
-	uint64_t count;	      /* faults whose handlers have not returned */
-	uint64_t address, ip; /* address and instruction of the newest fault; `ip` 0: unknown */
+	uint64_t count; /* number of faults whose handlers have not returned */
+	/*
+	 * accessed address of the newest fault, and address of its instruction; `ip` is 0 if that is unknown
+	 */
+	uint64_t address, ip;
 };
 
 struct why_thread {
@@ -192,7 +204,7 @@ struct why_thread {
 	uint64_t syscall;	  /* number of the newest system call */
 	uint64_t syscall_result;  /* result of the newest system call that returned */
 	bool in_syscall;
-	/* number of newest system calls in a row that have the same arguments and the same result */
+	/* number of newest system calls that came in a row and have the same arguments and the same result */
 	uint64_t repeats;
 	uint64_t repeat_first; /* stamp of the first system call that `repeats` counts */
 	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
@@ -202,27 +214,27 @@ struct why_thread {
 	bool in_fault;		/* the handler of the newest fault has not returned */
 	char fault_how[24];	/* how the newest fault ended, "": unknown */
 	/*
-	 * number of newest faults in a row at the same address by the same instruction, without progress
-	 * between them
+	 * number of newest faults that came in a row at the same address by the same instruction, without
+	 * progress between them
 	 */
 	uint64_t fault_repeats;
 	uint64_t fault_first;	/* stamp of the first fault that `fault_repeats` counts */
 	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
 	bool fault_signalled;	/* a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
-	uint64_t ran; /* ticks of the window in which the thread is seen to run */
-	/* ticks for which the thread has been runnable without running; 0: it is not runnable */
+	uint64_t ran; /* number of ticks of the window in which the thread is seen to run */
+	/* number of ticks for which the thread has been runnable but has not run; 0: it is not runnable */
 	uint64_t runnable;
 	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
 	uint64_t interrupts;
 	/* stamp of the thread's newest event that announces a sleep; 0: it was woken since then */
 	uint64_t blocked;
-	uint64_t blocked_on; /* object on which the thread sleeps, from the event at `blocked` */
-	/* kind of wait (KTRX_WAIT_*), from the event at `blocked`; KTRX_WAIT_NONE: not recorded */
+	uint64_t blocked_on; /* object on which the thread sleeps, as the event at `blocked` states */
+	/* kind of wait (KTRX_WAIT_*), as the event at `blocked` states; KTRX_WAIT_NONE: not recorded */
 	uint8_t blocked_for;
-	/* number of waits for devices, of all threads, that had ended before `blocked` */
+	/* number of waits for devices that had ended before `blocked`, of all threads together */
 	uint64_t blocked_after;
-	/* usual length in ticks of the thread's timed sleeps, near the median; 0: there was none */
+	/* usual length of the thread's timed sleeps in ticks, near the median; 0: there was none */
 	uint64_t usual_sleep;
 	/* stamp of the thread's last event that announces a sleep, except a sleep for a lock */
 	uint64_t last_sleep;
@@ -242,8 +254,8 @@ struct why_thread {
 /* A lock that was taken and, according to events, not released. */
 struct why_hold {
 	uint64_t lock;
-	uint64_t stamp; /* stamp when it was taken */
-	uint64_t pc;	/* place where it was taken; 0: unknown */
+	uint64_t stamp; /* stamp at which the lock was taken */
+	uint64_t pc;	/* place where the lock was taken; 0: unknown */
 	uint32_t thread, cpu;
 };
 
@@ -255,7 +267,7 @@ struct why_hold {
  */
 struct why_order {
 	uint64_t first, then;
-	uint64_t stamp;		    /* stamp in the trace with the number `trace` */
+	uint64_t stamp;		    /* stamp of this moment, in the trace that `trace` states */
 	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
 	/* other locks that were held each time this order was recorded; 0: none */
 	uint64_t outer[WHY_OUTER];
@@ -265,10 +277,10 @@ struct why_order {
 	uint32_t trace; /* number of the trace: 0 is this trace, earlier traces count from 1 */
 };
 
-/* A thread that woke sleepers of a queue, or tried to. */
+/* A thread that woke sleepers of a queue, or tried to wake some although no thread slept. */
 struct why_waker {
 	uint32_t thread;
-	/* number of wakeups; 0: each time that the thread tried to wake a sleeper, no thread slept */
+	/* number of wakeups; 0: no thread slept whenever this thread tried to wake one */
 	uint64_t wakes;
 	uint64_t last;
 };
@@ -288,20 +300,20 @@ struct why_rhythm {
 
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* number of these wakeups, and stamp of the last wakeup */
+	uint64_t wakes, last; /* number of these wakeups; stamp of the last one */
 	bool known;	      /* `number` and `cpu` are valid */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
 
 /*
- * A queue: an object on which threads sleep, from events. If a thread does not record the object on which it
- * sleeps, it has a queue for itself, with address 0.
+ * A queue is an object on which threads sleep, according to events. A thread that does not record the object
+ * on which it sleeps has a queue of its own, with address 0.
  */
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
 	uint64_t first; /* stamp of the oldest event about the queue */
-	uint64_t wakes; /* wakeups of threads that slept on the queue */
+	uint64_t wakes; /* number of wakeups of threads that slept on the queue */
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
 	uint32_t wakers;
@@ -309,14 +321,14 @@ struct why_queue {
 	struct why_irq_waker irq; /* wakeups by interrupts */
 	/* more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
 	bool by_others;
-	uint64_t nobody;	/* wakeups that found no thread asleep (sched.wake_nobody) */
+	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp;	/* stamp of the newest wakeup that found no thread asleep */
 	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */
 	uint32_t nobody_thread; /* thread that did the newest wakeup that found no thread asleep */
 	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
-	uint64_t longest; /* ticks of the longest ended wait */
+	uint64_t longest; /* length of the longest ended wait, in ticks */
 	uint64_t gaps;	  /* number of gaps in the trace before the newest wakeup */
 };
 
@@ -324,19 +336,22 @@ struct why_queue {
 struct why_waits {
 	struct histogram ticks;
 	uint64_t half;	      /* median length of a wait, in ticks */
-	uint64_t late;	      /* ticks: a wait that takes at least this long is late; 0: not known */
+	uint64_t late;	      /* length in ticks from which on a wait is late; 0: not known */
 	uint64_t lates;	      /* number of late waits */
 	uint64_t worst_begin; /* stamp of the beginning of the longest wait */
 	uint64_t worst_object;
-	uint64_t worst_overtaken; /* other waits for devices that ended during the longest wait */
+	uint64_t worst_overtaken; /* number of other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
 	/*
-	 * timed sleeps during the longest wait that ended too late; the delay was a large part of the length
-	 * of that wait
+	 * number of timed sleeps during the longest wait that ended late, by a large part of the length of
+	 * that wait
 	 */
 	uint32_t worst_late;
-	uint32_t worst_punctual; /* timed sleeps during the longest wait that ended on time */
-	/* ticks of the longest wait in which CPU `worst_cpu` should have recorded something and did not */
+	uint32_t worst_punctual; /* number of timed sleeps during the longest wait that ended on time */
+	/*
+	 * number of ticks of the longest wait in which CPU `worst_cpu` should have recorded something but did
+	 * not
+	 */
 	uint64_t worst_unseen;
 	uint32_t worst_cpu;
 };
@@ -344,31 +359,40 @@ struct why_waits {
 /* A lock, queue or other object that a hook or an event named. */
 struct why_object {
 	uint64_t address;
-	char name[64];	/* name from the kernel; "": unknown */
-	bool elsewhere; /* only an earlier trace has it: `address` is a unique number, not an address */
+	char name[64]; /* name from the kernel; "": unknown */
+	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
+	bool elsewhere;
 };
 
 /* The kernel's panic. */
 struct why_panic {
-	uint64_t stamp; /* 0: the trace has no event for a panic */
+	uint64_t stamp; /* stamp of the panic; 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
-	char message[256];  /* text from the guest, not escaped */
-	uint64_t caller[2]; /* return addresses of the panic's callers, innermost first; 0: unknown */
+	char message[256]; /* text from the guest, not escaped */
+	/*
+	 * addresses of the code that called the panic function, as return addresses, innermost first; 0:
+	 * unknown
+	 */
+	uint64_t caller[2];
 };
 
 struct why_evidence {
 	struct ktread *trace;
-	/* ticks: if events of different CPUs are closer than this, their order is uncertain; 0: unknown */
+	/*
+	 * number of ticks: if events of different CPUs are closer than this, their order is uncertain; 0:
+	 * unknown
+	 */
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
-	uint64_t end;	/* "now": the newest stamp of events and tables, plus the ticks of silence after it */
-	uint64_t alive; /* the newest stamp of events and tables, without the silence after it */
+	uint64_t end;	/* the end, which is "now" for all ages: `alive` plus the ticks of silence after it */
+	uint64_t alive; /* the newest stamp of all events and tables */
 	uint64_t first; /* stamp of the oldest event */
 	uint64_t newest_event; /* stamp of the newest event */
-	uint64_t window; /* length in ticks of the window, the last part of the trace; at most one second */
+	/* length of the window in ticks; the window is the last part of the trace, at most one second */
+	uint64_t window;
 	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */
-	/* the host captured it because heartbeats were missing or its time limit was reached */
+	/* the host captured the machine because heartbeats were missing or its time limit was reached */
 	bool stalled;
 	/* the machine was silent for the whole time that the host watched it, perhaps for longer */
 	bool silence_is_longer;
@@ -389,17 +413,17 @@ struct why_evidence {
 	/* which events were recorded at which time, and the meaning of states in sched.switch */
 	struct scheduling *scheduling;
 	/*
-	 * `wakes`: wakeups in the events; `odd_wakes`: wakeups of threads that were already runnable
-	 * according to the state in sched.switch
+	 * `wakes`: number of wakeups in the events; `odd_wakes`: number of those wakeups whose thread was
+	 * already runnable according to the state in sched.switch
 	 */
 	uint64_t wakes, odd_wakes;
 	bool high;    /* the kernel runs in the upper half of the address space */
 	bool users;   /* some CPU has been in user mode */
 	uint64_t gap; /* stamp of the first event after the newest gap on any CPU; 0: there is no gap */
-	/* number of rings whose end is missing in the file, which counts as a gap at the end */
+	/* number of rings whose newest part is missing in the file; this counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
-	/* longest time since the last heartbeat, of the CPUs that should have heartbeats */
+	/* of the CPUs that should have heartbeats: the longest time since a CPU's last heartbeat, in ticks */
 	uint64_t longest_silence;
 	uint64_t events, known; /* number of all events, and number of events with a well-known name */
 	struct why_cpu *cpu;
@@ -442,18 +466,15 @@ static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t sta
 	return stamp < evidence->end ? evidence->end - stamp : 0;
 }
 
-/* Finds a thread by its id. Returns NULL if the evidence does not have the thread. */
+/* Returns the thread with this id; NULL if the evidence does not contain it. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
 /* Returns the name of an object, "" if unknown. */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
 /* Returns whether the object is only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
-/* Finds the queue with that address. Returns NULL if no thread was seen to sleep on it. */
+/* Returns the queue with that address; NULL if no thread was seen to sleep on it. */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address);
-/*
- * Finds the queue of a thread that does not record the object on which it sleeps. Returns NULL if there is
- * none.
- */
+/* Returns the queue of a thread that does not record the object on which it sleeps; NULL if there is none. */
 const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread);
 
 #endif
