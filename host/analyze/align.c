@@ -25,7 +25,8 @@
 #define STRAIGHT_PASSES 2u   /* number of passes, from the first one on, that fit a straight line */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-#define LIMIT_MOST	(UINT64_C(1) << 60) /* a stated error below this limits a clock; prevents overflow */
+/* stated errors of at least this size set no limit, so that sums cannot overflow */
+#define LIMIT_MOST (UINT64_C(1) << 60)
 /* frequency that is assumed if the trace's frequency is unknown */
 #define USUAL_HZ 1000000000u
 
@@ -389,7 +390,10 @@ static int read_once(struct align *align, uint64_t slack)
 	return status;
 }
 
-/* Clocks usually drift evenly. If a CPU's solved nodes are near a straight line, sets all nodes to it. */
+/*
+ * Clocks usually drift evenly. If a CPU's solved nodes are near a straight line, moves all its nodes onto
+ * the line; otherwise interpolates between solved nodes.
+ */
 static void straighten(struct align *align, uint32_t cpu)
 {
 	struct drift drift = { .count = 0 };
@@ -482,10 +486,10 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Moves the clocks by the offsets of the looks. Undoes this if the sum of the ticks by which effects come
- * early does not get smaller: a distance between two events may also repeat for another reason. Does not
- * compare the number of early effects, because an estimate is not precise: as many effects may still come a
- * little too early.
+ * Moves the clocks by the offsets of the looks. A look may be wrong, because a distance between two events
+ * may repeat for another reason. So undoes the move unless it reduces the sum of the ticks by which effects
+ * come early. Does not compare the number of early effects: estimates are not precise, so after a good
+ * move, too, many effects may come a little too early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {

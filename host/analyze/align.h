@@ -20,7 +20,10 @@
 
 struct bounds {
 	uint32_t cpus;
-	/* smallest times [from * cpus + to] from cause to effect, ascending; unused entries: BOUNDS_NONE */
+	/*
+	 * [from * cpus + to]: the smallest times from a cause on `from` to its effect on `to`, in ascending
+	 * order; BOUNDS_NONE in unused entries
+	 */
 	int64_t (*least)[BOUNDS_KEPT];
 	/* by CPU: limits of forward[cpu], as for bounds_limit(); BOUNDS_NONE: no limit */
 	int64_t *behind, *ahead;

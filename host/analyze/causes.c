@@ -14,7 +14,7 @@
 #define THREADS 1024u
 #define PACKETS 1024u
 #define CPUS	256u
-#define BITS	8u /* bits of the mask that states why an interrupt was sent */
+#define BITS	8u /* number of bits in the mask that states why an interrupt was sent */
 #define QUEUE	16u
 #define DOUBT	8u /* a cause that is more than slack / DOUBT older counts as left over */
 /* one of two candidates is chosen if it is at least this many times nearer than the other */
@@ -43,15 +43,19 @@ struct thread {
 	uint32_t id;
 	uint8_t known; /* 1: the fields below are valid */
 	uint8_t running;
-	uint8_t waits; /* the thread slept after the last switch away from it */
+	uint8_t waits; /* 1 if the thread slept after the last switch away from it */
 	/* the last switch away from the thread; while the thread runs, the last switch to it */
 	struct place left;
-	struct place early; /* switch to the thread while it still ran on another CPU; stamp 0: none */
-	/* stamp up to which the wakeup that belongs to the thread's first switch may still come */
+	/* switch to the thread while it still ran on another CPU; its stamp is 0 if there was none */
+	struct place early;
+	/*
+	 * end of a short time after the first switch to the thread: until then, wakeups of the thread are
+	 * ignored, because they may belong to this first switch
+	 */
 	uint64_t settled;
 	/*
-	 * stamp at which the thread announced its sleep or, without an announcement, was switched away from
-	 * asleep; 0: neither has happened since the thread last ran
+	 * stamp of the thread's announcement that it sleeps or, if there was none, of the switch away from
+	 * it; 0 if the thread has not gone to sleep since it last ran
 	 */
 	uint64_t blocked;
 	struct queue wakes;   /* wakeups of the thread that no switch to it has followed so far */
@@ -72,7 +76,7 @@ struct request {
 
 struct packet {
 	uint64_t key;
-	struct place sent, received; /* stamp 0: not seen yet */
+	struct place sent, received; /* their stamps are 0 until they are seen */
 };
 
 struct causes {
@@ -224,7 +228,7 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 		return;
 	}
 	if (!waits && thread->blocked != 0 && thread->wakes.count > 0)
-		take(&thread->wakes); /* it was woken before it was switched away from */
+		take(&thread->wakes); /* the thread was woken before it was switched away from */
 	if (!waits)
 		thread->blocked = 0;
 	else if (thread->blocked == 0)

@@ -33,7 +33,7 @@ struct check_waiting {
 };
 
 struct check_order {
-	bool certain; /* the order of all events is certain */
+	bool certain; /* true if the order of all events is certain */
 	/* true if `doubt` is known; if false, any two events on different CPUs may be out of order */
 	bool measured;
 	uint64_t doubt; /* ticks */
@@ -56,11 +56,14 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 /* Returns true if the order of the events of a key is uncertain so far. */
 bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS]);
 
-/* Lets a violation wait. Returns false if there is no room. */
+/* Stores a violation until later events cannot change it. Returns false if there is no room. */
 bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		      const struct check_violation *violation);
 
-/* Takes out a violation that has waited long enough at `stamp`. Returns false if there is none. */
+/*
+ * Removes one stored violation that events from `stamp` on cannot change, and stores it in *waited. Returns
+ * false if there is none.
+ */
 bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited);
 
 /* ---- The state of a check, and the verdicts ---- */

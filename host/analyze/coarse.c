@@ -15,7 +15,7 @@
 #define BIT_KEY	   (UINT64_C(1) << 40)
 /* the best distance needs this many times the votes of every other distance */
 #define PROMINENCE 1.5f
-/* used instead of PROMINENCE for a pair of distances, one above and one below the best by as much */
+/* used instead of PROMINENCE against two distances that are equally far above and below the best one */
 #define EVEN_PROMINENCE 1.2f
 #define IN_TURN		16.0f /* number of pairs that give one vote, for two CPUs that take turns */
 #define VOTES		1.0f  /* minimum number of votes for a result */
@@ -156,7 +156,7 @@ static int by_key_and_stamp(const void *a, const void *b)
 	return (left->stamp > right->stamp) - (left->stamp < right->stamp);
 }
 
-/* Returns the index of the first cause that is not before this key and stamp. */
+/* Returns the index of the first cause that, in order of key and stamp, is not before `key` and `stamp`. */
 static uint32_t find(const struct marks *causes, uint64_t key, uint64_t stamp)
 {
 	const struct mark wanted = { .key = key, .stamp = stamp };
@@ -231,10 +231,7 @@ static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 
 /* ---- Frequent keys ------------------------------------------------------------------------------ */
 
-/*
- * Counts the marks from `mark` on that have its key. Returns 0 if they are on several CPUs, or if the first
- * one is so close to the start of the look that earlier ones may be missing.
- */
+/* Counts the marks from `mark` on that have the same key as `mark`. */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
 	uint32_t count = 0;
@@ -333,8 +330,8 @@ static struct peak find_peak(const struct sum *sum, int64_t bins)
 }
 
 /*
- * Sums the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances
- * ahead of CPU 0's clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for an unknown clock.
+ * Sums, for each distance of this CPU's clock from CPU 0's, the votes of this CPU's pairs with all CPUs
+ * whose clock is known.
  */
 static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, int64_t limit)
 {

@@ -59,8 +59,8 @@ static bool expand_cplusplus(const char *name, struct text *text)
 }
 
 /*
- * Expands a name. Changes `name`. Suffixes that compilers append to C++ names of parts and copies (".cold")
- * are appended to the result unchanged.
+ * Expands a name. Changes `name`. A compiler appends suffixes such as ".cold" to the C++ names of parts and
+ * copies of functions; such a suffix is appended to the result unchanged.
  */
 static bool expand(char *name, struct text *text)
 {

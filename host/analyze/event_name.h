@@ -12,7 +12,8 @@
 
 #include "ktread/ktread.h"
 
-#define ANALYZE_EVENT_NAME_MOST 160u /* in bytes; longer event names are cut */
+/* maximum length of an escaped event name in bytes; a longer name is cut */
+#define ANALYZE_EVENT_NAME_MOST 160u
 
 /*
  * Writes "group.name", or the name alone if the event has no group. Escapes it. Writes at most
@@ -56,7 +57,7 @@ void suggestions_offer_as(struct suggestions *similar, const char *name, const c
 void suggestions_offer_events(struct suggestions *similar, const struct ktread *trace);
 /* Writes the suggestions, or "". Unprintable bytes are shown as question marks. */
 void suggestions_text(const struct suggestions *similar, char *text, size_t size);
-/* Most bytes that suggestions_text() needs. */
+/* Maximum number of bytes that suggestions_text() needs. */
 #define SUGGESTIONS_TEXT (SUGGESTIONS_MOST * (SUGGESTIONS_NAME + 2) + 16)
 
 /*

@@ -21,7 +21,7 @@ struct files {
 	/* number of times that slots were lost so far; entries of earlier eras are invalid */
 	uint64_t era;
 	uint32_t waiting; /* number of rings that have lost their beginning and had no event so far */
-	bool *begun;	  /* by ring: the ring had an event, or has not lost its beginning */
+	bool *begun;	  /* by ring: true if the ring had an event or has not lost its beginning */
 };
 
 _Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");

@@ -20,12 +20,17 @@
 
 /* maximum number of entries (files and inodes); a new entry replaces an older one with the same hash */
 #define FILES_KEPT 512u
-#define FILES_PATH 244u /* in bytes; longer paths, and paths that the kernel cut short, are not stored */
+/*
+ * maximum length of a stored path in bytes; longer paths, and paths that the kernel cut short, are not
+ * stored
+ */
+#define FILES_PATH 244u
 
 struct files;
 
 struct files_path {
-	const char *bytes; /* untrusted bytes without a NUL; NULL: unknown. Valid until the next event */
+	/* the path: untrusted bytes without a NUL, valid until the next event; NULL if the path is unknown */
+	const char *bytes;
 	uint32_t length;
 };
 

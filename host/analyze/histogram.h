@@ -21,12 +21,12 @@
 /* A zero-initialised structure is ready for use. */
 struct histogram {
 	uint64_t count;
-	uint64_t least, greatest; /* valid if count > 0 */
+	uint64_t least, greatest; /* the smallest and the largest value; valid if count > 0 */
 	double sum;
-	uint64_t *value; /* the values, up to HISTOGRAM_EXACT; NULL once they are in buckets */
+	uint64_t *value; /* the values, at most HISTOGRAM_EXACT; NULL once the values are in buckets */
 	uint32_t room;
 	bool sorted;
-	bool counted; /* the values are in buckets */
+	bool counted; /* true if the values are in buckets */
 	/* an array of HISTOGRAM_STEPS buckets for each octave; NULL: the octave has no value */
 	uint64_t *octave[HISTOGRAM_OCTAVES + 1];
 };

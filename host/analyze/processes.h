@@ -18,9 +18,9 @@
 struct processes_process {
 	uint32_t id;
 	uint32_t parent; /* 0: unknown */
-	/* `command` comes from the process's own exec, not from its parent */
+	/* true if `command` comes from the process's own exec, not from its parent's */
 	bool exec;
-	char command[PROCESSES_COMMAND]; /* the program that it runs; "": unknown */
+	char command[PROCESSES_COMMAND]; /* the program that the process runs; "" if it is unknown */
 };
 
 struct processes;
@@ -39,8 +39,8 @@ uint32_t processes_of(const struct processes *processes, uint32_t thread);
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
 
 /*
- * Returns the process that an event is about: its field, or without one the process of its thread; 0 if
- * unknown.
+ * Returns the process that an event is about: the one in its field or, without such a field, the process of
+ * its thread; 0 if unknown.
  */
 uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
 			   const struct wellknown *known);

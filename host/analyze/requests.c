@@ -30,7 +30,10 @@ static int compare(const void *left, const void *right)
 	return order ? order : (int)a->id - (int)b->id;
 }
 
-/* Assigns bits to the events of a group. No bit is above KTRX_EVENT_MAX, because there are no more events. */
+/*
+ * Assigns bits to the events of a group. A bit is at most KTRX_EVENT_MAX, because a trace has no more
+ * events than that.
+ */
 static void number_group(struct masks *masks, uint32_t first, uint32_t end)
 {
 	uint8_t taken[KTRX_EVENT_MAX + 1] = { 0 };

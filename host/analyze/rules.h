@@ -71,7 +71,8 @@ struct rule {
 	char name[RULES_WORD];
 	uint32_t line;
 	enum rule_form form;
-	bool optional; /* true if the rule is just not checked when the trace lacks its events or fields */
+	/* true if the trace may lack the rule's events or fields; the rule is then not checked */
+	bool optional;
 	struct rule_event event[RULES_EVENTS];
 	uint32_t events;
 	/* names after `by`: for each word of the key, the name of a field of each event */
@@ -205,17 +206,17 @@ bool check_lacks_end(const struct ktread *trace);
 
 enum rule_word_kind {
 	RULE_WORD_END,	/* of the text */
-	RULE_WORD_NAME, /* also patterns and numbers */
+	RULE_WORD_NAME, /* a name, pattern or number */
 	RULE_WORD_STRING,
 	RULE_WORD_MARK, /* ( ) , : / and operators */
-	RULE_WORD_BAD,	/* `text` is an error message */
+	RULE_WORD_BAD,	/* an error; `text` is its message */
 };
 
 struct rule_word {
 	enum rule_word_kind kind;
 	char text[RULES_WORD];
 	uint32_t line, column;
-	bool begins; /* the word is in the first column, so a statement begins */
+	bool begins; /* true if the word is in the first column: it then begins a statement */
 };
 
 struct rule_words {

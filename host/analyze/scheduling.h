@@ -35,7 +35,10 @@ void switched_close(struct switched *switched);
 int switched_event(struct switched *switched, const struct ktread_event *event);
 /* Call after the last event. Returns 0 or KTREAD_E_MEMORY. */
 int switched_end(struct switched *switched);
-/* Returns an event in a bit map that was off at some time between the two stamps; 0: none. */
+/*
+ * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
+ * none.
+ */
 uint32_t switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
 
 /* Returns whether one event was off at some time between the two stamps. */
@@ -111,7 +114,10 @@ bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind 
 bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		    uint64_t to);
 
-/* Returns an event in a bit map that was off at some time between the two stamps; 0: none. */
+/*
+ * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
+ * none.
+ */
 uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
 			     uint64_t to);
 
@@ -164,7 +170,10 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 /* Returns what gaps_read() has found about threads. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
-/* Returns an event in a bit map that was switched off at some time between the two stamps; 0: none. */
+/*
+ * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
+ * none.
+ */
 uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
 
 #endif

@@ -167,7 +167,8 @@ struct spans {
 	const struct threads *threads;
 	struct spans_sink sink;
 	struct pool cpus, of_threads;
-	struct recorded *recorded; /* NULL: the trace has no records of events switched on or off */
+	/* NULL if the trace has no records of events that were switched on or off */
+	struct recorded *recorded;
 	uint32_t gaps;
 	uint64_t unpaired;
 };

@@ -38,7 +38,7 @@ struct spans_owner {
 
 /* A span, described by the event that begins it. */
 struct spans_span {
-	/* number or object of the event; the events that begin and end a span have the same */
+	/* number or object of the event; both events of a span have the same one */
 	uint64_t key;
 	uint64_t stamp; /* stamp of the span's beginning */
 	/* number of the CPU's events before the span, as counted by spans_events() */
@@ -64,9 +64,9 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 void spans_destroy(struct spans *spans);
 
 /*
- * Makes spans end where one of the events that begin and end them is switched on or off. None begins while
- * one of these events is off (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
- * KTREAD_E_MEMORY.
+ * Makes spans end where one of the events that begin and end them is switched on or off. No span begins
+ * while one of these events is off (spec/ktrx.md section 7). Call it once, before the first event. Returns
+ * 0 or KTREAD_E_MEMORY.
  */
 int spans_track_switches(struct spans *spans, const struct ktread *trace);
 

@@ -31,8 +31,8 @@ const char *symbols_message(void)
 	return message;
 }
 
-#define SCOPES	       64u   /* deepest nesting of scopes that is searched */
-#define BUILD_ID_LEAST 4     /* in bytes; shorter build ids are ignored */
+#define SCOPES	       64u   /* maximum depth of nested scopes that is searched */
+#define BUILD_ID_LEAST 4     /* minimum length of a build id in bytes; a shorter one is ignored */
 #define KNOWN	       4096u /* number of addresses whose symbols are cached */
 
 struct known {

@@ -31,14 +31,15 @@ enum symbols_status {
 	SYMBOLS_UNCHECKED = 2,	 /* the trace or the file has no build id */
 	/* Not opened. */
 	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, or out of memory */
-	SYMBOLS_E_FORMAT = -2,	/* not an ELF file, or a file without symbols */
-	SYMBOLS_E_MACHINE = -3, /* a file for another architecture than that of the trace */
+	SYMBOLS_E_FORMAT = -2,	/* the file is not an ELF file, or has no symbols */
+	SYMBOLS_E_MACHINE = -3, /* the file is for another architecture than that of the trace */
 };
 
 struct symbol {
-	const char *function; /* owned by the handle; demangled if possible, not escaped */
-	uint64_t offset;      /* offset from the start of the function, in bytes */
-	const char *file;     /* NULL: unknown */
+	/* name of the function, owned by the handle; demangled if possible, not escaped */
+	const char *function;
+	uint64_t offset;  /* offset from the start of the function, in bytes */
+	const char *file; /* NULL: unknown */
 	uint32_t line;
 };
 
@@ -97,10 +98,11 @@ int symbols_doubtful(const struct symbols *symbols);
  * before printing.
  */
 
-#define DEMANGLE_LENGTH 1024u  /* longest name that is demangled, in bytes */
-#define DEMANGLE_RESULT 4096u  /* longest result, in bytes */
-#define DEMANGLE_SHOWN	64u    /* in bytes; in a longer result, template arguments are left out: "pay<...>" */
-#define DEMANGLE_NAMES	32768u /* maximum number of demangled names; further names stay unchanged */
+#define DEMANGLE_LENGTH 1024u /* maximum length of a name that is demangled, in bytes */
+#define DEMANGLE_RESULT 4096u /* maximum length of a result, in bytes */
+/* length in bytes; a longer result is shown without template arguments: "pay<...>" */
+#define DEMANGLE_SHOWN 64u
+#define DEMANGLE_NAMES 32768u /* maximum number of demangled names; further names stay unchanged */
 
 /*
  * Returns the demangled name without parameters, or `name` itself if it is not mangled, cannot be demangled

@@ -144,7 +144,7 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;
-	thread->announced = THREADS_UNKNOWN; /* an announcement is used up by the change */
+	thread->announced = THREADS_UNKNOWN; /* the change uses up an announcement of sleep */
 	if (state == THREADS_RUNNING)
 		thread->cpu = change->cpu;
 	t->changed(t->context, change);

@@ -23,7 +23,7 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-/* Most threads and CPUs that are tracked; further ones are ignored and counted. */
+/* Maximum numbers of threads and CPUs that are tracked; further ones are ignored and counted. */
 #define THREADS_MAX	 65536u
 #define THREADS_CPUS_MAX 4096u
 
@@ -54,7 +54,7 @@ struct threads_thread {
 
 struct threads_change {
 	uint64_t time;
-	const struct threads_thread *thread; /* after the change; valid during the call */
+	const struct threads_thread *thread; /* the thread as it is after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
 	/* CPU on which the thread ran or will run; for a wakeup: CPU of the waker */
 	uint32_t cpu;
@@ -112,7 +112,8 @@ void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 const struct threads_thread *threads_find(const struct threads *threads, uint32_t id);
 const struct threads_thread *threads_at(const struct threads *threads, uint32_t index);
 uint32_t threads_count(const struct threads *threads);
-uint64_t threads_left_out(const struct threads *threads); /* events of threads or CPUs beyond the limits */
+/* number of events of threads or CPUs that are not tracked, because there are too many */
+uint64_t threads_left_out(const struct threads *threads);
 
 /* Returns the thread that runs on `cpu`, or NULL if unknown. */
 static inline struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu)
@@ -149,7 +150,7 @@ static inline int threads_event_of(struct threads *threads, const struct ktread_
 				   const struct wellknown *known, uint64_t time,
 				   const struct threads_thread **current)
 {
-	/* Kinds that change the state of their thread or of another one. */
+	/* Bit map of the kinds of events that change the state of their own thread or of another one. */
 	const uint64_t changing = UINT64_C(1) << WELLKNOWN_SWITCH | UINT64_C(1) << WELLKNOWN_BLOCK |
 				  UINT64_C(1) << WELLKNOWN_EXIT | UINT64_C(1) << WELLKNOWN_WAKE |
 				  UINT64_C(1) << WELLKNOWN_WAKE_QUEUE | UINT64_C(1) << WELLKNOWN_CREATE;
