@@ -62,8 +62,8 @@ same() {
 # which only a hang takes, even on a busy machine. Tests never sleep for a fixed time in which something
 # should happen; they wait for it.
 patience=120
-# Seconds after which a command that should end by itself is terminated, and killed. Only a hang takes this
-# long.
+# Time, in seconds, after which a command that should end by itself is terminated (limit), or killed
+# (kill_limit). Only a hang takes this long.
 limit=300
 kill_limit=360
 eventually() {

@@ -38,19 +38,19 @@ UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o.
-# For sources of the host they use the objects of the program.
+# Sources of the host are not compiled again: tests use the objects of the program.
 UNIT_HOST_unit := build
 UNIT_HOST_asan := build/asan
 
-# $(call unit_archive,<variant>): an archive of the host's rooms. The linker takes the objects that a test
-# calls from it, except for functions that the test defines itself.
+# $(call unit_archive,<variant>): an archive of the host's rooms. From this archive the linker takes the
+# functions that a test calls and does not define itself.
 define unit_archive
 $$(UNIT_HOST_$(1))/lib/libhost.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(filter-out host/cmd/main.c,$$(sort $$(KTRACE_SRCS) $$(KTREAD_SRCS))))
 	@mkdir -p $$(@D)
 	@rm -f $$@.new && ar rcs $$@.new $$^ && mv $$@.new $$@
 endef
 
-# $(call unit_folder,<flags>): a name of a folder made from the flags.
+# $(call unit_folder,<flags>): the name of the folder for objects with these flags.
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
@@ -107,7 +107,7 @@ $(call unit_variant,asan,$(SANITIZE))
 	$(wildcard build/test/asan/object/*/test/fuzz/*.d build/test/unit/object/*/test/qemu/*.d)
 
 # Tests that take 20 s and more start first, the longest one before all others. Many short tests remain for
-# the end, so that no job idles there.
+# the end, so that all jobs of make are busy until then.
 LONG_TESTS := test/qemu/clock.sh bindings/rust/check.sh test/unit/kernel_build/matrix.sh \
 	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) \
 	test/qemu/hwt_functions.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \

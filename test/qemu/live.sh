@@ -79,10 +79,10 @@ for arch in x86_64 aarch64 riscv64; do
 	finish
 done
 
-# The memory of live is bounded, however many events it has read. Each of 4 rings has a buffer that doubles
-# until it holds the slots that wait to be shown: at most 16384 slots of 72 bytes, which are 512 in each read
-# for the 100 ms or more for which live waits for an unfinished slot. That is less than 5 MB; 4 MB are
-# libraries and tables. A busy host reaches peaks that a quiet one does not, so growth between two moments
+# The memory of live is bounded, however many events it has read. Each of the 4 rings has a buffer for the
+# slots that wait to be shown. A read adds at most 512 slots, and live waits 100 ms or more for an unfinished
+# slot, so a buffer grows to at most 16384 slots of 72 bytes. All buffers take less than 5 MB; libraries and
+# tables take 4 MB. A busy host reaches peaks that a quiet one does not, so the growth between two moments
 # proves nothing.
 # memory: prints the resident memory of live in kB.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
@@ -95,7 +95,7 @@ await_ram "$tmp"
 watcher=$!
 shown 64
 after=$(memory)
-# In one interval the guest may not have run at all.
+# The highest rate counts: in an interval the guest may not have run at all.
 rate=$(grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | tail -n 1)
 check "live reads a guest with a high rate of events: $rate/s" at_least "$rate" 10000
 check "live takes a bounded amount of memory: $after kB" test "$after" -le 9216
@@ -151,14 +151,15 @@ watch 1 "$tmp/ktrace.ktrx"
 equal "live refuses a trace" 1 "$status"
 check "live on a trace: a message says that it is not a running guest's memory" grep -q 'not the memory of a running guest, but a trace or a core' "$tmp/live.err"
 
-# painted ROWS FILE: copies the screen to FILE; succeeds if it shows the stuck CPU, and the keys in row ROWS.
+# painted ROWS FILE: copies the screen to FILE. Succeeds if the screen shows the stuck CPU, and has the list
+# of keys in row ROWS.
 painted() {
 	$tmux capture-pane -p >"$2"
 	grep -q '^CPU1 *\[!' "$2" && sed -n "$1p" "$2" | grep -q '^q quit'
 }
 
 # screen COLUMNS ROWS: runs live in a terminal of this size. Leaves the screen in $tmp/screen, the screen
-# after two changes of size in $tmp/resized, the exit status after q in $tmp/status.
+# after two changes of size in $tmp/resized, and live's exit status after the key q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"
 	tmux="tmux -S $tmp/tmux -f /dev/null"

@@ -4,8 +4,8 @@
 # a port.
 
 # minimal_library PORT FOLDER: compiles the library's objects into FOLDER as the Makefile of the example does,
-# with the port in PORT. The objects are not linked into one first: on RISC-V the linker shortens code and
-# needs the alignment of each section.
+# with the port in PORT. The objects are not linked into one object first: on RISC-V the linker shortens code
+# and needs the alignment of each section.
 minimal_library() {
 	minimal_words=$(make -s -C "$1" KTRACE="$PWD" --eval 'words: ; @echo $(CC) $(CFLAGS) -I$(CURDIR) $(filter-out kernel.c,$(SOURCES))' words)
 	# shellcheck disable=SC2086

@@ -16,8 +16,8 @@ boot() {
 # of EVENT KEY: prints a number from the event's line in the summary.
 of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
 
-# early EVENT: prints how many events of this name are in the boot ring. These were recorded before the kernel
-# read its arguments and began to count.
+# early EVENT: prints how many events of this name are in the boot ring. The kernel recorded them before it
+# read its arguments and began to count events.
 early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 0 '; }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -28,8 +28,8 @@ for arch in x86_64 aarch64 riscv64; do
 		if grep -q 'were being changed' "$tmp/messages"; then # the other CPU was stopped during the change
 			check "$arch: $event: recorded and folded events are no more than were counted" test "$(of $event occurred)" -le "$counted"
 		else
-			# Events are counted first, then recorded. The CPU that does not switch the machine
-			# off may be between the two.
+			# A CPU first counts an event and then records it. When one CPU switches the machine
+			# off, the other CPU may be between the two steps.
 			missing=$((counted - $(of $event occurred)))
 			check "$arch: $event: recorded and folded events are all that were counted, or one less: $missing" \
 				test "$missing" -ge 0 -a "$missing" -le 1

@@ -5,7 +5,7 @@
 . test/tap.sh
 plugin=build/lib/ktrace-pt.so
 
-# QEMU is killed: the record is complete.
+# If QEMU is killed, the hardware trace in the file is complete.
 : >"$tmp/console"
 $(sh scripts/qemu.sh x86_64 2) -plugin "$plugin,out=$tmp/rings" -append run=forever </dev/null >"$tmp/console" 2>&1 &
 qemu=$!
@@ -16,8 +16,8 @@ build/test/hwt_blocks "$tmp/rings" >"$tmp/killed"
 sed 's/^/# /' "$tmp/killed"
 check "killed: the records of two CPUs have no gaps" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
 
-# refused NAME ARGUMENTS TEXT: checks that QEMU does not start with these arguments of the plugin, and prints
-# the text.
+# refused NAME ARGUMENTS TEXT: checks that QEMU does not start with these arguments of the plugin, and that it
+# prints TEXT.
 refused() {
 	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/messages" 2>&1
 	status=$?

@@ -5,11 +5,12 @@
 # optimization because they change stack frames.
 . test/tap.sh
 
-# sets_level: changes a setting that the kernel's command line has set; leaves the output in $tmp/changed.
+# sets_level: changes the setting debug.level, which the kernel's command line has set to 2. Leaves the output
+# in $tmp/changed.
 sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
 # is_measured: succeeds if each CPU has had enough ticks to measure its clock. The guest runs until the host
-# changes the setting.
+# changes debug.level.
 is_measured() { build/bin/ktrace summary "$ram" 2>/dev/null | grep -q '^clocks *of [0-9]* CPUs corrected'; }
 
 for level in -O0 -O1 -O2 -Os; do
@@ -35,7 +36,7 @@ for level in -O0 -O1 -O2 -Os; do
 	wait $guest
 	equal "$level: the kernel ends with status 0" 0 $?
 
-	# Names of the kernel's functions for the addresses on the console.
+	# Finds the names of the kernel's functions for the addresses on the console.
 	riscv64-linux-gnu-nm -n "$elf" | awk '$3 ~ /^(port_|_start)/ { print $1, $3 }' >"$tmp/names"
 	sed -n 's/^#[0-9]* 0x/0000000000000000/p' "$tmp/console" | tr -d '\r' | sed 's/.*\(.\{16\}\)$/\1/' |
 		while read -r address; do

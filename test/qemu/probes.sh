@@ -20,17 +20,17 @@ for arch in x86_64 aarch64 riscv64; do
 	build/bin/ktrace show "$tmp/$arch" 2>"$tmp/messages" >"$tmp/shown"
 	check "$arch: show ends with the share of time that recording took" grep -q 'recording took [1-9].* of the time of 2 CPUs' "$tmp/messages"
 	build/bin/ktrace summary "$tmp/$arch" >"$tmp/summary"
-	# The share is a lower bound if a CPU was stopped in the middle of a record.
+	# If a CPU was stopped in the middle of a record, the share is only a lower bound.
 	check "$arch: summary has the cost of an event and the share of time" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, (at least )?[0-9.]+% of the time of 2 CPUs' "$tmp/summary"
 	check "$arch: summary has the share of time of each CPU" grep -qE '^CPU0 .* [0-9.]+%$' "$tmp/summary"
-	# The events of a probe are closer together without the cost of recording, and in the same order.
+	# With --subtract-cost, the events of a probe are closer together, but in the same order.
 	for take in '' --subtract-cost; do
 		build/bin/ktrace show --json $take --event ktrace.probe "$tmp/$arch" |
 			sed -n 's/{"time":\([0-9.]*\).*/\1/p' | awk 'NR == 1 { first = $1 } $1 < last { bad = 1 }
 				{ last = $1 } END { if (!bad) printf "%d ", (last - first) * 1e9 }'
 	done >"$tmp/spans"
 	check "$arch: with --subtract-cost the probe takes less time: $(cat "$tmp/spans")" awk 'NF != 2 || $2 >= $1 { exit 1 }' "$tmp/spans"
-	# Overwritten events also took time, but their number is unknown.
+	# Overwritten events took time, too, but their number is unknown.
 	timeout -k 2 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/few" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append 'debug=sched slots=512 run=pingpong,sleepers seconds=1' >"$tmp/console" 2>"$tmp/err" </dev/null
 	build/bin/ktrace summary "$tmp/few" >"$tmp/summary"

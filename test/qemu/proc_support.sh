@@ -6,9 +6,9 @@ ktrace=build/bin/ktrace
 kdump=build/bin/kdump
 arches=${PROC_ARCHES:-x86_64 aarch64 riscv64}
 
-# boot ARCH CPUS PROGRAM…: runs the programs; the words of a program are separated by colons. Leaves the
-# console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program give sent in
-# $tmp/given.
+# boot ARCH CPUS PROGRAM…: runs the programs. PROGRAM is a program with its arguments, separated by colons.
+# Leaves the console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program `give`
+# sent in $tmp/given.
 boot() {
 	boot_arch=$1 boot_cpus=$2
 	shift 2
@@ -19,8 +19,8 @@ boot() {
 }
 boot_events=debug=process # boot argument: the events to record in the rings
 
-# words FILE [OPTION…]: prints a trace that the guest sent. Replaces addresses and pids, which differ between
-# machines.
+# words FILE [OPTION…]: prints the trace FILE, which the guest sent, with kdump. Replaces addresses and pids,
+# which differ between machines.
 words() {
 	words_file=$tmp/given/$1
 	shift

@@ -7,8 +7,9 @@
 . test/tap.sh
 . test/qemu/proc_support.sh
 
-# calls_in_trace PID, calls_in_rings PID: print the id and the number of calls of each thread of the process
-# except the first.
+# calls_in_trace PID: prints the id and the number of calls of each thread of the process, except the first
+# thread, from the process trace.
+# calls_in_rings PID: prints the same from the kernel's rings.
 calls_in_trace() {
 	awk '$1 == pid && $2 != pid && $4 == "CALL" { n[$2]++ } END { for (t in n) print t, n[t] }' "pid=$1" "$tmp/text" | sort -n
 }

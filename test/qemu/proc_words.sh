@@ -42,7 +42,8 @@ sysctl   EXIT  status 0
          END   closed: 10 records, SOME bytes, 0 lost
 END
 
-# calls_in_rings, calls_in_trace: print the pid and the number of calls of each process.
+# calls_in_rings: prints the pid and the number of calls of each process, from the kernel's rings.
+# calls_in_trace: prints the same from the process trace.
 calls_in_rings() {
 	"$ktrace" show --json --event syscall.enter "$tmp/rings" | sed -n 's/.*"thread":\([0-9]*\).*/\1/p' | sort | uniq -c |
 		awk '{ print $2, $1 }'
@@ -51,8 +52,8 @@ calls_in_trace() {
 	"$kdump" -f "$tmp/given/calls" -t c | awk '$3 == "CALL" { n[$1]++ } END { for (p in n) print p, n[p] }'
 }
 
-# guest_kdump_matches FILE…: checks that kdump prints the same text for these files in the guest and on the
-# host. The guest traced and printed the files in this order.
+# guest_kdump_matches FILE…: checks that kdump in the guest and kdump on the host print the same text for
+# these files. The guest has traced and printed the files in this order.
 guest_kdump_matches() {
 	shown=0
 	for file; do

@@ -9,10 +9,10 @@ build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a $(HOST
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-# The console of the demo kernel: `show ktr` at the debugger's prompt, and console output.
+# Tests of the demo kernel's console: `show ktr` at the debugger's prompt, and console output.
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
-# Hardware trace in the demo kernel, with the trace unit in software.
+# Tests of hardware trace in the demo kernel, with the trace unit in software.
 SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh test/qemu/hwt_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
@@ -37,19 +37,19 @@ SCRIPT_TESTS += test/qemu/ktrdump.sh
 
 SCRIPT_TESTS += test/qemu/live.sh
 
-# The trace unit in software: its arguments, and its record when QEMU is killed.
+# Tests of the trace unit in software: its arguments, and its trace after QEMU was killed.
 SCRIPT_TESTS += test/qemu/plugin.sh
 CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf
 
-# Process traces of the demo kernel, end to end.
+# Tests of process traces of the demo kernel, end to end.
 SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh test/qemu/proc_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# The commands in doc/try.md and doc/first-hour.md.
+# Tests that run the commands in doc/try.md and doc/first-hour.md.
 SCRIPT_TESTS += test/qemu/try.sh test/qemu/first_hour.sh
 CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf build/single/ktrace.c
 
-# Whole guests under QEMU, through the command a user would type.
+# Tests that boot whole guests under QEMU, with the commands that a user would type.
 SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh
 SOAK_TESTS += test/qemu/soak.sh
 CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/state_check $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
@@ -58,7 +58,7 @@ build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c buil
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-# `ktrace run` and `ktrace extract`, end to end.
+# Tests of `ktrace run`, `ktrace extract` and other commands, end to end.
 SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh
 SCRIPT_TESTS += $(addprefix test/qemu/run_,outcomes.sh expect.sh commands.sh status.sh kill.sh transports.sh extract.sh bad_input.sh)
 CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
@@ -66,7 +66,7 @@ CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarc
 SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
-# Bare-metal programs, for CPU modes in which the demo kernel never runs.
+# Tests with bare-metal programs, in CPU modes in which the demo kernel never runs.
 SCRIPT_TESTS += test/qemu/transport_bare.sh
 CHECK_NEEDS += build/test/bare/aarch64.elf build/test/bare/riscv64.elf build/test/bare/riscv64_sbi.elf
 
@@ -87,7 +87,7 @@ $(eval $(call bare_rule,aarch64,aarch64,0x40080000))
 $(eval $(call bare_rule,riscv64,riscv64,0x80000000))
 $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 
-# The demo kernel as a small Unix.
+# Tests of the demo kernel as a small Unix.
 SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh
 SOAK_TESTS += test/qemu/unix_soak.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)

@@ -49,8 +49,7 @@ equal "--on-stall report: the run ends at the timeout with status 12" 12 "$(cat 
 equal "--on-stall report: the stall is reported once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
 check "--on-stall report: the trace of the end replaces that of the stall" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
-# After a stall, `ktrace why` is suggested as the next command, even if the user ends the run or has asked for
-# the cause.
+# After a stall, `ktrace why` is suggested as the next command, even if the user ends the run or passes --why.
 : >"$tmp/err" # the earlier run's messages are not those of this run
 # shellcheck disable=SC2046
 "$ktrace" run --timeout $limit --stall 1 --on-stall report -o "$out" -- $(demo x86_64 2) -append "debug=ktrace run=hang" \
@@ -64,8 +63,8 @@ message_has "next: ktrace why $out"
 run --why --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 message_has "next: ktrace why $out"
 
-# The console is passed on byte by byte. The expected text arrives in several writes and with other ends of
-# lines.
+# The console is passed on byte by byte. The expected text is found although it arrives in several writes and
+# with other ends of lines.
 head -c 300000 /dev/urandom >"$tmp/bytes"
 run --expect "o
 ne two" -- sh -c "cat '$tmp/bytes'; printf 'on o'; sleep 0.1; printf '\r\nne '; sleep 0.1; printf two; exec $no_ktrace"
@@ -74,7 +73,8 @@ same "the console is passed on unchanged" "$tmp/bytes" "$tmp/first"
 check "the console is passed on to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
 equal "--expect: status 15 if there is no ktrace in the guest" 15 "$status"
 
-# If the reader of the console does not read, the guest waits, but ktrace run does not.
+# If the reader of the console stops reading, the guest has to wait, but ktrace run must not: its timeout
+# still works.
 mkfifo "$tmp/full"
 exec 4<>"$tmp/full"
 status=0

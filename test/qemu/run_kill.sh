@@ -6,8 +6,8 @@
 
 line="$(demo x86_64 2) -append"
 
-# begin COMMAND…: starts a run in the background, with its pid in $pid, and waits until the guest has recorded
-# events.
+# begin COMMAND…: starts `ktrace run` in the background, leaves its pid in $pid, and waits until the guest has
+# recorded events.
 begin() {
 	rm -f "$out" "$tmp"/*.ram
 	"$ktrace" run --timeout $limit --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
@@ -57,8 +57,8 @@ check "ktrace killed: the RAM file is kept" ls "$tmp"/out.ktrx.*.ram
 "$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
 check "ktrace killed: extract reads the RAM file" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
 
-# typed KEYS QEMU-ARGUMENT…: starts a run in a terminal of its own, and types KEYS there when the guest
-# records.
+# typed KEYS QEMU-ARGUMENT…: starts `ktrace run` in a terminal of its own. Types KEYS there as soon as the
+# guest records.
 typed() {
 	keys=$1
 	shift
@@ -95,7 +95,7 @@ else
 	skip "keys in a terminal" "script cannot make a terminal here"
 fi
 
-# A signal right after the RAM file was created, and before QEMU runs.
+# Sends a signal right after the RAM file was created, before QEMU runs.
 left=0
 line="$(demo x86_64 2) -append"
 for _ in 1 2 3 4 5; do

@@ -19,7 +19,8 @@ outcome() {
 	check "$arch, $arguments: the trace has events" test "$events" -gt 10
 }
 
-# is_captured: succeeds if the trace has a stack of the kernel: the guest had booted far enough to hang.
+# is_captured: succeeds if the trace has a stack of the kernel. Otherwise the guest had not booted far enough
+# to hang.
 is_captured() {
 	"$ktrace" show --registers --elf "build/demo/$arch/kernel.elf" "$out" 2>/dev/null | grep -q 'kmain'
 }
@@ -49,7 +50,7 @@ for arch in x86_64 aarch64 riscv64; do
 	captured "$arch" stalled kmain
 done
 
-# The trace covers the time to the end of the hang: CPU 1 has no more events, and CPU 0 continued to tick.
+# The trace reaches to the end of the hang: CPU 1 has no more events, but CPU 0 continued to tick.
 # shellcheck disable=SC2046
 run --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 for cpu in 0 1; do

@@ -20,8 +20,9 @@ run() {
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit -o "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
-# run_until CONDITION [OPTION…] -- COMMAND…: the same for a guest that does not end by itself. Runs it again
-# with a longer timeout until the condition, a shell command, succeeds: on a busy machine guests need longer.
+# run_until CONDITION [OPTION…] -- COMMAND…: like run, for a guest that does not end by itself. CONDITION is a
+# shell command. Runs the guest again, with a longer timeout each time, until CONDITION succeeds: on a busy
+# machine guests need longer.
 run_until() {
 	condition=$1
 	shift
@@ -37,8 +38,8 @@ demo() { sh scripts/qemu.sh "$@"; }
 # message_has TEXT: checks that the messages of the last command have the text.
 message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 
-# qemu_of PID: prints the pid of the QEMU below this process; a shell or make may be between them. Processes
-# may end while this reads their files: cat continues then, but awk would stop.
+# qemu_of PID: prints the pid of the QEMU that this process has started, directly or through a shell or make.
+# Processes may end while their files are read: then cat continues, but awk would stop.
 qemu_of() {
 	for child in $(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$1" '$1 == "Name:" { name = $2 }
 		$1 == "Pid:" { pid = $2 } $1 == "PPid:" && $2 == parent { print pid ":" name }'); do

@@ -4,8 +4,8 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# follow ARCH OPTION…: runs a guest, and show --follow on its RAM as soon as that exists; leaves the output in
-# $tmp/live.
+# follow ARCH OPTION…: runs a guest. Runs show --follow on the guest's RAM as soon as the RAM file exists;
+# leaves the output in $tmp/live.
 follow() {
 	boot_beside "$1" "slots=65536 run=pipeline"
 	shift
@@ -13,8 +13,8 @@ follow() {
 	timeout -k 5 $kill_limit "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
-# plain FILE: prints timestamp, CPU, event and text of each line. Removes names of threads, which may become
-# known later.
+# plain FILE: prints timestamp, CPU, event and text of each line. Removes names of threads, because a name may
+# become known only later.
 plain() { grep -v '^---' "$1" | sed 's/^\(\[[^]]*\] CPU[0-9]*\) PID=\([0-9]*\)[^ ]*/\1 \2/; s/ ([^()]* -> [^()]*)$//; s/ ([^()]*)$//' | tr -s ' ' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do

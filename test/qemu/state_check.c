@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * state_check TRACE: checks the tables of state of a guest that runs the demo's run=abba, in which two
- * threads wait for each other's mutex. state_check --sound TRACE: checks only that no CPU has broken a rule.
- * Prints the first expectation that does not hold and returns 1; returns 0 if all hold.
+ * state_check TRACE: checks the tables of state of a guest that runs the demo's run=abba. In this guest, two
+ * threads wait for each other's mutex.
+ * state_check --sound TRACE: checks only that no CPU has broken a rule.
+ * Returns 0 if all expectations hold. Otherwise prints the first one that does not hold, and returns 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "ktrx/v2.h"
 
 #define LIT	  (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ | KTRX_HOOK_EOI | KTRX_HOOK_PREEMPT)
-#define EOI_AHEAD 1 /* EOIs that the CPU may have sent for interrupts that it has not recorded yet */
+#define EOI_AHEAD 1 /* number of EOIs that a CPU may have sent for interrupts that it has not recorded yet */
 
 static struct ktread *trace;
 

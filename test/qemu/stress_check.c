@@ -20,16 +20,17 @@
 #define CONTEXTS     3
 
 struct source {
-	uint64_t next;	 /* next expected sequence number; valid if `seen` */
-	uint64_t losses; /* value of losses[] for the source's ring at the source's last record */
+	uint64_t next; /* next expected sequence number; valid if `seen` */
+	/* number of losses in the source's ring, up to the source's last record (see losses[]) */
+	uint64_t losses;
 	int seen;
 };
 
 struct counts {
 	uint64_t checked;
-	uint64_t wrong;			 /* records that fail their own check */
-	uint64_t jumps;			 /* gaps in a sequence without a reported loss */
-	uint64_t losses[KTRX_MAX_RINGS]; /* losses reported so far in each ring */
+	uint64_t wrong;			 /* number of records that fail their own check */
+	uint64_t jumps;			 /* number of gaps in a sequence for which no loss is reported */
+	uint64_t losses[KTRX_MAX_RINGS]; /* for each ring: number of losses reported so far */
 	struct source source[CPUS][CONTEXTS];
 };
 

@@ -11,8 +11,8 @@ control() {
 	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
 
-# ids EVENT: prints the ids of the events whose names begin with EVENT. moments EVENT: prints "seconds state"
-# for each recorded change of the first of these events, in order.
+# ids EVENT: prints the ids of the events whose names begin with EVENT.
+# moments EVENT: prints "seconds state" for each recorded change of the first of these events, in order.
 ids() { "$ktrace" summary --json "$out" | grep -o "{\"id\":[0-9]*,\"event\":\"$1" | grep -o '[0-9]*' | sort -n; }
 moments() {
 	id=$(ids "$1" | head -n 1)
@@ -26,7 +26,7 @@ recorded() {
 	"$ktrace" summary --json "$ram" 2>>"$tmp/messages" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
 }
 
-# has_more EVENT COUNT: succeeds if the guest has recorded a hundred events more than COUNT.
+# has_more EVENT COUNT: succeeds if the guest has recorded at least COUNT + 100 events of this name.
 has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
 
 # await_more EVENT: waits until the guest has recorded a hundred more events of this name.

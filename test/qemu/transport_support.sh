@@ -52,8 +52,8 @@ summary() {
 	$ktrace summary "$trace" 2>"$tmp/warnings" | grep -q -e "$1"
 }
 
-# exit_status ARCH TRANSPORT STATUS: prints QEMU's exit status for this status of the kernel. On aarch64 a
-# kernel can pass its status on only by semihosting.
+# exit_status ARCH TRANSPORT STATUS: prints the exit status of QEMU if the kernel ends with STATUS. On aarch64
+# a kernel can pass its status on only by semihosting.
 exit_status() {
 	case $1,$2 in
 	x86_64,*) echo $((($3 << 1 | 1) & 255)) ;;

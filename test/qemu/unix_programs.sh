@@ -27,8 +27,8 @@ type_to_shell() {
 	done
 }
 
-# interrupt_in_shell COMMAND: types a command that never ends, then Ctrl-C until the shell reports that it has
-# ended.
+# interrupt_in_shell COMMAND: types a command that never ends by itself. Then types Ctrl-C until the shell
+# reports the command's end.
 interrupt_in_shell() {
 	printf '%s\n' "$1"
 	for _ in $(seq 400); do
@@ -38,7 +38,7 @@ interrupt_in_shell() {
 	done
 }
 
-# edit_in_shell: types erased letters and lines, an end of input, and an interrupted program.
+# edit_in_shell: types letters and lines that are erased again, an end of input, and Ctrl-C to a program.
 edit_in_shell() {
 	type_to_shell "$(printf 'xy\b\becho er\b\be\177erased')" "$(printf 'echo lost\025echo kept')" \
 		"$(printf 'cat > /tmp/lines\nfirst\nlast\n\004')" 'cat /tmp/lines'
@@ -49,7 +49,7 @@ edit_in_shell() {
 # console_has NAME LINE: checks that the console has this line.
 console_has() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
-# numbers ARCH: prints the numbers of CPUs to test.
+# numbers ARCH: prints the numbers of CPUs with which guests are tested.
 numbers() {
 	case $1 in
 	x86_64) echo 1 4 ;;
@@ -89,9 +89,10 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: cannot start a process: error 12"
 	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"
 
-	# The kernel keeps freed memory for later use, as much as it ever needed at once. That amount may grow
-	# now and then, depending on how CPUs interleave; a leak grows in each of four rounds. Sockets linger
-	# after their program has ended, so sleepers run before the pages are counted.
+	# The kernel keeps freed memory for later use: as much as it ever needed at the same time. This amount
+	# may grow in some rounds, because CPUs interleave differently; a leak grows in each of the four
+	# rounds. Sockets linger after their program has ended, so sleepers run before the free pages are
+	# counted.
 	naps=$(printf ',sleeper%.0s' 1 2 3 4 5 6 7 8 9 10)
 	round=$(echo $programs | tr ' ' ,)$naps,sysctl:vm.free_pages
 	boot "$arch" 2 "run=$round,$round,$round,$round" </dev/null

@@ -22,8 +22,8 @@ run_once() {
 # facts VERSION TRACE: prints the facts of the trace (see unix_v1.awk), sorted by CPU.
 facts() { $ktrace show --json "$2" | awk -v version="$1" -f test/qemu/unix_v1.awk | sort -s -n -k 1,1; }
 
-# as_many FIRST SECOND: prints, for each CPU, as many facts of SECOND as FIRST has. A CPU may continue after
-# its part of the dump.
+# as_many FIRST SECOND: prints, for each CPU, the first facts of SECOND, as many as FIRST has. A CPU may
+# continue to record after its part of the dump was written.
 as_many() { awk 'FNR == NR { left[$1]++; next } left[$1]-- > 0' "$1" "$2"; }
 
 without_time() { awk '{ $2 = ""; print }' "$1"; }
@@ -43,8 +43,9 @@ v1_counts() {
 	build/bin/ktrace-decode --summary "$v1" | awk '/^Events by type/ { on = 1; next } !NF { on = 0 } on { print $1, $2 }'
 }
 
-# omitted_fits: checks the number of events that the version 1 dump omits. The root of the version 2 trace has
-# this number. The omitted events were recorded before the end of the dump.
+# omitted_fits: checks the number of events that the version 1 dump omits, because version 1 cannot represent
+# them. The root of the version 2 trace has this number. The omitted events were recorded before the end of
+# the dump.
 omitted_fits() {
 	omitted=$(od -An -tu4 -j116 -N4 "$v2" | tr -d ' ')
 	last=$(sort -n -k 2,2 "$tmp/v2.facts" | awk 'END { print $2 }')

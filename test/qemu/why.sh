@@ -33,12 +33,12 @@ why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
 report_has '^deadlock \(certain\)'
 why "JSON" 10 --json --qmp "$tmp/qmp"
 report_has '^\{"version":1,"verdict":"deadlock",'
-# extract reports that it paused the machine, which shows that the machine was running.
+# extract reports that it paused the machine. This shows that the machine was running after why.
 check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
 check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down
 
-# No CPU records anything. Only a command that watches the machine can know how much time has passed.
+# No CPU records anything, so only a command that watches the machine can find out how much time has passed.
 boot run=self-irq
 for how in qmp gdb; do
 	why "a machine that hangs as a whole, by $how" 10 --$how "$tmp/$how" --elf build/demo/x86_64/kernel.elf
@@ -48,8 +48,8 @@ for how in qmp gdb; do
 done
 shut_down
 
-# The RAM file of a running machine: the newest timestamp is not the current time. `live`, which watches,
-# reports the same.
+# In the RAM file of a running machine, the newest timestamp may be older than the current time. `ktrace
+# live`, which watches the file, reports the same hang.
 boot_beside x86_64 run=self-irq
 hangs() {
 	"$ktrace" why "$ram" >"$tmp/report" 2>/dev/null

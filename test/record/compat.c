@@ -14,7 +14,10 @@ uint32_t words[7]; /* number and arguments of the next system call */
 static uint32_t buffer[ROOM / 4], other[ROOM / 4], pair[2];
 static const uint32_t second[4] = { 0, 1000 }; /* a time, with room for 32-bit and for 64-bit members */
 
-/* Uses assembly because the sixth argument is in ebp, which C code cannot set. */
+/*
+ * Makes the system call in words[]. Uses assembly because the sixth argument is in ebp, which C code cannot
+ * set.
+ */
 static __attribute__((noinline)) int32_t make(void)
 {
 	int32_t result;
@@ -104,7 +107,7 @@ static void memory(void)
 	CALL(45, 0);			       /* brk */
 	at = (uint32_t)CALL(90, W(arguments)); /* old mmap */
 	CALL(91, at, 8192);		       /* munmap */
-	/* old mmap, with arguments at an invalid address */
+	/* old mmap; the address of its arguments is invalid */
 	CALL(90, 1);
 	at = (uint32_t)CALL(192, 0, 8192, 3, 0x22, (uint32_t)-1, 0); /* mmap2 */
 	CALL(125, at, 4096, 1);					     /* mprotect */

@@ -13,8 +13,8 @@ if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
 fi
 equal "record -t f succeeds" 0 "$status"
 
-# faults FILE RANGE: prints how many pages whose addresses begin with RANGE had faults, how many faults these
-# were, and how many of the faults have a duration.
+# faults FILE RANGE: prints three numbers for the pages whose addresses begin with RANGE: pages with faults,
+# faults, and faults that have a duration.
 faults() {
 	build/bin/kdump -f "$1" | awk -v range="$2" '
 		/ PFLT / { for (n = 1; $n != "PFLT"; n++); mine = index($(n + 1), range) == 1; page = substr($(n + 1), 1, 7) }
@@ -39,8 +39,8 @@ equal "no record of a few faults is lost" 0 "$(build/bin/kdump -f "$tmp/trace" |
 record -f "$tmp/usual" "$programs/pages"
 equal "without -t f no faults are recorded" 0 "$(lines "$tmp/usual" PFLT)"
 
-# The program causes more faults than the ring holds. Each fault has two samples, which are in the file or
-# counted as lost.
+# The program causes more faults than the ring holds. Each fault has two samples: each of them is in the file,
+# or is counted as lost.
 many=30000
 record -t f -f "$tmp/many" "$programs/pages" $many
 build/bin/kdump -f "$tmp/many" >"$tmp/text"

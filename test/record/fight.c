@@ -63,8 +63,8 @@ static int debugger(void)
 }
 
 /*
- * Attaches to many children, to each as soon as it exists. This fails if a recorder that does not record
- * children is attached to them.
+ * Creates many children, and attaches to each of them as soon as it exists. This would fail if a recorder,
+ * which must not record the children, were attached to them.
  */
 static int debuggers(void)
 {
@@ -102,7 +102,7 @@ static int trace_parent(void)
 
 /* ---- seccomp(2) -------------------------------------------------------------------------------- */
 
-/* Installs a filter with this action for getppid(). All other calls are allowed. */
+/* Installs a filter that performs this action for getppid(), and allows all other calls. */
 static int filter(uint32_t action)
 {
 	struct sock_filter code[] = {
@@ -166,7 +166,10 @@ static int refuse(void)
 	return print_result("call", syscall(SYS_getppid));
 }
 
-/* A call that a filter passes to the tracer fails with ENOSYS, unless a tracer has requested such calls. */
+/*
+ * Makes a call that a filter passes to the tracer. The call fails with ENOSYS, unless a tracer has requested
+ * such calls.
+ */
 static int ask_tracer(void)
 {
 	print_result("filter", filter(SECCOMP_RET_TRACE | 7));
@@ -279,7 +282,7 @@ static int waits_in_vfork(void)
 	return await(child);
 }
 
-/* Blocks all signals; only SIGKILL reaches it. */
+/* Ignores and blocks all signals. Only SIGKILL ends this process. */
 static int deaf(void)
 {
 	sigset_t all;
@@ -313,7 +316,7 @@ static void *rest(void *unused)
 	return unused;
 }
 
-/* 100 threads, of which ten call exec at once. */
+/* Creates 100 threads. Ten of them call exec at the same time. */
 static int hundred(void)
 {
 	pthread_t thread;
@@ -427,7 +430,7 @@ static int bomb(void)
 	return 0;
 }
 
-/* The daemon outlives the first process. The test waits for it through a pipe. */
+/* The daemon outlives the first process: it waits at a pipe until that process has ended. */
 static int outlive(void)
 {
 	int ends[2];
@@ -440,7 +443,7 @@ static int outlive(void)
 		if (fork() > 0)
 			_exit(0);
 		close(ends[1]);
-		(void)!read(ends[0], &byte, 1); /* until the first process has ended */
+		(void)!read(ends[0], &byte, 1); /* waits until the first process has ended */
 		syscall(SYS_mkdir, "/nowhere/outlived", 0);
 		_exit(0);
 	}

@@ -7,8 +7,8 @@
 
 ends_well() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .* 0 lost'; }
 
-# run_case PROGRAM CASE: runs a case alone (output in $tmp/plain), recorded (trace in $tmp/CASE.own), and
-# recorded with its children (trace in $tmp/CASE).
+# run_case PROGRAM CASE: runs a case three times: without recording (output in $tmp/plain), recorded (trace in
+# $tmp/CASE.own), and recorded with its children (trace in $tmp/CASE).
 run_case() {
 	plain=0
 	timeout -k 5 $kill_limit "$programs/$1" "$2" </dev/null >"$tmp/plain" 2>"$tmp/err" || plain=$?
@@ -27,7 +27,7 @@ same_case() {
 	check "$2: both files are complete" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
 }
 
-# A process can have only one tracer: programs that try to become a second one get EPERM.
+# A process can have only one tracer: a program that tries to become the second tracer gets EPERM.
 for name in traceme trace_parent; do
 	run_case fight $name
 	equal "$name: the status is the same with and without recording" "$plain $plain" "$own $status"
@@ -61,7 +61,7 @@ shown "$tmp/execs" 'RET   execve -1 errno 2 '
 shown "$tmp/outlive" 'NAMI  "/nowhere/outlived"'
 equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f "$tmp/outlive.own" | grep -c outlived)"
 
-# These results are valid for kernels with and without support for x32.
+# The following results are valid for kernels with and without support for x32.
 if test "$(uname -m)" = x86_64; then
 	build/bin/kdump --oneline -f "$tmp/x32" >"$tmp/oneline"
 	# x32_shows PATTERN: checks that kdump shows a call of x32.
@@ -86,7 +86,7 @@ count=3
 test "$(id -u)" -ne 0 || count=6
 equal "clones: each child is recorded, except one that must not be traced" $count "$(lines "$tmp/clones" FORK)"
 
-# If the kernel could not read an argument's memory, its address is shown.
+# If the kernel could not read an argument's memory, kdump shows the argument's address.
 build/bin/kdump --oneline -f "$tmp/edges" >"$tmp/oneline"
 for call in openat writev nanosleep; do
 	equal "$call of memory that ends: no more is shown than can be read" 0 \
@@ -94,7 +94,7 @@ for call in openat writev nanosleep; do
 done
 shown "$tmp/old_call" 'RET   close -1 errno 9'
 
-# counted CASE…: compares how often each call was made with what strace counts in another run.
+# counted CASE…: checks that each call was recorded as often as strace counts it in another run.
 counted() {
 	for name; do
 		strace -f -qq -o "$tmp/strace" "$programs/fight" "$name" </dev/null >"$tmp/out" 2>&1

@@ -54,8 +54,8 @@ if unshare -p -f true 2>"$tmp/err"; then
 	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
 	equal "a PID namespace with its /proc: no message" '' "$(cat "$tmp/err")"
 	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
-	# The recorder is outside of the namespace. Records have process ids of the recorder's namespace.
-	# Arguments and results of calls have process ids of the program's namespace.
+	# Now the recorder is outside of the program's namespace. Records have process ids of the recorder's
+	# namespace. Arguments and results of calls have process ids of the program's namespace.
 	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"
 	equal "a program in a new PID namespace: its process id there" 1 "$(cat "$tmp/number")"
 	check "a program in a new PID namespace: the child's process id for the recorder" sh -c '

@@ -52,7 +52,7 @@ for signal in TERM HUP KILL; do
 done
 exec 8>&-
 
-# The recorder must not open its own files as standard input, output or error.
+# The standard input, output and error are closed. The recorder must not open its own files in their place.
 sh -c 'while :; do sleep 0.05; done' &
 target=$!
 kills="$kills $target"
@@ -63,7 +63,7 @@ check "-p with all standard files closed: records arrive in the file" eventually
 check "-p with all standard files closed: -c detaches the program" eventually is_untraced
 check "-p with all standard files closed: the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
-# Set-id programs: some gain rights, others do not because they are traced.
+# Runs set-id programs: some gain rights, others do not because they are traced.
 unprivileged() {
 	status=0
 	XDG_RUNTIME_DIR=$tmp/unprivileged timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
@@ -98,7 +98,7 @@ equal "a set-id program under no_new_privs gains no rights" 65534 "$(cat "$tmp/o
 equal "a set-id program under no_new_privs is not reported as having gained rights" '' "$(cat "$tmp/err")"
 shown "$tmp/unprivileged/t" 'CALL  geteuid'
 
-# A 32-bit program that executes its argument.
+# Builds a 32-bit program that executes the program in its argument.
 cat >"$tmp/old.c" <<'END'
 __asm__(".globl _start\n_start: mov 8(%esp), %ebx\n lea 8(%esp), %ecx\n xor %edx, %edx\n mov $11, %eax\n int $0x80\n hlt");
 END

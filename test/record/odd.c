@@ -83,7 +83,7 @@ static int old_call(void)
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* Returns the address of the last byte before a missing page. */
+/* Returns the address of the last byte of a page. The page after it is missing. */
 static char *edge(void)
 {
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -23,8 +23,8 @@ equal "a call that is interrupted and restarted is counted once" "clone 1" "$(st
 END
 )"
 
-# Prints "THREAD CAUGHT RETURNED" for each thread that caught a signal: how many it caught, and how many
-# handlers returned.
+# Prints "THREAD CAUGHT RETURNED" for each thread that caught a signal: the number of signals that it caught,
+# and the number of its signal handlers that returned.
 handlers() {
 	awk '/ PSIG .* caught / { caught[$1]++ } / CALL +rt_sigreturn/ { returned[$1]++ }
 		END { for (thread in caught) print thread, caught[thread], returned[thread] + 0 }'
@@ -59,8 +59,8 @@ fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 check "bash: the trace has caught signals" test -s "$tmp/handlers"
-# Uses Debian's python3: a wrapper of this name in PATH would read pipes in pieces while it searches for a
-# python3.
+# Uses Debian's python3. A wrapper with this name in PATH would first search for a python3, and would read
+# pipes in pieces of different sizes meanwhile.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
 compare "git" git -C "$tmp/repository" --no-pager log --oneline

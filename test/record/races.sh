@@ -38,8 +38,8 @@ all_have_turns() {
 		}'
 }
 
-# attended NAME [COMMAND]: attaches to the process $!, which has many busy threads, and checks -p. Then runs
-# COMMAND, and checks -c.
+# attended NAME [COMMAND]: records the process $!, which has many busy threads, and checks -p. Then runs
+# COMMAND, ends the recording, and checks -c.
 attended() {
 	target=$!
 	kills="$kills $target"

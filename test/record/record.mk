@@ -7,8 +7,8 @@ CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 RECORD_TEST_COMPAT := $(addprefix build/test/record/,compat32 compat64)
 CHECK_NEEDS += $(RECORD_TEST_COMPAT)
 
-# An x86 compiler builds both programs from one source. Compilers for other machines cannot, and then the test
-# reports that the programs are missing.
+# An x86 compiler builds both programs from one source. If the compiler is for another machine, no program is
+# built, and the test reports that the programs are missing.
 $(RECORD_TEST_COMPAT): build/test/record/compat%: test/record/compat.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -m$* -std=gnu11 -O1 $(WARNINGS) -fomit-frame-pointer -ffreestanding -nostdlib -static -fno-pic -no-pie \

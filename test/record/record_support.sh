@@ -22,7 +22,7 @@ calls() {
 # lines FILE KIND: prints how many records of this kind kdump shows. KIND is a word such as CALL.
 lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
 
-# message_has TEXT: checks that the recorder's messages contain TEXT. shown FILE TEXT: checks that kdump's
-# output for FILE contains TEXT.
+# message_has TEXT: checks that the recorder's messages contain TEXT.
+# shown FILE TEXT: checks that kdump's output for FILE contains TEXT.
 message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }

@@ -65,8 +65,8 @@ record -d -g "$family" -f "$tmp/dg"
 check "-d -g traces processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
 record -c -t c -d -g "$family"
 equal "-c -t c: status" 0 "$status"
-# Records made before -c may reach the file later. When the file has two more signals, it has all records from
-# before -c.
+# Records that were made before -c may reach the file after -c. When the file has three more signals, it also
+# has all records from before -c.
 has_more_signals() { [ "$(lines "$tmp/dg" PSIG)" -gt "$((signals + 2))" ]; }
 signals=$(lines "$tmp/dg" PSIG)
 await has_more_signals
@@ -90,11 +90,11 @@ check "recorder ended by SIGTERM: the target is not traced" eventually untraced
 check "recorder ended by SIGTERM: the target continues to run" kill -0 "$target"
 check "recorder ended by SIGTERM: the target is not stopped" eventually grep -q '^State:.[SR]' "/proc/$target/status"
 
-# While it is recorded, the target is stopped by a signal and continued by SIGCONT.
+# While the target is recorded, a signal stops it, and SIGCONT continues it.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
-# Waits until the signal is recorded. A stop by the tracer looks like a stop by the signal, and a SIGCONT
-# cancels a SIGSTOP that was not delivered yet.
+# Waits until SIGSTOP is recorded, for two reasons. A stop by the tracer looks like a stop by the signal. And
+# a SIGCONT would cancel a SIGSTOP that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops the target" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"

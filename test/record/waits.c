@@ -2,10 +2,12 @@
 /*
  * For the tests of `ktrace record`:
  *
- *	waits sleeps N makes 200 calls that do not wait, waits N times, then makes 200 such calls again.
- * Before and after all these it makes a mkdir(2) that fails waits sockets PATH reads and sets addresses of
- * sockets: unnamed, abstract, in the file system, of other families waits signal catches SIGUSR1, prints
- * "ready", waits for a line, sends itself SIGUSR1 and ends
+ *	waits sleeps N		makes 200 calls that do not wait, waits N times, then makes 200 more calls
+ *				that do not wait. Before and after all these it makes a mkdir(2) that fails.
+ *	waits sockets PATH	reads and sets addresses of sockets: unnamed, abstract, in the file system,
+ *				of other families.
+ *	waits signal		catches SIGUSR1, prints "ready", waits for a line, sends itself SIGUSR1, and
+ *				ends.
  */
 #include <errno.h>
 #include <linux/netlink.h>

@@ -18,8 +18,8 @@ ktrace=build/bin/ktrace
 why_limit=120 # seconds; only a hang takes this long
 patience=8    # multiple of the time that a bug takes to show on a quiet host
 
-# wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: succeeds if the scenario is among the other arguments, or
-# if there are none.
+# wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: succeeds if the scenario in the first two arguments is
+# among the other arguments, or if there are no others.
 wanted() {
 	name=$1 arch=$2
 	shift 2
@@ -70,8 +70,8 @@ known() {
 	[ -n "$(runs)" ]
 }
 
-# judge TRACE VERDICT [REGULAR EXPRESSION]…: runs why on the trace. Prints the verdict, and `ok` or `WRONG`
-# with the reason.
+# judge TRACE VERDICT [REGULAR EXPRESSION]…: runs why on the trace, and compares its output with VERDICT and
+# the regular expressions. Prints why's verdict, and `ok`, or `WRONG` with the reason.
 judge() {
 	trace=$1 expected=$2
 	shift 2
@@ -109,11 +109,12 @@ judge() {
 
 is_running() { kill -0 $run 2>/dev/null; }
 
-# ready: waits for the first line of a healthy guest, from which the time is counted.
+# ready: waits until the guest has printed its first line. The running time of a healthy guest is counted from
+# then on.
 ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! is_running; do sleep 0.1; done; }
 
-# is_seen: succeeds if why finds the bug in the running guest, which takes longer on a busy host. For a
-# healthy guest it always succeeds, because such a guest is examined only once, after it ended.
+# is_seen: succeeds if why finds the bug in the running guest; this takes longer on a busy host. For a healthy
+# guest it always succeeds, because such a guest is examined only once, after its end.
 is_seen() {
 	case $expected in
 	idle | busy) return 0 ;;
@@ -127,7 +128,7 @@ is_seen() {
 	return 1
 }
 
-# one LINE-NUMBER NAME ARCHITECTURE SEED: performs one run and prints its line.
+# one LINE-NUMBER NAME ARCHITECTURE SEED: performs one run, and prints a line with its result.
 one() {
 	name=$2 arch=$3 seed=$4
 	eval "set -- $(sed -n "$1p" $list)"

@@ -284,7 +284,9 @@ function note(payload, ip,    word) {
 
 # ---- Comparison -------------------------------------------------------------------------------------
 
-# Returns true if ktrace's event has all expected words, and has no address that the other tool did not print.
+# Returns true if ktrace's event has all expected words. It may also have addresses that the other tool did
+# not print. If the other tool prints addresses (`ip`), only the events "disabled" and "interrupt" may have
+# more.
 function agrees(expected, got,    i, n, part) {
 	n = split(expected, part, " ")
 	for (i = 1; i <= n; i++)
@@ -304,8 +306,8 @@ function differ(w, h) {
 	exit 1
 }
 
-# Compares a run of instructions with the expected ones from `w` on. Returns the length of the run, or 0 if
-# they differ.
+# Compares the run of instructions in `text` with the expected instructions from want[w] on. Returns the
+# number of instructions in the run, or 0 if they differ.
 function run_agrees(w, text,    i, part) {
 	split(text, part, " ")
 	if (want[w] != "at " part[3] || want[w + part[2] - 1] != "at " part[4])

@@ -13,7 +13,7 @@ fi
 # options TOOL: prints the options that the test passes to a tool, in one line.
 options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 
-# value NAME: prints the value of option --NAME of either tool.
+# value NAME: prints the value of the option --NAME of ptxed or ptdump.
 value() { printf '%s\n' "$(options ptxed) $(options ptdump)" | tr -s ' ' '\n' | awk -v name="--$1" 'found { print; exit } $0 == name { found = 1 }'; }
 
 # stream FOLDER: writes the trace $name of FOLDER to $tmp/stream.
@@ -32,7 +32,7 @@ stream() {
 	build/test/pt-stream "$@" "$folder/$name.pt" "$tmp/stream"
 }
 
-# compare WHAT EXPECTED GOT: records the result: "NAME WHAT same", or the first difference.
+# compare WHAT EXPECTED GOT: adds the result to $tmp/results: "NAME WHAT same", or the first difference.
 compare() {
 	if said=$(awk -v what="$1" -v ip="$(options ptxed | grep -c event:ip)" -f test/soak/libipt.awk "$2" "$3"); then
 		echo "$of $1 same $said"

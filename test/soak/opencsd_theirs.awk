@@ -17,7 +17,7 @@ function flush() {
 	held = held_how = ""
 }
 
-# The trace begins at the next element that has an address.
+# Call this for an element that has an address. If the trace has no beginning yet, it begins here.
 function arrive(at) {
 	flush()
 	if (begins)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest kernel with each line of code that doc/porting.md describes: settings, a tick (harts poll the
- * clock instead), the mailbox, clocks, callers, the console. Compiled with frame pointers; its console is
- * QEMU's UART.
+ * The smallest kernel that uses everything that doc/porting.md describes: settings, a tick (harts poll the
+ * clock instead of taking timer interrupts), the mailbox, clocks, callers, the console. Compiled with frame
+ * pointers; its console is QEMU's UART.
  */
 #include "ktrace/console.h"
 #include "ktrace/ktrace.h"
 
 #define HARTS  2
-#define TICK   100000u /* clock ticks: 10 ms */
+#define TICK   100000u /* length of a tick in units of the clock: 10 ms */
 #define EVENTS 50u
 
 KTRACE_EVENT(port, step, "%u", (uint32_t, n));
@@ -53,7 +53,7 @@ __attribute__((noinline)) void port_run(void)
 	__asm__ volatile("");
 }
 
-/* Ticks until the host sets debug.level to 0 through the mailbox. */
+/* Reports a heartbeat at each tick, until the host sets debug.level to 0 through the mailbox. */
 static void tick_on(void)
 {
 	uint64_t due = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The smallest guest that uses transports: no kernel, no MMU, devices in their state after reset, in the CPU
- * mode in which the machine starts. Prints over the UART whether semihosting is present, and writes records
- * through it if it is.
+ * mode in which the machine starts. Prints over the UART whether semihosting is present. If it is present,
+ * writes records through it.
  */
 #include <ktrace/transport.h>
 
@@ -22,7 +22,10 @@ static void print(const char *text)
 	ktrace_transport_write(bare_uart(&uart), text, length);
 }
 
-/* Writes a system call, a context switch, and the end of the call, a millisecond apart with a clock of 1 MHz. */
+/*
+ * Writes the begin of a system call, a context switch, and the end of the call. They are a millisecond apart;
+ * the clock has 1 MHz.
+ */
 static void stream_records(void)
 {
 	static const uint32_t enter[5] = { 59, 0x1000 }, change[5] = { 6, 7 },
@@ -44,7 +47,10 @@ void bare_main(void)
 		print("semihosting: absent\n");
 		return;
 	}
-	/* The first probe replaced the trap vector and must have restored it: a second probe has the same result. */
+	/*
+	 * The first probe replaced the trap vector. It must have restored it, so a second probe must have the
+	 * same result.
+	 */
 	if (transport->probe(transport) == 0)
 		print("semihosting: found again\n");
 	stream_records();
