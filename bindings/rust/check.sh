@@ -24,12 +24,12 @@ toolchain() {
 }
 path=$PATH
 
-# in_crate COMMAND: runs it in the crate's folder.
+# in_crate COMMAND: runs the command in the crate's folder.
 in_crate() { (cd bindings/rust && exec "$@"); }
 
 # ---- The C library in the crate ----
 
-# library TARGET: compiles the C library into $tmp/TARGET, with the build script as cargo runs it.
+# library TARGET: compiles the C library into $tmp/TARGET, by the crate's build script, run as cargo runs it.
 library() {
 	mkdir "$tmp/$1"
 	CARGO_MANIFEST_DIR=$PWD/bindings/rust CARGO_FEATURE_BUNDLED=1 CARGO_CFG_TARGET_ARCH=$arch TARGET=$1 HOST=$host OUT_DIR=$tmp/$1 "$tmp/build"
@@ -48,8 +48,8 @@ disassembled() {
 # without NAME PATTERN: checks that no line of $tmp/code matches the pattern.
 without() { equal "$target: $1" 0 "$(grep -cE -e "$2" "$tmp/code")"; }
 
-# compiled_as_kernel_code: checks that the C library does not use vector and floating-point registers. In the
-# record path they would contain values of the interrupted program.
+# compiled_as_kernel_code: checks that the C library does not use vector and floating-point registers. While
+# an event is recorded, these registers may contain values of the interrupted program.
 compiled_as_kernel_code() {
 	host=$("$RUSTC" -vV | sed -n 's/^host: //p')
 	"$RUSTC" --edition 2021 bindings/rust/build.rs -o "$tmp/build"
@@ -106,8 +106,8 @@ CPU0 PID=0                        boot.done        done
 CPU0 PID=0                        test.switch      2 -> 1 after 0 ns
 END
 
-# has_core TARGET: selects the first toolchain that has, or can make, a core library for TARGET. Sets $flags
-# to rustc's flags, or to the reason why there is none.
+# has_core TARGET: selects the first toolchain that has a core library for TARGET, or can build one. Sets
+# $flags to rustc's flags, or to the reason why there is none.
 has_core() {
 	for folder in $toolchains; do
 		toolchain "$folder"

@@ -21,7 +21,8 @@ static void lock(struct ktrace_coresight *all)
 {
 	while (!ktrace_arch_compare_swap(&all->lock, 0, 1))
 		;
-	ktrace_arch_clock_fence(); /* accesses after this line are not moved before the lock */
+	/* after this line, accesses cannot be moved to before the lock was taken */
+	ktrace_arch_clock_fence();
 }
 
 static void unlock(struct ktrace_coresight *all)
@@ -51,7 +52,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Reduces the common features to those that this trace unit has, too. */
+/* Removes from the common features those that this trace unit does not have. */
 static void intersect(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
 {
 	const uint32_t *idr = etm->own.idr;
@@ -96,8 +97,8 @@ static const char *find_features(struct ktrace_coresight *all, struct ktrace_cor
 }
 
 /*
- * Returns true if threads can be traced. They are switched in and out, so each trace must continue where it
- * stopped.
+ * Returns true if threads can be traced. Threads are switched in and out, so the trace of a thread must be
+ * able to continue where it stopped.
  */
 static int supports_threads(struct ktrace_coresight *all)
 {
@@ -159,8 +160,8 @@ static void coresight_unit_free(struct ktrace_hwt_backend *backend, struct ktrac
 }
 
 /*
- * Checks the configuration. Memory whose contents the CPU copies out can stop when full; an ETR that writes
- * into the buffer always wraps around.
+ * Checks the configuration. A unit can stop when its buffer is full only if the CPU copies the trace into the
+ * buffer. An ETR that writes into the buffer itself always wraps around.
  */
 static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			       const struct ktrace_hwt_config *config)
@@ -175,7 +176,8 @@ static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace
 /* ---- On the CPU -------------------------------------------------------------------------------- */
 
 /*
- * Starts the end of the trace for this unit, or joins the other units there.
+ * Starts the component at the end of the trace for this unit; if the component is already in use for other
+ * units, adds this unit.
  * Requires: the lock is held.
  */
 static int begin_end(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
@@ -200,7 +202,7 @@ static int begin_end(struct ktrace_coresight *all, struct ktrace_coresight_compo
 }
 
 /*
- * Stops the end of the trace for this unit. Afterwards the unit's bytes are in its buffer.
+ * Stops the component at the end of the trace for this unit. Afterwards the unit's bytes are in its buffer.
  * Requires: the lock is held.
  */
 static int finish_end(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
@@ -245,8 +247,8 @@ static int coresight_enable(struct ktrace_hwt_backend *backend, struct ktrace_hw
 }
 
 /*
- * Stops the trace of this CPU at the end and in the links. Components that CPUs share continue for other
- * CPUs.
+ * Stops, for this CPU's trace, the component at its end and then the links. Components that other CPUs use as
+ * well continue for those CPUs.
  */
 static int leave(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		 struct ktrace_hwt_unit *unit)

@@ -61,29 +61,31 @@
 #define KTRACE_CONFIGR_VMIDOPT (1u << 15)
 #define KTRACE_VICTLR_ALWAYS   1u /* the event is resource 1, which is always true */
 #define KTRACE_VICTLR_SSSTATUS (1u << 9)
-#define KTRACE_VICTLR_LEVEL    16 /* exclusion bits: secure EL0 to EL3, then non-secure EL0 to EL3 */
-#define KTRACE_ACATR_CONTEXT   (1u << 2)
-#define KTRACE_ACATR_VMID      (2u << 2)
-#define KTRACE_ACATR_LEVEL     8
+/* position of the exclusion bits: secure EL0 to EL3, then non-secure EL0 to EL3 */
+#define KTRACE_VICTLR_LEVEL  16
+#define KTRACE_ACATR_CONTEXT (1u << 2)
+#define KTRACE_ACATR_VMID    (2u << 2)
+#define KTRACE_ACATR_LEVEL   8
 
 #define KTRACE_IDR0_CCI		  (1u << 7)
 #define KTRACE_IDR0_RETSTACK	  (1u << 9)
 #define KTRACE_IDR0_TSSIZE(idr)	  ((idr) >> 24 & 0x1fu)
 #define KTRACE_IDR1_MAJOR(idr)	  ((idr) >> 8 & 0xfu)
-#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* size in bytes, as in CIDSIZE and VMIDSIZE */
+#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* size in bytes; so are CIDSIZE and VMIDSIZE */
 #define KTRACE_IDR2_CIDSIZE(idr)  ((idr) >> 5 & 0x1fu)
 #define KTRACE_IDR2_VMIDSIZE(idr) ((idr) >> 10 & 0x1fu)
 #define KTRACE_IDR2_VMIDOPT(idr)  ((idr) >> 29 & 3u)
 #define KTRACE_IDR3_CCITMIN(idr)  ((idr)&0xfffu)
-#define KTRACE_IDR3_LEVELS(idr)	  ((idr) >> 16 & 0xffu) /* secure EL0 to 3, then non-secure */
-#define KTRACE_IDR3_SYNCPR	  (1u << 25)		/* TRCSYNCPR cannot be written */
-#define KTRACE_IDR3_STALLCTL	  (1u << 26)
-#define KTRACE_IDR4_PAIRS(idr)	  ((idr)&0xfu)
-#define KTRACE_IDR4_CIDC(idr)	  ((idr) >> 24 & 0xfu)
-#define KTRACE_IDR4_VMIDC(idr)	  ((idr) >> 28 & 0xfu)
+/* one bit each: secure EL0 to 3, then non-secure EL0 to 3 */
+#define KTRACE_IDR3_LEVELS(idr) ((idr) >> 16 & 0xffu)
+#define KTRACE_IDR3_SYNCPR	(1u << 25) /* TRCSYNCPR cannot be written */
+#define KTRACE_IDR3_STALLCTL	(1u << 26)
+#define KTRACE_IDR4_PAIRS(idr)	((idr)&0xfu)
+#define KTRACE_IDR4_CIDC(idr)	((idr) >> 24 & 0xfu)
+#define KTRACE_IDR4_VMIDC(idr)	((idr) >> 28 & 0xfu)
 
 #define KTRACE_MAJOR_ETM4 4u
-/* Architecture of an ETE, whose version is in TRCDEVARCH. */
+/* Value in TRCIDR1 for an ETE; the version of the ETE is in TRCDEVARCH. */
 #define KTRACE_MAJOR_ETE	  15u
 #define KTRACE_DEVARCH_TYPE(arch) ((arch)&0xffffu)
 #define KTRACE_DEVARCH_ETE	  0x5a13u
@@ -98,7 +100,7 @@
 #define KTRACE_REPLICATOR_IDFILTER0 0x000u /* of port 0 */
 #define KTRACE_REPLICATOR_IDFILTER1 0x004u
 #define KTRACE_IDFILTER_OPEN	    0x00u
-#define KTRACE_IDFILTER_SHUT	    0xffu /* each bit blocks 16 trace ids */
+#define KTRACE_IDFILTER_SHUT	    0xffu /* all bits set; each bit blocks 16 trace ids */
 
 /* ---- Trace memory controller ------------------------------------------------------------------- */
 
@@ -118,19 +120,20 @@
 #define KTRACE_TMC_DBAHI  0x11cu
 #define KTRACE_TMC_FFCR	  0x304u
 
-#define KTRACE_STS_FULL		     1u
-#define KTRACE_STS_READY	     4u
-#define KTRACE_STS_MEMERR	     (1u << 5)
-#define KTRACE_CTL_CAPTURE	     1u
-#define KTRACE_MODE_CIRCULAR	     0u
-#define KTRACE_MODE_FIFO	     2u /* a FIFO in hardware */
-#define KTRACE_AXICTL_NONSECURE	     (1u << 1)
-#define KTRACE_AXICTL_CACHED	     (0xfu << 2)
-#define KTRACE_AXICTL_SCATTER	     (1u << 7)
-#define KTRACE_AXICTL_BURST16	     (0xfu << 8)
-#define KTRACE_FFCR_FORMAT	     1u
-#define KTRACE_FFCR_TRIGGERS	     2u
-#define KTRACE_FFCR_FLUSH	     (1u << 6) /* started by software; reads as 1 until it is done */
+#define KTRACE_STS_FULL		1u
+#define KTRACE_STS_READY	4u
+#define KTRACE_STS_MEMERR	(1u << 5)
+#define KTRACE_CTL_CAPTURE	1u
+#define KTRACE_MODE_CIRCULAR	0u
+#define KTRACE_MODE_FIFO	2u /* the controller works as a FIFO in hardware */
+#define KTRACE_AXICTL_NONSECURE (1u << 1)
+#define KTRACE_AXICTL_CACHED	(0xfu << 2)
+#define KTRACE_AXICTL_SCATTER	(1u << 7)
+#define KTRACE_AXICTL_BURST16	(0xfu << 8)
+#define KTRACE_FFCR_FORMAT	1u
+#define KTRACE_FFCR_TRIGGERS	2u
+/* software starts the flush with this bit; the bit reads as 1 until the flush is done */
+#define KTRACE_FFCR_FLUSH	     (1u << 6)
 #define KTRACE_FFCR_STOP_ON_FLUSH    (1u << 12)
 #define KTRACE_RRD_EMPTY	     0xffffffffu
 #define KTRACE_TMC_DEVID_TYPE(devid) ((devid) >> 6 & 3u)
@@ -156,26 +159,28 @@
  */
 
 /*
- * In ktrace_hwt_backend.state: the features that all trace units have. A thread may run on any CPU, so the
- * backend uses only these features.
+ * Stored in ktrace_hwt_backend.state: the features that all trace units have in common. A thread may run on
+ * any CPU, so the backend uses only these features.
  */
 struct ktrace_coresight_found {
-	uint32_t first; /* index of the first ETM4; decoders get the values of its registers */
+	uint32_t first; /* index of the first ETM4 component; decoders get the values of its registers */
 	uint32_t collected;
 	uint32_t scatters; /* nonzero: all ETRs support scatter lists */
 	uint32_t pairs, context_comparators, vmid_comparators;
-	/* each is nonzero if the trace can contain this kind of data */
+	/* each of these is nonzero if the trace can contain that kind of data */
 	uint32_t contexts, vmids, timestamps, cycles, returns;
 	uint32_t cycle_least;
 };
 
-/* In ktrace_hwt_unit.state: register values (set by configure), and the position of the unit's ETR. */
+/*
+ * Stored in ktrace_hwt_unit.state: register values, which configure sets, and the position of the unit's ETR.
+ */
 struct ktrace_coresight_request {
 	uint32_t configr, syncpr, ccctlr, acatr;
-	uint32_t levels; /* exception levels to be traced, as in IDR3_LEVELS */
-	uint32_t ranges; /* pairs of comparators in use */
+	uint32_t levels; /* exception levels to be traced, one bit each as in IDR3_LEVELS */
+	uint32_t ranges; /* number of pairs of comparators in use */
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
-	uint64_t context; /* value for the comparison; `acatr` selects with what the value is compared */
+	uint64_t context; /* value that is compared; `acatr` selects what the hardware compares with it */
 	uint32_t stops;	  /* KTRACE_HWT_STOP */
 	uint32_t scatter; /* nonzero: buffer.table is a scatter list */
 	uint64_t offset;  /* offset in the buffer of the ETR's write pointer when the pointer was last read */
@@ -246,8 +251,8 @@ KTRACE_HIDDEN int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etm);
 
 /*
- * Open and close the components between the trace unit and the end of its trace. The component at the end is
- * opened first; the component after the trace unit is closed first.
+ * Open and close the components between the trace unit and the end of its trace. They are opened in the order
+ * from the end to the trace unit, and closed in the opposite order.
  */
 KTRACE_HIDDEN int ktrace_coresight_links_open(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);
@@ -260,15 +265,15 @@ KTRACE_HIDDEN const char *ktrace_coresight_tmc_find(const struct ktrace_coresigh
 /* Waits until the controller is disabled and ready to be programmed. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
-/* Writes the registers that all controllers have in common, and starts capturing. */
+/* Writes the registers that all types of controllers have, and starts capturing. */
 KTRACE_HIDDEN void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
-/* Flushes trace data that is on its way. Capturing continues. */
+/* Flushes the trace data that is still in components before the controller. Capturing continues. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *tmc);
 /*
- * Flushes trace data that is on its way, and stops capturing. Pointers and status may be read until
- * ktrace_coresight_tmc_off().
+ * Flushes the trace data that is still in components before the controller, and stops capturing. After that,
+ * pointers and status may be read until ktrace_coresight_tmc_off() is called.
  */
 KTRACE_HIDDEN int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
@@ -298,20 +303,20 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 KTRACE_HIDDEN int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
 						   const struct ktrace_coresight_component *etr);
 /*
- * Finds the bytes that were written to the store: *count bytes from *from on, the oldest first, wrapping
- * around at the store's end.
+ * Finds the bytes that were written to the store: *count bytes from offset *from on, the oldest first. They
+ * may continue at the beginning of the store.
  * Requires: the ETR is stopped.
  */
 KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etr, uint64_t *from,
 					      uint64_t *count);
 
-/* Starts shared memory: an ETF's own memory or an ETR's store. */
+/* Starts memory that several CPUs share: an ETF's own memory or an ETR's store. */
 KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
 						 const struct ktrace_coresight_component *end);
 /*
- * Stops shared memory, copies each unit's bytes to the unit's buffer, and restarts the memory if a unit still
- * traces into it.
+ * Stops capturing into shared memory, and copies each unit's bytes to the buffer of the unit. Starts
+ * capturing again if a unit still traces into this memory.
  */
 KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *end);

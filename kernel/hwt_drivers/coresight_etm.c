@@ -5,8 +5,8 @@
  * relevant registers, set EN, and wait until it is not idle. Only code on the unit's CPU does this, so no
  * lock is needed.
  *
- * A configuration is computed once for all CPUs, from the features that all units have. Only exception levels
- * and registers that a unit lacks are handled when it starts.
+ * A configuration is computed once for all CPUs, from the features that all units have. Exception levels and
+ * registers that a certain unit lacks are left out when that unit is started.
  */
 #include "coresight.h"
 
@@ -15,7 +15,7 @@
 #define KTRACE_SYNC_DEFAULT 12u
 #define KTRACE_CYCLES_MOST  0xfffu
 
-/* As in IDR3_LEVELS: secure EL0 to 3, then non-secure. */
+/* Masks of exception levels, with the bits of IDR3_LEVELS: secure EL0 to 3, then non-secure EL0 to 3. */
 #define KTRACE_LEVELS_USER 0x11u
 #define KTRACE_LEVELS_EL1  0x22u
 #define KTRACE_LEVELS_EL2  0x44u
@@ -120,7 +120,8 @@ static int exceeds_features(const struct ktrace_coresight *all, const struct ktr
 
 /*
  * Sets the address ranges. A pair of comparators matches from the first address to the last one, inclusive. A
- * context is compared only together with an address: without ranges, one range covers all addresses.
+ * context can be compared only together with an address. So if the configuration has no ranges, one range
+ * that covers all addresses is set.
  */
 static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresight_request *request,
 		      const struct ktrace_hwt_config *config)
@@ -171,7 +172,7 @@ static void write_wide(const struct ktrace_coresight *all, const struct ktrace_c
 	ktrace_coresight_write(all, etm, offset + 4, (uint32_t)(value >> 32));
 }
 
-/* Returns the exception levels that the unit has but that are not to be traced. */
+/* Returns those exception levels of the unit that are not to be traced. */
 static uint32_t excluded(const struct ktrace_coresight_component *etm,
 			 const struct ktrace_coresight_request *request)
 {

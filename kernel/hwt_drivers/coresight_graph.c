@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds the path from each CPU to memory in the kernel's description of the components. First checks that the
- * description is possible in hardware. Then does a breadth-first search from each trace unit for the nearest
- * ETR. If there is none, it searches for the nearest ETF. This is done once and accesses no registers.
+ * hardware can be as described. Then does a breadth-first search from each trace unit for the nearest ETR. If
+ * there is none, it searches for the nearest ETF. This is done once and accesses no registers.
  */
 #include "coresight.h"
 
@@ -113,7 +113,10 @@ static const char *check_circles(const struct ktrace_coresight *all)
 
 /* ---- Finding paths ----------------------------------------------------------------------------- */
 
-/* Finds the connection by which each component is first reached from `start`. NOWHERE: it is not reached. */
+/*
+ * Finds, for each component, the connection by which it is first reached from `start`. NOWHERE: the component
+ * is not reached.
+ */
 static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t by[KTRACE_CORESIGHT_MAX],
 		  uint8_t distance[KTRACE_CORESIGHT_MAX])
 {
@@ -133,7 +136,7 @@ static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t b
 		}
 }
 
-/* Returns the nearest component of that type; NOWHERE if none is reached. */
+/* Returns the nearest component of that type; NOWHERE if no component of that type is reached. */
 static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const uint16_t *by,
 			const uint8_t *distance)
 {
@@ -185,8 +188,8 @@ static const char *find_path(const struct ktrace_coresight *all, uint32_t start)
 }
 
 /*
- * Checks that either all paths end at memory that CPUs share, or none does: the backend describes all traces
- * as formatted, or all as not formatted.
+ * Checks that either all paths end at memory that CPUs share, or none does. The reason is that the backend
+ * describes the traces of all units as formatted, or those of all units as not formatted.
  */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {
@@ -199,7 +202,7 @@ static const char *check_ends(const struct ktrace_coresight *all, uint32_t colle
 
 /*
  * Finds all paths and assigns trace ids. If trace units do not share memory, they all get the same id, so
- * that a thread's trace is the same on every CPU.
+ * that the trace of a thread does not depend on the CPU.
  */
 static const char *find_paths(struct ktrace_coresight *all)
 {

@@ -6,7 +6,7 @@
 #include "coresight.h"
 
 #define KTRACE_PAGE    UINT64_C(4096)
-#define KTRACE_ENTRIES (KTRACE_PAGE / 4) /* number of entries per page of a scatter list */
+#define KTRACE_ENTRIES (KTRACE_PAGE / 4) /* number of entries in a page of a scatter list */
 #define KTRACE_FRAME   16u
 /* first byte of a null frame, which contains no trace data; its other bytes are 0 */
 #define KTRACE_FRAME_NULL   1u
@@ -14,10 +14,10 @@
 #define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
 
 /*
- * An ETR writes into the buffer of one unit by itself, in frames of 16 bytes: into one piece, or into the
- * pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it has wrapped. If
- * it wraps several times between two reads of this bit, only one lap is counted. So a position is the
- * smallest one that agrees with the registers.
+ * Without a store, an ETR itself writes into the buffer of one unit, in frames of 16 bytes. The buffer is one
+ * piece, or the pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it
+ * has wrapped. If it wraps several times between two reads of this bit, only one lap is counted. So the
+ * position that is computed is the smallest one that agrees with the registers.
  *
  * If an ETR can resume at its write pointer, the pointer is set to the unit's position. Other ETRs start
  * again at the beginning of the buffer. For these the rest of the last lap is filled with null frames, so
@@ -87,7 +87,7 @@ int ktrace_coresight_etr_lend(const struct ktrace_coresight_found *found, struct
 	return request->scatter ? build_list(&unit->buffer) : KTRACE_OK;
 }
 
-/* Fills the rest of the lap with null frames. */
+/* Fills the buffer with null frames, from the position to the end of the buffer. */
 static int finish_lap(struct ktrace_hwt_unit *unit)
 {
 	volatile uint8_t *bytes = unit->buffer.base;
@@ -105,7 +105,7 @@ static int finish_lap(struct ktrace_hwt_unit *unit)
 
 /* ---- Position of an ETR ------------------------------------------------------------------------ */
 
-/* Reads the write pointer. The upper half is read twice, because the pointer moves. */
+/* Reads the write pointer. The upper half is read twice, because the pointer may change between two reads. */
 static uint64_t write_pointer(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *etr)
 {
@@ -119,8 +119,8 @@ static uint64_t write_pointer(const struct ktrace_coresight *all,
 }
 
 /*
- * Computes the buffer offset of a physical address. An address at the end of a piece is the beginning of the
- * next piece; at the end of the buffer, it is offset 0.
+ * Computes the buffer offset of a physical address. An address just after a piece counts as the beginning of
+ * the next piece; just after the last piece, it counts as offset 0.
  * Returns nonzero if the address is not in the buffer.
  */
 static int offset_of(const struct ktrace_hwt_buffer *buffer, uint64_t physical, uint64_t *offset)
@@ -280,16 +280,16 @@ int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 /*
  * Memory with the trace of several CPUs: an ETF's own memory, which is read word by word through a register,
  * or a store that an ETR writes. The formatter has mixed the CPUs' bytes in frames of 16 with their trace
- * ids. This code separates them and copies each unit's bytes to its buffer. The formatter starts without a
- * current trace id each time it is started, and so does this code.
+ * ids. This code separates them and copies each unit's bytes to its buffer. Each time the formatter is
+ * started, it has no current trace id; this code starts in the same way.
  * Requires: the lock is held.
  */
 
 struct sorter {
 	struct ktrace_coresight *all;
 	const struct ktrace_coresight_component *end;
-	struct ktrace_hwt_unit *unit; /* unit of the current trace id; NULL: no unit */
-	/* `at`: offset of the next byte in the store; `left`: number of bytes left */
+	struct ktrace_hwt_unit *unit; /* unit with the current trace id; NULL: there is no such unit */
+	/* `at`: offset in the store of the next byte; `left`: number of bytes that are left to read */
 	uint64_t at, left;
 };
 
@@ -322,9 +322,9 @@ static void put(struct ktrace_hwt_unit *unit, uint8_t byte)
 }
 
 /*
- * Separates a frame. If bit 0 of byte 0, 2, … 14 is set, the byte is a trace id. Otherwise it is data, and
- * its bit 0 is in byte 15, one bit for each of these bytes. For a trace id that bit means: the next byte
- * still belongs to the previous id.
+ * Separates a frame. If bit 0 of byte 0, 2, … 14 is set, the byte is a trace id. Otherwise the byte is data.
+ * Byte 15 has one more bit for each of these bytes: for data, this is bit 0 of the data; for a trace id, 1
+ * means that the next byte still belongs to the previous id.
  */
 static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 {
@@ -344,7 +344,7 @@ static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 	}
 }
 
-/* Reads the next word of the memory. Returns nonzero if there is none. */
+/* Reads the next word of the memory. Returns nonzero if there are no more words. */
 static int next_word(struct sorter *sorter, uint8_t bytes[4])
 {
 	const struct ktrace_hwt_buffer *store = sorter->end->store;

@@ -7,9 +7,9 @@
 /* ---- Links ------------------------------------------------------------------------------------ */
 
 /*
- * Components between a trace unit and the end of its trace. Several traces may share a component. Each
- * component counts the traces through each of its ports, and its registers follow these counts.
- * Requires: the lock is held.
+ * Components between a trace unit and the end of its trace. Several traces may share a component. Each port
+ * of a component has a count of the traces that pass through it; ports with a count of 0 are closed in the
+ * component's registers. Requires: the lock is held.
  */
 
 static void set_funnel(const struct ktrace_coresight *all, const struct ktrace_coresight_component *funnel)
@@ -47,8 +47,8 @@ static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_
 }
 
 /*
- * Increment or decrement the number of users of a port. Return nonzero for the first user that joins or the
- * last that leaves.
+ * Increment or decrement the number of users of a port. Return nonzero if the first user has joined or the
+ * last user has left.
  */
 static int join_port(struct ktrace_coresight_own *own, uint32_t port)
 {
@@ -100,7 +100,10 @@ static int shut_one(const struct ktrace_coresight *all, struct ktrace_coresight_
 	return --one->own.users == 0 ? stop_passing(all, one) : KTRACE_OK;
 }
 
-/* Closes the hops [from, end) of the path, all of them even after an error. Returns the first error. */
+/*
+ * Closes the components of the path from index `from` on, except the one at the end. Continues after an
+ * error. Returns the first error.
+ */
 static int shut_from(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
 		     uint32_t from)
 {
@@ -174,7 +177,7 @@ int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 {
 	ktrace_coresight_unlock(all, tmc);
 	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
-	    KTRACE_CTL_CAPTURE) /* other software uses the controller, or has left it enabled */
+	    KTRACE_CTL_CAPTURE) /* other software uses the controller now, or did not disable it after use */
 		return KTRACE_ERROR_DEVICE;
 	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }

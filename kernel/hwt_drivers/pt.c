@@ -28,7 +28,7 @@
 #define KTRACE_WHY_NONE	   "no Intel PT: CPUID leaf 7, EBX bit 25 is 0"
 #define KTRACE_WHY_NO_TOPA "Intel PT cannot write to tables of regions: CPUID leaf 0x14, ECX bit 0 is 0"
 
-/* Widths of addresses that 64-bit CPUs have; CPUID reports the actual ones. */
+/* Limits of address widths that 64-bit CPUs have; CPUID reports the actual widths. */
 #define KTRACE_PHYSICAL_BITS_LEAST 36u
 #define KTRACE_PHYSICAL_BITS_MOST  52u
 #define KTRACE_LINEAR_BITS_LEAST   48u
@@ -61,8 +61,8 @@ static void find_addresses(const struct ktrace_hwt_access_msr *msr, struct ktrac
 }
 
 /*
- * Returns the frequency of the TSC: from its ratio to the crystal, or, if the crystal's frequency is unknown,
- * the CPU's base frequency.
+ * Returns the frequency of the TSC, computed from its ratio to the crystal. If the frequency of the crystal
+ * is unknown, returns the CPU's base frequency.
  */
 static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt,
 			      uint32_t leaves)
@@ -83,7 +83,8 @@ static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct kt
 }
 
 /*
- * Reads what decoders need. MSR_PLATFORM_INFO is read on real CPUs only: a hypervisor might not support it.
+ * Reads the values that decoders need. MSR_PLATFORM_INFO is read on real CPUs only: a hypervisor might not
+ * support it.
  */
 static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt, uint32_t leaves)
 {
@@ -111,7 +112,7 @@ static void read_leaf(const struct ktrace_hwt_access_msr *msr, uint64_t leaf[2])
 	leaf[1] = out[PT_EAX] | (uint64_t)out[PT_EBX] << 32;
 }
 
-/* Takes the features of this CPU: register values are computed from them for all CPUs. */
+/* Stores the features of this CPU. Register values for all CPUs are computed from these features. */
 static void find_options(struct ktrace_hwt_backend *backend)
 {
 	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
@@ -158,8 +159,8 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 }
 
 /*
- * Returns true if this CPU has the same features. CPUs of another kind may lack a bit or a period, and
- * setting it on such a CPU would cause a fault.
+ * Returns true if this CPU has the same features. A CPU of another kind may not support a bit or a period,
+ * and setting it there would cause a fault.
  */
 static int has_same_features(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
 {
@@ -195,7 +196,7 @@ static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 }
 
-/* The table will be freed, so the unit must not be enabled any more. */
+/* Prevents that the unit is enabled again, because its table will be freed. */
 static void pt_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
@@ -218,7 +219,7 @@ static int pt_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	if (!error)
 		error = ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 	if (error)
-		own->control = 0; /* must not be enabled */
+		own->control = 0; /* the unit must not be enabled */
 	else
 		set_full(unit);
 	return error;
@@ -290,8 +291,8 @@ static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktr
 /*
  * Advances the position to the hardware's place. A unit that stops when full never writes a byte twice: if it
  * stopped at the same place at which it started, it has written a whole buffer. Any other unit can wrap
- * around. An interrupt shows that it has passed the end of a region with INT. If the two places show no such
- * end between them, the unit has written one whole buffer more.
+ * around. An interrupt shows that it has passed the end of a region with INT. If there is no such end between
+ * the old and the new place, the unit has written one whole buffer more.
  */
 static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupted, int stopped)
 {
@@ -301,13 +302,14 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 	uint64_t offset = pointers >> KTRACE_PT_PLACE_OFFSET_SHIFT;
 
 	if (entry == own->entries && !offset)
-		entry = 0; /* the place is in the last entry, which leads back to the first one */
+		/* this place is in the last entry of the table, which leads back to the first entry */
+		entry = 0;
 	if (ktrace_hwt_pt_advance(unit, &own->at, entry) || offset > ktrace_hwt_pt_region(unit, &own->at))
 		return KTRACE_ERROR_DEVICE;
 	place = own->at.start + offset;
 	grown = place >= before ? place - before : place + size - before;
 	if (own->alone && size - place <= KTRACE_PT_TOPA_EARLY)
-		interrupted = 0; /* the interrupt came early, at the end of the region */
+		interrupted = 0; /* the interrupt came before the region was full, close to its end */
 	if (own->stops ? stopped && !grown : interrupted && !passes_interrupt(unit, own, before, grown))
 		grown += size;
 	unit->position += grown;
@@ -323,7 +325,8 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t size = unit->buffer.size, place = unit->position % size;
-	volatile uint8_t *bytes = unit->buffer.base; /* volatile: compilers would call memset */
+	/* volatile, because compilers would otherwise call memset */
+	volatile uint8_t *bytes = unit->buffer.base;
 
 	if (size - place > KTRACE_PT_TOPA_EARLY)
 		return;
@@ -335,8 +338,8 @@ static void pad(struct ktrace_hwt_unit *unit)
 
 /*
  * Stops the hardware and updates the unit. Clearing TraceEn makes the CPU write out its buffers; the barrier
- * makes this visible. A pending interrupt is handled here, because the unit may not be running when it
- * arrives.
+ * makes this visible. A pending interrupt is handled here, because the unit may be disabled when the
+ * interrupt arrives.
  */
 static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt,
 		struct ktrace_hwt_unit *unit)
@@ -368,7 +371,7 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	return error;
 }
 
-/* Continues after halt(), at another place if there is padding. */
+/* Starts the unit again after halt(). If padding was written, it continues after the padding. */
 static void resume(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
 {
 	if (ktrace_hwt_pt_unit(unit)->alone)
@@ -410,7 +413,7 @@ static void pt_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	ktrace_hwt_pt_unit(unit)->packets = 0;
 }
 
-/* A stopped unit is already up to date. */
+/* Updates the unit. A unit that is not running is already up to date. */
 static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	int error;

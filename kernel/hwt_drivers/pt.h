@@ -20,9 +20,9 @@
 #define KTRACE_PT_MSR_STATUS	   0x571u
 #define KTRACE_PT_MSR_CR3_MATCH	   0x572u
 #define KTRACE_PT_MSR_ADDR_A(n)	   (0x580u + 2 * (n))
-#define KTRACE_PT_MSR_ADDR_B(n)	   (0x581u + 2 * (n)) /* the last address of the range */
+#define KTRACE_PT_MSR_ADDR_B(n)	   (0x581u + 2 * (n)) /* the last address of the range, inclusive */
 
-#define KTRACE_PT_PERF_TOPA (UINT64_C(1) << 55) /* a region with INT is full */
+#define KTRACE_PT_PERF_TOPA (UINT64_C(1) << 55) /* a region whose entry has INT is full */
 
 #define KTRACE_PT_CTL_TRACE	    (UINT64_C(1) << 0)
 #define KTRACE_PT_CTL_CYC	    (UINT64_C(1) << 1)
@@ -42,11 +42,11 @@
 
 #define KTRACE_PT_STATUS_ERROR	 (UINT64_C(1) << 4)
 #define KTRACE_PT_STATUS_STOPPED (UINT64_C(1) << 5)
-#define KTRACE_PT_STATUS_PACKETS (UINT64_C(0x1ffff) << 32) /* bytes since the last PSB */
+#define KTRACE_PT_STATUS_PACKETS (UINT64_C(0x1ffff) << 32) /* number of bytes since the last PSB */
 
 /*
- * IA32_RTIT_OUTPUT_MASK_PTRS with a table: the table entry in bits 31:7, the offset in that entry's region in
- * 63:32.
+ * IA32_RTIT_OUTPUT_MASK_PTRS when a table is used: bits 31:7 are the index of the table entry, bits 63:32 the
+ * offset in the region of that entry.
  */
 #define KTRACE_PT_PLACE_ENTRY_SHIFT  7u
 #define KTRACE_PT_PLACE_ENTRY_MASK   UINT64_C(0x1ffffff)
@@ -60,7 +60,7 @@
 #define KTRACE_PT_TOPA_END	  (UINT64_C(1) << 0) /* the entry contains the address of the next table */
 #define KTRACE_PT_TOPA_INT	  (UINT64_C(1) << 2)
 #define KTRACE_PT_TOPA_STOP	  (UINT64_C(1) << 4)
-#define KTRACE_PT_TOPA_SIZE_SHIFT 6u /* log2 of the region's pages */
+#define KTRACE_PT_TOPA_SIZE_SHIFT 6u /* log2 of the number of pages in the region */
 #define KTRACE_PT_TOPA_SIZE_MASK  UINT64_C(0xf)
 #define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
 #define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
@@ -112,7 +112,7 @@ struct ktrace_hwt_pt {
 	uint64_t psb_periods; /* bit n: a period of 2048 * 2^n bytes is possible */
 	uint64_t physical_bits;
 	uint64_t linear_bits;
-	/* The members from here to the end are for decoders. */
+	/* All members from here on contain values for decoders. */
 	uint64_t signature; /* CPUID 1, EAX */
 	uint64_t crystal_eax, crystal_ebx;
 	uint64_t nominal;   /* MSR_PLATFORM_INFO[15:8]; 0: unknown */
@@ -127,22 +127,23 @@ struct ktrace_hwt_pt_cursor {
 
 /*
  * The data of a unit. All zero until the unit is configured. The hardware writes at unit->position modulo the
- * buffer's size; the cursor `at` is the region with that byte. `limit` is a position: bytes that the hardware
- * writes after it overwrite bytes that the reader has not taken yet.
+ * buffer's size; the cursor `at` refers to the region that contains that byte. `limit` is the position from
+ * which on the hardware would overwrite bytes that the reader has not taken yet.
  */
 struct ktrace_hwt_pt_unit {
 	uint64_t control; /* IA32_RTIT_CTL while tracing */
 	uint64_t cr3;
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
 	uint64_t ranges;
-	uint64_t packets; /* STATUS.PacketByteCnt, saved from disable to enable */
+	uint64_t packets; /* STATUS.PacketByteCnt: disable saves it, and the next enable restores it */
 	uint64_t running;
-	uint64_t every; /* bytes between two interrupts; 0: no interrupts */
+	uint64_t every; /* number of bytes between two interrupts; 0: no interrupts */
 	uint64_t stops; /* KTRACE_HWT_STOP */
 	/* nonzero: the table has a single region, which causes an interrupt before it is full */
 	uint64_t alone;
 	uint64_t limit;
-	uint64_t entries; /* number of entries, without the last, which leads back to the first */
+	/* number of entries of the table, not counting the last one, which leads back to the first */
+	uint64_t entries;
 	struct ktrace_hwt_pt_cursor at;
 	struct ktrace_hwt_pt_cursor served;
 	struct ktrace_hwt_pt_cursor stop; /* cursor to the entry with STOP */
@@ -179,14 +180,15 @@ KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt
 /*
  * Divides the buffer into regions, so that none crosses a multiple of `every`, and finds the region of the
  * unit's position.
- * Returns ARGUMENT if the buffer is not as ktrace/hwt_backend.h requires, is beyond physical memory, or is in
- * pieces while the CPU supports a single region; MEMORY if the table is too small.
+ * Returns ARGUMENT if the buffer is not as ktrace/hwt_backend.h requires, if its addresses are too large for
+ * the CPU, or if it needs several regions and the CPU supports only one. Returns MEMORY if the table is too
+ * small.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit);
 
 /*
- * Moves the cursor forward to the entry with that number. After the last entry it continues with the first
- * one. Returns DEVICE if there is no such entry.
+ * Moves the cursor forward to the table entry with the number `entry`. After the last entry it continues with
+ * the first one. Returns DEVICE if there is no such entry.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);
@@ -195,13 +197,16 @@ KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktr
 KTRACE_HIDDEN uint64_t ktrace_hwt_pt_region(const struct ktrace_hwt_unit *unit,
 					    const struct ktrace_hwt_pt_cursor *cursor);
 
-/* Moves the cursor forward to the region with that position. Returns the offset in the region. */
+/*
+ * Moves the cursor forward to the region that contains the position. Returns the offset of the position in
+ * that region.
+ */
 KTRACE_HIDDEN uint64_t ktrace_hwt_pt_find(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					  uint64_t position);
 
 /*
- * Places STOP so that the hardware may write up to one buffer size after the served position, in whole
- * regions.
+ * Sets STOP in the entry at which the hardware must stop: it may write whole regions, up to one buffer size
+ * after the position that the reader has reached.
  * Requires: the unit is not running.
  */
 KTRACE_HIDDEN void ktrace_hwt_pt_place_stop(struct ktrace_hwt_unit *unit);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
- * member of a configuration is either applied or refused. Members for another backend, and members for
- * packets that are off, are refused.
- *
- * A period is rounded down to one that CPUID lists; a period below all of these is rounded up.
+ * member of a configuration is either applied or refused. Members for another backend are refused, and so are
+ * members for packets that are off. A period is rounded down to a period that CPUID lists; if it is shorter
+ * than all of these, it is rounded up.
  */
 #include "pt.h"
 
@@ -13,12 +12,13 @@
 	 KTRACE_HWT_STOP)
 
 #define KTRACE_PSB_DEFAULT UINT64_C(4096)
-#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* shortest period, in bytes */
+#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* unit of periods, and the shortest period, in bytes */
 #define KTRACE_MTC_DEFAULT UINT64_C(256)
 
 /*
- * Bit n of `values`: the exponent n is possible. Returns the largest possible exponent that is not above
- * log2(period), or the smallest possible exponent if all are above it.
+ * Returns an exponent. If bit n of `values` is set, the exponent n is possible. The result is the largest
+ * possible exponent that is at most log2(period). If all possible exponents are above log2(period), it is the
+ * smallest one.
  */
 static uint64_t choose(uint64_t values, uint64_t period)
 {
@@ -39,8 +39,8 @@ uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct
 }
 
 /*
- * Returns the value for CYCThresh: n suppresses CYC packets for 2^(n - 1) cycles, 0 suppresses none. The
- * value n is possible if bit n is set in CPUID's map.
+ * Returns the value for CYCThresh: n suppresses CYC packets for 2^(n - 1) cycles, 0 suppresses none. The CPU
+ * supports the value n if bit n is set in the map that CPUID returns.
  */
 static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
@@ -80,7 +80,8 @@ static int exceeds_features(const struct ktrace_hwt_pt *pt, const struct ktrace_
 
 /*
  * Sets the interrupts. Without interrupts it is unknown how often the hardware has wrapped, so the unit must
- * stop when full. It must also stop when full if the table has a single region whose end cannot be padded.
+ * stop when its buffer is full. It must also stop then if the table has a single region and the buffer cannot
+ * be padded, because it is not mapped.
  */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)
@@ -171,9 +172,10 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 
 /*
  * The output table of Intel PT (ToPA): one entry for each region, then one that leads back to the first. The
- * size of a region is a power of two pages, and the region is aligned to it. Regions interrupt if their end
- * is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region has STOP
- * and causes an interrupt: the region before the one with the oldest byte that the reader has not taken yet.
+ * size of a region is a power of two pages, and the region is aligned to it. A region causes an interrupt if
+ * its end is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region
+ * has STOP and causes an interrupt: the region before the one with the oldest byte that the reader has not
+ * taken yet.
  */
 
 static uint64_t *table(const struct ktrace_hwt_unit *unit)
@@ -181,7 +183,7 @@ static uint64_t *table(const struct ktrace_hwt_unit *unit)
 	return unit->buffer.table;
 }
 
-/* Returns the size of the largest region that may begin at the address, at most `most`. */
+/* Returns the size of the largest region that may begin at the address and has at most `most` bytes. */
 static uint64_t region_size(uint64_t physical, uint64_t most)
 {
 	uint64_t size = KTRACE_PT_TOPA_REGION_MAX;
@@ -208,7 +210,7 @@ static uint64_t to_boundary(const struct ktrace_hwt_pt_unit *own, uint64_t at)
 	return own->every ? own->every - at % own->every : UINT64_MAX;
 }
 
-/* Lays out the regions of one piece, which begins at offset *at of the buffer. */
+/* Makes the table entries for the regions of one piece, which begins at offset *at of the buffer. */
 static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece *piece, uint64_t *at)
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Arm's Statistical Profiling Extension: one in every n operations becomes a record in a buffer. The hardware
- * has registers with the next write address and the end of the buffer, and stops when a record might not fit.
- * So a unit's buffer is divided into portions, and the hardware gets one portion at a time as its buffer.
- * While the hardware fills a portion, a reader can take the previous one. The life of a unit:
+ * Arm's Statistical Profiling Extension: the hardware samples one of every n operations, and writes a record
+ * of it into a buffer. One register contains the address of the next record, another one the end of the
+ * buffer. The hardware stops when the next record might not fit. So a unit's buffer is divided into portions,
+ * and the hardware gets one portion at a time as its buffer. While the hardware fills a portion, a reader can
+ * take the previous one. The life of a unit:
  *
  *	1. init       reads features from ID registers, or reports why SPE is not available
  *	2. cpu_init   each CPU: checks that no other software samples; resets the registers
@@ -87,7 +88,7 @@ static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	return KTRACE_OK;
 }
 
-/* The buffer will be freed, so the unit must not be enabled any more. */
+/* Prevents that the unit is enabled again, because its buffer will be freed. */
 static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
@@ -104,8 +105,8 @@ static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_h
 }
 
 /*
- * Sets unit->full. A unit with KTRACE_HWT_STOP is full if the hardware, up to the end of the current portion,
- * would overwrite bytes that the reader has not taken yet.
+ * Sets unit->full. A unit with KTRACE_HWT_STOP is full if filling the rest of the current portion would
+ * overwrite bytes that the reader has not taken yet.
  */
 static void set_full(struct ktrace_hwt_unit *unit)
 {
@@ -120,7 +121,7 @@ static int spe_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	int error = ktrace_hwt_spe_config(backend, unit, config);
 
 	if (error)
-		ktrace_hwt_spe_unit(unit)->control = 0; /* must not be enabled */
+		ktrace_hwt_spe_unit(unit)->control = 0; /* the unit must not be enabled */
 	else
 		set_full(unit);
 	return error;
@@ -140,10 +141,10 @@ static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktra
 /* ---- Records ---------------------------------------------------------------------------------- */
 
 /*
- * Finds the end of the last whole record. Needed only if the last record is incomplete, because nothing else
- * shows where it begins. A record is a sequence of packets; its last packet is END or a timestamp. There may
- * be padding before and after it. A packet has a header of one byte, or two (extended). Bits 5:4 of the
- * header's last byte are the log2 of the payload size in bytes.
+ * Finds the end of the last whole record. This is needed only if the last record is incomplete: no register
+ * shows where that record begins. A record is a sequence of packets; its last packet is END or a timestamp.
+ * There may be padding before and after it. A packet has a header of one byte, or of two bytes (extended).
+ * Bits 5:4 of the header's last byte are the log2 of the payload size in bytes.
  */
 
 #define KTRACE_PADDING	     0x00u
@@ -258,7 +259,10 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	}
 	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
-	/* If there were less room than the longest record needs, the hardware would stop at once. */
+	/*
+	 * Pads the portion if the longest record does not fit any more, because the hardware would stop at
+	 * once.
+	 */
 	if (to_end(unit, own) < spe->record)
 		pad(unit);
 	unit->wraps = unit->position / unit->buffer.size;
@@ -298,7 +302,7 @@ static void spe_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	ktrace_hwt_spe_unit(unit)->running = 0;
 }
 
-/* A stopped unit is already up to date. */
+/* Updates the unit. A unit that is not running is already up to date. */
 static int spe_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	int error;
@@ -337,7 +341,7 @@ static int spe_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	*frequency = reg->read(KTRACE_SPE_CNTFRQ);
-	reg->isb(); /* prevents an early read of the counter */
+	reg->isb(); /* prevents that the counter is read too early */
 	*time = reg->read(KTRACE_SPE_CNTVCT);
 	return *frequency ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }

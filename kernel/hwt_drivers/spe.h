@@ -6,15 +6,16 @@
 #include "ktrace/hwt_backend.h"
 #include "ktrace/hwt_spe.h"
 
-/* selects what is sampled; at EL2 with E2H this encoding is PMSCR_EL2 */
-#define KTRACE_SPE_PMSCR     KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
-#define KTRACE_SPE_PMSICR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 2)  /* counter of the interval */
-#define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* reload value of the interval's counter */
-#define KTRACE_SPE_PMSFCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 4)  /* enables filters */
-#define KTRACE_SPE_PMSEVFR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 5)  /* filter by event */
-#define KTRACE_SPE_PMSLATFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 6)  /* filter by latency */
-#define KTRACE_SPE_PMSIDR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 7)  /* features */
-#define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0) /* end of the buffer, and its enable bit */
+/* selects what is sampled; at EL2 with E2H, this encoding accesses PMSCR_EL2 */
+#define KTRACE_SPE_PMSCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
+#define KTRACE_SPE_PMSICR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 2) /* current value of the interval's counter */
+#define KTRACE_SPE_PMSIRR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 3) /* reload value of the interval's counter */
+#define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters */
+#define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* filter by event */
+#define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* filter by latency */
+#define KTRACE_SPE_PMSIDR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 7) /* features */
+/* address of the end of the buffer, and the enable bit of the buffer */
+#define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0)
 #define KTRACE_SPE_PMBPTR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 1) /* address of the next record */
 #define KTRACE_SPE_PMBSR     KTRACE_HWT_SYSREG(3, 0, 9, 10, 3) /* reason why sampling has stopped */
 #define KTRACE_SPE_PMBIDR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 7)
@@ -42,19 +43,21 @@
 #define KTRACE_SPE_PMSFCR_LOADS	   (UINT64_C(1) << 17)
 #define KTRACE_SPE_PMSFCR_STORES   (UINT64_C(1) << 18)
 
-#define KTRACE_SPE_PMSIDR_EVENT		 (UINT64_C(1) << 0)
-#define KTRACE_SPE_PMSIDR_TYPE		 (UINT64_C(1) << 1)
-#define KTRACE_SPE_PMSIDR_LATENCY	 (UINT64_C(1) << 2)
-#define KTRACE_SPE_PMSIDR_INTERVAL(id)	 ((id) >> 8 & 0xf)
-#define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (UINT64_C(1) << ((id) >> 12 & 0xf)) /* bytes of the longest record */
+#define KTRACE_SPE_PMSIDR_EVENT	       (UINT64_C(1) << 0)
+#define KTRACE_SPE_PMSIDR_TYPE	       (UINT64_C(1) << 1)
+#define KTRACE_SPE_PMSIDR_LATENCY      (UINT64_C(1) << 2)
+#define KTRACE_SPE_PMSIDR_INTERVAL(id) ((id) >> 8 & 0xf)
+/* size in bytes of the longest record */
+#define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (UINT64_C(1) << ((id) >> 12 & 0xf))
 #define KTRACE_SPE_PMSIDR_COUNT_SIZE(id) ((id) >> 16 & 0xf)
-/* value of COUNT_SIZE for latencies of 16 bits; 2 means 12 bits */
+/* value of COUNT_SIZE if latencies have 16 bits; the value 2 means 12 bits */
 #define KTRACE_SPE_PMSIDR_COUNT_16 3u
 
 #define KTRACE_SPE_PMBIDR_ALIGN(id) (UINT64_C(1) << ((id)&0xf))
 #define KTRACE_SPE_PMBIDR_TAKEN	    (UINT64_C(1) << 4) /* a higher exception level owns the buffer */
 
-#define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0) /* bits 2:1 are 0: stop when full */
+/* bits 2:1 stay 0: the hardware stops when the buffer is full */
+#define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0)
 
 #define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16) /* a sample was due while another was being taken */
 #define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* sampling has stopped and raised an interrupt */
@@ -73,18 +76,18 @@
 struct ktrace_hwt_spe {
 	uint64_t version; /* ID_AA64DFR0_EL1.PMSVer */
 	uint64_t id;	  /* PMSIDR_EL1 */
-	uint64_t record;  /* bytes of the longest record; the hardware stops if there is less room */
+	uint64_t record;  /* size in bytes of the longest record; the hardware stops if less room is left */
 	uint64_t align;	  /* alignment of records, in bytes */
 };
 
-/* All zero until the unit is configured. */
+/* The data of a unit. All zero until the unit is configured. */
 struct ktrace_hwt_spe_unit {
 	uint64_t control; /* PMSCR_EL1 while sampling */
 	uint64_t interval;
 	uint64_t filters;
 	uint64_t events;
 	uint64_t latency;
-	uint64_t counter; /* PMSICR_EL1, saved from disable to enable */
+	uint64_t counter; /* PMSICR_EL1: disable saves it, and the next enable restores it */
 	uint64_t portion; /* size of a portion in bytes; the last portion may be smaller */
 	uint64_t stops;	  /* KTRACE_HWT_STOP */
 	uint64_t running;
@@ -112,7 +115,10 @@ KTRACE_INLINE struct ktrace_hwt_spe_unit *ktrace_hwt_spe_unit(struct ktrace_hwt_
 KTRACE_HIDDEN int ktrace_hwt_spe_config(const struct ktrace_hwt_backend *backend,
 					struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 
-/* Returns how many of the `size` bytes belong to whole records. Requires: a record begins at `bytes`. */
+/*
+ * Returns how many of the `size` bytes belong to whole records. Requires: `bytes` is the beginning of a
+ * record.
+ */
 KTRACE_HIDDEN uint64_t ktrace_hwt_spe_whole(const struct ktrace_hwt_spe *spe, const uint8_t *bytes,
 					    uint64_t size);
 

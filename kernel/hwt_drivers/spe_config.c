@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Computes the registers of SPE from a configuration. Every field is either applied or refused. An enabled
- * filter always selects something, as the manual requires.
+ * Computes the registers of SPE from a configuration. Every field is either applied or refused. No filter is
+ * enabled with an empty selection; the manual requires this.
  */
 #include "spe.h"
 
@@ -10,7 +10,10 @@
 
 #define KTRACE_INTERVAL_DEFAULT 4096u
 
-/* Returns the shortest interval, from PMSIDR_EL1.Interval; 0 if the manual does not define the value. */
+/*
+ * Returns the shortest interval, from PMSIDR_EL1.Interval; 0 if the manual does not define the register's
+ * value.
+ */
 static uint32_t least_interval(const struct ktrace_hwt_spe *spe)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -53,7 +56,7 @@ static int exceeds_features(const struct ktrace_hwt_spe *spe, const struct ktrac
 	       config->latency > most_latency(spe);
 }
 
-/* Returns ARGUMENT if the interval is shorter than the hardware's shortest. */
+/* Returns ARGUMENT if the requested interval is shorter than the shortest one that the hardware supports. */
 static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_spe_unit *own,
 			      const struct ktrace_hwt_config *config)
 {
@@ -69,7 +72,7 @@ static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hw
 	own->interval = units << KTRACE_SPE_PMSIRR_UNITS_SHIFT;
 	if (config->flags & KTRACE_HWT_JITTER)
 		own->interval |= KTRACE_SPE_PMSIRR_RANDOM;
-	own->counter = 0; /* reloaded from `interval` when sampling begins */
+	own->counter = 0; /* 0: when sampling begins, the hardware loads the counter from `interval` */
 	return KTRACE_OK;
 }
 

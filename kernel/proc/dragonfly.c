@@ -50,7 +50,8 @@ static int translate(struct ktrace_proc_pending *pending, uint64_t *fixed)
 		fixed[0] = (from[0] & 0xffff) | from[0] >> 32 << 32;
 		fixed[1] = from[1];
 		break;
-	case KTRX_PROC_GENIO: /* i32 descriptor, i32 written: the number of bytes moved is not recorded */
+	/* i32 descriptor, i32 written; this format has no member for the number of bytes moved */
+	case KTRX_PROC_GENIO:
 		fixed[0] = from[0];
 		pending->fixed_size = 8;
 		break;
@@ -58,7 +59,7 @@ static int translate(struct ktrace_proc_pending *pending, uint64_t *fixed)
 		psig(fixed, from);
 		pending->fixed_size = 40;
 		break;
-	case KTRX_PROC_CSW: /* i32 out, i32 in user mode: 1 if the switch was involuntary */
+	case KTRX_PROC_CSW: /* i32 out, i32 in user mode, which is 1 if the switch was involuntary */
 		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : UINT64_C(1) << 32);
 		pending->fixed_size = 8;
 		pending->text_size = 0;

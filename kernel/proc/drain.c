@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes a sink's ring to its file. Whatever happens, the file consists of whole records, and perhaps ends
- * with the beginning of one more. If the kernel can truncate the file, that beginning is removed; otherwise
- * the next write completes the record.
+ * Writes a sink's ring to its file. The file always consists of whole records; at its end there may be the
+ * beginning of one more record. If the kernel can truncate the file, that beginning is removed; otherwise the
+ * next write completes the record.
  */
 #include "proc.h"
 
@@ -51,8 +51,8 @@ int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t si
 }
 
 /*
- * The first `bytes` waiting bytes were written to the file: removes from the ring the records that are
- * completely among these bytes.
+ * Call it after the first `bytes` waiting bytes were written to the file. Removes from the ring all records
+ * that were written completely.
  */
 static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
@@ -147,7 +147,7 @@ static void write_end(struct ktrace_proc_sink *sink)
 	last.end.bytes = sink->bytes;
 	ktrace_proc_write(sink, &last, sizeof(last));
 	if (error)
-		/* restores the first error, which ended the sink: the write may have set another one */
+		/* restores the error that ended the sink, because the write may have replaced it */
 		sink->error = error;
 }
 

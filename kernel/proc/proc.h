@@ -25,8 +25,9 @@ extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
 
 enum ktrace_proc_outcome {
 	KTRACE_PROC_RECORDED,
-	KTRACE_PROC_FULL,	/* there is no room now; the record was not counted as lost */
-	KTRACE_PROC_NOT_TRACED, /* there is nothing to record, so no record is lost */
+	/* the record was not stored, because there is no room now; it was not counted as lost */
+	KTRACE_PROC_FULL,
+	KTRACE_PROC_NOT_TRACED, /* there was nothing to record, so no record is lost */
 };
 
 KTRACE_INLINE unsigned long ktrace_proc_lock(void)
@@ -40,8 +41,8 @@ KTRACE_INLINE void ktrace_proc_unlock(unsigned long saved)
 }
 
 /*
- * Disable and enable recording by the thread's hooks, while the thread works for a trace. NULL: a thread
- * without hooks.
+ * Disable and enable recording by the thread's hooks, while the thread works for a trace. NULL: the thread
+ * calls no hooks.
  */
 KTRACE_INLINE void ktrace_proc_enter(struct ktrace_proc_thread *thread)
 {
@@ -59,28 +60,31 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 
 #define KTRACE_PROC_DRAGONFLY_HEAD 64u
 
-/* Lays the record out in the sink's ring, in DragonFly's format. Otherwise like ktrace_proc_compose(). */
+/*
+ * Lays the record out in the sink's ring, in DragonFly's format. In all other respects like
+ * ktrace_proc_compose().
+ */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 							     const struct ktrace_proc *process,
 							     const struct ktrace_proc_pending *pending);
 
 /*
- * Maximum number of attempts to make room for a record before it is lost: other threads may take the room in
- * the meantime.
+ * Maximum number of attempts to make room for a record, after which the record is lost. An attempt fails if
+ * other threads take the room in the meantime.
  */
 #define KTRACE_PROC_TRIES 4u
 
 /* ---- proc_record.c ----------------------------------------------------------------------------- */
 
 /*
- * Lays the record out in the sink's ring.
+ * Stores the record in the sink's ring, in the format of ktrx/proc.h.
  * Requires: the spinlock is held; the sink is open or being opened.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
 							   const struct ktrace_proc *process,
 							   const struct ktrace_proc_pending *pending);
 
-/* Returns the bytes of the record that begins at offset `at` in the ring. */
+/* Returns the size in bytes of the record that begins at offset `at` in the ring. */
 KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at);
 
 /*
@@ -106,8 +110,8 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *pr
 							  const struct ktrace_proc_pending *pending);
 
 /*
- * Records the return from a system call, like ktrace_proc_record(). Even if returns are not traced, writes
- * waiting records to the file if they have at least drain_at bytes.
+ * Records the return from a system call, like ktrace_proc_record(). Then writes the waiting records to the
+ * file if they have at least drain_at bytes; this also happens if returns are not traced.
  * May sleep.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
@@ -157,8 +161,8 @@ KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
 KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
 
 /*
- * Sets the state. For OPEN, also takes a reference for the opener. For CLOSED, also removes the sink from the
- * list.
+ * Sets the state of the sink. If the new state is OPEN, also takes a reference for the caller that opens the
+ * sink. If it is CLOSED, also removes the sink from the list.
  */
 KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state);
 
@@ -183,7 +187,7 @@ KTRACE_HIDDEN void ktrace_proc_forget(struct ktrace_proc *process);
 KTRACE_HIDDEN void ktrace_proc_forget_all(struct ktrace_proc_sink *sink);
 
 /*
- * Returns the pid of the process's parent; 0 if there is none.
+ * Returns the pid of the parent process; 0 if there is no parent.
  * Requires: the table is locked.
  */
 KTRACE_HIDDEN uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process);
@@ -200,19 +204,23 @@ KTRACE_HIDDEN void ktrace_proc_record_ctor(struct ktrace_proc *process, uint32_t
 /*
  * The ring of a sink: whole records, one after another, from tail to head. No record wraps around the end of
  * the ring. If a record does not fit before the end, it begins at offset 0, and `wrap` is the offset at which
- * the previous record ends. While tail <= head the ring has not wrapped.
+ * the previous record ends. While tail <= head, no waiting record is at the beginning of the ring, and `wrap`
+ * is not used.
  * Requires, in all functions: the spinlock is held.
  */
 
 #define KTRACE_PROC_NOWHERE UINT32_MAX
 
-/* Returns the number of waiting bytes. */
+/* Returns the number of bytes of all waiting records. */
 KTRACE_INLINE uint32_t ktrace_proc_waiting(const struct ktrace_proc_sink *sink)
 {
 	return sink->tail <= sink->head ? sink->head - sink->tail : sink->wrap - sink->tail + sink->head;
 }
 
-/* Finds room for a record. head never becomes equal to tail, because that would look like an empty ring. */
+/*
+ * Finds room for a record. Returns the offset of the room, or KTRACE_PROC_NOWHERE. The room is chosen so that
+ * head does not become equal to tail, because that means an empty ring.
+ */
 KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	uint32_t at = sink->head;
@@ -228,7 +236,7 @@ KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t
 	return sink->tail - at > bytes ? at : KTRACE_PROC_NOWHERE;
 }
 
-/* Returns the number of contiguous waiting bytes from tail on. */
+/* Returns the number of waiting bytes from tail on that are contiguous in the ring. */
 KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
 {
 	if (sink->tail > sink->head && sink->tail == sink->wrap)
@@ -237,8 +245,8 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
 }
 
 /*
- * Removes the first `bytes` waiting bytes, which must be contiguous whole records. An empty ring starts again
- * at 0.
+ * Removes the first `bytes` waiting bytes, which must be contiguous whole records. If the ring is empty after
+ * that, it starts again at offset 0.
  */
 KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
@@ -251,7 +259,9 @@ KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uin
 
 /* ---- Layout of a record ----------------------------------------------------------------------- */
 
-/* Lay out a record in a sink's ring, in any format. Requires: the spinlock is held. */
+/*
+ * Parts of the code that stores a record in a sink's ring, for all formats. Requires: the spinlock is held.
+ */
 
 KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_pending *pending)
 {

@@ -2,7 +2,7 @@
 /* Begins and ends tracing on request, and follows processes as they fork, exec and exit. */
 #include "proc.h"
 
-/* A call of ktrace_proc_control(). */
+/* The arguments and the results of a call of ktrace_proc_control(). */
 struct request {
 	struct ktrace_proc_identity caller;
 	uint32_t operation; /* without KTRACE_PROC_DESCEND */
@@ -112,7 +112,7 @@ static int is_named(const struct request *request, const struct ktrace_proc *pro
 static int is_meant(const struct request *request, struct ktrace_proc *process)
 {
 	if (request->operation == KTRACE_PROC_CLEARFILE)
-		return 1; /* processes are selected by their sink */
+		return 1; /* all processes are meant here; the sink selects those that are changed */
 	while (process && !is_named(request, process))
 		process = request->descend ? kernel()->parent(process) : KTRACE_NULL;
 	return process != KTRACE_NULL;
@@ -209,7 +209,7 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 	kernel()->table_unlock(table);
 	if (request.operation != KTRACE_PROC_SET)
 		ktrace_proc_flush(thread);
-	/* processes that this request set before the sink ended are not traced into it, either */
+	/* the sink has ended: this stops tracing the processes that the request had set before that */
 	else if (request.late)
 		ktrace_proc_drain(sink, thread);
 	ktrace_proc_close_idle(thread);
@@ -218,7 +218,7 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 
 /* ---- The life of a process -------------------------------------------------------------------- */
 
-/* A trace follows its process: to children, to another program, and to its end. */
+/* A trace follows its process: to child processes, through exec to another program, and up to its end. */
 
 void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uint32_t pid, uint32_t thread)
 {

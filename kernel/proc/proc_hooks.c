@@ -5,13 +5,13 @@
 #define KTRACE_NO_CALL	 0xffffffffu
 #define KTRACE_NO_RECORD 0u /* a type that does not exist, so it is never traced */
 
-/* Returns the 64-bit word with these two halves. */
+/* Returns a 64-bit word made from its two halves. */
 static uint64_t pair(uint32_t low, uint32_t high)
 {
 	return low | (uint64_t)high << 32;
 }
 
-/* Cuts data that is longer than a record can have, and flags the record. */
+/* If the data is too long for a record, cuts it and sets the record's flag KTRX_PROC_CUT. */
 static uint32_t cut(struct ktrace_proc_pending *pending, size_t size)
 {
 	if (size <= KTRACE_PROC_DATA_MAX)
@@ -99,7 +99,10 @@ void ktrace_proc_record_csw(struct ktrace_proc *process, struct ktrace_proc_thre
 	ktrace_proc_record(process, thread, &pending);
 }
 
-/* Sets a name, cut to its room and NUL-terminated, followed by data. */
+/*
+ * Sets the `text` of the record to a name, which is cut if necessary and NUL-terminated, and `data` to the
+ * bytes that follow it.
+ */
 static void put_named(struct ktrace_proc_pending *pending, char *room, const char *name, const void *data)
 {
 	uint32_t length = ktrace_length(name, KTRACE_PROC_NAME_MAX - 1);

@@ -44,7 +44,8 @@ enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink, cons
 
 uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at)
 {
-	const volatile uint8_t *size = sink->ring + at; /* both formats begin with the payload's size */
+	/* a record begins with the size of its payload in both formats */
+	const volatile uint8_t *size = sink->ring + at;
 	uint32_t payload =
 		size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
 
@@ -53,7 +54,7 @@ uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t a
 	return KTRACE_PROC_DRAGONFLY_HEAD + payload;
 }
 
-/* Records the name of the process, before its next record. */
+/* Records the name of the process. Called before the next record of the process is made. */
 KTRACE_OUT_OF_LINE KTRACE_COLD enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
 {
 	uint64_t name[KTRACE_PROC_NAME_MAX / 8];
@@ -116,8 +117,8 @@ static int is_due(const struct ktrace_proc_sink *sink)
 }
 
 /*
- * Tries once to record. `last`: if there is no room, the record is lost. Stores in *due a sink that must be
- * written to its file, with a reference, or NULL.
+ * Tries once to record. `last`: nonzero: if there is no room, the record is lost. If a sink must be written
+ * to its file now, stores it in *due and takes a reference for the caller; otherwise stores NULL.
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 						     const struct ktrace_proc_pending *pending, int last,
@@ -181,7 +182,10 @@ enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
  * copied to the sink's `copy` first, under the sink's lock, and from there into the ring.
  */
 
-/* Returns the sink for such records of the process, with a reference; NULL: none. */
+/*
+ * Returns the sink for such records of the process, and takes a reference for the caller. Returns NULL if
+ * they are not traced.
+ */
 static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -209,9 +213,9 @@ static void fit(struct ktrace_proc_pending *pending, const struct ktrace_proc_si
 }
 
 /*
- * Puts the record into the ring. The process may have been traced into another sink in the meantime: then the
- * record goes into the new sink. If the new sink is full, the record is lost: making room needs the lock of
- * the new sink, which must not be taken here.
+ * Puts the record into the ring. If the process is traced into another sink in the meantime, the record goes
+ * into that new sink. If the new sink is full, the record is lost: making room needs the lock of the new
+ * sink, which must not be taken here.
  * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
@@ -236,8 +240,8 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
 }
 
 /*
- * Completes the pending record with `size` bytes at an address of the program, and records it. If `must` is
- * nonzero and the bytes cannot be read, nothing is recorded.
+ * Adds `size` bytes of the program's memory to the pending record, and records it. If the bytes cannot be
+ * read, records it without them; but if `must` is nonzero, records nothing.
  */
 static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			 struct ktrace_proc_pending *pending, uintptr_t address, uint64_t size, int must)

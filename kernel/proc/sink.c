@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sinks: opened, found, referenced, closed. A sink can be found only when its file has the beginning of a
- * session.
+ * Sinks: opened, found, referenced, closed. A sink can be found only after the beginning of a session was
+ * written to its file.
  */
 #include "proc.h"
 
-/* Maximum bytes of text in one TABLE record; longer tables use several records. */
+/* Maximum number of bytes of text in one TABLE record. A longer table is split into several records. */
 #define KTRACE_TABLE_PIECE KTRACE_PROC_DATA_MAX
 
 /*
@@ -30,7 +30,7 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel)
 
 /* ---- Opening ---------------------------------------------------------------------------------- */
 
-/* Returns how many bytes the limit leaves for records. */
+/* Returns how many bytes of the file's maximum size are left for records, without head and END record. */
 static uint64_t room_of(const struct ktrace_proc_sink_config *config)
 {
 	uint64_t around = sizeof(struct ktrx_proc_head) + sizeof(struct ktrx_proc_record) +
@@ -123,7 +123,7 @@ static int write_head(struct ktrace_proc_sink *sink)
 	return ktrace_proc_write(sink, &head, sizeof(head));
 }
 
-/* Puts a part of the table into the ring. Returns its size; 0 if there is no room. */
+/* Puts the next part of the table into the ring. Returns the size of this part; 0 if there is no room. */
 static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 {
 	static const struct ktrace_proc nobody;
@@ -293,8 +293,8 @@ void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_
 }
 
 /*
- * Searches the list from `sink` on for a sink that has references. Takes a reference to it and returns it;
- * NULL if there is none.
+ * Searches the list, from `sink` on, for a sink that has references. Returns it and takes a reference for the
+ * caller; NULL if there is none.
  */
 static struct ktrace_proc_sink *hold_first(struct ktrace_proc_sink *sink)
 {

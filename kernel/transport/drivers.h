@@ -14,8 +14,8 @@
  */
 
 /*
- * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. If `seize` is true, and all tries have failed, takes the
- * lock from the context that holds it. Use this if that context will never release the lock.
+ * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. If all tries fail and `seize` is true, takes the lock from
+ * the context that holds it. Set `seize` if that context will never release the lock.
  */
 int ktrace_output_enter(bool seize);
 void ktrace_output_leave(void);
@@ -24,8 +24,8 @@ void ktrace_output_leave(void);
 int ktrace_output_send(struct ktrace_transport *transport, const void *data, size_t bytes);
 
 /*
- * Sets a driver's operations, and a limit of polls that suits devices with byte-wise registers. The transport
- * is not ready yet.
+ * Sets a driver's operations, and a limit of polls that is suitable for devices that take one byte at a time.
+ * The transport is not ready yet.
  */
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int (*probe)(struct ktrace_transport *transport),
@@ -62,19 +62,19 @@ static inline bool ktrace_bus_identity(const struct ktrace_bus *bus)
 /* Configuration registers, by offset. */
 #define KTRACE_PCI_ID	   0x00u
 #define KTRACE_PCI_COMMAND 0x04u
-#define KTRACE_PCI_HEADER  0x0cu /* type in bits 23:16 */
+#define KTRACE_PCI_HEADER  0x0cu /* bits 23:16 of this register are the header type */
 #define KTRACE_PCI_BAR	   0x10u
 
 #define KTRACE_PCI_COMMAND_IO	  1u
 #define KTRACE_PCI_COMMAND_MEMORY 2u
 #define KTRACE_PCI_COMMAND_MASTER 4u
 
-/* Address of function f of device n on bus 0. Register offsets are added to it. */
+/* Address of function f of device n on bus 0. Add the offset of a register to it. */
 #define KTRACE_PCI_ADDRESS(device, function) ((uint32_t)(device) << 15 | (uint32_t)(function) << 12)
 
 /*
- * Finds the first function with this vendor id (low half) and device id, at *address or later. Returns true
- * and sets *address.
+ * Finds the first PCI function, at *address or later, whose vendor id is the low half of `id` and whose
+ * device id is the high half. Returns true and sets *address.
  * Set *address to 0 before the first call. To continue the search after a match, call ktrace_pci_next()
  * first.
  */
@@ -96,17 +96,17 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
 
 /*
  * The part of a virtio-console driver that is the same on every bus: one transmit queue, one chain at a time.
- * The bus parts (virtio_mmio.c, virtio_pci.c) find the device, pass it the queue's address, and call this
- * part.
+ * The parts for each bus (virtio_mmio.c, virtio_pci.c) find the device, give it the address of the queue, and
+ * call this part.
  *
  * The queue has the legacy layout, which newer devices accept as well: descriptors, then the available ring,
  * then the used ring on the next page.
  */
 
 #define KTRACE_VIRTIO_CONSOLE	3u /* device type */
-#define KTRACE_VIRTIO_TRANSMIT	1u /* transmit queue of the first port */
+#define KTRACE_VIRTIO_TRANSMIT	1u /* number of the transmit queue of the first port */
 #define KTRACE_VIRTIO_PAGE	4096u
-#define KTRACE_VIRTIO_VERSION_1 1u /* feature bit 32: bit 0 of the high word */
+#define KTRACE_VIRTIO_VERSION_1 1u /* feature bit 32, which is bit 0 of the high word */
 
 /* Device status bits. */
 #define KTRACE_VIRTIO_ACKNOWLEDGE 1u
@@ -124,8 +124,8 @@ void ktrace_virtio_init(struct ktrace_virtio_console *console, int (*probe)(stru
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size);
 
 /*
- * Returns the queue's page number, a 32-bit value that legacy devices need. Returns KTRACE_OUTPUT_FAILED if
- * the memory is at a higher address.
+ * Stores in *page the number of the queue's first page, which legacy devices need. Returns 0, or
+ * KTRACE_OUTPUT_FAILED if the number does not fit into 32 bits.
  */
 int ktrace_virtio_legacy_page(const struct ktrace_virtio_console *console, uint32_t *page);
 

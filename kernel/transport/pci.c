@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* PCI through a bridge's two access functions: code common to ports and memory, and access through memory. */
+/*
+ * PCI through the two access functions of a bridge: the code for all kinds of access, and the access
+ * functions for configuration space in memory.
+ */
 #include "drivers.h"
 
 #include "ktrace_io.h"
@@ -43,7 +46,8 @@ bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *addres
 void ktrace_pci_enable(const struct ktrace_pci *pci, uint32_t address, uint32_t command_bits)
 {
 	/*
-	 * The upper half is the status register, in which writing 1 clears a bit. So zeros are written there.
+	 * The upper half is the status register, where writing 1 to a bit clears it. So zeros are written
+	 * there, which change nothing.
 	 */
 	uint32_t command = pci->read(pci, address + KTRACE_PCI_COMMAND) & 0xffffu;
 
@@ -73,7 +77,10 @@ static void bar_write(const struct ktrace_pci *pci, uint32_t reg, uint64_t value
 		pci->write(pci, reg + 4, (uint32_t)(value >> 32));
 }
 
-/* Requires: decoding is off. Otherwise an emulated machine would map the device at the probing pattern. */
+/*
+ * Requires: the device does not decode memory addresses. Otherwise an emulated machine would map the device
+ * at the address that is written here as a probe.
+ */
 static uint64_t bar_size(const struct ktrace_pci *pci, uint32_t reg, uint64_t value, bool wide)
 {
 	uint64_t mask;
@@ -128,7 +135,7 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
 
 /* ---- Access through memory -------------------------------------------------------------------- */
 
-/* PCI configuration space in memory, as on AArch64 and RISC-V boards and newer PCs. */
+/* Access to PCI configuration space that is in memory, as on AArch64 and RISC-V boards and newer PCs. */
 
 static uint32_t ecam_read(const struct ktrace_pci *pci, uint32_t address)
 {

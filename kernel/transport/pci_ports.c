@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * PCI configuration space through the PC's two ports. The address port is restored after each access, because
- * the kernel may have been interrupted between its own two accesses.
+ * this code may have interrupted the kernel between its own accesses to the two ports.
  */
 #include "drivers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ARM's PL011 UART. Registers are restored after each send, for the kernel's own driver. A UART that is still
- * disabled is enabled while bytes are sent.
+ * ARM's PL011 UART. Registers are restored after each send, because the kernel's own driver may use the UART,
+ * too. A UART that is still disabled is enabled while bytes are sent.
  */
 #include "drivers.h"
 

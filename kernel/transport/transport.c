@@ -8,10 +8,10 @@
 #define KTRACE_LOCK_TRIES (1u << 20)
 /* a send fails after this number of consecutive tries in which the device accepts no byte */
 #define KTRACE_EMPTY_SENDS_LIMIT 16u
-/* number of polls; it takes longer than sending a byte at 9600 baud, on any machine */
+/* maximum number of polls; on any machine, they take longer than sending a byte at 9600 baud */
 #define KTRACE_REGISTER_PATIENCE (1u << 20)
 
-static uint64_t output_lock; /* 1 while a context sends */
+static uint64_t output_lock; /* 1 while a context holds the lock, otherwise 0 */
 static struct ktrace_transport *chosen;
 
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,

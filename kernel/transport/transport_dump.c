@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Dumps of this kernel's own trace through a transport. Requires, for the use of `buffer`: the output lock is
- * held.
+ * Dumps of this kernel's own trace through a transport. Code that uses `buffer` requires that the output lock
+ * is held.
  */
 #include "drivers.h"
 
 #include "ktrace/control.h"
 #include "ktrace/port.h"
 
-/* Bulk transports are fast with large writes. The buffer for ring heads is added to this size. */
+/*
+ * Size in bytes of the buffer for writes; a large size makes bulk transports fast. Room for the heads of
+ * rings is added to it.
+ */
 #ifndef KTRACE_DUMP_BUFFER
 #define KTRACE_DUMP_BUFFER 16384
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sends on a virtio transmit queue. A buffer becomes one chain of descriptors, one for each physically
- * contiguous piece. This code passes the chain to the device, and polls until the device returns it. A device
- * that stalls still owns the descriptors. So this code then sets `size` to 0 and sends nothing more.
+ * Sends on a virtio transmit queue. The bytes to send become one chain of descriptors, with a descriptor for
+ * each physically contiguous piece. This code passes the chain to the device, and polls until the device
+ * returns it. A device that stalls still owns the descriptors. So this code then sets `size` to 0 and sends
+ * nothing more.
  */
 #include "../base/bytes.h"
 #include "drivers.h"
@@ -11,7 +12,7 @@
 
 #define KTRACE_DESCRIPTOR_NEXT 1u
 #define KTRACE_NO_INTERRUPT    1u /* flag of the available ring */
-/* maximum number of bytes in a chain; limits the time until the device returns the chain */
+/* maximum number of bytes in a chain: it limits the time until the device returns the chain */
 #define KTRACE_CHAIN_BYTES	 (256u * 1024)
 #define KTRACE_CHAIN_DESCRIPTORS 128u
 #define KTRACE_QUEUE_PATIENCE	 (1u << 24)
@@ -89,7 +90,7 @@ int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size
 	return 0;
 }
 
-/* Returns how many bytes from `data` on are physically contiguous. */
+/* Returns the number of bytes, from `data` on, that are physically contiguous. */
 static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *data, size_t bytes)
 {
 	uint64_t physical = ktrace_bus_physical(bus, data);
@@ -103,7 +104,10 @@ static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *da
 	return length < bytes ? length : bytes;
 }
 
-/* Fills in descriptors for as many of the bytes as one chain can take. Returns their number. */
+/*
+ * Fills in descriptors for as many of the bytes as one chain can take. Returns the number of bytes that the
+ * chain contains.
+ */
 static size_t chain_build(const struct ktrace_virtio_console *console, const unsigned char *data,
 			  size_t bytes)
 {

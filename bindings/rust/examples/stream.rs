@@ -18,7 +18,8 @@ mod kernel {
     #[cfg(target_arch = "aarch64")]
     global_asm!(".globl _start", "_start: ldr x0, =stack_end", "mov sp, x0", "b kernel_main");
 
-    // QEMU starts this at the address in an ELF note, in 32-bit mode. One page of 1 GiB maps all memory.
+    // QEMU starts this code in 32-bit mode, at the address that an ELF note contains. One page of 1 GiB maps all
+    // memory.
     #[cfg(target_arch = "x86_64")]
     global_asm!(
         r#"

@@ -49,13 +49,14 @@ struct Memory {
     size: usize,
 }
 
-/// The configuration; `struct ktrace_config` describes the members. 0 leaves a feature out, or lets the library choose.
+/// The configuration; `struct ktrace_config` describes the members. A member that is 0 leaves a feature out, or lets
+/// the library choose the value.
 #[repr(C)]
 pub struct Config {
     size: u32,
     /// Number of CPUs to make rings for.
     pub cpus: u32,
-    /// Slots of each ring, a power of two; 0: as many as fit.
+    /// Number of slots of each ring, a power of two; 0: as many as fit.
     pub slots: u32,
     /// 0: a full ring overwrites its oldest records; 1: a full ring rejects new records.
     pub policy: u32,
@@ -63,7 +64,7 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of threads for which ktrace keeps the locks that they hold and what they wait for.
     pub holders: u32,
-    /// 1: a counter for each CPU and event; 0: one shared counter for each event.
+    /// 1: each event has a counter for each CPU; 0: each event has one counter, which all CPUs share.
     pub counters: u32,
     blocks: u32,
     build_id_size: u32,
@@ -73,9 +74,9 @@ pub struct Config {
     build_id: *const u8,
     /// Name and version of the kernel.
     pub kernel: Name,
-    /// Clock ticks per second.
+    /// Clock ticks per second; 0: unknown.
     pub frequency: u64,
-    /// Current Unix time in ns.
+    /// Current Unix time in ns; 0: unknown.
     pub wall_ns: u64,
     physical: Option<unsafe extern "C" fn(*const c_void) -> u64>,
     /// Names of the kernel's system calls, one per line, such as "0 read".
@@ -86,17 +87,17 @@ pub struct Config {
     pub interrupt: Option<extern "C" fn(u32)>,
     /// Number of entries for each CPU in which repetitions are counted.
     pub folds: u32,
-    /// Slots of the ring for rare events, a power of two.
+    /// Number of slots of the ring for rare events, a power of two.
     pub rare_slots: u32,
     /// Number of earlier boots whose trace stays readable after a reset.
     pub keep: u32,
 }
 
-// mirror.c asserts the same of the C structure.
+// mirror.c makes the same assertions about the C structure.
 const _: () = assert!(size_of::<Config>() == 128);
 
 impl Config {
-    /// Returns a configuration with rings for `cpus` CPUs, and no other feature.
+    /// Returns a configuration with rings for `cpus` CPUs, and without any other feature.
     pub const fn new(cpus: u32) -> Config {
         Config {
             size: size_of::<Config>() as u32,
@@ -170,8 +171,8 @@ extern "C" {
 }
 
 /// Gives each CPU its own ring in this memory. Until then, and after an error, events go into the boot ring. Returns
-/// [`Error::State`] if an earlier call succeeded, or if a call is running on another CPU. Requires: the functions that
-/// return the CPU's number work.
+/// [`Error::State`] if an earlier call succeeded, or if a call is running on another CPU. Requires: the port's
+/// functions that return the number of a CPU work already.
 pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -246,8 +247,8 @@ pub fn stop() {
     unsafe { ktrace_stop() }
 }
 
-/// Sets events and settings by name: `control(name!("vfs=off,sched.*=both"))`. Changes only what is named. Requires:
-/// two calls do not run at the same time.
+/// Sets events and settings by name: `control(name!("vfs=off,sched.*=both"))`. Events and settings that are not named
+/// do not change. Requires: two calls do not run at the same time.
 pub fn control(text: Name) -> Result<(), Error> {
     result(unsafe { ktrace_control(text) })
 }
@@ -260,7 +261,8 @@ pub unsafe fn boot_argument(command_line: *const u8) -> Result<(), Error> {
     result(ktrace_boot_argument(command_line))
 }
 
-/// Measures on this CPU how many clock ticks a thousand events cost, and returns that. Call it once, at boot.
+/// Measures on this CPU how many clock ticks a thousand events cost, and returns the number of ticks. Call it once, at
+/// boot.
 pub fn probe_cost() -> u64 {
     unsafe { ktrace_probe_cost() }
 }

@@ -11,8 +11,8 @@ use crate::{v1::EventType, v2};
 
 /// Maximum payload of a record in bytes, `KTRACE_PAYLOAD_MAX` in C.
 const PAYLOAD_MAX: usize = 226;
-/// Size of a payload buffer. C clears the rest of the record's last slot: `KTRACE_CAPACITY`, rounded up to a multiple
-/// of 8.
+/// Size of a payload buffer: `KTRACE_CAPACITY` of the maximum payload, rounded up to a multiple of 8. The buffer also
+/// has room for the rest of the record's last slot, which C clears.
 const PAYLOAD_ROOM: usize = 232;
 /// Initial `header` of a descriptor, `KTRACE_HEADER_SLOW` in C.
 const HEADER_SLOW: u32 = 0x8000_0000;
@@ -43,7 +43,8 @@ impl Event {
         self.0.get()
     }
 
-    /// Records a packed payload with the C library; its return address becomes the site. Any context.
+    /// Records a packed payload with the C library; the record's call site is the return address of that call. Any
+    /// context.
     ///
     /// # Safety
     /// Requires: the event is part of the build, so that its descriptor is in the table.
@@ -63,8 +64,8 @@ pub struct Row<const N: usize> {
 }
 
 impl<const N: usize> Row<N> {
-    /// Returns a new descriptor. Its first record uses the slow path: the first event in the kernel assigns the ids of
-    /// all descriptors.
+    /// Returns a new descriptor. Its first record uses the slow path, because the first event that fires in the kernel
+    /// must assign the ids of all descriptors.
     pub const fn new(on: bool, v1_id: EventType, line: u32, types: &[u8], strings: &str) -> Self {
         let mut field_type = [0; v2::EVENT_FIELDS];
         let mut bytes = [0; N];
@@ -98,7 +99,7 @@ impl<const N: usize> Row<N> {
     }
 }
 
-/// Returns the number of conversions in a printf text, without `%%`. There must be one for each field.
+/// Returns the number of conversions in a printf text, without `%%`. There must be one conversion for each field.
 #[doc(hidden)]
 pub const fn conversions(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -132,7 +133,7 @@ impl Packer {
         Packer { bytes: [MaybeUninit::uninit(); PAYLOAD_ROOM], at: 0 }
     }
 
-    /// Appends bytes; drops those that exceed the maximum payload.
+    /// Appends bytes. Drops those bytes that do not fit into the maximum payload.
     #[inline(always)]
     pub fn put(&mut self, bytes: &[u8]) {
         for &byte in bytes {
@@ -143,8 +144,8 @@ impl Packer {
         }
     }
 
-    /// Appends a string. Cuts it to the length that the C library records, and to leave `reserve` bytes for the fields
-    /// after it.
+    /// Appends a string. Cuts the string to the maximum length that the C library records, and further if it would not
+    /// leave `reserve` bytes for the fields after it.
     fn put_string(&mut self, text: &str, reserve: usize) {
         let room = PAYLOAD_MAX.saturating_sub(self.at + 2 + reserve);
         let most = text.len().min(STRING_MAX).min(room);
@@ -228,8 +229,8 @@ const fn has(list: &[u8], name: &[u8]) -> bool {
     false
 }
 
-/// Returns whether the events of this group are part of the build. `no` and `with`: values of KTRACE_NO and
-/// KTRACE_WITH, see [`event!`].
+/// Returns whether the events of this group are part of the build. `no` and `with` are the values of the environment
+/// variables KTRACE_NO and KTRACE_WITH, see [`event!`].
 #[doc(hidden)]
 pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     let left_out = match no {
@@ -243,7 +244,7 @@ pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     wanted && !left_out
 }
 
-/// Replaces events that are left out of the build: always off.
+/// The event that replaces all events that are left out of the build. It is always off.
 #[doc(hidden)]
 pub static LEFT_OUT: Row<0> = Row::new(false, EventType::NONE, 0, &[], "");
 
@@ -285,11 +286,11 @@ macro_rules! row {
 /// ktrace_core::event!(ODD: test.odd, "%u and %u", only_one: u32);
 /// ```
 ///
-/// Two environment variables of the kernel's build leave groups out, as `-DKTRACE_NO_<group>=1` and
-/// `-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1` do in C. `KTRACE_NO="vfs mm"` leaves out these groups.
-/// `KTRACE_WITH="sched irq"` leaves out all groups except these; an empty value, all groups. Cargo rebuilds when they
-/// change, and `.cargo/config.toml` can set them. An event that is left out occupies no memory; its arguments are
-/// checked, but not evaluated.
+/// Two environment variables of the kernel's build leave groups out, as `-DKTRACE_NO_<group>=1` and `-DKTRACE_SELECT=1
+/// -DKTRACE_WITH_<group>=1` do in C. `KTRACE_NO="vfs mm"` leaves out these groups. `KTRACE_WITH="sched irq"` leaves out
+/// all groups except these; with an empty value, it leaves out all groups. Cargo rebuilds when they change, and
+/// `.cargo/config.toml` can set them. An event that is left out occupies no memory; its arguments are checked, but not
+/// evaluated.
 #[macro_export]
 macro_rules! event {
     ($id:ident: $group:ident . $name:ident, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {

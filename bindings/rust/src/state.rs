@@ -15,7 +15,7 @@ pub const NOBODY: u32 = 0xffff_ffff;
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The CPU, if the holder cannot leave it.
+    /// The CPU: for locks whose holder cannot leave the CPU.
     Cpu = 1,
     /// The thread.
     Thread = 2,
@@ -37,7 +37,8 @@ pub enum Wait {
     Device = 6,
 }
 
-/// Address of a lock or of an object to wait for. It identifies the object; memory at it is never read.
+/// Address of a lock or of an object to wait for. The address only identifies the object; the memory there is never
+/// read.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Address(*const c_void);
@@ -54,7 +55,7 @@ impl<T: ?Sized> From<*const T> for Address {
     }
 }
 
-/// Prevents a tail call before it, which would hide the place that the event comes from.
+/// Placed after a call, it prevents a tail call, which would hide the place at which the event was recorded.
 #[inline(always)]
 fn prevent_tail_call() {
     // SAFETY: emits no instruction.
@@ -91,7 +92,7 @@ hooks! {
     ipi_wait_end = ktrace_ipi_wait_end();
     /// Reports that this CPU has answered an interrupt of another CPU.
     ipi_answer = ktrace_ipi_answer();
-    /// Reports how many times preemption is now disabled without being enabled again.
+    /// Reports how many times preemption has been disabled and not enabled again.
     preempt = ktrace_preempt(depth: u32);
     /// Reports that this address space is now in use.
     space = ktrace_space(id: u64);

@@ -13,7 +13,7 @@ use crate::{c_int, c_uint, Name, TraceRecord};
 pub enum Error {
     /// No such device, or no transport set.
     Absent,
-    /// Other output did not end in time.
+    /// The output of another context did not end in time.
     Busy,
     /// The device did not become ready in time.
     Stalled,
@@ -40,8 +40,8 @@ fn result(code: c_int) -> Result<(), Error> {
     }
 }
 
-/// The operations of a transport; `struct ktrace_transport`. A driver in Rust has this as the first member of its own
-/// `repr(C)` structure.
+/// The operations of a transport: `struct ktrace_transport` in C. A driver in Rust has this as the first member of its
+/// own `repr(C)` structure.
 #[repr(C)]
 pub struct Transport {
     /// Name in messages.
@@ -50,16 +50,16 @@ pub struct Transport {
     pub probe: Option<unsafe extern "C" fn(*mut Transport) -> c_int>,
     /// Sends some of the bytes; returns their number or a negative error.
     pub send: Option<unsafe extern "C" fn(*mut Transport, *const c_void, usize) -> i64>,
-    /// Optional: called before a dump of that many bytes.
+    /// Optional: called before a dump, with the size of the dump in bytes.
     pub begin: Option<unsafe extern "C" fn(*mut Transport, u64) -> c_int>,
-    /// Number of polls after which a device that is not ready has failed.
+    /// Number of polls after which a device that is not ready counts as failed.
     pub patience: u32,
     /// True after a successful probe.
     pub ready: bool,
 }
 
 impl Transport {
-    /// Returns a transport with these operations, not probed yet.
+    /// Returns a transport with these operations. It is not probed yet.
     pub const fn new(
         name: Name,
         probe: unsafe extern "C" fn(*mut Transport) -> c_int,
@@ -127,7 +127,7 @@ extern "C" {
     fn ktrace_pl011_init(uart: *mut Pl011, base: usize) -> *mut Transport;
 }
 
-// mirror.c asserts the same of the C structures.
+// mirror.c makes the same assertions about the C structures.
 const _: () = {
     assert!(size_of::<Transport>() == 40);
     assert!(size_of::<Io>() == 16);
@@ -139,7 +139,7 @@ const _: () = {
 
 /// A driver for [`set`].
 pub trait Driver {
-    /// Returns its operations, ready to be probed.
+    /// Initialises the driver, and returns its operations, which can then be probed.
     fn transport(&'static mut self) -> *mut Transport;
 }
 
@@ -157,7 +157,8 @@ impl Debugcon {
 }
 
 impl Semihosting {
-    /// Returns a driver that writes to this file on the host; [`Name::NONE`]: the host selects the file.
+    /// Returns a driver that writes to this file on the host; with [`Name::NONE`], the host's semihosting command line
+    /// names the file.
     pub const fn new(path: Name) -> Self {
         Semihosting { transport: Transport::unset(), path, handle: -1, line: [0; 512] }
     }
@@ -216,7 +217,7 @@ pub fn set<D: Driver>(driver: &'static mut D) -> Result<(), Error> {
     result(unsafe { ktrace_transport_set(driver.transport()) })
 }
 
-/// The transport that a feature selects. It is set up at the first output, unless another transport was set before.
+/// The transport that a feature selects. It is set at the first output, if no transport was set before.
 #[cfg(any(
     all(feature = "transport-x86-64", target_arch = "x86_64"),
     all(feature = "transport-arm64", target_arch = "aarch64")
@@ -237,7 +238,8 @@ mod chosen {
     const DEVICE: Device = Semihosting::new(Name::NONE);
 
     struct Shared(UnsafeCell<Device>);
-    // SAFETY: only C uses it, and sends from one CPU at a time; BUSY is held during the setup.
+    // SAFETY: only C uses the device, and it sends from one CPU at a time; BUSY is true while one CPU sets the device
+    // up.
     unsafe impl Sync for Shared {}
     static SHARED: Shared = Shared(UnsafeCell::new(DEVICE));
     static BUSY: AtomicBool = AtomicBool::new(false);
@@ -277,7 +279,7 @@ fn sent(send: impl Fn() -> c_int) -> Result<(), Error> {
     }
 }
 
-/// Sends all bytes; output of other callers cannot get in between.
+/// Sends all bytes. Output of other callers does not mix with them.
 pub fn write_bytes(data: &[u8]) -> Result<(), Error> {
     // SAFETY: pointer and length are those of the slice.
     sent(|| unsafe { ktrace_write_bytes(data.as_ptr().cast(), data.len()) })
@@ -302,8 +304,8 @@ pub enum Version {
     V2,
 }
 
-/// Writes the whole trace. `seize`: all other CPUs are stopped, so take the transport from a sender that did not
-/// finish.
+/// Writes the whole trace. If `seize` is true, takes the transport from a sender that did not finish. Requires then:
+/// all other CPUs are stopped.
 pub fn dump(version: Version, seize: bool) -> Result<(), Error> {
     let how = (version == Version::V1) as c_uint | (seize as c_uint) << 1;
     // SAFETY: NULL is the transport that was set.

@@ -6,7 +6,7 @@ use core::mem::size_of;
 /// First bytes of a dump of version 1 or 2.
 pub const MAGIC: [u8; 4] = *b"KTRX";
 
-/// Header of a dump; one ring for each CPU follows.
+/// Header of a dump. The rings follow it, one for each CPU.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DumpHeader {
@@ -16,9 +16,9 @@ pub struct DumpHeader {
     pub version: u32,
     /// Counter ticks per second.
     pub tsc_freq_hz: u64,
-    /// Number of rings, which follow in CPU order.
+    /// Number of rings that follow, in the order of CPU numbers.
     pub num_cpus: u32,
-    /// Records per ring, a power of two.
+    /// Number of records in each ring, a power of two.
     pub ring_size: u32,
     /// 32
     pub entry_size: u32,
@@ -41,11 +41,11 @@ pub struct DumpHeader {
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// Raw counter; 0 marks an empty slot.
+    /// Raw counter value; 0 marks an empty slot.
     pub tsc: u64,
     /// See [`TraceRecord::pack_header`].
     pub header: u32,
-    /// The meaning depends on the event.
+    /// Values whose meaning depends on the event.
     pub data: [u32; 5],
 }
 
@@ -77,7 +77,7 @@ impl TraceRecord {
 
     /// Returns the record as bytes, as it is sent.
     pub fn as_bytes(&self) -> &[u8; 32] {
-        // SAFETY: 32 bytes without padding.
+        // SAFETY: the structure has 32 bytes and no padding.
         unsafe { &*(self as *const Self).cast() }
     }
 }

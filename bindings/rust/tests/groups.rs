@@ -72,7 +72,8 @@ fn built_follows_lists_of_groups() {
     assert!(!built("vfs", None, Some("")) && !built("vfs", Some("vfs"), Some("vfs")));
 }
 
-/// Tests that all facts link, whichever groups are built, and may be called before there is a trace.
+/// Tests that all functions of facts can be linked, whichever groups are in the build, and that they may be called
+/// before `init`.
 #[test]
 fn facts_link_and_run_before_init() {
     let lock = 0;

@@ -74,7 +74,7 @@ fn check_v1(dump: &[u8]) {
     assert_eq!(first.data, [1, 2, 0x89abcdef, 0x01234567, 0]);
 }
 
-/// Is one test, because a program has one trace and one transport.
+/// All checks are in one test, because a program has only one trace and one transport.
 #[test]
 fn events_are_recorded_and_dumped() {
     let driver = Box::leak(Box::new(Transport::new(name!("vec"), probe, send)));

@@ -11,7 +11,10 @@ static uint32_t mmio_read(uintptr_t base, uint32_t offset)
 {
 	uint32_t value;
 
-	/* One plain load: otherwise compilers may use a form that a hypervisor cannot emulate. */
+	/*
+	 * Loads with one plain instruction, because compilers may choose a form of load that a hypervisor
+	 * cannot emulate.
+	 */
 	__asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(base + offset) : "memory");
 	return value;
 }
@@ -22,7 +25,8 @@ static void mmio_write(uintptr_t base, uint32_t offset, uint32_t value)
 }
 
 /*
- * The context synchronisation makes earlier writes visible to the trace unit, as its architecture requires.
+ * The context synchronisation (ISB) makes earlier register writes visible to the trace unit; the architecture
+ * of the unit requires it.
  */
 static void mmio_barrier(void)
 {

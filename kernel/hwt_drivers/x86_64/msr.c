@@ -22,7 +22,10 @@ static void msr_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 			 : "a"(leaf), "c"(subleaf));
 }
 
-/* Packets bypass the cache, so a barrier for cached loads and stores is not sufficient. */
+/*
+ * The trace unit writes packets without using the cache, so a barrier for cached loads and stores is not
+ * sufficient.
+ */
 static void msr_barrier(void)
 {
 	__asm__ volatile("mfence" : : : "memory");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The AArch64 semihosting trap, and a safe probe. Runs at EL1 or KTRACE_EL2. During the probe, all interrupts
- * are masked and the vector base is ours. Without semihosting the HLT is an undefined instruction, which the
- * vector below skips. Everything that an exception overwrites is restored.
+ * are masked, and the CPU uses the vectors in this file. Without semihosting the HLT is an undefined
+ * instruction, which the vector below skips. Everything that an exception overwrites is restored.
  */
 #define KTRACE_SYS_ERRNO 0x13 /* no arguments, no side effects */
 #define KTRACE_EL2	  0x8  /* as in CurrentEL */
@@ -19,8 +19,8 @@ ktrace_semihosting_call:
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
 /*
- * Saves what an exception at this level overwrites, makes the call, and restores. w8 stays 1 if the host
- * answered.
+ * Saves the registers that an exception at this level overwrites, makes the call, and restores them. w8 is 1
+ * afterwards if the host answered.
  */
 	.macro	try_call el
 	mrs	x12, vbar_\el
@@ -42,7 +42,10 @@ ktrace_semihosting_call:
 	isb
 	.endm
 
-/* bool ktrace_semihosting_present(void): keeps the current level in x11 and the interrupt masks in x9 */
+/*
+ * bool ktrace_semihosting_present(void): keeps the current exception level in x11, and the interrupt masks in
+ * x9
+ */
 	.globl	ktrace_semihosting_present
 	.type	ktrace_semihosting_present, %function
 ktrace_semihosting_present:
@@ -79,8 +82,8 @@ ktrace_semihosting_present:
 /* Only the two entries for synchronous exceptions of the current level can be reached. */
 	.balign	2048
 vectors:
-	skip_instruction	/* on the stack pointer of EL0 */
+	skip_instruction	/* entry for exceptions while the stack pointer of EL0 is used */
 	.balign	512
-	skip_instruction	/* on its own stack pointer */
+	skip_instruction	/* entry for exceptions while the stack pointer of this level is used */
 
 	.section .note.GNU-stack, "", %progbits

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The RISC-V semihosting trap, and a safe probe. Runs in machine or supervisor mode, on harts that have both
- * modes. During the probe, interrupts are masked and the trap vector is ours. Without semihosting the EBREAK
- * is a breakpoint exception, which the vector below skips. Everything that a trap overwrites is restored.
+ * modes. During the probe, interrupts are masked, and the hart uses the trap vector in this file. Without
+ * semihosting the EBREAK is a breakpoint exception, which the vector below skips. Everything that a trap
+ * overwrites is restored.
  *
  * The host recognises the call by its three instructions, which must be uncompressed and within one page.
  */
@@ -31,7 +32,7 @@ ktrace_semihosting_call:
 	ret
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
-/* Takes over the vector of one mode. t1 to t4 save what a trap overwrites. */
+/* Sets the trap vector of one mode. t1 to t4 save the registers that a trap overwrites. */
 	.macro	enter_mode m, handler
 	la	t0, \handler
 	csrrw	t1, \m\()tvec, t0
