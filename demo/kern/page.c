@@ -3,11 +3,11 @@
  * Free memory is a list of runs of adjacent pages, sorted by address and stored in the first bytes of each
  * run. Adjacent runs are merged. Allocation is first fit.
  *
- * Most allocations are single pages. Each CPU has a stock of single pages, for allocating and for freeing. If
- * the stock is empty, half a stock of pages is moved from the list to it; if the stock is full, half of it is
- * moved to the list. Any CPU may put a page into a stock or take one out, in one atomic step. Therefore
- * stocks need no lock, a thread may migrate during the access, and an allocation that fails can take back the
- * pages of all stocks.
+ * Most allocations are single pages. So each CPU has a stock of single pages, from which it allocates and to
+ * which it frees pages. An empty stock is refilled from the list up to a half; half of a full stock is moved
+ * to the list. Any CPU may put a page into any stock or take one out, in one atomic step. Therefore stocks
+ * need no lock, a thread may move to another CPU during the access, and the pages of all stocks can be moved
+ * to the list when the list does not suffice.
  */
 #include <stdint.h>
 
@@ -41,17 +41,17 @@ struct stock {
 static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static struct stock stocks[CPU_MAX];
-static size_t free_pages; /* number of free pages in the list and in stocks */
+static size_t free_pages; /* number of free pages, both in the list and in stocks */
 static uintptr_t middle;  /* address of the middle of the largest range of RAM */
 
-/* The number of free pages: shows whether programs leak pages. */
+/* The number of free pages. Tests read it to find out whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
 #define RECORD_STEP 16 /* pages */
 
 /*
- * Records the number of free pages if it has changed by RECORD_STEP since the last record: a counter track
- * needs no record for each page.
+ * Records the number of free pages, unless it differs from the last recorded number by less than RECORD_STEP:
+ * a record for each allocated page would be too much.
  */
 static void record_free_pages(void)
 {
@@ -85,7 +85,10 @@ void page_init(void)
 
 /* ---- The list; lock held ------------------------------------------------------------------------ */
 
-/* Takes count pages from the end of a run, so that the list changes only when the run is used up. */
+/*
+ * Allocates adjacent pages from the end of a run. So the links of the list change only when a run becomes
+ * empty.
+ */
 static void *list_take(size_t count)
 {
 	for (struct run **at = &runs; *at; at = &(*at)->next) {
@@ -102,7 +105,10 @@ static void *list_take(size_t count)
 	return NULL;
 }
 
-/* Takes exactly these pages out of their run. Returns NULL if they are not free. */
+/*
+ * Allocates exactly these pages, which must be inside one run and not at its start or end; otherwise returns
+ * NULL.
+ */
 static void *list_take_at(uintptr_t address, size_t count)
 {
 	for (struct run *run = runs; run; run = run->next) {
@@ -147,14 +153,14 @@ static void list_put(void *pages, size_t count)
 /* ---- Stocks ------------------------------------------------------------------------------------- */
 
 /*
- * Returns the stock of this CPU. If the thread migrates afterwards, the stock of another CPU works as well.
+ * Returns the stock of this CPU. If the thread then moves to another CPU, it may nevertheless use this stock.
  */
 static struct stock *own_stock(void)
 {
 	return &stocks[arch_this_cpu()->id];
 }
 
-/* Returns a page, or NULL if the stock is empty. */
+/* Takes a page out of the stock, or returns NULL if the stock is empty. */
 static void *stock_take(struct stock *stock)
 {
 	for (unsigned i = 0; i < STOCK_PAGES; i++) {
@@ -169,7 +175,7 @@ static void *stock_take(struct stock *stock)
 	return NULL;
 }
 
-/* Returns false if the stock is full. */
+/* Puts a page into the stock, or returns false if the stock is full. */
 static bool stock_put(struct stock *stock, void *page)
 {
 	for (unsigned i = 0; i < STOCK_PAGES; i++) {
@@ -193,7 +199,8 @@ static void stock_return(struct stock *stock, unsigned count)
 }
 
 /*
- * Moves half a stock of pages, or fewer if the list has fewer, from the list to a stock. Requires: lock held.
+ * Moves pages from the list to a stock: half as many as a stock can contain, or fewer if the list has fewer.
+ * Requires: lock held.
  */
 static void stock_refill(struct stock *stock)
 {
@@ -260,8 +267,7 @@ static void put_locked(void *pages, size_t count)
 }
 
 /*
- * Increases the count before the pages become available. Otherwise another CPU could allocate them first, and
- * the count could drop below 0.
+ * Increases `free_pages` before another CPU can allocate the pages: otherwise the number could drop below 0.
  */
 void page_free(void *pages, size_t count)
 {

@@ -18,7 +18,7 @@
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
-/* This event is recorded only if recording continues after the panic. */
+/* Only recorded if the trace is set to continue after a panic. */
 KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status));
 
 static const struct cpu *panicking; /* the first CPU that panicked */
@@ -48,14 +48,17 @@ static void stop_others(const struct cpu *self)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_STOP);
 	wait_for_others();
-	/* A CPU that has not stopped has interrupts off, so it needs an NMI. */
+	/* A CPU that did not react to the IPI has interrupts off, but an NMI can still stop it. */
 	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self && cpus[i].online)
 			arch_nmi_send(&cpus[i]);
 	wait_for_others();
 }
 
-/* Returns on the first CPU that panics; other CPUs stop here. A panic during the panic ends the machine. */
+/*
+ * Returns if this CPU is the first one that panics. Another CPU that panics later is stopped. If this CPU
+ * panics again during its panic, ends the machine.
+ */
 static void claim_panic(const struct cpu *self)
 {
 	const struct cpu *no_cpu = NULL;

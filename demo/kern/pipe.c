@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pipes. Data goes through a buffer on the stack, because user memory must not be accessed while a spinlock
- * is held. Therefore data is lost if a reader passes a bad address. A write of at most PIPE_ATOMIC bytes is
- * not interleaved with other writes.
+ * Pipes. Reads and writes copy the data to a buffer on the stack, because user memory must not be accessed
+ * while a spinlock is held. Therefore, if a reader passes a bad address, the data that it read is lost. A
+ * write of at most PIPE_ATOMIC bytes is not interleaved with other writes.
  */
 #include "arch.h"
 #include "page.h"
@@ -12,11 +12,12 @@
 #define PIPE_ATOMIC 512
 
 struct pipe {
-	struct wait_queue changed; /* queue in which readers and writers wait; its lock guards all fields */
+	/* The queue in which readers and writers wait. The queue's lock guards all fields. */
+	struct wait_queue changed;
 	bool has_reader, has_writer;
 	/*
-	 * Total numbers of bytes that writers have written and that readers have taken. Bytes that no reader
-	 * has taken yet are in data[], from taken % PIPE_SIZE on.
+	 * Total numbers of bytes that writers have written and that readers have taken so far. The bytes in
+	 * between are in the ring data[], from index taken % PIPE_SIZE on.
 	 */
 	size_t written, taken;
 	char data[PIPE_SIZE];
@@ -27,7 +28,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Waits for a change. Returns 0, -EAGAIN or -EINTR. Requires: lock held. */
+/* Waits until another thread changes the pipe. Returns 0, -EAGAIN or -EINTR. Requires: lock held. */
 static int wait_for_change(struct pipe *pipe, bool may_wait)
 {
 	if (!may_wait)
@@ -35,7 +36,7 @@ static int wait_for_change(struct pipe *pipe, bool may_wait)
 	return wait_sleep_until(&pipe->changed, WAIT_FOR_EVER) == WOKEN_BY_SIGNAL ? -EINTR : 0;
 }
 
-/* Ends a change: wakes waiting threads and pollers, and releases the lock. */
+/* Called after a change of the pipe: wakes waiting threads and pollers, and releases the lock. */
 static void change_done(struct pipe *pipe, bool irq_on)
 {
 	wait_wake_all(&pipe->changed);
@@ -43,7 +44,9 @@ static void change_done(struct pipe *pipe, bool irq_on)
 	poll_changed();
 }
 
-/* Returns the number of bytes taken, 0 at the end of the data, or -errno. */
+/*
+ * Takes up to `size` bytes out of the pipe. Returns their number, 0 if there will be no more data, or -errno.
+ */
 static int64_t take(struct pipe *pipe, char *to, size_t size, bool may_wait)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);
@@ -62,7 +65,7 @@ static int64_t take(struct pipe *pipe, char *to, size_t size, bool may_wait)
 	return (int64_t)size;
 }
 
-/* Writes all bytes at once. Returns 0 or -errno. */
+/* Waits until all bytes fit, then writes them in one piece. Returns 0 or -errno. */
 static int give(struct pipe *pipe, const char *from, size_t size, bool may_wait)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * All pollers wait in one queue and check all their files whenever any file changes. This is simple, and fast
- * enough for few pollers. `changes` counts the changes: if the count grows while a poller checks its files,
- * the poller checks them again.
+ * All threads that poll wait in one queue. Whenever any file changes, each of them checks all its files. This
+ * is simple, and fast enough for few pollers. `changes` counts the changes: if the count grows while a poller
+ * checks its files, the poller checks them again.
  */
 #include <ktrace/ktrace.h>
 
@@ -13,7 +13,7 @@ KTRACE_EVENT(vfs, poll, "%u files for %d ms: %d ready", (uint32_t, files), (int3
 	     (int32_t, result));
 
 static struct wait_queue pollers = WAIT_QUEUE("poll");
-static unsigned poller_count; /* accessed atomically, like `changes` */
+static unsigned poller_count; /* number of threads in poll(); accessed atomically, like `changes` */
 static unsigned changes;
 
 void poll_changed(void)
@@ -55,9 +55,9 @@ static int look_at_all(struct files *files, struct abi_pollfd *fds, size_t count
 }
 
 /*
- * Sleeps unless there has been a change since `seen` was read. If there has been a change, calls
- * wait_sleep_until() with deadline 0, which only checks for signals. Without this check, a poller would
- * notice neither a signal nor its timeout while files change all the time.
+ * Sleeps until a file changes. `seen` is an earlier value of `changes`: if it is outdated, a file has already
+ * changed, and this function only checks for signals, by wait_sleep_until() with deadline 0. Without this
+ * check, a poller would not notice a signal while files change all the time.
  */
 static enum wake_reason wait_for_change(unsigned seen, uint64_t deadline_ns)
 {

@@ -11,19 +11,19 @@
  */
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes text in one piece. Any context except NMI. */
+/* Writes the text without interruption by output of other CPUs. Any context except NMI. */
 void console_write(const char *text, size_t size);
 
 /*
- * Like console_write, in any context including NMI. If the caller has interrupted a write of the same CPU,
- * the text is lost.
+ * Like console_write, but in any context, including NMI. If this CPU was interrupted while it wrote to the
+ * console, the text is dropped.
  */
 void console_write_nested(const char *text, size_t size);
 
 /* Writes without taking the lock. Requires: all other CPUs are stopped. */
 void console_write_unlocked(const char *text);
 
-/* Releases the console's lock if a stopped CPU holds it. Requires: all other CPUs are stopped. */
+/* If a stopped CPU holds the console's lock, releases the lock. Requires: all other CPUs are stopped. */
 void console_seize(void);
 
 #endif

@@ -43,7 +43,7 @@ static void call_all(uint32_t run)
 	ipi_call_all(answer, &answers);
 }
 
-/* Sends the next IPI without waiting for the previous one. */
+/* Sends an IPI to each other CPU. Does not wait until it is handled. */
 static void send_on(uint32_t run)
 {
 	struct cpu *self = arch_this_cpu();
@@ -54,7 +54,7 @@ static void send_on(uint32_t run)
 			ipi_send(&cpus[n], IPI_RESCHEDULE);
 }
 
-/* Pending interrupts are handled in the first run, which is not measured. */
+/* Pending interrupts are handled in the first call of this function, which is not measured. */
 static void turn_on_and_off(uint32_t run)
 {
 	(void)run;
@@ -69,8 +69,8 @@ static void take_lock(uint32_t run)
 }
 
 /*
- * Measures `runs` calls of `once`, after a first call for warming up. Each call performs the measured
- * operation `parts` times.
+ * Measures `runs` calls of `once`, after a first call that is not measured. Each call performs the operation
+ * `parts` times; the cost of one operation is recorded.
  */
 static void measure(const char *test, void (*once)(uint32_t run), uint32_t runs, uint32_t parts)
 {
@@ -106,7 +106,8 @@ void probes_run(void)
 {
 	uint32_t runs;
 
-	if (arch_this_cpu()->id != 0) /* CPU 0 becomes idle only after all CPUs have started */
+	/* Waits for CPU 0 to be idle, because that happens only after all CPUs have started. */
+	if (arch_this_cpu()->id != 0)
 		return;
 	if ((runs = take(&logs)))
 		measure("event", record_row, runs, ROW_EVENTS);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Runs the requested probes if called on the boot CPU. Requires: idle thread, interrupts off. */
+/* Runs the requested probes, if the caller is CPU 0. Requires: called by an idle thread, interrupts off. */
 void probes_run(void);
 
 /* Returns true if a requested probe has not run yet. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The life of processes. An entry of the table goes through FREE, NEW, ALIVE, ZOMBIE, FREE. The last thread
- * of the process makes it a ZOMBIE and does not access it after that; wait4 by the parent frees it. A process
- * that loses its parent becomes a child of init.
+ * of the process makes the entry a ZOMBIE and does not access it after that. When the parent calls wait4, the
+ * entry becomes FREE. A process that loses its parent becomes a child of init.
  */
 #include <ktrace/ktrace.h>
 
@@ -84,7 +84,10 @@ void process_mark_set_id(struct process *self)
 	process_unlock(irq_on);
 }
 
-/* Returns true if the group has a member that `who` may see. Requires: table locked. */
+/*
+ * Returns true if the process group has a member that a process with credentials `who` may see. Requires:
+ * table locked.
+ */
 static bool sees_group(const struct credentials *who, uint32_t group)
 {
 	struct process *process = NULL;
@@ -113,8 +116,8 @@ int process_set_group(uint32_t pid, uint32_t group)
 }
 
 /*
- * Returns a cleared entry, or NULL if the table is full. The fields from `children` on are not cleared: the
- * last thread of the entry's previous process may still be using them.
+ * Returns a NEW entry with cleared fields, or NULL if the table is full. The fields from `children` on are
+ * not cleared: the last thread of the previous process in this entry may still be using them.
  */
 static struct process *claim_slot(void)
 {
@@ -143,7 +146,7 @@ static void free_slot(struct process *process)
 	process_unlock(irq_on);
 }
 
-/* Creates the first thread of a process whose memory exists already. Returns false if out of memory. */
+/* Creates the first thread of a process that already has its memory. Returns false if out of memory. */
 static bool make_thread(struct process *process, const char *name, uint32_t id)
 {
 	struct thread *thread = thread_for_process(name, process, id);
@@ -174,7 +177,7 @@ static void set_going(struct process *process, struct process *parent)
 
 /* ---- Start ------------------------------------------------------------------------------------- */
 
-/* Opens descriptors 0 to 2 of the first process. If there is no console, they remain closed. */
+/* Opens the console as descriptors 0 to 2 of the first process. If that fails, they remain closed. */
 static void open_console(struct process *process)
 {
 	struct file *console;
@@ -215,7 +218,7 @@ int process_start_init(const char *path, char *const argv[])
 	return 0;
 }
 
-/* Copies the parent's state to the child, with the calling thread as its only thread. */
+/* Copies the parent's state to the child. The child has only one thread, a copy of the calling thread. */
 static void inherit(struct process *child, struct process *parent)
 {
 	struct user_frame *frame = user_frame_of(child->thread);
@@ -249,7 +252,8 @@ int64_t process_fork(void)
 		return -ENOMEM;
 	}
 	inherit(child, parent);
-	pid = child->pid; /* the child may have ended before this function returns */
+	/* The pid is read before the child starts, because the child may end before this function returns. */
+	pid = child->pid;
 	KTRACE(process, fork, parent->pid, pid);
 	set_going(child, parent);
 	return pid;
@@ -258,8 +262,8 @@ int64_t process_fork(void)
 /* ---- End --------------------------------------------------------------------------------------- */
 
 /*
- * Makes the children of a process children of init. Returns true if one of them is a zombie already, so that
- * init must be woken. Requires: table locked.
+ * Makes the children of a process children of init. Returns true if one of them is already a zombie, because
+ * init must then be woken. Requires: table locked.
  */
 static bool leave_children_to_init(const struct process *parent)
 {
@@ -277,8 +281,8 @@ static bool leave_children_to_init(const struct process *parent)
 }
 
 /*
- * Makes the process a zombie. This is the process's last access to its entry: from now on the entry belongs
- * to the parent.
+ * Makes the process a zombie. After that, the parent may free the entry at any time, so the process no longer
+ * accesses it.
  */
 static void become_zombie(struct process *self, int status)
 {
@@ -333,8 +337,9 @@ void process_exit(int status)
 }
 
 /*
- * Looks for an ended child that matches pid and frees its entry. Returns its pid, 0 if none has ended yet, or
- * -ECHILD if there is no such child. *thread is the id of the thread to wait for, 0 for any.
+ * Looks for a zombie among the children that match `pid`, and frees its entry. Returns the child's pid; 0 if
+ * no matching child has ended yet; -ECHILD if no child matches. If the caller must wait for one certain
+ * child, *thread becomes the id of its main thread, otherwise 0.
  */
 static int64_t reap(const struct process *parent, int64_t pid, int *status, uint32_t *thread)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The threads of a process, from creation to end. The table's lock guards the list. A thread that ends first
- * decrements `staying`, then gives up the resources of the process, then leaves the list. After that, the
- * thread does not access the process. The last staying thread does not leave the list: it ends the process,
- * or runs the next program.
+ * decrements `staying`, then stops using the memory of the process, then leaves the list. After that, the
+ * thread does not access the process. The last thread that counts as staying does not leave the list: it ends
+ * the process, or runs the next program.
  */
 #include <ktrace/ktrace.h>
 
@@ -34,8 +34,8 @@ void process_ends_wake(struct process_ends *ends)
 }
 
 /*
- * Sets the description that the trace shows for the next thread that sleeps in the queue. Requires: queue
- * locked.
+ * Sets what the trace shows for the next thread that sleeps in the queue: the id of the thread for which it
+ * waits. Requires: queue locked.
  */
 static void name_awaited(struct wait_queue *queue, uint32_t thread)
 {
@@ -55,7 +55,7 @@ bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t threa
 	return woken;
 }
 
-/* Like process_ends_wait, but no signal ends the wait. */
+/* Like process_ends_wait, but signals do not end the wait. */
 static void wait_uninterruptibly(struct process_ends *ends, uint32_t ended, uint32_t thread)
 {
 	bool irq_on = spin_lock(&ends->queue.lock);
@@ -96,7 +96,9 @@ static void remove_from_list(struct process *process, const struct thread *threa
 
 /* ---- Start --------------------------------------------------------------------------------------- */
 
-/* Returns false if the process is about to end or to run another program. */
+/*
+ * Adds a new thread to the process. Returns false if the process is about to end or to run another program.
+ */
 static bool join_process(struct process *process, struct thread *thread)
 {
 	bool irq_on = process_lock(), may = !process->ender;
@@ -124,7 +126,10 @@ int64_t process_thread_create(const struct thread_start *start)
 	user_frame_start(frame, start->entry, start->stack);
 	user_frame_set_argument(frame, start->argument);
 	user_frame_set_tls(frame, start->tls);
-	id = thread->id; /* the thread may have ended before this function returns */
+	/*
+	 * The id is read before the thread starts, because the thread may end before this function returns.
+	 */
+	id = thread->id;
 	if (!join_process(process, thread)) {
 		thread_free(thread);
 		return -EAGAIN;
@@ -138,8 +143,8 @@ int64_t process_thread_create(const struct thread_start *start)
 /* ---- End ----------------------------------------------------------------------------------------- */
 
 /*
- * If other threads stay, the running thread no longer counts as staying, and the function returns true. If it
- * is the last staying thread, returns false.
+ * Returns false if the running thread is the last one that counts as staying. Otherwise the running thread no
+ * longer counts as staying, and this function returns true.
  */
 static bool stop_staying(struct process *process)
 {
@@ -152,9 +157,9 @@ static bool stop_staying(struct process *process)
 }
 
 /*
- * In traces, a thread that waits for the end of a process waits for the process's main thread. If the main
- * thread leaves, another one becomes the main thread, and the parent's waiting threads must be woken, so that
- * they wait for the new main thread.
+ * Removes the running thread from its process. If it is the main thread, another thread becomes the main
+ * thread. The parent's threads that wait for the process are then woken and wait again, because the trace
+ * shows the main thread as the one for which they wait.
  */
 static void leave_list(struct process *process, struct thread *self)
 {
@@ -210,7 +215,10 @@ int process_thread_join(uint32_t id)
 	}
 }
 
-/* Makes all threads except the running thread end. Returns false if the running thread itself must end. */
+/*
+ * Makes all threads except the running thread end. Returns false if another thread has already done that: the
+ * running thread itself must then end.
+ */
 static bool begin_to_end_others(struct process *process, struct thread *self)
 {
 	bool irq_on = process_lock(), is_first = !process->ender;
@@ -228,7 +236,7 @@ static bool begin_to_end_others(struct process *process, struct thread *self)
 	return is_first;
 }
 
-/* Returns the id of another thread that has not left yet, 0 if there is none. */
+/* Returns the id of another thread that is still in the list, or 0 if there is none. */
 static uint32_t find_other(const struct process *process, const struct thread *self)
 {
 	bool irq_on = process_lock();

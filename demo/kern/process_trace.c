@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sink consists of pages: the first contains struct trace_file, the others buffer data until it is written.
- * A file has at most one sink, which the first trace to that file creates.
+ * Each file into which processes are traced has one sink. The sink is a number of pages: the first page
+ * contains struct trace_file, the others buffer records until they are written to the file.
  */
 #include <ktrace/settings.h>
 
@@ -23,29 +23,29 @@
 #define FLUSH_NS     (100 * NS_PER_MS)
 
 struct trace_file {
-	/* Must be first: pointers to the structure and to `sink` are converted into each other. */
+	/* Must be the first field, because pointers to `sink` are converted to pointers to the structure. */
 	struct ktrace_proc_sink sink;
 	struct mutex lock;
-	struct inode *inode; /* this structure owns a reference */
+	struct inode *inode; /* the file; the structure owns a reference to it */
 };
 
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
-/* Settings that apply to files whose tracing begins later. */
+/* Settings. A change has an effect only for files into which no process is traced yet. */
 static uint32_t file_format; /* enum ktrace_proc_format */
-static uint32_t data_most;   /* maximum number of data bytes in a record; 0: no own limit */
-static uint64_t bytes_most;  /* maximum size of a file; 0: no limit */
+static uint32_t data_most;   /* maximum number of data bytes in a record; 0: only the library's limit */
+static uint64_t bytes_most;  /* maximum size of a trace file in bytes; 0: no limit */
 KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);
 KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
 KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
 /*
- * Only one thread at a time creates, finds or flushes sinks. So no other thread can access a new sink before
- * a process is traced into it.
+ * Held while a sink is created, found or flushed. So no other thread can access a new sink before a process
+ * is traced into it.
  */
 static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
-static unsigned open_files; /* guarded by the flusher's lock */
+static unsigned open_files; /* number of files with a sink; guarded by the lock of `flusher` */
 
 int process_trace_errno(int error)
 {
@@ -221,7 +221,8 @@ static const struct ktrace_proc_sink_operations file_operations = {
 };
 
 /*
- * Flushes periodically, so that a reader of the file sees recent records even if the traced processes sleep.
+ * The flusher thread. Writes buffered records to the files periodically, so that a reader of a file sees
+ * recent records even if the traced processes sleep.
  */
 static void flush_now_and_then(void *unused)
 {
@@ -240,7 +241,7 @@ static void flush_now_and_then(void *unused)
 	}
 }
 
-/* Starts the flusher on first use. Returns false if out of memory or threads. */
+/* Starts the flusher thread if it does not exist yet. Returns false if that fails. */
 static bool has_flusher(void)
 {
 	static bool is_there;
@@ -285,9 +286,10 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 }
 
 /*
- * Returns the file's sink, with a reference. *size becomes the length of the file before it had a sink, or
- * UINT64_MAX if the file already had a sink. A sink that has ended is first removed from the processes traced
- * into it, perhaps including the caller. If another thread is closing the sink, this function waits for that.
+ * Finds or creates the file's sink and takes a reference to it. *size becomes the length of the file before
+ * the sink was created, or UINT64_MAX if the file already had a sink. If the file still has a sink that has
+ * ended, ends the traces into that sink, perhaps including a trace of the caller, and waits until the sink is
+ * closed.
  */
 static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_t *size)
 {
@@ -311,8 +313,8 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_
 
 /*
  * Finds the file at path and checks that the running process may write traces into it: it must be a regular
- * file that the process may read and write. The caller owns the reference. Symbolic links and named pipes
- * would need care, but the file system has none.
+ * file that the process may read and write. The caller owns the reference. The file system has no symbolic
+ * links and named pipes, which would need more checks.
  */
 static int find_file(const char *path, struct inode **inode)
 {
@@ -329,7 +331,7 @@ static int find_file(const char *path, struct inode **inode)
 	return error;
 }
 
-/* After a failed start of a trace, truncates the file to its previous length. */
+/* Called after a failed attempt to start a trace. Truncates the file to its previous length. */
 static void set_back(struct inode *inode, uint64_t size)
 {
 	tree_lock();
@@ -355,7 +357,7 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	return error;
 }
 
-/* Stops tracing. If no process is traced into the file, the sink is NULL. */
+/* Ends traces into a file. Passes NULL as the sink if the file has none. */
 static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
 {
 	struct process *self = process_self();

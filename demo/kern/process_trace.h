@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces into files: the kernel's side of ktrace/proc.h, the system call ktrace(2), and short forms
- * of the hooks, which kernel code calls when an event occurs.
+ * Process traces into files: the demo kernel's use of ktrace/proc.h, the system call ktrace(2), and short
+ * forms of the library's hooks, which kernel code calls when an event occurs.
  */
 #ifndef DEMO_PROCESS_TRACE_H
 #define DEMO_PROCESS_TRACE_H
@@ -14,8 +14,8 @@
 void process_trace_init(void); /* requires: no process has been created yet */
 
 /*
- * Implements ktrace(2) with its arguments. `path` is in kernel memory; "" with KTRACE_PROC_CLEAR. Returns 0
- * or -errno.
+ * Implements ktrace(2); the arguments are those of the system call. `path` is in kernel memory; it is not
+ * used with KTRACE_PROC_CLEAR. Returns 0 or -errno.
  */
 int process_trace_control(const char *path, uint32_t operation, uint32_t facilities, int64_t pid);
 /* Implements utrace(2). Returns 0 or -errno. */
@@ -24,11 +24,14 @@ int process_trace_user(uintptr_t address, size_t size);
 /* Converts an enum ktrace_error to -errno; 0 remains 0. */
 int process_trace_errno(int error);
 
-/* Fills in the identity of a process in the form that the library needs. Requires: table locked. */
+/*
+ * Stores the identity of a process (ids, name, …) in the form that the library needs. Requires: table locked.
+ */
 void process_trace_identify(const struct process *process, struct ktrace_proc_identity *identity);
 
 /*
- * Records that an operation of the running process was denied. Does nothing in kernel threads. Any context.
+ * Records in the running process's trace that an operation was denied. Does nothing in kernel threads. Any
+ * context.
  */
 static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {
@@ -38,7 +41,10 @@ static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held,
 		ktrace_proc_denied(&self->process->trace, &self->trace, reason, needed, held, what);
 }
 
-/* Records the bytes that were transferred from or to a descriptor. Returns `result`. May sleep. */
+/*
+ * Records the data that read or write transferred: `result` is the number of bytes, or an error, which is not
+ * recorded. Returns `result`. May sleep.
+ */
 static inline int64_t trace_transfer(int fd, int write, uintptr_t address, int64_t result)
 {
 	struct process *self = process_self();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Inodes are in separate pages, which are never freed. A table contains the inodes by number. The inode of a
- * file points to the file's pages: the first ones directly, the others through two levels of tables. A page
- * that was never written does not exist.
+ * Inodes are in separate pages, which are never freed. An inode is found by its number. The inode of a file
+ * points to the file's pages: to the first ones directly, to the others through two levels of tables. For a
+ * part of the file that was never written, there is no page.
  */
 #include "arch.h"
 #include "args.h"
@@ -40,7 +40,7 @@ void ramfs_init(void)
 	pages_left = arg_number("ramdisk", DEFAULT_LIMIT) / PAGE_SIZE;
 }
 
-/* Returns a page of the disk, zeroed, or NULL if the disk is full. */
+/* Allocates a zeroed page for the file system. Returns NULL if its limit is reached, or if out of memory. */
 static void *disk_take(void)
 {
 	void *page = pages_left ? page_alloc(1) : NULL;
@@ -50,7 +50,7 @@ static void *disk_take(void)
 	return page;
 }
 
-/* Frees the page that a pointer refers to, if the pointer is not NULL. */
+/* Frees the page to which *page points and sets *page to NULL. Does nothing if *page is NULL. */
 static void disk_give(void **page)
 {
 	if (!*page)
@@ -75,7 +75,7 @@ static bool add_inodes(void)
 		return false;
 	for (uint32_t i = INODES_PER_PAGE; i-- > 0;) {
 		page[i].number = inode_pages * (uint32_t)INODES_PER_PAGE + i;
-		if (page[i].number == 0) /* number 0 means: no inode */
+		if (page[i].number == 0) /* not used, because number 0 means: no inode */
 			continue;
 		page[i].next_free = free_inodes;
 		free_inodes = &page[i];
@@ -110,8 +110,8 @@ static bool in_use(struct inode *inode)
 void ramfs_drop(struct inode *inode)
 {
 	/*
-	 * An inode that is freed releases its reference to its parent, which may then have to be freed as
-	 * well.
+	 * When an inode is freed, it releases its reference to its parent. Then the parent may have to be
+	 * freed as well.
 	 */
 	while (inode && !in_use(inode)) {
 		struct inode *parent = inode->parent;
@@ -153,8 +153,8 @@ void inode_put(struct inode *inode)
 /* ---- Contents ---------------------------------------------------------------------------------- */
 
 /*
- * Returns the table that a pointer refers to. If the pointer is NULL and `make` is set, allocates the table.
- * Returns NULL if there is no table or the disk is full.
+ * Returns the table to which *pointer points. If *pointer is NULL and `make` is true, allocates a table
+ * first. Returns NULL if there is no table.
  */
 static void **follow(void **pointer, bool make)
 {
@@ -164,8 +164,8 @@ static void **follow(void **pointer, bool make)
 }
 
 /*
- * Returns the address of the pointer to the nth page of a file. Returns NULL if a table on the way is
- * missing, see follow().
+ * Returns the address of the pointer to the nth page of a file. Returns NULL if a table that leads there is
+ * missing; if `make` is true, tries to allocate the missing tables.
  */
 static void **page_pointer(struct inode *inode, uint64_t n, bool make)
 {
@@ -234,7 +234,7 @@ int64_t ramfs_write(struct inode *inode, const void *from, uint64_t offset, size
 	return done || !size ? (int64_t)done : -ENOSPC;
 }
 
-/* Frees all pages from the nth on, and the tables that become empty. */
+/* Frees the nth page of a file and all pages after it, and the tables that become empty. */
 static void drop_pages(struct inode *inode, uint64_t n)
 {
 	for (uint64_t i = n; i < INODE_DIRECT; i++)
@@ -261,7 +261,7 @@ int ramfs_resize(struct inode *inode, uint64_t size)
 		void **page = page_pointer(inode, size / PAGE_SIZE, false);
 
 		drop_pages(inode, (size + PAGE_SIZE - 1) / PAGE_SIZE);
-		/* The bytes after the new end must read as 0 when the file grows again. */
+		/* If the file grows again later, the bytes after the present end must read as 0. */
 		if (size % PAGE_SIZE && page && *page)
 			memset((char *)*page + size % PAGE_SIZE, 0, PAGE_SIZE - size % PAGE_SIZE);
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Open files of the tree: reading, writing, listing. Data goes through a buffer on the stack, because user
- * memory must not be accessed while the tree is locked (ramfs.h). Nevertheless each call is atomic, because
- * it holds the lock of the file position.
+ * Operations for open files and directories of the file system. Data is copied through a buffer on the stack,
+ * because user memory must not be accessed while the tree is locked (ramfs.h). Calls on the same open file do
+ * not interleave, because each call holds the lock of the file position.
  */
 #include "process.h"
 #include "ramfs.h"
 
-#define CHUNK 4096 /* size of the buffer: a quarter of a thread's stack */
+#define CHUNK 4096 /* size of the buffer on the stack: a quarter of a thread's stack */
 
 static size_t least(size_t a, size_t b)
 {

@@ -12,8 +12,8 @@
 extern const char rootfs_archive[], rootfs_archive_end[];
 
 /*
- * Header of a file in a ustar archive: the block before the file's contents. Numbers are octal digits up to a
- * NUL or blank.
+ * Header of a file in a ustar archive, in the block before the file's contents. Numbers are written in octal
+ * digits and end with a NUL or blank.
  */
 struct ustar_header {
 	char name[100];
@@ -24,7 +24,7 @@ struct ustar_header {
 	char magic[6], version[2];
 	char user[32], group[32];
 	char major[8], minor[8];
-	char prefix[155]; /* directories of the name, without the slash before name[] */
+	char prefix[155]; /* first part of a long path, without the slash that separates it from `name` */
 	char padding[12];
 };
 
@@ -44,7 +44,10 @@ static uint64_t parse_octal(const char *digits, size_t length)
 
 #define NUMBER(field) parse_octal(field, sizeof(field))
 
-/* The checksum is the sum of all bytes, but the bytes of the checksum field count as blanks. */
+/*
+ * Checks the checksum: the sum of all bytes of the header, with blanks in place of the bytes of the checksum
+ * field.
+ */
 static bool has_valid_checksum(const struct ustar_header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -57,7 +60,7 @@ static bool has_valid_checksum(const struct ustar_header *header)
 	return sum == NUMBER(header->checksum);
 }
 
-/* Appends a field, which need not end with a NUL. Returns the new length. */
+/* Appends the text of a field, which may end without a NUL. Returns the new length of the text. */
 static size_t append(char *to, size_t at, const char *field, size_t size)
 {
 	for (size_t i = 0; i < size && field[i]; i++)
@@ -87,7 +90,7 @@ int rootfs_next(size_t *at, struct rootfs_entry *entry)
 		const struct ustar_header *header = (const void *)(rootfs_archive + *at);
 		size_t rest = end - *at - BLOCK;
 
-		if (!header->name[0]) /* a block of zeroes ends the archive */
+		if (!header->name[0]) /* a block of zeroes is the end of the archive */
 			return 0;
 		entry->size = NUMBER(header->size);
 		if (!has_valid_checksum(header) || entry->size > rest)

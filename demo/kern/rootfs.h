@@ -11,8 +11,9 @@
 
 /* A file or directory of the archive. `data` points into the archive. */
 struct rootfs_entry {
-	char path[257]; /* relative to the root, NUL-terminated; "" is the root itself */
-	uint32_t mode;	/* S_IFREG or S_IFDIR and permissions */
+	/* Path relative to the root directory, NUL-terminated; "" is the root directory itself. */
+	char path[257];
+	uint32_t mode; /* S_IFREG or S_IFDIR and permissions */
 	uint32_t uid, gid;
 	const void *data;
 	size_t size;
@@ -25,7 +26,7 @@ struct rootfs_entry {
  */
 int rootfs_next(size_t *at, struct rootfs_entry *entry);
 
-/* Unpacks the archive into the tree. Reports errors on the console. */
+/* Copies the contents of the archive to the file system. Reports errors on the console. */
 void rootfs_unpack(void);
 
 #endif

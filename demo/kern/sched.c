@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread may be in a run queue while its stack is still in use: this happens if the thread was woken
- * between the decision to block and the end of the switch, or was preempted. The CPU that uses the stack
- * cannot take the thread too early, because that CPU has not finished its switch yet. Other CPUs do not take
- * threads that have on_cpu set.
+ * A thread may be in a run queue although a CPU still uses its stack: if the thread was preempted, or was
+ * woken after it decided to block, but before the switch to the next thread is complete. The CPU that uses
+ * the stack takes the thread only after this switch. Other CPUs do not take a thread whose on_cpu is set.
  */
 #include <ktrace/ktrace.h>
 
@@ -19,7 +18,7 @@
 #include "timer.h"
 #include "user.h"
 
-/* Inserts a thread after all threads of the same or a higher priority. */
+/* Inserts a thread into a run queue, after all threads that have the same or a higher priority. */
 static void queue_put(struct run_queue *queue, struct thread *thread)
 {
 	struct thread **at = &queue->first;
@@ -36,8 +35,8 @@ static void queue_put(struct run_queue *queue, struct thread *thread)
 }
 
 /*
- * Removes and returns the first thread of a queue. If the caller is another CPU, which steals a thread,
- * returns the first thread that may migrate. NULL: none.
+ * Removes and returns the first thread of a run queue. If another CPU steals from the queue (`stealing`),
+ * takes the first thread that may move to another CPU. Returns NULL if there is none.
  */
 static struct thread *queue_take(struct run_queue *queue, bool stealing)
 {
@@ -94,8 +93,8 @@ static struct thread *pick_next(struct cpu *self, struct thread *running)
 }
 
 /*
- * Records in the process trace that the thread leaves its CPU or runs again. The switch is voluntary if the
- * thread waits for something.
+ * Records in the process trace that the thread leaves its CPU (`out` is 1) or runs again (0). The record
+ * shows whether the thread waits for something, that is, whether the switch is voluntary.
  */
 static void trace_switch(struct thread *thread, int out)
 {
@@ -138,9 +137,10 @@ void schedule(void)
 	hardware_trace_switch(next);
 	ktrace_hwt_switch_in(&next->hardware_trace);
 	arch_switch(&previous->sp, next->sp);
-	ktrace_interrupts_at(0, place); /* the CPU's interrupts may have been on before the switch */
+	/* This thread had interrupts off at the call, but the CPU's previous thread may have had them on. */
+	ktrace_interrupts_at(0, place);
 	sched_switch_done();
-	trace_switch(previous, 0); /* now this thread runs again */
+	trace_switch(previous, 0); /* from here on, this thread runs again */
 	previous->waits_by_name = NULL;
 }
 
@@ -181,9 +181,9 @@ static bool is_idle(const struct cpu *cpu)
 }
 
 /*
- * Makes a CPU run a thread that was queued on `target`. If the target is busy and the thread may migrate, an
- * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: a CPU first makes
- * visible that it is idle, and then checks its queue again.
+ * Makes a CPU notice that a thread was queued on `target`. If `target` is busy and the thread is not pinned,
+ * wakes an idle CPU to take the thread. The fences here and in sched_idle prevent a lost wakeup: a CPU that
+ * becomes idle first makes that visible, and then checks its queue again.
  */
 static void nudge(struct cpu *target, bool pinned)
 {
@@ -212,7 +212,7 @@ void sched_wake(struct thread *thread)
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);
-	nudge(target, pinned); /* the woken thread may already have run and ended */
+	nudge(target, pinned); /* does not access the woken thread, which may already have run and ended */
 	arch_irq_restore(irq_on);
 }
 
@@ -241,7 +241,10 @@ static bool may_be_moved_from(struct run_queue *queue)
 	return thread;
 }
 
-/* Returns an idle CPU without a timer tick. Such a CPU does not look for threads on other CPUs by itself. */
+/*
+ * Returns an idle CPU whose timer tick is stopped, or NULL. Such a CPU must be woken before it takes threads
+ * from other CPUs.
+ */
 static struct cpu *find_paused(void)
 {
 	for (unsigned i = 0; i < cpu_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One counter for each page of RAM: the number of owners minus one. */
+/* One counter for each page of RAM: the number of owners of the page, minus one. */
 #include "arch.h"
 #include "page.h"
 #include "panic.h"
@@ -43,7 +43,7 @@ void share_put(uintptr_t page)
 
 	if (__atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	*count = 0; /* the decrement wrapped below 0: the page has no other owner */
+	*count = 0; /* the counter was 0 and has wrapped around: the caller was the only owner */
 	page_free((void *)page, 1);
 }
 

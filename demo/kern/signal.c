@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A pending signal is one bit. A thread of the process handles it when it returns to user mode: the default
- * action ends the process; a handler gets a frame on the user stack, which sigreturn removes. An ignored
- * signal never becomes pending.
+ * action ends the process; before a handler is called, the thread's registers are saved on the user stack,
+ * and sigreturn restores them. An ignored signal never becomes pending.
  */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
@@ -27,10 +27,12 @@ KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 e
 #define BIT(signal) (UINT32_C(1) << ((signal)-1))
 
 #define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
-/* SIGSTOP is ignored because processes cannot be stopped. */
+/*
+ * Signals whose default action is to do nothing. SIGSTOP is one of them, because processes cannot be stopped.
+ */
 #define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP))
 
-/* Number of bytes below its stack pointer that a program may use. */
+/* Number of bytes below its stack pointer that a program may use, so handlers must not overwrite them. */
 #define RED_ZONE	128
 #define STACK_ALIGNMENT 16
 
@@ -57,8 +59,8 @@ bool signal_pending(const struct thread *thread)
 }
 
 /*
- * Interrupts the CPU on which the thread runs, so that the thread handles the signal soon even if it makes no
- * system calls.
+ * If the thread is running on another CPU, interrupts that CPU. So the thread handles the signal soon even if
+ * it makes no system calls.
  */
 static void interrupt_user_mode(const struct thread *thread)
 {
@@ -102,8 +104,8 @@ void signal_send_thread(struct thread *thread, int signal, int code)
 }
 
 /*
- * Returns the thread that should handle one of the signals: the main thread if it does not block them all.
- * Returns NULL if all threads block them. Requires: table locked.
+ * Returns a thread that does not block all of these signals, preferably the main thread. Returns NULL if all
+ * threads block all of them. Requires: table locked.
  */
 static struct thread *find_taker(const struct process *process, uint32_t set)
 {
@@ -127,9 +129,9 @@ static void wake_taker(const struct process *process, uint32_t set)
 
 /*
  * No wakeup is lost: this function first makes the signal pending, and then looks for a thread that does not
- * block it. A thread that unblocks the signal does so first, and then checks whether the signal is pending.
- * The event is recorded before the signal is sent, so it contains the thread that will most likely handle the
- * signal.
+ * block it. A thread first unblocks a signal, and then checks whether it is pending. The event is recorded
+ * before the signal becomes pending, so it contains the thread that will probably handle the signal; another
+ * thread may do so.
  */
 void signal_send(struct process *process, int signal, int code)
 {
@@ -174,8 +176,8 @@ bool signal_wait_sleep(struct wait_queue *queue)
 /* ---- Actions ----------------------------------------------------------------------------------- */
 
 /*
- * Sets the blocked signals of the running thread. A pending signal of the process that is blocked now may
- * have to be handled by another thread, which is woken.
+ * Sets the blocked signals of the running thread. If that blocks a pending signal of the process, wakes
+ * another thread that does not block the signal and can handle it.
  */
 void signal_set_blocked(uint32_t blocked)
 {
@@ -220,7 +222,7 @@ void signal_exec(struct signals *signals)
 
 /* ---- Delivery ---------------------------------------------------------------------------------- */
 
-/* Data saved on the user stack while a handler runs, followed by the user frame. */
+/* Data that is saved on the user stack while a handler runs. The saved user frame (registers) follows it. */
 struct saved_head {
 	uint64_t blocked, unused;
 };
@@ -237,7 +239,7 @@ static void call_handler(struct thread *self, struct user_frame *frame, int sign
 	sp &= ~(uintptr_t)(STACK_ALIGNMENT - 1);
 	if (vm_copy_out(vm, sp, &head, sizeof(head)) ||
 	    vm_copy_out(vm, sp + sizeof(head), frame, user_frame_size))
-		process_exit(SIGSEGV); /* the handler cannot be called without a stack */
+		process_exit(SIGSEGV); /* without a stack the handler cannot be called */
 	signal_set_blocked(self->signals.blocked | action.mask | BIT(signal));
 	user_frame_call_handler(frame, action.handler, action.restorer, sp, signal);
 }
@@ -256,8 +258,8 @@ void signal_return(struct user_frame *frame)
 }
 
 /*
- * Returns the lowest signal of a non-empty set. No compiler builtin is used, because it might call a library
- * function.
+ * Returns the lowest signal in a set that is not empty. Does not use a compiler builtin, which might call a
+ * library function.
  */
 static int lowest(uint32_t set)
 {
@@ -269,8 +271,8 @@ static int lowest(uint32_t set)
 }
 
 /*
- * Removes and returns the next signal, SIGKILL first. Returns 0 if there is none, or if another thread took
- * it.
+ * Removes a pending signal that is not blocked and returns it: SIGKILL first, then the lowest number. Returns
+ * 0 if there is none, or if another thread has just removed it.
  */
 static int take_from(struct signals_pending *pending, uint32_t blocked)
 {
@@ -283,7 +285,7 @@ static int take_from(struct signals_pending *pending, uint32_t blocked)
 	return __atomic_fetch_and(&pending->set, ~BIT(signal), __ATOMIC_SEQ_CST) & BIT(signal) ? signal : 0;
 }
 
-/* Signals sent to the thread itself come first. */
+/* Takes the next signal: first from those sent to the thread, then from those sent to the process. */
 static int take(struct thread *self, uint8_t *code)
 {
 	struct signals_pending *from = &self->signals.pending;
@@ -298,8 +300,8 @@ static int take(struct thread *self, uint8_t *code)
 }
 
 /*
- * Returns true if the signal is ignored now: another thread may have changed the signal's action after the
- * signal was sent.
+ * Returns true if the signal must be ignored. It was not ignored when it was sent, but another thread may
+ * have changed its action since.
  */
 static bool is_void(uint64_t handler, int signal)
 {

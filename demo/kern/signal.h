@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Signals. They are sent to a process or to one thread. A thread handles them when it returns to user mode; a
- * signal ends its interruptible sleep. A signal to a process is handled by one thread that does not block it.
+ * Signals. They are sent to a process or to one thread. A signal ends an interruptible sleep of the thread;
+ * the thread handles it when it returns to user mode. A signal to a process is handled by one of its threads
+ * that do not block it.
  */
 #ifndef DEMO_SIGNAL_H
 #define DEMO_SIGNAL_H
@@ -16,23 +17,24 @@ struct thread;
 struct user_frame;
 struct wait_queue;
 
-/* Signals that were sent and not handled yet. */
+/* Pending signals, which were sent but not handled yet. */
 struct signals_pending {
-	uint32_t set; /* bit n - 1 for signal n; accessed by any CPU, atomically */
-	/* For each signal the reason of the last send: SI_*; accessed by any CPU, atomically. */
+	uint32_t set; /* bit n - 1 is set if signal n is pending; accessed by any CPU, atomically */
+	/* For each signal: the reason for which it was last sent, SI_*. Accessed by any CPU, atomically. */
 	uint8_t code[SIG_COUNT];
 };
 
-/* Signals of a process. */
+/* The state of signals that all threads of a process share. */
 struct signals {
 	struct signals_pending pending;
 	struct abi_sigaction action[SIG_COUNT]; /* indexed by signal number; [0] is unused */
 };
 
-/* Signals of a thread. */
+/* The state of signals that each thread has for itself. */
 struct thread_signals {
 	struct signals_pending pending;
-	uint32_t blocked; /* written by the thread itself */
+	/* Bit n - 1 is set if the thread blocks signal n; written only by the thread itself. */
+	uint32_t blocked;
 };
 
 /*
@@ -42,29 +44,29 @@ struct thread_signals {
 void signal_send(struct process *process, int signal, int code);
 
 /*
- * Sends a signal to one thread of a process. Any context with no wait queue's lock held. Requires: the thread
- * is the running thread, or the table of processes is locked.
+ * Sends a signal to one thread of a process. Any context in which no wait queue's lock is held. Requires: the
+ * thread is the running thread, or the table of processes is locked.
  */
 void signal_send_thread(struct thread *thread, int signal, int code);
 
 /*
- * Makes a thread check for signals soon: ends its sleep, or interrupts its CPU. Context as for
+ * Makes a thread check for signals soon: ends its sleep, or interrupts its CPU. Requires the same as
  * signal_send_thread().
  */
 void signal_wake(struct thread *thread);
 
 /*
- * Sends a signal to the running thread because of a fault after which it cannot continue. Overrides blocking
- * and ignoring.
+ * Sends a signal to the running thread because of a fault after which it cannot continue. Sends the signal
+ * even if the process blocks or ignores it.
  */
 void signal_force(int signal);
 
-/* Sends a signal to all processes except the first, for Ctrl-C. */
+/* Sends a signal to all processes except the first one. Used for Ctrl-C. */
 void signal_send_all(int signal);
 
 /*
- * Returns true if the thread has a signal to handle or must end. An interruptible sleep checks this before
- * and after sleeping, and fails with -EINTR.
+ * Returns true if the thread must handle a signal, or must end. An interruptible system call checks this
+ * before and after it sleeps, and then fails with -EINTR.
  */
 bool signal_pending(const struct thread *thread);
 
@@ -75,18 +77,23 @@ bool signal_pending(const struct thread *thread);
 bool signal_wait_sleep(struct wait_queue *queue);
 
 /*
- * Handles signals before the return to user mode: default actions and handlers. Does not return if the thread
- * or process ends. Requires: interrupts on.
+ * Called before the return to user mode. For each pending signal that is not blocked, performs the default
+ * action or prepares the call of the handler. Does not return if the thread or process ends. Requires:
+ * interrupts on.
  */
 void signal_deliver(struct user_frame *frame);
 
-/* Implements SYS_sigreturn: restores all registers from before the handler's call. */
+/* Implements SYS_sigreturn: restores the registers that the thread had before the handler was called. */
 void signal_return(struct user_frame *frame);
 
-/* Changes and returns the action of a signal. Returns 0 or -EINVAL. `old` and `change` may be NULL. */
+/*
+ * Stores the action of a signal in *old and then changes it to *change. `old` and `change` may be NULL.
+ * Returns 0 or -EINVAL.
+ */
 int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old);
 void signal_set_blocked(uint32_t blocked);
 
-void signal_exec(struct signals *signals); /* sets signals that have a handler to the default action */
+/* Sets the signals for which there is a handler to the default action. */
+void signal_exec(struct signals *signals);
 
 #endif

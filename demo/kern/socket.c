@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sockets as files, for all kinds. Each operation records its arguments and result in the trace. */
+/*
+ * Sockets as files, the same for all kinds of sockets. Each operation records its arguments and its result in
+ * the trace.
+ */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
 
@@ -137,7 +140,7 @@ int socket_listen(struct file *file, int backlog)
 	return result;
 }
 
-/* Waits for a connection of a client and opens it as a file. */
+/* Waits until a client connects, and opens the connection as a file. */
 static int accept_as_file(struct socket *socket, struct file **file, struct abi_sockaddr *peer)
 {
 	struct socket *connection;

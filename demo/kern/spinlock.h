@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spinlocks. The holder's CPU has interrupts off. So the holder is never preempted, and an interrupt handler
- * may take any lock. Not recursive.
+ * Spinlocks. While a CPU holds a spinlock, it has interrupts off. So a thread that holds a spinlock is never
+ * preempted, and an interrupt handler may take any spinlock. Not recursive.
  */
 #ifndef DEMO_SPINLOCK_H
 #define DEMO_SPINLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct spinlock {
-	uint32_t holder; /* 0: free; otherwise the number of the CPU that holds it, plus 1 */
+	uint32_t holder; /* 0 if the lock is free; otherwise 1 + the number of the CPU that holds it */
 	const char *name;
 };
 
@@ -19,7 +19,7 @@ struct spinlock {
 		.name = (n) \
 	}
 
-/* Takes the lock. Returns whether interrupts were on, for spin_unlock. */
+/* Takes the lock. Returns true if interrupts were on; pass the result to spin_unlock. */
 bool spin_lock(struct spinlock *lock);
 /*
  * Like spin_lock(), for a function that takes the lock on behalf of its caller. The trace shows the code

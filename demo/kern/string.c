@@ -10,8 +10,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 }
 
 /*
- * Whole pages are copied and cleared often, so memmove and memset use 64-bit words if the addresses are
- * aligned.
+ * memmove and memset use 64-bit words if the addresses are aligned, because the kernel often copies and
+ * clears whole pages.
  */
 typedef uint64_t __attribute__((may_alias)) word;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The part of <string.h> that a kernel needs. Compilers generate calls of the first four functions. */
+/*
+ * The part of <string.h> that a kernel needs. Compilers generate calls of the first four functions by
+ * themselves.
+ */
 #ifndef DEMO_STRING_H
 #define DEMO_STRING_H
 
