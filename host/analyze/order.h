@@ -24,7 +24,7 @@ struct order {
 	enum order_state state;
 	/* distance in ticks; 0 if unknown, which includes aligned clocks of which some were not measured */
 	uint64_t doubt;
-	/* number of CPUs with a clock that was not measured; 0 if no clock was */
+	/* number of CPUs with a clock that was not measured; 0 if no clock was measured at all */
 	uint32_t unmeasured;
 };
 

@@ -32,7 +32,8 @@ extern uint64_t base_hash_secret[2];
  * Returns the hash of a key. A key of several words: base_hash(base_hash(0, first), second). Different keys
  * of one word always have different hashes. The last multiplication, by a random odd number, limits
  * collisions: for any two keys of one word, the probability that their hashes have the same first n bits is
- * at most 2 / 2^n. The earlier steps spread keys at equal distances.
+ * at most 2 / 2^n. The earlier steps spread keys that have equal distances from each other, such as
+ * addresses in an array.
  */
 static inline uint64_t base_hash(uint64_t hash, uint64_t word)
 {

@@ -9,7 +9,7 @@
 
 #include "base/output.h"
 
-#define BASE_JSON_NAME 64u /* most bytes of a name that are kept */
+#define BASE_JSON_NAME 64u /* maximum number of bytes of a name that are kept */
 
 /*
  * Writes a string with its quotes at `at`. Returns the end of the text. Requires: room for 2 bytes, and for
@@ -31,7 +31,7 @@ void base_json_begin(struct base_output *out, const char *key, char bracket);
 void base_json_put(struct base_output *out, const char *key, const char *text);
 /* Writes a string, cut to BASE_JSON_TEXT bytes. Unlike base_json_put(), writes "" as "", not as null. */
 void base_json_put_text(struct base_output *out, const char *key, const char *text);
-/* Writes a string of that length, which may be 0. */
+/* Writes a string of `length` bytes, which may be 0. */
 void base_json_put_bytes(struct base_output *out, const char *key, const char *bytes, size_t length);
 /* Writes any other value, formatted as by printf(). */
 __attribute__((format(printf, 3, 4))) void base_json_put_format(struct base_output *out, const char *key,

@@ -13,7 +13,7 @@ static inline uint64_t base_load(const unsigned char *from, uint32_t width)
 	uint32_t half;
 	uint16_t quarter;
 
-	/* Copies of a known size are single instructions. */
+	/* The compiler makes each copy of a known size a single instruction. */
 	switch (width) {
 	case 1:
 		return *from;

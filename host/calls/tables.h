@@ -91,7 +91,8 @@ struct calls_type {
 	unsigned flags, symbols;
 	/* description of the data at the address; NULL if a value of this type is not an address */
 	const struct calls_argument *pointer;
-	const struct calls_layout *layout; /* the largest struct of this name; NULL: it is not a struct */
+	/* the largest struct of this name; NULL if the type is not a struct */
+	const struct calls_layout *layout;
 	/* O_CREAT and O_TMPFILE, with which open() uses its mode; 0 if the type has no such flag */
 	uint64_t creates[2];
 };
@@ -100,8 +101,8 @@ struct calls_type {
 enum calls_count {
 	CALLS_COUNT_ONE,
 	CALLS_COUNT_NUMBER,   /* `count` values */
-	CALLS_COUNT_ARGUMENT, /* as many values as the value of argument `count` */
-	CALLS_COUNT_AT,	      /* as many values as the uint says to which argument `count` points */
+	CALLS_COUNT_ARGUMENT, /* the number of values is the value of argument `count` */
+	CALLS_COUNT_AT,	      /* the number of values is the uint to which argument `count` points */
 	CALLS_COUNT_RESULT,   /* the call's result */
 };
 
@@ -247,7 +248,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 
 /* How a table is stored: table_parse.c fills it, tables.c searches it. Names point into `text`. */
 
-#define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* longer text is cut */
+#define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* maximum length of a text in bytes; a longer text is cut */
 #define CALLS_TYPES_MAX	  512u
 #define CALLS_LAYOUTS_MAX 256u
 /* number of chains, which are lists of the types whose names have the same hash */

@@ -279,7 +279,7 @@ static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_
 
 static void catch_signals(void)
 {
-	/* No SA_RESTART: a blocking call must return. */
+	/* SA_RESTART is not set, because a signal must end a blocking call. */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);

@@ -28,7 +28,7 @@ static void interrupt(int number)
 
 static void catch_signals(void)
 {
-	/* No SA_RESTART: a blocking call must return. */
+	/* SA_RESTART is not set, because a signal must end a blocking call. */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);

@@ -68,7 +68,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
 };
 
-/* Returns 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check_command(const struct stats_command *stats)
 {
 	const char *why = NULL;
@@ -153,7 +153,7 @@ static int parse_key(struct stats_command *stats, const struct ktread *trace, st
 	return status ? status : check_field(stats, trace, rule->ends, key->end_field, false);
 }
 
-/* Returns 0 or an exit status. */
+/* Makes a rule from --begin, --end and --by. Returns 0 or an exit status. */
 static int make_rule(struct stats_command *stats, struct ktread *trace, struct pairs_rule *rule)
 {
 	int status = trace_mark_events(&stats->args, trace, stats->begin, rule->begins);

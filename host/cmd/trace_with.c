@@ -186,7 +186,7 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	return *owned ? 0 : EXIT_BAD_INPUT;
 }
 
-#define APART 50u /* frequencies of two clocks that differ by more than 1/APART are not of the same clock */
+#define APART 50u /* two clocks count as different if their frequencies differ by more than 1/APART */
 
 enum content { OF_BSD, RECORDS, RINGS };
 
@@ -345,7 +345,7 @@ static int check_root(const struct trace_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* Merges the executed code into the trace. A file of records may contain no code. */
+/* Merges the executed code in the file into the trace. A process trace may contain no executed code. */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {
 	struct flow *flow;

@@ -128,7 +128,10 @@ enum mistake {
 	MISTAKE_CONTEND,	 /* a thread waits for a lock while it waits for another one */
 	/* threads alternate on a CPU without a switch: two CPUs use the same number, or a hook is missing */
 	MISTAKE_CPU_SHARED,
-	/* the kernel's table shows that a thread waits for a lock, but it has made system calls since then */
+	/*
+	 * the kernel's table shows that a thread waits for a lock, but the thread has made system calls
+	 * since
+	 */
 	MISTAKE_WAIT_LEFT,
 	/* a hook named CPU 0 or thread 0 as holder of a lock, but another CPU or thread holds the lock */
 	MISTAKE_OWNER,

@@ -25,7 +25,7 @@ struct calls_form {
 	uint8_t count;	/* number of arguments */
 	uint8_t result; /* enum how in calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
-	char name[CALLS_NAME]; /* escaped, followed by a blank */
+	char name[CALLS_NAME]; /* the name, escaped, and a blank after it */
 };
 
 /* Positions in the payload of the arguments of a call, or of its result, for all events with one id. */

@@ -58,7 +58,7 @@ struct chrome_field {
 	uint8_t width;
 };
 
-/* What an object has before its arguments, after its common beginning. */
+/* The lead: the text between the common beginning of an object and its arguments. */
 enum chrome_lead {
 	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
 	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */

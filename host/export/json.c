@@ -96,7 +96,7 @@ struct writer {
 	struct timeline *timeline;
 	uint64_t *lost; /* by ring: number of lost slots that were reported so far */
 	struct wellknown_table known;
-	struct files *files; /* NULL: do not print paths */
+	struct files *files; /* paths of files; NULL: paths are not printed */
 };
 
 static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)

@@ -75,8 +75,8 @@ static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64
  */
 
 /*
- * The kernel as a process: that of all threads for which no event names a process. Larger than any thread
- * id. In a trace with records_only every thread is a process of its own.
+ * Id of the kernel as a process. All threads for which no event names a process belong to it. The id is
+ * larger than any thread id. In a trace with records_only, each thread is a process of its own instead.
  */
 #define PERFETTO_KERNEL_PID (KTRX_THREAD_MAX + 1u)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Elements of SVG pictures. The pictures need no other files, have a dark mode, take colours from classes,
- * and escape text. Coordinates are whole pixels.
+ * and escape text. Coordinates are in pixels and may have fractions.
  */
 #ifndef EXPORT_SVG_H
 #define EXPORT_SVG_H

@@ -101,7 +101,7 @@ struct timeline_writer {
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
 	struct calls calls;
-	struct files *files; /* NULL: do not print paths */
+	struct files *files; /* paths of files; NULL: paths are not printed */
 };
 
 /*
