@@ -59,7 +59,7 @@ static void call_is_read_from_riscv64_registers(void **state)
 	check_call(EM_RISCV, 32, 1017, (const uint64_t[]){ 1010, 1011, 1012, 1013, 1014, 1015 }, 10);
 }
 
-/* The register set of a 32-bit program is shorter, so nothing is read from it. */
+/* A 32-bit program has a shorter register set. The reader must refuse it and read no register from it. */
 static void register_sets_of_other_sizes_are_refused(void **state)
 {
 	const struct record_machine *machine = record_machine_find(EM_AARCH64);

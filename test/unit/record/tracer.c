@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A tracer that runs out of memory: known threads are recorded, and threads that it cannot add are counted.
+ * Tests a tracer that runs out of memory. It still records the threads that it has already added, and counts
+ * the threads that it cannot add.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,10 @@ static void serve(void)
 {
 }
 
-/* Waits for a byte. Exits with 7, which is 6 plus the exit status of its child, 1. */
+/*
+ * Code of the traced process: waits for a byte from `go`, forks a child that exits with status 1, and exits
+ * with 6 plus this status.
+ */
 static void parent_and_child(int go)
 {
 	char byte;

@@ -31,7 +31,7 @@ enum {
 	SWITCHED
 };
 
-/* Results of the last check. checking_error may also be the error of rules that were refused. */
+/* Rules, error and results of the last check. checking_error also has the error if rules were refused. */
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
@@ -48,8 +48,7 @@ int checking_parse(const char *text);
 /* Parses rules, and checks the script against them. */
 void checking_run(const char *text);
 /*
- * Fails unless the last rule was kept, violated and left undecided as often as stated, and no other rule was
- * violated.
+ * Checks how often the last rule was kept, violated and left undecided, and that no other rule was violated.
  */
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided);
 

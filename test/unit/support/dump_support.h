@@ -19,8 +19,8 @@ struct dump_sink {
 	size_t count;
 	uint64_t announced;
 	unsigned writes;
-	unsigned fail_at;	    /* number of the write that fails, from 1; 0: no write fails */
-	void (*during_write)(void); /* called during every write; may be NULL */
+	unsigned fail_at;	    /* which write fails, counted from 1; 0 if no write fails */
+	void (*during_write)(void); /* function that is called during every write, or NULL */
 };
 
 /* Starts tracing, with a ring for CPU 0. Call it once in a program. */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define MOST 16u /* maximum number of sections; also the maximum number of symbols */
+#define MOST 16u /* maximum number of sections, and also of symbols */
 
 /* The file contains only headers, a table of names and a table of symbols. The sections have no contents. */
 struct image {

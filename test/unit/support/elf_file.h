@@ -19,7 +19,7 @@ struct elf_file_symbol {
 	const char *name;
 	uint64_t address, size;
 	uint8_t type;	  /* STT_* */
-	uint32_t section; /* section number, from 1 */
+	uint32_t section; /* number of the symbol's section, counted from 1 */
 };
 
 struct elf_file {
@@ -28,7 +28,10 @@ struct elf_file {
 	const struct elf_file_symbol *symbol;	/* the last entry has no name */
 };
 
-/* Makes a file in /tmp, and stores its name in `path`, which has room for 32 bytes. The caller unlinks it. */
+/*
+ * Makes a file in /tmp, and stores its path in `path`, which has room for 32 bytes. The caller unlinks the
+ * file.
+ */
 void elf_file_write(const struct elf_file *file, char *path);
 
 #endif

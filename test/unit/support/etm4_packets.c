@@ -22,12 +22,12 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	etm4_asked.pid = pid;
 	etm4_asked.space = space;
 	etm4_asked.stamp = stamp;
-	if (address >= 0x900000 && address < 0x1900000) { /* NOPs without a branch */
+	if (address >= 0x900000 && address < 0x1900000) { /* this range contains only NOPs */
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)to)[i] = (unsigned char)(NOP >> (address + i) % 4 * 8);
 		return size;
 	}
-	if (address == CHANGED) { /* from the first timestamp on, there is different code */
+	if (address == CHANGED) { /* after the first timestamp, this address has different code */
 		const uint32_t word = stamp ? RET : B_EQ(2);
 
 		memcpy(to, &word, sizeof(word));

@@ -33,7 +33,7 @@
 #define RETAA	    0xd65f0bffu
 #define TEXIT	    0xd6ff03e0u
 
-/* Arguments of the decoder's last request for code. */
+/* Arguments of the last call by which the decoder requested code. */
 struct etm4_asked {
 	uint32_t pid;
 	uint64_t space, stamp;

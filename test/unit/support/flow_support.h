@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* For tests of views: runs views on scripts of steps (fake/hwt_script.h), and checks their output. */
+/*
+ * Helpers for tests of views: they run views on scripts of steps (fake/hwt_script.h), and check the views'
+ * output.
+ */
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 

@@ -15,8 +15,8 @@
 #define PIECES 16u
 
 /*
- * A test returns at once if the backend does not support what it tests. It does not call skip(), because
- * cmocka's TAP output reports a skipped test as failed.
+ * If a backend does not support what a test needs, the test returns at once. The test does not call skip(),
+ * because cmocka's TAP output reports a skipped test as failed.
  */
 
 static const struct hwt_conform *conform;
@@ -28,7 +28,7 @@ struct fixture {
 	struct ktrace_hwt_unit unit;
 	struct ktrace_hwt_piece piece[PIECES];
 	uint8_t *host; /* memory of all pieces of the buffer */
-	uint64_t sum;  /* bytes written so far */
+	uint64_t sum;  /* number of bytes written so far */
 };
 
 static void lend(uint64_t physical, void *host, uint64_t size)
@@ -97,7 +97,7 @@ static void off(struct fixture *fixture)
 	hwt_kernel.interrupts_off = false;
 }
 
-/* Runs the CPU, and handles interrupts in between. */
+/* Runs the CPU, and handles the interrupts that occur. */
 static void run(struct fixture *fixture, uint64_t bytes)
 {
 	while (bytes > 0) {
@@ -121,7 +121,7 @@ static uint8_t byte_at(const struct fixture *fixture, uint64_t position)
 	return ((const uint8_t *)(uintptr_t)buffer->piece[at / each].physical)[at % each];
 }
 
-/* Fails unless the buffer has all bytes that it must have, and no byte after them was written. */
+/* Checks that the buffer contains all bytes that it must contain, and that no byte after them was written. */
 static void check(const struct fixture *fixture)
 {
 	const struct ktrace_hwt_unit *unit = &fixture->unit;

@@ -17,31 +17,38 @@
 
 struct hwt_conform {
 	const char *name;
-	/* Resets the model, and makes a backend that is not added yet. Called before each test. */
+	/*
+	 * Resets the model, and returns a new backend, which is not added to the library yet. Called before
+	 * each test.
+	 */
 	struct ktrace_hwt_backend *(*make)(void);
-	/* Like make(), but for a machine without this hardware. NULL: no such machine is tested. */
+	/* Like make(), but for a machine without this hardware. If NULL, no such machine is tested. */
 	struct ktrace_hwt_backend *(*make_absent)(void);
 	/*
-	 * Gives the model access to the memory of a buffer or of its table. Called before unit_init. NULL:
-	 * the model finds the memory itself.
+	 * Gives the model access to the memory of a buffer or of its table. Called before unit_init(). If
+	 * NULL, the model finds the memory itself.
 	 */
 	void (*memory)(uint64_t physical, void *host, uint64_t size);
 	/*
-	 * Lets the CPU on which the unit may be enabled run until `bytes` bytes of trace are made (a multiple
-	 * of `granule`). Returns how many bytes were written.
+	 * Runs the current CPU until it has made `bytes` bytes of trace, which is a multiple of `granule`. If
+	 * the unit is enabled there, they are its trace. Returns how many bytes were written.
 	 */
 	uint64_t (*run)(struct ktrace_hwt_unit *unit, uint64_t bytes);
-	/* Returns the byte that was written at a position of the unit. */
+	/* Returns the byte that the model wrote at this position of the unit's trace. */
 	uint8_t (*byte)(const struct ktrace_hwt_unit *unit, uint64_t position);
 	/* Returns the first broken rule of the hardware, or NULL if no rule was broken. */
 	const char *(*broken)(void);
-	uint32_t granule; /* run() accepts multiples of this number of bytes; it is a divisor of 1024 */
+	uint32_t granule; /* number of bytes; run() accepts only multiples of it; it divides 1024 */
 	uint32_t can;	  /* HWT_CONFORM_* */
 };
-#define HWT_CONFORM_WRAPS 1u /* the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
-/* the backend supports KTRACE_HWT_STOP, or always stops; it sets `full`, and continues after service() */
+/* set if the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
+#define HWT_CONFORM_WRAPS 1u
+/*
+ * set if the backend can stop at the buffer's end, with KTRACE_HWT_STOP or always; then it sets `full`, and
+ * continues after service()
+ */
 #define HWT_CONFORM_STOPS   2u
-#define HWT_CONFORM_SCATTER 4u /* the backend supports buffers in many pieces */
+#define HWT_CONFORM_SCATTER 4u /* set if the backend supports buffers in many pieces */
 
 /* Runs all tests. Returns nonzero if some fail. */
 int hwt_conform_run(const struct hwt_conform *conform);

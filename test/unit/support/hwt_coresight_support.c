@@ -30,7 +30,8 @@
 	const struct cs_machine cs_##name = { name##_component, name##_link,                          \
 					      sizeof(name##_component) / sizeof(name##_component[0]), \
 					      sizeof(name##_link) / sizeof(name##_link[0]) }
-#define EACH(unit) (CS_PAGE * 256) /* size in bytes of the model's memory for a unit's buffer and table */
+/* size, in bytes, of the memory that the model has for the buffer and table of each unit */
+#define EACH(unit) (CS_PAGE * 256)
 
 static const struct ktrace_coresight_component flat_component[] = { ETM(0), ETR(KTRACE_CORESIGHT_COHERENT) };
 static const struct ktrace_coresight_link flat_link[] = { { 0, 0, 1, 0 } };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * For tests of the CoreSight backend: machines with CoreSight components, and trace units on these machines.
+ * Helpers for tests of the CoreSight backend: machines with CoreSight components, and trace units on these
+ * machines.
  */
 #ifndef TEST_HWT_CORESIGHT_SUPPORT_H
 #define TEST_HWT_CORESIGHT_SUPPORT_H
@@ -41,7 +42,7 @@ struct cs {
 };
 extern struct cs cs;
 
-/* Resets the machine and makes its backend. init() is not called yet. */
+/* Resets the machine and makes its backend. Does not call init(). */
 void cs_machine(const struct cs_machine *machine);
 /* Does the same as cs_machine(), then calls init(), which must succeed. */
 void cs_boot(const struct cs_machine *machine);
@@ -50,32 +51,37 @@ const struct ktrace_hwt_backend_operations *cs_op(void);
 
 /*
  * Gives a unit an empty buffer of `pages` pages in `pieces` pieces. The last piece has the lowest address. If
- * there is a single piece, it is mapped.
+ * there is a single piece, it is mapped at a virtual address.
  */
 void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
 /* Does the same as cs_lend(), then calls unit_init() and configure() with cs.config, which must succeed. */
 void cs_unit(uint32_t unit, uint32_t pages, uint32_t pieces);
 
-/* These functions enable a unit on a CPU, disable it, and read its position. The operation must succeed. */
+/*
+ * The first function enables a unit on a CPU, the second one disables it, and the third one reads its
+ * position. Each operation must succeed.
+ */
 void cs_on(uint32_t unit, uint32_t cpu);
 void cs_off(uint32_t unit);
 void cs_read(uint32_t unit);
 
-/* Copies the bytes of the unit at positions [from, to). */
+/* Copies the unit's trace from position `from` up to, but not including, `to`. */
 void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
 
 /*
- * Fails unless the bytes with trace id `id` in the frames at [from, to) are exactly the bytes [first, first +
- * count) of that CPU's trace.
+ * Checks the frames of a unit at positions [from, to): their bytes with trace id `id` must be exactly the
+ * bytes [first, first + count) of the trace of `cpu`.
  */
 void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
 		      uint64_t count);
-/* Fails unless the frames contain the newest bytes of that CPU's trace, in any number. */
+/* Checks that these frames contain the newest bytes of the trace of `cpu`, however many. */
 void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
-/* Fails unless the unit's bytes at [from, to) are the CPU's bytes from `first` on. */
+/*
+ * Checks that the unit's bytes at positions [from, to) are the bytes of the trace of `cpu` from `first` on.
+ */
 void cs_assert_bytes(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint64_t first);
 
-/* Fails if a rule of the hardware was broken, or bytes were written outside of buffers. */
+/* Checks that no rule of the hardware was broken, and no byte was written outside of buffers. */
 void cs_assert_clean(void);
 
 #endif

@@ -10,9 +10,9 @@
 
 extern struct hwt_packets_writer packets; /* packets of the recording's only stream */
 
-/* Begins a file about the process `target`; 0: about the kernel. */
+/* Begins a recording of the process `target`, or of the kernel if `target` is 0. */
 void begin_file(struct hwt_file_writer *writer, uint32_t target);
-/* Writes the packets to the file, and opens it. */
+/* Writes `packets` to the file, and opens the file for reading. */
 struct reading finish_file(struct hwt_file_writer *writer);
 /* Returns the PROGRAM_SIZE bytes of the patched program, which does not jump over the NOPs. */
 const uint8_t *straight(void);
@@ -23,7 +23,7 @@ const uint8_t *straight(void);
 void write_jump(uint64_t time, uint64_t space);
 /* Writes the same trace for the patched program, which executes the NOPs. */
 void write_straight(uint64_t time, uint64_t space);
-/* Expect the steps of a trace that one of these functions has written. */
+/* Check that the next steps are those of a trace that write_jump() or write_straight() has written. */
 void check_jump(struct reading *reading);
 void check_straight(struct reading *reading);
 

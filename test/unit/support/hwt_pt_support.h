@@ -29,20 +29,26 @@ int pt_teardown(void **state);
 /* Initialises the backend and the CPU, and clears the log. */
 void pt_begin(void);
 
-/* Initialises a unit whose buffer has pieces of pages[i] pages; 0 ends the list. Pieces never touch. */
+/*
+ * Initialises a unit whose buffer has several pieces: piece i has pages[i] pages, and 0 ends the list. Pieces
+ * are never adjacent.
+ */
 void pt_unit(struct ktrace_hwt_unit *unit, const uint32_t *pages);
 
 /* Initialises a unit whose buffer is a single piece of `pages` pages. */
 void pt_unit_whole(struct ktrace_hwt_unit *unit, uint32_t pages);
 
-/* Returns a configuration: user code, no options. */
+/* Returns a configuration that traces user code, without options. */
 struct ktrace_hwt_config pt_config(void);
 
 int pt_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 void pt_enable(struct ktrace_hwt_unit *unit);
 void pt_disable(struct ktrace_hwt_unit *unit);
 
-/* Fails unless the buffer has all bytes of [from, unit->position) that fit into it. */
+/*
+ * Checks that the buffer contains the trace from position `from` up to unit->position, or the newest part of
+ * it that fits.
+ */
 void pt_check_bytes(const struct ktrace_hwt_unit *unit, uint64_t from);
 
 #endif

@@ -26,7 +26,7 @@ struct reading {
 
 struct reading read_file(struct hwt_file_writer *writer);
 void open_stream(struct reading *reading, size_t n);
-/* Closes everything. If a stream was opened, it must be at its end. */
+/* Closes the file and its stream. If a stream was opened, it must have been read to its end. */
 void end(struct reading *reading);
 const struct hwt_step *next(struct reading *reading, enum hwt_kind kind);
 /* Expects that the next step is a run of instructions. `to` is 0 if the target is unknown. */

@@ -33,18 +33,18 @@ void spe_begin(void);
 /* Initialises a unit with a buffer of `pages` pages. */
 void spe_unit(struct ktrace_hwt_unit *unit, uint32_t pages);
 
-/* Returns a configuration: user code, no options. */
+/* Returns a configuration that samples user code, without options. */
 struct ktrace_hwt_config spe_config(void);
 
 int spe_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 void spe_enable(struct ktrace_hwt_unit *unit);
 void spe_disable(struct ktrace_hwt_unit *unit);
 
-/* Runs as many operations as `records` records need. Returns how many records were written. */
+/* Runs as many operations as are needed for `records` samples. Returns how many records were written. */
 uint64_t spe_sample(uint64_t records);
 
 /*
- * Reads the buffer from a position on to unit->position as a reader does. Fails unless the records are
+ * Reads the buffer as a reader does, from a position up to unit->position. Checks that the records are
  * numbered from `first` on, with only padding between them. Returns the number of records.
  */
 uint64_t spe_records(const struct ktrace_hwt_unit *unit, uint64_t from, uint64_t first);

@@ -16,7 +16,8 @@ struct ktrace_hwt_backend hwt_mock;
 
 static struct {
 	bool shortly, table;
-	uint32_t memory, buffers; /* number of allocations that are not freed yet */
+	/* numbers of allocations that are not freed yet: of memory, then of buffers */
+	uint32_t memory, buffers;
 } held;
 
 /* ---- Locks ------------------------------------------------------------------------------------- */

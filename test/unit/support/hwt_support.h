@@ -18,7 +18,7 @@
 #define HWT_PROCESSES 8
 #define HWT_THREADS   6 /* of each process */
 #define HWT_CPUS      4
-#define HWT_IMAGES    4 /* images of a process, and of the kernel */
+#define HWT_IMAGES    4 /* maximum number of mapped images of a process, and also of the kernel */
 
 struct hwt_thread {
 	struct ktrace_hwt_thread trace;
@@ -48,21 +48,21 @@ struct hwt_kernel {
 	uint32_t cpu;			    /* the running CPU */
 	bool interrupts_off;
 	uint64_t now;
-	/* number of further allocations that succeed; negative: all succeed */
+	/* number of further allocations that succeed; negative if all succeed */
 	int64_t allocations_left;
-	/* number of further allocations of buffers that succeed; negative: all succeed */
+	/* number of further allocations of buffers that succeed; negative if all succeed */
 	int64_t buffers_left;
-	uint32_t absent;  /* bit n: CPU n is absent */
-	int64_t writable; /* number of bytes that copy_out() can write; negative: no limit */
+	uint32_t absent;  /* bit n is set if CPU n is absent */
+	int64_t writable; /* number of bytes that copy_out() can write; negative if there is no limit */
 	uint32_t sleeps, wakes;
-	void (*after_on_cpu)(void);	  /* called before on_cpu() returns */
-	void (*after_table_unlock)(void); /* called before table_unlock() returns */
+	void (*after_on_cpu)(void);	  /* function that is called before on_cpu() returns, or NULL */
+	void (*after_table_unlock)(void); /* function that is called before table_unlock() returns, or NULL */
 	/*
-	 * Called during the n-th sleep since the reset; sleep() returns its result. NULL: sleep() returns
-	 * when the time has passed.
+	 * Function that is called during the n-th sleep since the reset; sleep() returns its result. If NULL,
+	 * sleep() returns when the timeout has passed.
 	 */
 	int (*in_sleep)(uint32_t n);
-	/* Called with each new buffer and table; may be NULL. */
+	/* Function that is called with each new buffer and table, or NULL. */
 	void (*lend)(uint64_t physical, void *host, uint64_t size);
 };
 extern struct hwt_kernel hwt_kernel;
@@ -91,17 +91,20 @@ struct hwt_process *hwt_fork(uint32_t uid, uint32_t gid);
 struct hwt_process *hwt_first(void);
 /* Adds a thread, and calls the hook for it. */
 struct hwt_thread *hwt_thread(struct hwt_process *process);
-/* Call the hooks for the exit of a thread or process, and remove it. */
+/*
+ * The first function calls the hook for the exit of a thread, and removes the thread. The second one does
+ * this for a process.
+ */
 void hwt_thread_exit(struct hwt_process *process, struct hwt_thread *thread);
 void hwt_exit(struct hwt_process *process);
 
-/* Switch a thread in or out on a CPU. */
+/* The first function switches a thread in on a CPU. The second one switches it out. */
 void hwt_switch_in(struct hwt_thread *thread, uint32_t cpu);
 void hwt_switch_out(struct hwt_thread *thread);
 /* Switches a thread in and out on CPU 0. */
 void hwt_run(struct hwt_thread *thread);
 
-/* Return requests with a buffer of one page and the smallest queue. */
+/* Return requests to trace a process or CPUs, with a buffer of one page and the smallest queue. */
 struct ktrace_hwt_request hwt_request_thread(const struct hwt_process *target);
 struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 

@@ -226,7 +226,7 @@ const uint8_t program[PROGRAM_SIZE] = {
 	0xc3,			      /* ret */
 };
 
-/* The parts of an ELF file that are needed to find its two names. */
+/* The ELF file that program_write() makes: only the parts that are needed to find its two names. */
 struct program_file {
 	Elf64_Ehdr head;
 	Elf64_Phdr segment;

@@ -44,16 +44,16 @@ void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3
 struct hwt_file_writer {
 	uint8_t *bytes;
 	size_t size, room;
-	uint64_t stamp; /* timestamp of the next records */
+	uint64_t stamp; /* timestamp for the records that are written next */
 	uint32_t pid, tid;
 	uint16_t cpu;
 };
 
 void file_begin(struct hwt_file_writer *writer);
-/* Writes a record whose payload is these two parts in order. */
+/* Writes a record whose payload consists of two parts, in this order. */
 void file_record(struct hwt_file_writer *writer, unsigned type, unsigned flags, const void *head,
 		 size_t head_size, const void *bytes, size_t size);
-/* Writes a context in thread mode for process `target`; 0: in CPU mode. */
+/* Writes a context: in thread mode for process `target`, or if `target` is 0, in CPU mode. */
 void file_context(struct hwt_file_writer *writer, uint32_t ident, uint32_t target);
 void file_data(struct hwt_file_writer *writer, uint32_t ident, uint32_t unit, uint64_t position,
 	       const void *bytes, size_t size);
@@ -63,8 +63,7 @@ void file_clock(struct hwt_file_writer *writer, uint64_t unit_time, uint64_t sta
 void file_image(struct hwt_file_writer *writer, unsigned type, uint64_t address, uint64_t size,
 		uint64_t offset, const char *path);
 /*
- * Writes everything to a file, and frees the bytes. Stores the file's name in `path`, which has room for 64
- * bytes.
+ * Writes all bytes to a file, and frees them. Stores the file's path in `path`, which has room for 64 bytes.
  */
 void file_end(struct hwt_file_writer *writer, char *path);
 
@@ -79,8 +78,8 @@ void file_end(struct hwt_file_writer *writer, char *path);
 #define PROGRAM_SIZE 19u
 extern const uint8_t program[PROGRAM_SIZE];
 /*
- * Writes the program as an ELF file with names, linked at PROGRAM_AT. Stores the file's name in `path`, which
- * has room for 64 bytes.
+ * Writes the program as an ELF file with the names of its functions, linked at PROGRAM_AT. Stores the file's
+ * path in `path`, which has room for 64 bytes.
  */
 void program_write(char *path, const uint8_t *code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest that is followed step by step. Its records are in memory of the test, which changes this memory
- * between two looks or at each read.
+ * A guest that is followed step by step. Its records are in memory of the test. The test changes this memory
+ * between two reads of the reader, or during each read.
  */
 #ifndef TEST_KTREAD_GUEST_H
 #define TEST_KTREAD_GUEST_H
@@ -14,8 +14,8 @@
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	uint32_t pace; /* number of records that each CPU makes at every read */
-	uint32_t most; /* number of records after which a CPU makes no more */
+	uint32_t pace; /* number of records that each CPU makes each time the memory is read */
+	uint32_t most; /* maximum number of records that a CPU makes */
 	uint32_t made;
 	uint64_t stamp;
 	int ended;
@@ -29,7 +29,7 @@ struct guest *guest_start(uint32_t rings);
 void guest_show(struct guest *guest);
 void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
 void guest_follow(struct guest *guest, uint32_t patience, int by_ring);
-/* Closes and frees everything. Fails unless each slot was counted exactly once. */
+/* Checks that each slot was counted exactly once. Closes and frees everything. */
 void guest_finish(struct guest *guest);
 
 struct ktread_followed guest_next(struct guest *guest);
@@ -40,7 +40,7 @@ void guest_expect_end(struct guest *guest);
  */
 void guest_end(struct guest *guest);
 void guest_expect_event(struct guest *guest, uint32_t prev, int late);
-/* Expects that several looks give no event. */
+/* Checks that the reader finds no event, although it reads several times. */
 void guest_expect_nothing(struct guest *guest);
 /* Returns field `prev` of an event "switch". */
 uint32_t guest_prev_of(const struct ktread_event *event);

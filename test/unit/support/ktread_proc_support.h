@@ -24,7 +24,10 @@ struct ktread_proc *proc_open(const char *path, enum ktread_proc_format format);
 struct ktread_proc *proc_open_put(struct put *put);
 /* Returns the next record, which must exist. */
 const struct ktread_proc_record *proc_next(struct ktread_proc *trace);
-/* Expect that there are no more records, or an error whose message contains the words. Close the trace. */
+/*
+ * The first function checks that there are no more records. The second one checks that there is an error
+ * whose message contains the words. Both close the trace.
+ */
 void proc_ends(struct ktread_proc *trace);
 void proc_fails(struct ktread_proc *trace, const char *words);
 

@@ -17,8 +17,8 @@ uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32
 /* Records an event with this path, which takes as many slots as the path needs. */
 uint64_t put_open(struct writer *writer, uint32_t ring, uint64_t stamp, const char *path);
 /*
- * Reads to the end. Fails unless the counts of each ring are correct and `invalid` slots are invalid. Closes
- * the trace. Returns how many events there were.
+ * Reads to the end. Checks that the counts of each ring are correct, and that exactly `invalid` slots are
+ * invalid. Closes the trace. Returns how many events it had.
  */
 uint64_t drain_exact(struct ktread *trace, uint64_t invalid);
 

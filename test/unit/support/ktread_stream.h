@@ -5,7 +5,7 @@
 
 #include "unit/support/ktread_sample.h"
 
-/* A file in memory, with a path to open it. */
+/* The contents of a file, and the path of the file. */
 struct scratch {
 	int descriptor;
 	char path[32];
@@ -18,7 +18,9 @@ struct bytes scratch_bytes(const struct scratch *scratch);
 /* Returns the stream made from a file. */
 struct scratch stream_of(const char *path, const struct ktread_options *options);
 
-/* Writes all kinds of slots in rings that have wrapped around, and CPU offsets. */
+/*
+ * Writes a trace with all kinds of slots, in rings that have wrapped around, and with clock offsets of CPUs.
+ */
 void stream_fill_v2(struct writer *writer);
 
 #endif

@@ -18,14 +18,14 @@ struct bytes {
 };
 
 void bytes_append(struct bytes *bytes, const void *data, size_t size);
-/* Appends zeros, up to a size. */
+/* Appends zeros up to a total size. */
 void bytes_grow(struct bytes *bytes, size_t size);
 void bytes_free(struct bytes *bytes);
 
 /* Writes a temporary file. Returns its path, which is valid until the next call. */
 const char *temporary(const void *data, size_t size);
 const char *temporary_bytes(const struct bytes *bytes);
-int temporary_teardown(void **state); /* removes the last temporary file */
+int temporary_teardown(void **state); /* removes the temporary file that was written last */
 
 void v1_header(struct bytes *bytes, uint32_t cpus, uint32_t slots);
 void v1_record(struct bytes *bytes, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,

@@ -124,7 +124,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns the product of the lap, modulo 2^32, and the factor. */
+/* Returns the lap modulo 2^32, multiplied by the factor. */
 static uint32_t scaled_lap(const struct writer *writer, uint32_t n, uint64_t index, uint32_t added)
 {
 	uint64_t word = (uint64_t)n << 51 | index;
@@ -253,7 +253,7 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 		    writer->syscalls.size);
 	put_section(&root, 4, KTRX_SECTION_OFFSETS, 8, dump, start, writer->offsets.data,
 		    writer->offsets.size);
-	root.section[5].type = 77; /* unknown to every reader */
+	root.section[5].type = 77; /* a number that no reader knows */
 	if (writer->settings.size)
 		put_section(&root, 6, KTRX_SECTION_SETTINGS, 0, dump, start, writer->settings.data,
 			    writer->settings.size);

@@ -30,10 +30,13 @@ struct writer {
 		build_id;
 };
 
-/* Ring 0 is shared; ring n belongs to CPU n - 1. `shift`: log2 of the slots of each ring. */
+/* Begins a trace. Ring 0 is shared; ring n belongs to CPU n - 1. Each ring has 2^`shift` slots. */
 void writer_open(struct writer *writer, uint32_t rings, uint32_t shift);
 void writer_close(struct writer *writer);
-/* `types`: KTRX_TYPE_* of each field, followed by 0. `strings`: "group\0name\0text\0file\0name\0unit\0…". */
+/*
+ * Adds an event descriptor. `types`: KTRX_TYPE_* of each field, followed by 0. `strings`:
+ * "group\0name\0text\0file\0name\0unit\0…".
+ */
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size);
 void writer_thread(struct writer *writer, uint32_t thread, const char *name);
 
@@ -49,8 +52,8 @@ struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_
 void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 
 /*
- * Addresses in writer_memory(). The difference between virtual and physical addresses is not the same for the
- * kernel image and for lent memory.
+ * Addresses in the memory that writer_memory() fills. The difference between virtual and physical addresses
+ * is not the same for the kernel image and for lent memory.
  */
 #define WRITER_MEMORY_SIZE  (8u << 20)
 #define WRITER_ROOT	    0x10000u
@@ -63,7 +66,7 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
  * Fills a guest's memory, which begins at physical address `base`. Reserve words are not in the ring table.
  */
 void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base);
-/* Copies the rings' slots and heads to the memory again. */
+/* Copies the current slots and heads of the rings to memory that writer_memory() has filled. */
 void writer_memory_update(struct writer *writer, unsigned char *memory);
 
 /* Appends a dump of everything. */

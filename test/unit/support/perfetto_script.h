@@ -10,7 +10,7 @@
 
 #define V(value) ((uint64_t)(value)) /* a field's value */
 
-#define KERNEL "4194304" /* the process of all threads */
+#define KERNEL "4194304" /* id of the process to which all threads belong */
 
 #define STATE(time, cpu, tid, state) \
 	"timestamp=" time " generic_kernel_task_state_event{cpu=" cpu " tid=" tid " state=" state "}"
@@ -56,10 +56,13 @@ extern char *perfetto_output;
 /* Exports the script. */
 struct export_report perfetto_export(void);
 
-/* Fails unless the text has the packet's line exactly once. */
+/* Checks that the text contains the line of this packet exactly once. */
 void perfetto_expect(const char *packet);
 void perfetto_expect_none(const char *text);
-/* Fails unless exactly one line ends like this. Lines begin with names of tracks and interned strings. */
+/*
+ * Checks that exactly one line has this end. Lines begin with names of tracks and interned strings, which are
+ * not compared.
+ */
 void perfetto_expect_end(const char *time, const char *tail);
 
 #endif

@@ -11,7 +11,7 @@
 #define BUFFER_SIZE (1u << 20)
 
 /*
- * Makes the trace of CPU 0, with a buffer of that size as output. All code is traced, with returns
+ * Makes the trace of CPU 0, which writes into a buffer of that size. All code is traced, and returns are
  * compressed.
  */
 struct trace *machine_trace(void);
@@ -20,7 +20,9 @@ void machine_begin(void);
 
 /* Makes a block at an address. Each of its instructions is given as "\xlength" and its bytes. */
 struct block *machine_block(uint64_t address, const char *instructions);
-/* Makes a block with a callback at each instruction that may fault (exact=1). */
+/*
+ * Makes a block that has a callback at each instruction that may fault, as with the plugin's option exact=1.
+ */
 struct block *machine_exact(uint64_t address, const char *instructions);
 /* Runs a block to its end. */
 void machine_run(struct block *block);

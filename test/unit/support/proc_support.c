@@ -17,7 +17,7 @@ struct proc_kernel proc_kernel;
 
 static struct {
 	bool shortly, table;
-	uint32_t sinks; /* number of sinks that are locked */
+	uint32_t sinks; /* number of sinks whose lock is held */
 	uint32_t open;
 } held;
 

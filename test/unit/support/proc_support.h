@@ -41,10 +41,10 @@ struct proc_file {
 	uint8_t *bytes;
 	size_t size;
 	size_t capacity; /* size of the disk, on which this is the only file */
-	size_t most;	 /* maximum number of bytes that one write accepts; 0: no limit */
-	bool silent;	 /* if the disk is full, a write returns 0 instead of an error */
+	size_t most;	 /* maximum number of bytes that one write accepts; 0 if there is no limit */
+	bool silent;	 /* true if a write to the full disk returns 0 instead of an error */
 	uint32_t writes, truncations;
-	void (*in_write)(struct proc_file *file); /* called during each write */
+	void (*in_write)(struct proc_file *file); /* function that is called during each write, or NULL */
 };
 
 struct proc_sink {
@@ -90,7 +90,8 @@ void proc_exit(struct proc_process *process);
 void proc_ids(struct proc_process *process, uint32_t uid, uint32_t gid);
 
 /*
- * Open a sink with the defaults, or with a configuration, of which buffer, file and operations are filled in.
+ * proc_config() returns the default configuration. proc_open() opens a sink with a configuration, and fills
+ * in the buffer and the file. proc_open_default() opens a sink with the default configuration.
  */
 struct ktrace_proc_sink_config proc_config(void);
 int proc_open(struct proc_sink *sink, const struct ktrace_proc_sink_config *config);
@@ -101,7 +102,9 @@ int proc_control(struct proc_process *caller, uint32_t operation, uint32_t facil
 		 struct proc_sink *sink);
 void proc_release(struct proc_sink *sink);
 
-/* Lets the process trace itself into the sink, and gives up the opener's reference. */
+/*
+ * Lets the process trace itself into the sink, then releases the reference to the sink that its opener has.
+ */
 void proc_trace(struct proc_process *process, struct proc_sink *sink, uint32_t facilities);
 
 /* ---- Reads what was written --------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ static bool at_head(const struct proc_walk *walk)
 	return walk->size - walk->at >= 4 && memcmp(walk->bytes + walk->at, "KTRP", 4) == 0;
 }
 
-/* Checks a session's head, and skips it. Returns false if only the beginning of the head is there. */
+/* Checks a session's head, and skips it. Returns false if the file ends within the head. */
 static bool skip_head(struct proc_walk *walk)
 {
 	const uint8_t *head = walk->bytes + walk->at;

@@ -27,18 +27,20 @@ struct proc_walk {
 	size_t size, at;
 	uint32_t format;
 	uint32_t heads;
-	bool torn; /* the file ends within a head or record that begins at `at` */
+	bool torn; /* true if the file ends within the head or record that begins at `at` */
 };
 
 void proc_walk_bytes(struct proc_walk *walk, const uint8_t *bytes, size_t size, uint32_t format);
 
-/* Reads the next record. Returns false at the end, or if the rest is torn. */
+/*
+ * Reads the next record. Returns false if there is none: the file has ended, or ends within a head or record.
+ */
 bool proc_next(struct proc_walk *walk, struct proc_seen *seen);
 
 /* Finds the next record of this type. Fails the test if there is none. */
 void proc_find(struct proc_walk *walk, uint32_t type, struct proc_seen *seen);
 
-/* Returns the number in little-endian bytes. */
+/* Returns the number that these little-endian bytes represent. */
 uint64_t proc_bits(const uint8_t *bytes, uint32_t size);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define SCHED_HZ UINT64_C(1000000000) /* timestamps are ns */
 
-/* Numbers of the events. Events that a test adds have the following numbers. */
+/* Numbers of the events. Events that a test adds get the numbers after these. */
 enum { SCHED_SWITCH = 1, SCHED_WAKE };
 
 /* Begins a trace with a ring of 2^14 slots for each CPU. */

@@ -21,13 +21,13 @@ void script_end(void);
 
 struct ktread_info *script_info(void);
 struct ktread_ring *script_ring(uint32_t ring);
-/* Marks the trace as filtered: the events in the script are those that the filter lets through. */
+/* Marks the trace as filtered: the script contains only events that the filter has selected. */
 void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
 /*
- * These functions return an entry of a kernel table, which the caller fills in. script_cpu() returns the
- * entry of that CPU. script_holder() adds an entry for a thread or a CPU.
+ * script_cpu() returns the entry of a CPU in the table of CPUs. script_holder() adds an entry for a thread or
+ * a CPU to the table of holders, and returns it. The caller fills the entry in.
  */
 struct ktrx_cpu *script_cpu(uint32_t cpu);
 struct ktrx_holder *script_holder(uint32_t id);
@@ -44,29 +44,29 @@ void script_thread_bits(uint16_t id, uint32_t bits);
 void script_setting(const char *name, uint64_t value);
 
 /*
- * The script describes a kernel that stopped all recording before the trace was taken, so all events are off.
- * The member `wanted` of each event has the state before the stop.
+ * Makes the script describe a kernel that stopped all recording before the trace was taken. So all events are
+ * off. The member `wanted` of each event contains the state from before the stop.
  */
 void script_stop(void);
 
-/* The script describes a kernel in which this event was off when the trace was taken. */
+/* Makes the script describe a kernel in which this event was off when the trace was taken. */
 void script_switch_off(uint16_t id);
 
 /*
- * Adds an event by a thread on a CPU, in the CPU's ring. A script has at most SCRIPT_EVENTS events. One more
- * event aborts the program. The values of the fields follow: uint64_t each, or const char * for a string. The
- * returned event may be changed until the trace is read.
+ * Adds an event that a thread recorded on a CPU, in the CPU's ring. After the named parameters, the values of
+ * the fields follow: uint64_t each, or const char * for a string. A script may have up to SCRIPT_EVENTS
+ * events; one more event aborts the program. The returned event may be changed until the trace is read.
  */
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
 
-/* Return the number of events, and an event by its number. */
+/* The first function returns the number of events. The second one returns an event by its number. */
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
 /* Puts the events in order of their timestamps, for scripts that list them CPU by CPU. */
 void script_sort(void);
 
-/* Returns the trace for code that reads it. */
+/* Returns the script as a trace, for code that reads traces. */
 struct ktread *script_trace(void);
 
 #endif

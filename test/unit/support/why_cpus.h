@@ -27,16 +27,16 @@ enum { OTHER = 1, SWITCH, ENTER, EXIT, EOI, CALL, RETURN, FAIL, ACQUIRE, PANIC, 
 int why_cpus_begin(void **state);
 
 /*
- * Time at which the handler signals the end of an interrupt to the controller: early, as most handlers do,
- * late, or never.
+ * When the handler signals the end of an interrupt to the controller: EARLY, as most handlers do, LATE or
+ * NEVER.
  */
 enum eoi_time { EARLY, LATE, NEVER };
-/* Adds an interrupt whose handler returns. */
+/* Adds an interrupt, including the return of its handler. */
 void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, uint64_t ip,
 		   enum eoi_time eoi);
 /* Adds a timer tick, which is also the CPU's heartbeat. */
 void why_tick(uint64_t stamp, uint32_t cpu, uint32_t thread, uint64_t ip);
-/* Adds ticks every 10 ms from one time to another. */
+/* Adds a tick every 10 ms, from time `from` to time `to`. */
 void why_ticks(uint64_t from, uint64_t to, uint32_t cpu, uint32_t thread, uint64_t ip);
 /* Switches the CPU from one thread to another. */
 void why_runs_on(uint32_t cpu, uint64_t stamp, uint32_t from, uint32_t to);

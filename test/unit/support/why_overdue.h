@@ -29,14 +29,17 @@ int why_overdue_begin(void **state);
 
 /* Adds a thread that waits on the queue until the end. */
 struct ktrx_holder *why_sleeps(uint32_t thread, const char *name, uint8_t kind, uint64_t since_ms);
-/* Lets the sleeper sleep, and wakes it later: by a thread or, for thread 0, by an interrupt on CPU 1. */
+/*
+ * Lets the sleeper sleep at `from_us`, and wakes it at `to_us`: by thread `waker` or, if `waker` is 0, by an
+ * interrupt on CPU 1.
+ */
 void why_turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us);
 /*
  * Adds `count` sleeps and wakeups from 100 ms on, with a wakeup every `every_us` microseconds. Returns the
  * time of the last wakeup in ms.
  */
 uint64_t why_turns(uint32_t waker, uint8_t kind, uint32_t count, uint64_t every_us);
-/* Adds the interrupt on CPU 1 every 50 ms up to the end. It wakes no thread. */
+/* From `from_ms` to the end, adds an interrupt on CPU 1 every 50 ms. These interrupts wake no thread. */
 void why_irq_goes_on(uint64_t from_ms);
 /* Lets the waker run shortly before the end, and then sleep. */
 struct ktrx_holder *why_waker_lives(void);
@@ -44,11 +47,11 @@ struct ktrx_holder *why_waker_lives(void);
 void why_others_are_busy(void);
 
 /*
- * Expects one overdue wait with that certainty. It is the verdict or, if it is only possible, an open finding
- * about an idle machine.
+ * Checks that one overdue wait is found, with that certainty. It must be the verdict or, if it is only
+ * possible, an open finding of an idle machine.
  */
 void why_is_overdue(enum finding_certainty certain);
-/* Expects that the machine is idle and no wait is overdue. */
+/* Checks that the verdict is "idle" and that no wait is overdue. */
 void why_is_idle(enum finding_certainty certain);
 
 #endif

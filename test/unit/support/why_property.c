@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDED 1.006 /* "2.00 s" may be a rounded-up time */
+#define ROUNDED 1.006 /* factor: a printed time such as "2.00 s" may have been rounded up */
 
 static char broken[1024];
 
@@ -51,7 +51,7 @@ static uint64_t oldest_of(const struct why_evidence *evidence)
 	return oldest;
 }
 
-/* Returns the longest time for which the trace has information about a thread or CPU. */
+/* Returns the longest time that a thread or CPU can have existed according to the trace. */
 static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64_t all)
 {
 	const struct why_thread *thread = id & KTRX_HOLDER_CPU ? NULL : why_thread_find(evidence, id - 1);
@@ -71,8 +71,8 @@ static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 }
 
 /*
- * Returns the time with which a word begins, in seconds, or a negative number if it does not begin with a
- * time.
+ * Returns the time, in seconds, with which the text at `at` begins. Returns a negative number if the text
+ * does not begin with a time.
  */
 static double seconds_at(const char *at)
 {

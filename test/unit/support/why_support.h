@@ -22,12 +22,15 @@ void why_clocks_leave(uint64_t ticks);
 /* Reads the script in the order of timestamps. Returns the verdict, which must be the first finding. */
 const struct why_finding *why_judge(void);
 const struct why_evidence *why_evidence_of_script(void);
-/* Sets the kernel's file until the test ends. Requires: info's machine and self are set. */
+/*
+ * Uses this file as the kernel's file until the test ends. Requires: `machine` and `self` are set in
+ * script_info().
+ */
 struct elf_file;
 void why_kernel_file(const struct elf_file *file);
-/* Returns all findings as detailed text. */
+/* Returns the text of all findings, with details. */
 const char *why_text(void);
-/* Fails unless the text has these words; a line break may be between two of them. */
+/* Checks that the text of the findings contains these words, in which a line break may replace a space. */
 void why_says(const char *words);
 /* Returns how many findings have that verdict. */
 unsigned why_count(enum why_verdict verdict);
@@ -43,8 +46,8 @@ struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t st
  */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
 /*
- * Gives a CPU `times` heartbeats, the last one at `until`, which is also the newest timestamp read on that
- * CPU.
+ * Gives a CPU `times` heartbeats, the last one at `until`. This is also the newest timestamp that the CPU has
+ * read.
  */
 void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until);
 void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since);

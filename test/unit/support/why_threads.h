@@ -35,13 +35,16 @@ enum {
 /* Call before each test, and why_teardown() after it. Declares the types of events and the threads above. */
 int why_threads_begin(void **state);
 
-/* Adds an event on CPU 0 in the context of an interrupt. */
+/* Adds an event that an interrupt handler recorded on CPU 0. */
 void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value);
 /* Lets CPU 0 be idle, with timer ticks to the end. */
 void why_idle_until(uint64_t stamp);
 /* Lets a thread run on CPU 0 until the end. */
 void why_work_until(uint64_t stamp, uint32_t thread);
-/* Lets a thread block on a queue for a reason, KTRX_WAIT_*, and switches CPU 0 to the next thread. */
+/*
+ * Lets a thread block on a queue, with `kind` (KTRX_WAIT_*) as the reason, and switches CPU 0 to thread
+ * `next`.
+ */
 void why_sleep_on(uint64_t queue, uint64_t stamp, uint32_t thread, uint8_t kind, uint32_t next);
 void why_wake(uint64_t stamp, uint32_t waker, uint32_t thread);
 

@@ -28,7 +28,7 @@ static struct ktrx_cpu *row;
 static struct ktrx_holder *worker, *cpu0, *cpu1;
 
 /*
- * The worker holds a lock at a switch on CPU 1, and CPU 1 holds the lock until the end. Both CPUs have
+ * CPU 1 holds a lock while it switches away from the worker, and still holds it at the end. Both CPUs have
  * heartbeats.
  */
 static int begin(void **state)
@@ -131,7 +131,8 @@ static void events_show_later_holder_of_lock(void **state)
 }
 
 /*
- * The CPU made thousands of switches with a lock held that no CPU waits for. So the lock is not really held.
+ * The CPU made thousands of switches while it seemed to hold a lock. No CPU waits for the lock. So the lock
+ * is not really held.
  */
 static void cpu_that_keeps_switching_misses_a_hook(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Times in findings are not longer than the trace can show, and findings do not contradict each other. */
+/*
+ * Tests that times in findings are not longer than the trace can show, and that findings do not contradict
+ * each other.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,8 +60,8 @@ static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
 }
 
 /*
- * CPU 0 idles from the beginning of the trace, so its ring contains events of the whole trace. On CPU 1 the
- * worker spins from `stamp` on.
+ * CPU 0 idles all the time, and its ring contains events of this whole time. On CPU 1, the worker spins from
+ * `stamp` on.
  */
 static void spin_since(uint64_t stamp)
 {

@@ -45,7 +45,7 @@ static void program_in_small_loop_spins(void **state)
 	why_says("it has made 1 system call in the trace, and none is in progress");
 }
 
-/* A loop that has run for only one second may soon end, so the finding is only possible. */
+/* A loop that has run for only one second may soon end, so the finding is only "possible". */
 static void one_second_in_loop_is_only_possible(void **state)
 {
 	(void)state;
@@ -96,8 +96,8 @@ static void spin_begins_after_gap(void **state)
 }
 
 /*
- * The last ticks of the thread's CPU came before the thread ran there, so their addresses are not the
- * thread's. No events record the addresses.
+ * The last ticks of the CPU interrupted another thread, before this thread ran there. So their addresses do
+ * not show where this thread spins, and no event shows it.
  */
 static void ticks_of_previous_thread_do_not_count(void **state)
 {
@@ -190,7 +190,7 @@ static void x86_halt_after_regular_ticks_is_likely(void **state)
 	why_says("CPU 1 idles with interrupts disabled");
 }
 
-/* A busy host may have stopped the virtual CPU for a while. */
+/* CPU 1 has had no tick for half a second, but a busy host may have stopped the virtual CPU for this time. */
 static void half_second_with_interrupts_disabled_is_no_spin(void **state)
 {
 	(void)state;
@@ -288,7 +288,7 @@ static void sleep_with_spinlock_blocks_other_cpu(void **state)
 	why_says("on CPU 0 has spun 400.0 ms for that lock, at an unknown place");
 }
 
-/* The thread that waits for the lock is not the thread that took it. */
+/* The thread that waits for the lock runs on the CPU on which another thread has taken it. */
 static void thread_waits_for_lock_left_by_sleeper_on_its_cpu(void **state)
 {
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);
@@ -410,7 +410,8 @@ static void unreported_reset_is_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event was");
-	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles; the CPUs after CPU 1 never started */
+	/* only CPU 1 counts: CPU 0 idles, and the CPUs with higher numbers never started */
+	assert_int_equal(why_judge()->actors, 1);
 	assert_string_equal(why_judge()->base.advice, "");
 }
 

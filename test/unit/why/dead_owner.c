@@ -76,7 +76,10 @@ static void owner_takes(uint64_t stamp)
 	script_event(ACQUIRE, stamp, 1, OWNER, V(LOCK), V(PLACE));
 }
 
-/* The waiter runs on CPU 0, waits for the lock, and is switched away with the given state. */
+/*
+ * The waiter runs on CPU 0 and waits for the lock. CPU 0 then switches away from it, and records the given
+ * state.
+ */
 static void waiter_contends(unsigned state)
 {
 	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
@@ -120,7 +123,7 @@ static void lock_that_events_show_unreleased_is_certain(void **state)
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
-/* When the wait began, another thread held the lock. Events show the later owner. */
+/* When the wait began, another thread held the lock. Events show that the owner took the lock later. */
 static void events_show_later_owner_than_row(void **state)
 {
 	(void)state;
@@ -164,7 +167,10 @@ static void owner_named_before_its_end_is_possible(void **state)
 	why_says("lock.acquire and lock.release, which show whether the owner released the lock");
 }
 
-/* If stamps of different CPUs are this close, they do not show which event came first. */
+/*
+ * The wait began on CPU 0, 5 ms after the owner ended on CPU 1. Stamps of different CPUs that are so close do
+ * not show which event came first.
+ */
 static void owner_named_at_its_end_is_possible(void **state)
 {
 	(void)state;
@@ -268,8 +274,8 @@ static void later_wait_with_other_owner_refutes_it(void **state)
 }
 
 /*
- * The waiter tried to take the lock before the owner ended, and still tries. The owner in its table row may
- * be from an earlier try.
+ * The waiter tried to take the lock before the owner ended, and still tries. The owner that the waiter's
+ * table row names may be from an earlier try.
  */
 static void polling_thread_with_other_owner_refutes_it(void **state)
 {
@@ -319,7 +325,10 @@ static void thread_with_later_events_does_not_wait(void **state)
 	is_silent();
 }
 
-/* If a kernel's locks call hooks, table rows show which threads wait, and events do not count. */
+/*
+ * The kernel's locks call hooks, so table rows show which threads wait. The waiter's row shows no wait, and
+ * its events do not count.
+ */
 static void row_without_wait_overrides_events(void **state)
 {
 	(void)state;
@@ -382,7 +391,7 @@ static void reset_machine_is_not_reported(void **state)
 	is_silent();
 }
 
-/* The newest events are missing in the file. */
+/* The file is cut off, so the newest events are missing. */
 static void trace_without_newest_events_is_not_reported(void **state)
 {
 	(void)state;

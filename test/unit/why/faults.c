@@ -166,7 +166,7 @@ static void other_stack_pointers_are_no_overflow(void **state)
 	static const char *const registers[] = {
 		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* in the stack */
 		"cpu 0 pc=400000 sp=7f80 cs=33\n",	    /* a program's stack */
-		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* far below all stacks */
+		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* an address far below all stacks */
 	};
 
 	worker->stack_low = 0x8000;
@@ -194,7 +194,9 @@ static void overflow_in_interrupt_is_only_possible(void **state)
 
 #define NESTED 100u
 
-/* Faults nest without end, each on a lower place of the stack. */
+/*
+ * Each fault occurs in the handler of the fault before it, at a lower address of the stack. This never ends.
+ */
 static void sink(uint8_t context)
 {
 	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
@@ -246,7 +248,7 @@ static void faults_without_recorded_ends_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* Another CPU panics because of memory that the overflowing stack has overwritten. */
+/* The stack of one CPU overflows and overwrites memory. Because of this, another CPU panics. */
 static void overflow_precedes_panic_of_other_cpu(void **state)
 {
 	(void)state;

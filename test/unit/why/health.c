@@ -36,7 +36,10 @@ static int begin(void **state)
 	return error;
 }
 
-/* Adds a CPU with its last heartbeat at `beat`. The CPU records events from 1 ms to the end. */
+/*
+ * Adds a CPU with its last heartbeat at `beat`, or without heartbeats if `beat` is 0. The CPU records events
+ * from 1 ms to the end.
+ */
 static struct ktrx_holder *cpu_in(uint32_t cpu, uint8_t mode, uint64_t beat)
 {
 	struct ktrx_holder *holder = why_cpu_row(cpu, mode);
@@ -127,7 +130,10 @@ static void more_running_threads_than_cpus_is_not_certain(void **state)
 	why_says("according to the hooks, 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
 }
 
-/* Overwritten memory proves nothing. Here a CPU row shows that the CPU waits for an answer of CPU 12345. */
+/*
+ * Parts of the trace's memory were overwritten, so no other part can be trusted. For example, the row of CPU
+ * 0 names CPU 12345, which does not exist.
+ */
 static void overwritten_trace_memory_has_no_verdict(void **state)
 {
 	(void)state;
@@ -151,7 +157,7 @@ static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
-/* The events about earlier wakeups of the thread are lost. */
+/* The rings begin after the thread went to sleep, so events about its earlier wakeups are lost. */
 static void sleep_older_than_rings_is_partial(void **state)
 {
 	(void)state;
@@ -190,7 +196,10 @@ static void disabled_state_is_advised(void **state)
 	why_says("boot without debug.ktr.state=0");
 }
 
-/* A CPU in idle mode has no heartbeat, but has filled its ring in a moment. */
+/*
+ * CPU 1 is in idle mode and has its last heartbeat at `beat`, but its ring was filled within the last
+ * millisecond.
+ */
 static void restless(uint64_t beat)
 {
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
@@ -221,7 +230,10 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 	assert_true(why_judge()->base.partial);
 }
 
-/* A silence in the host's note counts only if it is a valid time in the range of the clock. */
+/*
+ * The host's note may state how long the guest was silent. This counts only if it is a valid time that the
+ * clock can represent.
+ */
 static void invalid_silence_in_note_is_ignored(void **state)
 {
 	(void)state;
@@ -238,7 +250,7 @@ static void silence_beyond_clock_range_is_ignored(void **state)
 	assert_int_equal(why_evidence_of_script()->end, MS);
 }
 
-/* The last recorded activity says nothing about the long silence after it. */
+/* The machine worked until the last event, but nothing is known about the long silence after it. */
 static void silent_machine_is_not_busy(void **state)
 {
 	(void)state;
@@ -279,7 +291,8 @@ static void spinning_for_held_lock_is_no_progress(void **state)
 }
 
 /*
- * A CPU has spun for a while, and another CPU has just taken the lock. The first CPU will get the lock later.
+ * A CPU has spun for a lock for a while, and another CPU has just taken this lock. The first CPU will get it
+ * later.
  */
 static void spinning_for_changing_holder_is_progress(void **state)
 {

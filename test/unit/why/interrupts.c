@@ -91,7 +91,8 @@ static void repeated_interrupt_is_storm(void **state)
 	(void)state;
 	storm(5000, 200);
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
-	assert_true(why_judge()->actor[0].exact); /* address of the interrupted instruction */
+	/* an interrupt gives the exact address of an instruction, not a return address */
+	assert_true(why_judge()->actor[0].exact);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("interrupt 4 (disk) comes again and again on CPU 1");
 	why_says("5.0 us apart");
@@ -111,7 +112,10 @@ static void storm_is_found_in_small_ring(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
-/* Other events before the lost slots do not show that the CPU still has time for other work. */
+/*
+ * There are other events only before the lost slots. They do not show that the CPU had time for other work
+ * after them.
+ */
 static void storm_between_ticks_is_found_after_gap(void **state)
 {
 	(void)state;
@@ -169,7 +173,7 @@ static void frequent_interrupts_without_ticks_are_no_storm(void **state)
 
 /* ---- Timers -------------------------------------------------------------------------------------- */
 
-/* After 100 ms, CPU 1 gets other interrupts until the end, but no more ticks. */
+/* CPU 1 gets ticks until 100 ms. After that, it gets only other interrupts, up to the end. */
 static struct ktrx_holder *no_ticks(uint64_t deadline)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -194,7 +198,10 @@ static void late_sleeper_without_ticks_is_dead_timer(void **state)
 	why_says("800.0 ms ago");
 }
 
-/* Interrupts are disabled at the end, either for long, or only for the moment in which a lock is taken. */
+/*
+ * Interrupts are disabled at the end, since time `since`: for long, or only for the moment in which a lock is
+ * taken.
+ */
 static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
 {
 	no_ticks(200 * MS);
@@ -271,7 +278,7 @@ static void missing_ticks_show_disabled_interrupts(void **state)
 	why_says("came at 0x100010");
 }
 
-/* The host may have stopped the CPU, or all timers were late. */
+/* CPU 1 records no events without ticks, so the host may have stopped it. */
 static void cpu_without_events_is_only_possible(void **state)
 {
 	(void)state;
@@ -286,7 +293,9 @@ static void missing_ticks_on_all_cpus_are_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* If a clock is set back by more than the reader can correct, its stamps show no valid period. */
+/*
+ * A clock was set back by more than the reader can correct. So its stamps do not show how long a period was.
+ */
 static void clock_that_goes_back_is_ignored(void **state)
 {
 	const struct why_quiet *quiet;

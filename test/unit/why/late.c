@@ -10,7 +10,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-#define KNOWN_WAKES 8u /* number of wakeups after which it is known how soon a thread is woken */
+#define KNOWN_WAKES 8u /* minimum number of wakeups for which it counts as known how soon a thread is woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static void holder_of_lock_waits_for_silent_device(void **state)
 }
 
 /*
- * The interrupt that woke the holder still comes: for example, a timer interrupt that also wakes other
+ * The interrupt that used to wake the holder still occurs. It may be a timer interrupt that also wakes other
  * threads.
  */
 static void interrupt_that_still_comes_is_named(void **state)
@@ -92,7 +92,7 @@ static void holder_with_earlier_wakeups_in_row_is_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
 
-/* Earlier waits of the holder took about as long. */
+/* The holder was woken too rarely for its usual time between wakeups to be known. */
 static void holder_with_rare_wakeups_is_possibly_overdue(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void holder_with_rare_wakeups_is_possibly_overdue(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* Progress of other threads does not show that this wait is normal. */
+/* Other threads make progress, but this does not show that the holder's long wait is normal. */
 static void busy_is_only_possible_with_overdue_wait(void **state)
 {
 	(void)state;
@@ -112,7 +112,9 @@ static void busy_is_only_possible_with_overdue_wait(void **state)
 	why_says("not certain because of: overdue (possible), see below");
 }
 
-/* Only the id of the lock's owner is known. The owner may have ended with the lock held. */
+/*
+ * The owner of the lock has no table row, so only its id is known. It may have ended while it held the lock.
+ */
 static void owner_without_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);

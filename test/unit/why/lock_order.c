@@ -29,7 +29,7 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-/* Takes lock `first`, with the given event, and then another lock. Releases both. */
+/* The thread takes lock `first`, recorded by event `how`, and then lock `then`. It releases both. */
 static void takes_by(uint16_t how, uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
 {
 	script_event(how, stamp, 0, thread, first);
@@ -95,8 +95,8 @@ static void lock_taken_by_try_is_held(void **state)
 }
 
 /*
- * Code that runs without a thread has id 0 on each CPU. So the locks of id 0 on two CPUs do not form an
- * order.
+ * On each CPU, code that runs without a thread has thread id 0. So locks that id 0 takes on two CPUs have no
+ * common order.
  */
 static void thread_0_has_no_order(void **state)
 {
@@ -189,8 +189,8 @@ static void long_names_do_not_displace_text(void **state)
 }
 
 /*
- * Thread 6 also took B while it held A, before thread 5 did. So thread 6 can deadlock with thread 5, which
- * uses both orders.
+ * At an earlier time, thread 6 also took B while it held A. Thread 5 uses both orders, so it can deadlock
+ * with thread 6.
  */
 static void one_of_several_threads_may_deadlock(void **state)
 {

@@ -57,7 +57,9 @@ static void finished_loop_is_not_reported(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The host stopped the CPU for a while, so the loop may have continued. */
+/*
+ * The host stopped the CPU for a while at the end, so no events were recorded then. The loop may still run.
+ */
 static void loop_on_cpu_delayed_by_host_is_reported(void **state)
 {
 	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
@@ -93,7 +95,7 @@ static void thread_that_polls_then_sleeps_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* Each system call waits for a moment before it returns an error. */
+/* Each system call returns an error, but the thread sleeps for a moment in the call. So it is no loop. */
 static void calls_that_sleep_are_no_loop(void **state)
 {
 	uint64_t stamp = MS;
@@ -129,7 +131,7 @@ static void calls_that_fill_small_ring_are_certain(void **state)
 	why_says("it has run for 1.90 s without a sleep");
 }
 
-/* The missing slots are of another CPU, where the thread may have run. */
+/* Slots of another CPU are missing. The thread may have run there in between. */
 static void calls_are_counted_after_gap(void **state)
 {
 	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
@@ -180,7 +182,10 @@ static void fault_with_signal_handler_is_reported(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* If memory is mapped again, or shared with a new child, faults at one place are normal. */
+/*
+ * A program that maps its memory again, or shares it with a new child, faults at the same place again. This
+ * is normal.
+ */
 static void calls_between_faults_are_progress(void **state)
 {
 	(void)state;

@@ -19,9 +19,9 @@
 #define CPUS	     4u
 #define SHIFT	     18u
 #define MEMORY_MOST  (UINT64_C(192) << 20)
-#define LOOKUPS_EACH 64u /* limit of lookups per event and per table row */
+#define LOOKUPS_EACH 64u /* maximum number of lookups per event and per table row */
 #define TICK	     UINT64_C(10000)
-#define WAIT	     UINT64_C(2000000000) /* ticks from the last event to the end */
+#define WAIT	     UINT64_C(2000000000) /* number of ticks from the last event to the end of the trace */
 
 enum { SWITCH = 1, BLOCK, WAKE, CONTEND, ACQUIRE, RELEASE, IRQ };
 
@@ -59,7 +59,10 @@ void *__wrap_calloc(size_t count, size_t size)
 	return take(__real_calloc(count, size));
 }
 
-/* Counts both the old and the new memory in `most_used`, because both may exist at the same time. */
+/*
+ * Counts the old and the new memory together in `most_used`, because both may exist at the same time during
+ * realloc().
+ */
 void *__wrap_realloc(void *old, size_t size)
 {
 	uint64_t before = old ? malloc_usable_size(old) : 0;
@@ -196,7 +199,7 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 	close(fd);
 }
 
-/* Reads the trace and runs all detectors. `examine` checks the result. */
+/* Reads the trace and runs all detectors. Calls `examine`, which checks the findings. */
 static void explain(const char *path, uint64_t rows,
 		    void (*examine)(const struct why_evidence *evidence, const struct why_findings *findings))
 {
@@ -223,7 +226,7 @@ static void explain(const char *path, uint64_t rows,
 static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	assert_int_equal(evidence->threads, WHY_THREADS);
-	/* left out for each thread beyond the limit: one table row and eight events */
+	/* of each thread beyond the limit, one table row and eight events are left out */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
 	/*
 	 * The number of findings is limited. A few findings are dropped later, because they follow from
@@ -239,7 +242,7 @@ static void many_threads_need_bounded_memory_and_time(void **state)
 	explain(write_trace(), THREADS, are_many_threads);
 }
 
-/* number of locks that are taken while one lock is held: more than the limit of lock orders */
+/* number of locks that are taken while one lock is held; greater than the maximum number of lock orders */
 #define ORDERS (KEYED_MAX + 1000)
 
 static void are_many_orders(const struct why_evidence *evidence, const struct why_findings *findings)

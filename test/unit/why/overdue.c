@@ -26,9 +26,7 @@ static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state
 		 "comes");
 }
 
-/*
- * The thread may be in a long timed sleep, because its kernel records the wait kind "event" for all sleeps.
- */
+/* This kernel records the wait kind "event" for all sleeps. So the thread may be in a long timed sleep. */
 static void event_may_be_timed_sleep_without_recorded_timeouts(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 40, 50000);
@@ -108,7 +106,7 @@ static void few_wakeups_are_not_periodic(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* The machine was silent at the end, so it is unknown if it continued to run. */
+/* The machine was silent at the end, so it may have stopped, and the wait may not be overdue. */
 static void silent_machine_is_not_overdue(void **state)
 {
 	const uint64_t last = why_turns(0, KTRX_WAIT_EVENT, 236, 50000);
@@ -122,8 +120,8 @@ static void silent_machine_is_not_overdue(void **state)
 /* ---- Table rows, if the rings hold no earlier wakeup --------------------------------------------- */
 
 /*
- * The thread has waited since 5 s after boot. Before that, it was woken `wakes` times, every 50 ms, at most
- * `longest_ms` apart.
+ * The thread has waited since 5 s after boot. Before that, it was woken `wakes` times. The usual time between
+ * two wakeups was 50 ms, and the longest `longest_ms`.
  */
 static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t longest_ms, uint32_t waker)
 {
@@ -164,7 +162,7 @@ static void busy_machine_does_not_hide_missing_wakeup(void **state)
 	assert_true(why_judge()->open);
 }
 
-/* On a busy machine the intervals differ. The thread that did the wakeups still runs. */
+/* The intervals between wakeups differ, as on a busy machine. The thread that woke the sleeper still runs. */
 static void uneven_wakeups_by_thread_are_not_missed_early(void **state)
 {
 	(void)state;

@@ -16,7 +16,7 @@
 #include "unit/support/script.h"
 #include "why/finding.h"
 
-extern const char __ehdr_start[]; /* set by the linker: the address of this program in its file */
+extern const char __ehdr_start[]; /* defined by the linker: start of this program */
 
 uint64_t ktrace_root[4]; /* symbols use this to find the address at which the program runs */
 
@@ -117,7 +117,10 @@ static void link_is_ignored_outside_kernel(void **state)
 	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
 }
 
-/* Numbers in the message that are not code addresses do not count for the limit of addresses. */
+/*
+ * The number of addresses that are taken from the message is limited. Numbers that are not code addresses do
+ * not count for this limit.
+ */
 static void only_code_addresses_of_message_are_named(void **state)
 {
 	const uintptr_t last = (uintptr_t)caller + 8;
@@ -182,8 +185,8 @@ static void panic_in_last_frame_is_shown(void **state)
 }
 
 /*
- * The panic message names the owner of the stack. Another thread may already have run when the kernel checked
- * the stack.
+ * The panic message names the thread whose stack has overflowed. The kernel may have checked the stack when
+ * another thread was already running.
  */
 static void overflow_found_later_names_no_owner(void **state)
 {
@@ -209,7 +212,10 @@ static void stack_smashing_is_no_overflow(void **state)
 	why_findings_free(findings);
 }
 
-/* The return to user mode enables interrupts, but the kernel cannot call a hook at that moment. */
+/*
+ * The instruction that returns to user mode also enables interrupts, so the kernel cannot call a hook for
+ * this.
+ */
 static void interrupts_are_unknown_in_user_mode(void **state)
 {
 	(void)state;

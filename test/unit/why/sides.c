@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whether the kernel or a program spins. This is decided by the CPU's registers, by the mode that the kernel
- * has set, by addresses, and by the kernel's file.
+ * Tests how `ktrace why` decides if the kernel or a program spins: by the CPU's registers, by the mode that
+ * the kernel has set, by addresses, and by the kernel's file.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -59,7 +59,10 @@ static const struct {
 
 static char registers[200];
 
-/* A kernel that was moved by `moved` bytes. Thread 5 runs on CPU 0 and is interrupted at `pc` every 10 ms. */
+/*
+ * Makes the trace of a kernel that was moved by `moved` bytes. Thread 5 runs on CPU 0 and is interrupted at
+ * `pc` every 10 ms.
+ */
 static void spin(unsigned machine, uint64_t moved, bool with_file, uint64_t pc)
 {
 	const struct elf_file file = { machines[machine].machine, ET_EXEC, sections, names };
@@ -163,7 +166,7 @@ static void low_kernel_is_recognized_by_its_file(void **state)
 		call_kernel();
 		expect_user();
 		next();
-		spin(n, 0, true, PROGRAM); /* data of the kernel, where no code can run */
+		spin(n, 0, true, PROGRAM); /* an address in the kernel's data, where no code can run */
 		call_kernel();
 		expect_neither();
 		next();
@@ -197,12 +200,12 @@ static void privilege_level_decides(void **state)
 		stand(PROGRAM, machines[n].user);
 		expect_user();
 		next();
-		/* user mode, in a program that uses the kernel's addresses */
+		/* registers show user mode, so a program runs at an address that the kernel also uses */
 		spin(n, 0, true, LINKED + 0x110);
 		stand(LINKED + 0x114, machines[n].user);
 		expect_user();
 		next();
-		/* kernel mode, in code at a low address: firmware */
+		/* registers show kernel mode, so the code at this low address is firmware */
 		spin(n, machines[n].moved, true, PROGRAM);
 		stand(PROGRAM, machines[n].kernel);
 		expect_kernel("at 0x400000");
@@ -227,17 +230,21 @@ static void mode_overrides_address(void **state)
 	script_cpu(0)->mode = KTRX_MODE_USER;
 	expect_user();
 	next();
-	spin(0, 0, true, LINKED + 0x110); /* the mode and the address contradict each other */
+	/* the recorded mode is user mode, but the address is in the kernel */
+	spin(0, 0, true, LINKED + 0x110);
 	script_cpu(0)->mode = KTRX_MODE_USER;
 	expect_neither();
 	next();
-	spin(0, 0, true, OUTSIDE); /* code of a module, called by a program */
+	spin(0, 0, true, OUTSIDE); /* a program has called code of a kernel module */
 	script_cpu(0)->mode = KTRX_MODE_KERNEL;
 	script_cpu(0)->user_exits = script_cpu(0)->user_enters = 1;
 	expect_neither();
 }
 
-/* ktrace_root was initialized before the kernel moved, so it contains the old address. */
+/*
+ * The kernel moved after ktrace_root was initialized, so the root contains the old address. Only a hook's
+ * caller shows the new addresses.
+ */
 static void callers_of_hooks_show_upper_half(void **state)
 {
 	(void)state;

@@ -50,7 +50,7 @@ static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t fr
 	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-static uint32_t others = 2; /* number of other threads that wait for the device at the same time */
+static uint32_t others = 2; /* number of other threads that wait for the same late answer of the device */
 
 static void others_are_late(uint64_t asked)
 {
@@ -127,7 +127,10 @@ static void one_late_answer_is_possibly_slow(void **state)
 	why_says("slow (possible)");
 }
 
-/* There is no finding "slow". Instead, the healthy verdict explains why the device may not be slow. */
+/*
+ * Checks that there is no finding "slow", and that the verdict, a healthy one, explains why the device may
+ * not be slow.
+ */
 static void is_explained(void)
 {
 	assert_true(why_verdict_is_healthy(why_judge()->verdict));
@@ -182,7 +185,10 @@ static void one_late_sleep_is_not_slow_machine(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* The CPU's timer ticked all the time before, so the host may have stopped the CPU. */
+/*
+ * Before the wait, the CPU had all its timer ticks. During the wait it had none, so the host may have stopped
+ * the CPU.
+ */
 static void silent_cpu_with_regular_ticks_blames_host(void **state)
 {
 	(void)state;

@@ -19,7 +19,7 @@
 #define CLIENT	6u
 #define KERNEL	UINT64_C(0x100000)
 #define PROGRAM UINT64_C(0x10000001000)
-#define LAST	(3945 * MS) /* end of the trace, when the worker runs on CPU 1 */
+#define LAST	(3945 * MS) /* end of the trace, at which the worker runs on CPU 1 */
 #define TURN	(10 * MS)
 /* number of turns after which the order repeats: the worker runs on CPU 0, then on CPU 1, then on no CPU */
 #define TURNS 3u
@@ -54,8 +54,8 @@ static uint32_t runner(uint64_t turn, uint32_t cpu)
 }
 
 /*
- * Each interrupt of the worker interrupts it at one place. The other threads make a system call whenever they
- * run. Events of interrupt handlers have the given context.
+ * All interrupts of the worker interrupt it at the same place. The other threads make a system call each time
+ * that they run. Events of interrupt handlers are recorded with `context`.
  */
 static void take_turns(uint32_t context)
 {

@@ -62,7 +62,10 @@ static void cpu_delayed_by_host_starves_no_thread(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The kernel has a table row for each thread, but none for this thread. The event of its end is lost. */
+/*
+ * The kernel keeps a table row for each thread, but this thread has none. So it has ended, and the event of
+ * its end is lost.
+ */
 static void thread_without_row_does_not_starve(void **state)
 {
 	(void)state;
@@ -116,7 +119,10 @@ static void device_with_some_late_answers_is_slow(void **state)
 	why_says("0 others ended in that time");
 }
 
-/* There may be other sleeps in the lost slots between the recorded sleep and the recorded wakeup. */
+/*
+ * Slots were lost between the recorded sleep and the recorded wakeup. The thread may have been woken and
+ * slept again in between.
+ */
 static void wait_across_gap_is_not_counted(void **state)
 {
 	uint64_t late = ask_device(20, MS, MS, KTRX_WAIT_DEVICE);
@@ -160,7 +166,7 @@ static void tickless_idle_is_healthy(void **state)
 	why_says("1 of 1 CPUs idle");
 }
 
-/* Both CPUs began to run threads right before the end. */
+/* Each CPU has begun to run a thread just before the end. */
 static void cpus_that_just_began_are_busy(void **state)
 {
 	(void)state;
@@ -194,8 +200,8 @@ static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 /* ---- Unknown ------------------------------------------------------------------------------------- */
 
 /*
- * The boot CPU runs the thread that later becomes its idle thread. If `modes`, the other CPU, which idles,
- * records its mode.
+ * The boot CPU runs the thread that later becomes its idle thread. CPU 1 idles. If `modes` is not 0, CPU 1
+ * has recorded its mode.
  */
 static void boots(uint8_t modes)
 {
@@ -237,7 +243,7 @@ static void cpu_between_idle_periods_is_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-/* The kernel records no mode except user mode. If the idle thread runs, the CPU idles. */
+/* This kernel records no mode except user mode, so a CPU that runs its idle thread counts as idle. */
 static void idle_thread_idles_without_idle_mode(void **state)
 {
 	(void)state;
@@ -267,8 +273,8 @@ static void trace_without_known_events_is_unknown(void **state)
 }
 
 /*
- * Each new thread may move the array of threads, and so also the entry of the thread that creates the new
- * one.
+ * Each new thread may make the array of threads move in memory. This also moves the entry of the thread that
+ * creates the new one.
  */
 static void thread_that_creates_many_stays_valid(void **state)
 {

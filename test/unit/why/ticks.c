@@ -46,14 +46,17 @@ static void tick(uint64_t stamp, uint64_t pc)
 	script_cpu(1)->thread = WORKER;
 }
 
-/* In the period without ticks, the worker records an event in each millisecond. */
+/* The worker records an event in each millisecond between `from` and `to`, a period without ticks. */
 static void work(uint64_t from, uint64_t to)
 {
 	for (uint64_t stamp = from + MS / 2; stamp < to; stamp += MS)
 		script_event(OTHER, stamp, 1, WORKER);
 }
 
-/* CPU 1 has ticks every 10 ms, but none from 1000 ms to 1200 ms. The next tick interrupts the CPU at `pc`. */
+/*
+ * CPU 1 has a tick every 10 ms, but none between 1000 ms and 1200 ms. The tick after that period interrupts
+ * the CPU at `pc`.
+ */
 static void miss_ticks(uint64_t pc)
 {
 	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
@@ -89,7 +92,10 @@ static void missing_irregular_ticks_are_possible(void **state)
 	why_says("a CPU whose tick is stopped takes none either");
 }
 
-/* Interrupts were last disabled before the first interrupt. So they were enabled in the period. */
+/*
+ * The last time at which interrupts were disabled is long before the period without ticks. So they were
+ * enabled in that period.
+ */
 static void earlier_disable_stamp_refutes_it(void **state)
 {
 	(void)state;

@@ -69,21 +69,21 @@ static void next(void)
 }
 
 /*
- * The worker has no cause in its table row, as with old kernels, or has no row. So an event must show its
- * state.
+ * The worker's table row contains no cause, as with old kernels, or there is no row. So a recorded switch
+ * must show the worker's state.
  */
 static void switch_away(uint8_t state)
 {
 	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
 }
 
-/* Another switch with a different state shows that states have a meaning. */
+/* Adds another switch with a different state. It shows that the states of this kernel have a meaning. */
 static void use_states(void)
 {
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
 }
 
-/* Events of CPU 0 before `stamp` are lost. */
+/* Makes events of CPU 0 lost before `stamp`. */
 static void lose_until(uint64_t stamp)
 {
 	script_event(OTHER, stamp, 0, CLIENT)->lost = 5;
@@ -140,7 +140,8 @@ static void higher_priority_explains_starvation(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
-	script_cpu(0)->switch_stamp = 7900 * MS; /* other threads have had turns */
+	/* since the worker became runnable, CPU 0 has switched to other threads */
+	script_cpu(0)->switch_stamp = 7900 * MS;
 	worker->priority = 10;
 	client->priority = 20;
 	starves(FINDING_CERTAIN);
@@ -285,8 +286,8 @@ static void constant_state_proves_nothing(void **state)
 }
 
 /*
- * If states prove nothing, two kinds of events replace them: one before each sleep, and one at the end of
- * each thread. Both kinds must exist.
+ * If the states in switches prove nothing, two kinds of events can replace them: one before each sleep, and
+ * one at the end of each thread. The kernel must record both kinds.
  */
 static void sleep_and_end_events_replace_states(void **state)
 {
@@ -341,7 +342,7 @@ static void switched_off_events_prove_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	next();
 	announce();
-	script_switch_off(EXIT); /* the event was switched off all the time */
+	script_switch_off(EXIT); /* the events of ends were switched off all the time */
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
@@ -442,8 +443,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * For a wakeup, the table has the stamp of the last tick before it. A later event of the thread shows that
- * its wait began later.
+ * For a wakeup, the table contains only the stamp of the last tick before the wakeup. A later event of the
+ * thread shows that it began to wait even later.
  */
 static void own_events_shorten_wait(void **state)
 {
@@ -454,12 +455,12 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	/* the thread ran here, so the kernel does not call some hook */
+	/* the worker recorded an event here, so it was running, and the kernel does not call some hook */
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
 
-/* While the machine was silent, other threads may not have run either. */
+/* The machine was silent at the end, so other threads may not have run either. */
 static void silence_of_machine_does_not_count_as_wait(void **state)
 {
 	static char note[] = "silent: 20 s\n";

@@ -44,7 +44,8 @@ static void crossed_mutexes_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
-	assert_false(why_judge()->actor[0].exact); /* hooks record return addresses */
+	/* the address is a return address, which the hook recorded */
+	assert_false(why_judge()->actor[0].exact);
 	why_says("thread 5 (five)");
 	why_says("thread 6 (six)");
 	why_says("bee (0x2000)");
@@ -85,7 +86,10 @@ static void new_cycle_is_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
 }
 
-/* If all tables show the same moment, a lock is held only by the thread whose table row names the lock. */
+/*
+ * The machine was halted, so all tables show the same moment. Then only a thread whose table row names a lock
+ * holds this lock.
+ */
 static void new_cycle_is_certain_on_halted_machine(void **state)
 {
 	(void)state;
@@ -97,7 +101,7 @@ static void new_cycle_is_certain_on_halted_machine(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The machine was silent after the newest stamp. */
+/* The machine was silent for a while after the newest stamp, and this time counts as part of the wait. */
 static void silence_adds_to_length_of_wait(void **state)
 {
 	(void)state;
@@ -217,7 +221,10 @@ static void runnable_waiter_ignores_earlier_holder(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* A waiter that yields can be preempted, except while it switches. So other threads can run on the CPU. */
+/*
+ * Interrupts are disabled, but only because the waiter is just switching: it yields, so other threads can run
+ * on the CPU.
+ */
 static void disabled_interrupts_of_switch_do_not_keep_cpu(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
@@ -385,7 +392,7 @@ static void given_answer_is_no_deadlock(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* Without tables, only by events: each thread holds a lock and waits for the lock of the other. */
+/* Adds only events, no table rows: each of two threads holds a lock and waits for the lock of the other. */
 static void cross_by_events(void)
 {
 	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
@@ -469,7 +476,10 @@ static void short_wait_is_no_inversion(void **state)
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
-/* The tables show no thread that holds B, for which thread 5 waits. In an older event, thread 5 takes B. */
+/*
+ * Thread 5 waits for lock B, and no table row shows a holder of B. An older event shows that thread 5 itself
+ * took B, but the table counts.
+ */
 static void tables_override_events(void **state)
 {
 	(void)state;

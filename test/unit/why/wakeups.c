@@ -42,7 +42,7 @@ static struct ktrx_holder *both_wait(void)
 	return client;
 }
 
-/* Checks that the verdict is "idle" and that there are `lost` findings about a lost wakeup. */
+/* Checks that the verdict is "idle", and that `lost` findings are about a lost wakeup. */
 static void is_idle_with(unsigned lost)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
@@ -157,7 +157,7 @@ static void missing_end_of_ring_has_no_health(void **state)
 	why_says("partial");
 }
 
-/* The client's wakeup comes after the worker has answered, but before the worker sleeps. */
+/* The client wakes the worker after the worker has answered, but before the worker sleeps. */
 static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 {
 	both_wait();
@@ -200,8 +200,8 @@ static void sleeper_with_later_events_was_not_raced(void **state)
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
 	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
 	/*
-	 * The clocks have an error of 100 ns. At a distance of 100 ns the order of two events is uncertain,
-	 * at 101 ns it is certain.
+	 * The clocks have an error of 100 ns. The order of two events is uncertain if they are 100 ns apart,
+	 * and certain if they are 101 ns apart.
 	 */
 	for (uint64_t apart = 100; apart < 102; apart++) {
 		why_teardown(state);
@@ -215,8 +215,8 @@ static void sleeper_with_later_events_was_not_raced(void **state)
 }
 
 /*
- * The client woke the worker just before. So the worker will have handled the reason of the second wakeup,
- * too.
+ * The client had woken the worker just before the second wakeup. So the worker will have handled the reason
+ * of the second wakeup as well.
  */
 static void sleeper_woken_just_before_was_not_raced(void **state)
 {
