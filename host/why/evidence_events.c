@@ -16,7 +16,7 @@ static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread
 
 /* ---- First pass ---------------------------------------------------------------------------------- */
 
-/* Returns whether the ring of the event has overwritten older events. */
+/* Returns whether the ring that contains this event has overwritten older events. */
 static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
@@ -54,8 +54,8 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Completes evidence->scheduling. If events were switched on or off, this reads the trace again in the order
- * of time.
+ * Completes evidence->scheduling. If events were switched on or off during the trace, reads the trace once
+ * more, in the order of time.
  */
 static int survey_scheduling(struct why_evidence *evidence)
 {
@@ -97,11 +97,12 @@ void why_survey_cut(struct why_evidence *evidence)
 	}
 }
 
-#define STOP_MS 100u /* the tables of a stopped machine may be this much newer than its last event */
+/* time in ms: the tables of a stopped machine may be this much newer than its last event */
+#define STOP_MS 100u
 
 /*
- * If recording was stopped and the machine continued to run, only the tables show what happened after the
- * stop.
+ * If recording was stopped and the machine continued to run, there is a gap from the stop to the end, and
+ * only the tables show what happened in it.
  */
 void why_survey_stop(struct why_evidence *evidence)
 {
@@ -131,8 +132,9 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 }
 
 /*
- * Formats the event if it is among the newest. If the guest still runs, it may have recorded more events
- * since the first pass. Such events are left out.
+ * Keeps the event as text if it is one of the newest WHY_LAST events. `before` is the number of events before
+ * it. If the guest still runs, it may have recorded more events since the first pass counted them. These are
+ * left out.
  */
 static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {
@@ -151,7 +153,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 
-/* Returns the ticks between two stamps, without ticks that are before the window. */
+/* Returns the number of ticks between two stamps. Ticks before the window do not count. */
 static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
 {
 	const uint64_t begin = evidence->end - evidence->window;
@@ -175,7 +177,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 
 /*
  * Returns the number of interrupts so far on the thread's CPU. If the thread has a table row, this is the CPU
- * on which it was at the end of the trace.
+ * that the row names: the thread was on it at the end of the trace.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -225,11 +227,17 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
-	/* settle() replaces this count by the number of interrupts since this moment */
+	/*
+	 * for now, the number of interrupts before this moment; settle() replaces it by the number since this
+	 * moment
+	 */
 	thread->interrupts = interrupts_of(reader->evidence, thread);
 }
 
-/* A system call with another number or other arguments ends the count of repeated system calls. */
+/*
+ * Handles the beginning of a system call. If its number or arguments differ from those of the previous system
+ * call, the count of repeated system calls ends.
+ */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
 {
@@ -269,8 +277,8 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 }
 
 /*
- * Handles lost slots of a CPU. System calls, faults and waits that were in progress may have ended in the
- * lost slots.
+ * Handles a gap: slots of the event's CPU were lost before the event. System calls, faults and waits that
+ * were in progress may have ended in these slots.
  */
 static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -365,8 +373,8 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 }
 
 /*
- * Evaluates an event as an action of the thread. An event of an interrupt handler counts only for nested
- * faults.
+ * Evaluates an event as an action of the thread. An event that an interrupt handler recorded is not an action
+ * of the thread; it only counts for nested faults.
  */
 static void note_actions(const struct why_reader *reader, struct why_thread *thread,
 			 const struct ktread_event *event, const struct wellknown *known)
@@ -383,7 +391,7 @@ static void note_actions(const struct why_reader *reader, struct why_thread *thr
 	why_faults_event(thread, event, known);
 }
 
-/* Counts a wakeup. Call this before the model changes the state of the thread. */
+/* Counts a wakeup. Must be called before the model in threads.h changes the thread's state. */
 static void note_wake(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -464,7 +472,7 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
 }
 
-#define SKEW_MS 100u /* clocks of different CPUs may differ by this much */
+#define SKEW_MS 100u /* time in ms by which the clocks of different CPUs may differ */
 
 static void raise(uint64_t *stamp, uint64_t least)
 {
@@ -473,9 +481,10 @@ static void raise(uint64_t *stamp, uint64_t least)
 }
 
 /*
- * Corrects a table row with stamps that are older than the thread's creation, because they are of a previous
- * thread with the same id. For running and waiting threads, the whole row is of that previous thread. For
- * runnable threads, only the stamps are corrected, because the stamp of a wakeup may be a tick too old.
+ * Corrects the table row of a thread if stamps in it are from before the thread was created: these stamps
+ * belong to a previous thread with the same id. If the row's state is that old, the state and the locks
+ * belong to that thread, too, and are removed. The state "runnable" is kept, because the stamp of a wakeup
+ * may be a tick too early.
  */
 static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -497,8 +506,8 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 }
 
 /*
- * Sets the thread's state to unknown if the events that would show its next change were switched off since
- * the last change.
+ * Sets the thread's state to unknown if events that would show that the state ended were switched off after
+ * the state began.
  */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -513,7 +522,7 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/* Completes the facts about threads and CPUs at the end of the trace. */
+/* Completes what is known about threads and CPUs. Called at the end of the trace. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

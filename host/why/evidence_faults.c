@@ -5,9 +5,9 @@
 #include "why/evidence_state.h"
 
 /*
- * Counts page faults of a thread in a row, at the same address and by the same instruction. A system call or
- * a fork between two faults shows progress and ends the count. A system call does not end the count if a
- * signal was delivered after the fault, because the signal handler may have made that call.
+ * Counts page faults that a thread has in a row, at the same address and by the same instruction. A system
+ * call or a fork between two faults shows progress, and ends the count. But if a signal was delivered after
+ * the fault, a system call does not end the count, because the signal's handler may have made the call.
  */
 
 static void on_enter(struct why_thread *thread, const struct ktread_event *event,

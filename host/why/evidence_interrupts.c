@@ -34,9 +34,10 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 	open->thread = thread;
 }
 
-#define GRAIN_US 2000u /* a CPU counts as running between two events that are at most this far apart */
+/* time in µs: if two events of a CPU are at most this far apart, the CPU counts as running between them */
+#define GRAIN_US 2000u
 
-/* Returns for how many of the ticks between two events it is unknown whether the CPU ran. */
+/* Returns for how many ticks between two events it is unknown whether the CPU ran. */
 static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t to)
 {
 	const uint64_t grain = reader->evidence->info->frequency / 1000000u * GRAIN_US;
@@ -51,7 +52,7 @@ static uint64_t proven(const struct why_quiet *quiet)
 	return quiet->to - quiet->from - quiet->unseen;
 }
 
-/* Ends the current period at an interrupt. Keeps the period if it is longer than the periods before. */
+/* Ends the current period at an interrupt. Keeps the period if it is the longest one so far. */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
 {
@@ -78,9 +79,10 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 }
 
 /*
- * Handles an event that is not about an interrupt. These events begin a new period: a switch or an event of
- * another thread; a system call, because interrupts were enabled in user mode; an event about IPIs or a wait
- * for a lock, because the CPU may have waited for another CPU.
+ * Handles an event that is not about an interrupt. A switch or an event of another thread begins a new
+ * period. So does a system call, because interrupts were enabled in user mode. So does an event about an IPI
+ * or a wait for a lock, because the CPU may have waited for another CPU. Any other event continues the
+ * current period.
  */
 static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 			const struct ktread_event *event, const struct wellknown *known)
@@ -117,7 +119,7 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-/* Counts interrupts in a row that have the same number. */
+/* Counts interrupts that come in a row and have the same number. */
 static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
 		       uint64_t number, uint64_t pc)
 {
@@ -132,7 +134,8 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 }
 
 /*
- * us: in less time between two interrupts, a CPU can do little more than leave one handler and enter the next
+ * time in µs: if less time passes between two interrupts, a CPU can do little more than leave one handler and
+ * enter the next
  */
 #define CLOSE_US 50u
 
@@ -208,9 +211,9 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * Assigns an EOI to an interrupt that has the number of the EOI: to the innermost such interrupt in progress.
- * If there is none, assigns it to the newest interrupt, if that has this number. Otherwise, the EOI is for an
- * interrupt that has not been entered yet.
+ * Assigns an EOI to the innermost interrupt in progress that has the number of the EOI and no EOI yet. If
+ * there is none, assigns it to the newest interrupt, on the same conditions. If that is not possible either,
+ * the EOI is for an interrupt that has not been entered yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {

@@ -50,8 +50,8 @@ static void forget_held(struct why_progress *progress, uint64_t lock)
 }
 
 /*
- * Releases a lock of any holder. For example, the scheduler's lock is taken by one thread and released by the
- * next.
+ * Releases a lock, even if the event's thread is not its holder. For example, one thread takes the
+ * scheduler's lock, and the next thread releases it.
  */
 static void drop(struct why_reader *reader, uint64_t lock)
 {
@@ -66,8 +66,8 @@ static void drop(struct why_reader *reader, uint64_t lock)
 }
 
 /*
- * Returns the place where a lock was taken: the event's field `place` if it has one. Without that field, the
- * place of the event is often in a lock function that all callers share.
+ * Returns the place where a lock was taken: the event's field `place` if it has one, otherwise the place at
+ * which the event was recorded. The latter is often in a lock function, which is the same for all callers.
  */
 static uint64_t place_of(const struct ktread_event *event, const struct wellknown *known)
 {
@@ -148,9 +148,9 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 }
 
 /*
- * Returns the thread for which the lock order of the event counts. Returns NULL for an event of an interrupt
- * handler, because the thread does not hold the locks of an interrupt handler. Also returns NULL for thread
- * 0, which may run on several CPUs at once.
+ * Returns the thread whose lock order the event changes. Returns NULL if an interrupt handler recorded the
+ * event, because locks of the handler are not locks of the thread. Returns NULL for thread 0, too, because it
+ * may run on several CPUs at once.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -205,7 +205,10 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
-	/* If releases are not recorded, the holder of a lock is unknown. */
+	/*
+	 * If releases are not recorded, a lock that was taken may have been released: do not record its
+	 * holder.
+	 */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
@@ -254,12 +257,16 @@ int why_lock_settle(struct why_reader *reader)
 	return 0;
 }
 
-/* Lock orders of earlier traces. The locks of an earlier trace are replaced by the locks of this trace. */
+/*
+ * Lock orders of earlier traces. In them, each lock of the earlier trace is replaced by the same lock of this
+ * trace.
+ */
 
 struct translation {
 	struct why_evidence *to;
 	const struct why_evidence *from;
-	struct keyed names; /* locks of this trace and added locks, keyed by name; `count` is the address */
+	/* keyed by name: locks of this trace and locks added from earlier traces; `count` is the address */
+	struct keyed names;
 	bool same_build;
 };
 
@@ -284,7 +291,7 @@ static int index_names(struct translation *translation)
 	return error;
 }
 
-/* Adds a lock that is not in this trace. It gets a unique odd number instead of an address. */
+/* Adds a lock that is not in this trace. Sets *address to a unique odd number. */
 static int add_elsewhere(struct translation *translation, const char *name, uint64_t *address)
 {
 	struct why_evidence *to = translation->to;
@@ -299,8 +306,8 @@ static int add_elsewhere(struct translation *translation, const char *name, uint
 }
 
 /*
- * Sets *address to the address that a lock of the earlier trace has in this trace; 0 if that is unknown. Adds
- * the lock if this trace does not have it.
+ * Sets *address to the address in this trace of a lock of the earlier trace; 0 if it is unknown. If this
+ * trace does not have the lock, adds it.
  */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {
@@ -332,8 +339,8 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 }
 
 /*
- * Replaces the locks of a lock order, with its outer locks, by the locks of this trace. Sets *known to
- * whether this was possible for all locks.
+ * Replaces the two locks of a lock order and its outer locks by the same locks of this trace. Sets *known to
+ * whether this was possible for all of them.
  */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {

@@ -7,19 +7,23 @@
 #include "analyze/wellknown.h"
 #include "why/evidence.h"
 
-#define WHY_IRQ_NESTED 8u /* limit of nested interrupts that are tracked */
-#define WHY_NESTED     8u /* limit of locks that a thread holds at once and whose order is tracked */
+#define WHY_IRQ_NESTED 8u /* maximum number of nested interrupts that are tracked */
+/* maximum number of locks held by a thread at once for which lock orders are recorded */
+#define WHY_NESTED 8u
 
 /* State of a thread while the trace is read, in addition to struct why_thread. */
 struct why_progress {
 	uint64_t events;		      /* number of events of the thread so far */
 	uint64_t arguments;		      /* hash of the arguments of the system call in progress */
-	uint64_t entered;		      /* stamp at which that system call was entered */
+	uint64_t entered;		      /* stamp at which the system call in progress was entered */
 	uint64_t last_number, last_arguments; /* number and arguments of the previous system call */
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
 	uint32_t held_count;
-	/* value of `why_reader.gaps` when this state was updated; a later gap makes the state invalid */
+	/*
+	 * value of `why_reader.gaps` when this state was last updated; if that has grown since, this state is
+	 * not valid
+	 */
 	uint64_t gaps;
 };
 
@@ -30,24 +34,28 @@ struct why_irqs_open {
 		bool over;
 	} nest[WHY_IRQ_NESTED];
 	uint32_t depth;
-	bool inside;	       /* an interrupt handler runs: no event has shown that it returned */
+	/* true while an interrupt handler runs, until an event shows that it has returned */
+	bool inside;
 	uint64_t left;	       /* stamp at which the outermost handler returned; 0: not known */
-	bool early;	       /* there was an EOI for an interrupt that has not been entered yet */
-	uint32_t early_number; /* number of the interrupt of `early` */
-	/* current period in which a single thread runs and no interrupt comes; see struct why_quiet */
+	bool early;	       /* true if there was an EOI for an interrupt that has not been entered yet */
+	uint32_t early_number; /* if `early` is set: number of that interrupt */
+	/*
+	 * the following members describe the current period in which one thread runs and no interrupt comes
+	 * (see struct why_quiet)
+	 */
 	uint64_t from;	     /* stamp of the beginning of the period; 0: not known */
 	uint64_t last_event; /* stamp of the newest event in the period */
 	uint64_t unseen, events;
 	uint64_t others; /* value of `why_reader.irqs` at the beginning of the period */
 	uint32_t thread; /* thread of the period; UINT32_MAX until it is known */
-	/* for evidence_wakes.c */
+	/* the following members are used by evidence_wakes.c */
 	uint64_t seen; /* stamp of the newest event of the CPU; 0: not known */
 	uint64_t sum;  /* temporary value of sum_unseen() */
 };
 
 #define WHY_UNSEEN 256u
 
-/* A period in which a CPU recorded nothing and that is longer than the time between two timer ticks. */
+/* A period in which a CPU recorded nothing. It is longer than the time between two timer ticks. */
 struct why_unseen {
 	uint64_t from, to;
 	uint32_t cpu, thread; /* `thread` is the thread of the event that ended the period */
@@ -55,7 +63,9 @@ struct why_unseen {
 
 #define WHY_SLEPT 128u
 
-/* A timed sleep that has ended. `usual`: the usual ticks of this thread's earlier timed sleeps. */
+/*
+ * A timed sleep that has ended. `usual` is the usual length in ticks of this thread's timed sleeps before it.
+ */
 struct why_slept {
 	uint64_t begin, end, usual;
 };
@@ -64,16 +74,19 @@ struct why_reader {
 	struct why_evidence *evidence;
 	struct threads *model;
 	struct wellknown_table *known;
-	struct why_progress *progress; /* an entry for each entry of evidence->thread */
-	uint64_t *events;	       /* by CPU: number of events so far */
-	struct why_irqs_open *open;    /* by CPU: state of its interrupts */
+	struct why_progress *progress; /* array with an entry for each entry of evidence->thread */
+	uint64_t *events;	       /* number of events of each CPU so far */
+	struct why_irqs_open *open;    /* state of the interrupts of each CPU */
 	uint64_t irqs;		       /* number of interrupts of all CPUs so far */
-	/* time of the current event for the model in threads.h; this time must always increase */
+	/*
+	 * time of the current event, as given to the model in threads.h; it must increase from event to event
+	 */
 	uint64_t time;
 	uint64_t stamp;	    /* stamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
 	uint64_t gap_stamp; /* stamp of the first event after the newest gap */
-	struct keyed holds; /* held locks, keyed by lock; `count` is the place where the lock was taken */
+	/* locks that are held, keyed by lock; `count` is the place where the lock was taken */
+	struct keyed holds;
 	/* lock orders, keyed by both locks; `count` is the index into evidence->order */
 	struct keyed orders;
 	/* newest timed sleeps; sleep number n is at index n modulo WHY_SLEPT */
@@ -85,30 +98,33 @@ struct why_reader {
 	int error;	  /* error in a callback, which cannot return it */
 };
 
-/* evidence->index: finds the index of an entry by its kind and its value (id or address). */
+/*
+ * Kinds of entries in evidence->index, which finds the index of an entry by its kind and its value (id or
+ * address).
+ */
 #define WHY_KEY_THREAD 1u
 #define WHY_KEY_OBJECT 2u
 #define WHY_KEY_QUEUE  3u
-/* queue of a thread that does not record the object on which it sleeps, by the thread's id */
+/* a queue of a thread that does not record the object on which it sleeps; its value is the thread's id */
 #define WHY_KEY_SLEEP 4u
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at);
 int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
 
 /*
- * Makes room for one more element in an array of `count` elements. If `count` is a power of two, the array is
- * moved and its size doubled. Returns the array. Returns NULL without memory; then the old array is
- * unchanged.
+ * Makes room for one more element in an array of `count` elements. If `count` is a power of two, doubles the
+ * size of the array, which may move it. Returns the array. Returns NULL if out of memory; the old array is
+ * then unchanged.
  */
 void *why_one_more(void *array, uint32_t count, size_t size);
 
 /*
- * Finds or adds a thread. Returns NULL if the limit of threads is reached. Also returns NULL without memory,
- * and then sets reader->error.
+ * Returns the thread with this id, which is added if necessary. Returns NULL if the limit of threads is
+ * reached. If out of memory, returns NULL and sets reader->error.
  */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
 /*
- * Clears a thread's held locks and its counts of repeated actions if there was a gap on any CPU since the
- * last call for this thread.
+ * If any CPU had a gap since the last call for this thread, clears the thread's held locks and its counts of
+ * repeated actions.
  */
 void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Records the name of an object. An empty name changes nothing. Returns 0 or KTREAD_E_MEMORY. */
@@ -131,7 +147,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		   struct why_thread *thread);
 /* Forgets all held locks, because a release may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
-/* Counts a failed try to take a lock (lock.fail). */
+/* Counts a failed try of the thread to take a lock (lock.fail). */
 void why_lock_failed(struct why_thread *thread, const struct ktread_event *event,
 		     const struct wellknown *known);
 /* Ends the count of failed tries for a lock if the thread takes that lock (lock.acquire). */
@@ -161,16 +177,25 @@ void why_fault_nests(struct why_thread *thread, const struct ktread_event *event
 /* Evaluates an event about a sleep or a wakeup. */
 void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known);
-/* Records a period in which a CPU recorded no event. Call it for each event, before why_wakes_event(). */
+/*
+ * Called for each event, before why_wakes_event(). If the event's CPU recorded nothing for long before this
+ * event, records that period.
+ */
 void why_unseen_event(struct why_reader *reader, const struct ktread_event *event);
-/* Computes the median and the limit of late waits for devices. Call it after the last event. */
+/*
+ * Computes the median length of waits for devices, and the length from which on such a wait is late. Must be
+ * called after the last event.
+ */
 void why_wakes_settle(struct why_evidence *evidence);
 
 /* Reads the kernel's state tables. Returns 0 or a negative KTREAD_E_*. */
 int why_tables(struct why_reader *reader);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
 int why_registers(struct why_evidence *evidence);
-/* Returns the ticks before the capture in which the machine was silent, from the host's note; 0: unknown. */
+/*
+ * Returns for how many ticks before the capture the machine was silent, as the host's note states; 0:
+ * unknown.
+ */
 uint64_t why_silent_ticks(const struct why_evidence *evidence);
 /* Reads from the host's note how the run ended. */
 void why_note(struct why_evidence *evidence);

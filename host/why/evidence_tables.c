@@ -13,7 +13,7 @@
 #include "why/evidence_state.h"
 
 #define SILENCE_MOST 1e6    /* s */
-#define TICKS_MOST   0x1p62 /* a larger number of ticks in a table is not a valid time */
+#define TICKS_MOST   0x1p62 /* number of ticks; a larger number in a table is not a valid time */
 
 static bool is_yes(const char *text, const char *key)
 {
@@ -50,11 +50,11 @@ void why_note(struct why_evidence *evidence)
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */
 
-#define ROWS 64u /* table rows that are read at once */
+#define ROWS 64u /* number of table rows that are read at once */
 
 /*
- * The return to user mode enables interrupts, but the kernel cannot call a hook at that moment. So the state
- * "disabled" is out of date in user mode.
+ * Sets the interrupt state of a CPU to unknown if it is "disabled" in user mode. The return to user mode
+ * enables interrupts, but the kernel cannot call a hook at that moment, so this state is out of date.
  */
 static void doubt_interrupts(struct ktrx_cpu *row)
 {
@@ -115,7 +115,10 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 				strnlen(holder->object_name, sizeof(holder->object_name)));
 }
 
-/* Without a table, hooks kept no state of threads and locks, so events have to show it. */
+/*
+ * Called if the kernel has no table of holders: hooks kept no state of threads and locks, so events have to
+ * show it.
+ */
 static void note_no_table(struct why_evidence *evidence)
 {
 	const uint32_t kept = KTRX_HOOK_THREAD | KTRX_HOOK_LOCK;
@@ -151,7 +154,10 @@ int why_tables(struct why_reader *reader)
 	return error ? error : read_holders(reader);
 }
 
-/* The registers and stack of each CPU, as text from a host that halted the CPUs (spec/ktrx.md, section 3). */
+/*
+ * Reads the registers and stack of each CPU. They are text that a host has written after it halted the CPUs
+ * (spec/ktrx.md, section 3).
+ */
 
 /* Reads a number and moves *at after the number. Returns false if there is no number. */
 static bool take_number(const char **at, int base, uint64_t *number)
@@ -176,7 +182,7 @@ static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
 	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
 }
 
-/* Returns the text after `word` if `at` begins with it, otherwise NULL. */
+/* Returns the text after `word` if the text at `at` begins with `word`, otherwise NULL. */
 static const char *after_word(const char *at, const char *word)
 {
 	const size_t length = strlen(word);
@@ -185,13 +191,13 @@ static const char *after_word(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-#define RISCV_CALLS	8u /* scause 8 to 11: a system call, not a fault */
+#define RISCV_CALLS	8u /* values 8 to 11 of scause: the trap was a system call, not a fault */
 #define RISCV_CALL_LAST 11u
 
 /*
- * Returns the address of the instruction that caused the last exception. Returns 0 if it is unknown, or if
- * the last trap was an interrupt or a system call. Only RISC-V has the address in registers: in sepc, with
- * its cause in scause; or in mepc and mcause if the kernel runs in machine mode.
+ * Returns the address of the instruction that caused the last exception. Returns 0 if this is unknown, or if
+ * the last trap was an interrupt or a system call. Only RISC-V has this address in registers. It is in sepc,
+ * with the cause in scause; if the kernel runs in machine mode, it is in mepc, with the cause in mcause.
  */
 static uint64_t trap_pc(const char *line)
 {
@@ -240,8 +246,8 @@ static void read_stack(struct why_cpu *cpu, const char *at)
 }
 
 /*
- * Returns the first address of the function that contains `address`, 0 if unknown. `call`: it is a return
- * address.
+ * Returns the start of the function that contains `address`, 0 if unknown. `call` states whether `address` is
+ * a return address.
  */
 static uint64_t function_at(const struct why_evidence *evidence, uint64_t address, bool call)
 {
@@ -254,9 +260,11 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 }
 
 /*
- * Adds the caller that is only in the link register: an AArch64 function that calls no other function stores
- * no frame. Adds nothing if the link register points into the function itself, because the function has
- * called another one. Adds nothing if the first frame holds that address already.
+ * Adds a caller whose return address is only in the link register: an AArch64 function that calls no other
+ * function stores no frame.
+ *
+ * Adds nothing if the link register points into the function itself: then the function has called another
+ * one, and has stored a frame. Adds nothing if the first frame holds this return address already.
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {
@@ -275,7 +283,7 @@ static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, u
 int why_registers(struct why_evidence *evidence)
 {
 	const char *at = evidence->info->registers;
-	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* by CPU: link register */
+	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* link register of each CPU */
 
 	if (!link)
 		return KTREAD_E_MEMORY;

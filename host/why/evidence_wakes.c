@@ -10,14 +10,17 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define BATCH_US 200u /* wakeups that are at most this far apart count as one */
-/* if at least this many other waits for devices ended during a wait, devices did answer during that wait */
+#define BATCH_US 200u /* time in µs: wakeups that are at most this far apart count as one */
+/*
+ * number of other waits for devices that end during a wait; so many show that devices did answer during that
+ * wait
+ */
 #define OVERTAKEN 8u
-/* a timer is regular if it has ticked at least 8 times and at most one tick in 8 was late */
+/* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
 #define TICKS	    8u
-#define LATE_MS	    100u /* a late wait for a device takes at least this long */
-#define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times the median */
-/* a timed sleep is late if its delay is a quarter of the longest wait for a device */
+#define LATE_MS	    100u /* time in ms: minimum length of a late wait for a device */
+#define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times as long as the median */
+/* a timed sleep is late if its delay is at least 1/LATE_PART of the longest wait for a device */
 #define LATE_PART 4u
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
@@ -52,8 +55,8 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 }
 
 /*
- * Finds or adds the queue on which a thread sleeps. If the address is 0 (unknown), this is the queue for that
- * thread alone.
+ * Returns the queue on which a thread sleeps, which is added if necessary. If the address is 0 (unknown),
+ * returns the thread's own queue.
  */
 static struct why_queue *touch_sleep(struct why_reader *reader, uint64_t address, uint32_t thread)
 {
@@ -76,8 +79,8 @@ const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence,
 }
 
 /*
- * Adds the interval since the previous wakeup. Leaves the interval out if it contains a gap, because the gap
- * may hide other wakeups.
+ * Adds the interval between the previous wakeup and this one. Leaves the interval out if it contains a gap,
+ * in which other wakeups may be lost.
  */
 static void add_interval(struct why_reader *reader, struct why_queue *queue, uint64_t stamp)
 {
@@ -101,7 +104,10 @@ static void add_interval(struct why_reader *reader, struct why_queue *queue, uin
 	rhythm->last = stamp;
 }
 
-/* Records which interrupt is in progress on the CPU of the wakeup, if interrupts are recorded. */
+/*
+ * Records that an interrupt has woken sleepers of the queue. If interrupts are recorded, also records which
+ * interrupt this was: the one in progress on the event's CPU.
+ */
 static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 			  const struct ktread_event *event)
 {
@@ -159,8 +165,8 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 }
 
 /*
- * Counts a wait that ends now. Leaves out a wait that began before a gap, because another wait may have begun
- * in the gap.
+ * Counts a wait that ends now. If the wait began before a gap, it is left out, because this may not be the
+ * same wait: it may have ended, and another may have begun, in the gap.
  */
 static void end_wait(struct why_reader *reader, struct why_queue *queue, const struct why_thread *thread,
 		     uint64_t stamp)
@@ -174,7 +180,7 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 		queue->longest = ticks;
 }
 
-/* Counts a timed sleep as late or on time if it overlaps the longest wait for a device. */
+/* If a timed sleep overlaps the longest wait for a device, counts the sleep as late or as on time. */
 static void compare_sleep(struct why_waits *waits, const struct why_slept *slept)
 {
 	const uint64_t ticks = elapsed(slept->begin, slept->end);
@@ -188,8 +194,8 @@ static void compare_sleep(struct why_waits *waits, const struct why_slept *slept
 }
 
 /*
- * Ends a timed sleep. A longer sleep raises usual_sleep by at most an eighth, a shorter one lowers it by at
- * most an eighth. So usual_sleep stays near the median.
+ * Ends a timed sleep, and updates the thread's usual_sleep: a longer sleep raises it by at most an eighth, a
+ * shorter one lowers it by at most an eighth. So usual_sleep stays near the median.
  */
 static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint64_t stamp)
 {
@@ -231,9 +237,9 @@ static bool ticks_always(const struct why_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU should have recorded something in the period. An idle CPU with a stopped tick
- * records nothing. If devices answered many other waits during the longest wait, the silence of an idle CPU
- * is not the cause of that wait.
+ * Returns whether the CPU should have recorded something in the period `unseen`. An idle CPU whose tick is
+ * stopped records nothing. If devices answered many other waits during the longest wait, the silence of an
+ * idle CPU cannot be the cause of that wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
@@ -245,8 +251,8 @@ static bool should_have_recorded(const struct why_evidence *evidence, const stru
 }
 
 /*
- * Finds the CPU that recorded nothing for the longest part of the time since `begin`. The host may not have
- * run that CPU.
+ * Finds the CPU that recorded nothing for the largest part of the time since `begin`, although it should
+ * have. The host may have stopped this CPU.
  */
 static void sum_unseen(struct why_reader *reader, uint64_t begin)
 {
@@ -334,7 +340,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* After a gap, the wait that ends may not be the wait that began before the gap. */
+	/* If there was a gap since `blocked`, the wait that ends now may be another one. */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)

@@ -11,7 +11,8 @@
 struct why_findings {
 	struct why_finding *finding;
 	uint32_t count, room;
-	struct why_finding unseen; /* receives findings beyond WHY_FINDINGS, which are not reported */
+	/* place to which findings beyond WHY_FINDINGS are written; they are not reported */
+	struct why_finding unseen;
 };
 
 #define WORD(name, word, looks) [WHY_##name] = word,
@@ -77,7 +78,10 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	return evidence->state_off || evidence->no_holders;
 }
 
-/* Returns how many frames in a row, from frame `n` on, have the same return address. */
+/*
+ * Returns how many frames from frame `n` on have the same return address as frame `n`, without another frame
+ * between them.
+ */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {
 	uint32_t count = 1;
@@ -138,7 +142,7 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->base.certain - (int)left->base.certain;
 }
 
-/* If evidence was left out, marks all findings as partial, except certain problems. */
+/* If evidence was left out, marks findings as partial, except problems whose certainty is "certain". */
 static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
@@ -160,7 +164,10 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* Drops findings that the host may have caused if there is a certain problem of the kernel. */
+/*
+ * If there is a problem whose certainty is "certain" and whose cause is the kernel, drops the findings that
+ * the host may have caused.
+ */
 static void drop_host(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -183,8 +190,8 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 }
 
 /*
- * Marks starvation as a consequence of another problem. That problem makes the CPU wait for an IPI answer,
- * and the threads on that CPU cannot run in that time.
+ * Marks starvation as a consequence of another problem, if there is one that makes the thread's CPU wait for
+ * an IPI answer: threads on that CPU cannot run while it waits.
  */
 static void follow(struct why_findings *findings, struct why_finding *starved)
 {
@@ -208,7 +215,10 @@ static void mark_consequences(struct why_findings *findings)
 			follow(findings, &findings->finding[n]);
 }
 
-/* Returns whether the overdue thread or CPU takes part in a problem that is sorted before the finding. */
+/*
+ * Returns whether an earlier finding explains the overdue wait: it is a problem in which the same thread or
+ * CPU takes part.
+ */
 static bool is_explained(const struct why_findings *findings, const struct why_finding *overdue)
 {
 	for (const struct why_finding *one = findings->finding; one < overdue; one++)
@@ -218,7 +228,7 @@ static bool is_explained(const struct why_findings *findings, const struct why_f
 	return false;
 }
 
-/* Drops findings about overdue waits if an earlier finding already names the waiting thread or CPU. */
+/* Drops a finding about an overdue wait if an earlier finding explains the wait. */
 static void drop_explained(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -239,8 +249,8 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 }
 
 /*
- * If another finding reports a possible problem that makes a machine look idle or busy, the certainty of the
- * verdict "idle" or "busy" becomes "possible".
+ * Lowers the certainty of the verdict "idle" or "busy" to "possible" if another finding reports a possible
+ * problem with which a machine looks idle or busy.
  */
 static void doubt_health(struct why_findings *findings)
 {
@@ -265,7 +275,7 @@ static enum finding_mark mark_of(const struct why_finding *finding)
 	return class_of(finding) == 1 && !finding->open ? FINDING_OK : FINDING_NOTE;
 }
 
-/* Sets `where` to the first actor and the place where it is. */
+/* Sets `where` of the finding to the name of its first actor and the place where that actor is. */
 static void say_where(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_actor *actor = &finding->actor[0];
@@ -281,7 +291,10 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 		    *place ? " at " : "", place);
 }
 
-/* The finding "unknown", if no detector found anything. It states why, and what the kernel should record. */
+/*
+ * Makes the finding "unknown" if no detector has found anything. It states why, and what the kernel should
+ * record.
+ */
 
 static bool is_empty(const struct why_evidence *evidence)
 {

@@ -11,16 +11,16 @@
 #include "why/evidence.h"
 
 /*
- * Bits for the ways in which a machine with a problem may look: idle or busy. If there may be such a problem,
- * the certainty of the verdict "idle" or "busy" is only "possible".
+ * How a machine with a problem may look: idle, busy, or both. If another finding reports such a problem as
+ * possible, the certainty of the verdict "idle" or "busy" is only "possible".
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
 
 /*
- * All verdicts. If several problems are found, the problem that comes first in this list is the verdict,
- * because it explains most. Each row contains the word that scripts use, and whether a machine with the
- * problem may look idle or busy.
+ * All verdicts. If several problems are found, the verdict is the problem that comes first in this list,
+ * because it explains most. Each line contains the name, the word that scripts use, and how a machine with
+ * this problem may look.
  */
 /* clang-format off */
 #define WHY_VERDICT_LIST(ROW) \
@@ -47,7 +47,7 @@
 		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after its causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \
 	ROW(SLOW, "slow", 0) \
-		ROW(BOOKKEEPING, "bookkeeping", 0) /* recorded state with several explanations */ \
+		ROW(BOOKKEEPING, "bookkeeping", 0) /* the recorded state has several explanations */ \
 	ROW(BUSY, "busy", 0) \
 	ROW(IDLE, "idle", 0) \
 	ROW(UNKNOWN, "unknown", 0)
@@ -61,7 +61,7 @@ enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
 const char *why_verdict_word(enum why_verdict verdict);
 /* Returns whether the verdict is idle or busy. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/* Returns whether a machine with that problem may look healthy, with the given verdict (idle or busy). */
+/* Returns whether a machine with this problem may look as the verdict `healthy` (idle or busy) states. */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 #define WHY_ACTORS 16u
@@ -69,24 +69,25 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 /* A thread or CPU that takes part in a finding. */
 struct why_actor {
 	uint32_t id;	/* id as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
-	uint64_t holds; /* lock that it holds; 0: none */
-	uint64_t waits; /* object that it waits for; 0: none */
-	uint64_t ticks; /* ticks for which it has waited */
-	uint64_t pc;	/* place where it is; 0: unknown */
+	uint64_t holds; /* lock that the actor holds; 0: none */
+	uint64_t waits; /* object that the actor waits for; 0: none */
+	uint64_t ticks; /* number of ticks for which the actor has waited */
+	uint64_t pc;	/* place in the code where the actor is; 0: unknown */
 	bool exact;	/* `pc` is the address of an instruction; otherwise it is a return address */
 };
 
 struct why_finding {
-	/* why_find() sets its kind, mark and where after all detectors have run */
+	/* the members kind, mark and where of `base` are set by why_find() after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
 	bool host; /* the host may be the cause, because it may have stopped the machine for a while */
-	/* the verdict "idle" or "busy" has only the certainty "possible", because of another finding */
+	/* for the verdict "idle" or "busy": its certainty is only "possible", because of another finding */
 	bool open;
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
 	/*
-	 * for starvation: CPU + 1 of a CPU that waits for an IPI answer instead of running threads; 0: none
+	 * for starvation: number, plus 1, of the CPU, if it waits for an IPI answer instead of running
+	 * threads; 0 otherwise
 	 */
 	uint32_t asker;
 	bool follows; /* the finding is a consequence of another finding */
@@ -98,22 +99,22 @@ struct why_findings;
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
 /*
- * Adds a finding. Returns NULL without memory. The pointer is valid until the next call. After WHY_FINDINGS
- * findings, further findings are not reported.
+ * Adds a finding. Returns NULL if out of memory. The returned pointer is valid until the next call. Findings
+ * after the first WHY_FINDINGS are not reported.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum finding_certainty certain);
-/* Sets the advice to call the given hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
+/* Sets the finding's advice: to call these hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*
- * If hooks kept no state, sets the advice to boot without debug.ktr.state=0, and returns true. Otherwise
- * changes nothing and returns false.
+ * If hooks kept no state, sets the finding's advice to boot without debug.ktr.state=0, and returns true.
+ * Otherwise changes nothing and returns false.
  */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
- * Adds "called from …" for each frame of the CPU's stack, in at most `most` lines. Equal return addresses in
- * a row are one line.
+ * Adds a line "called from …" for each frame of the CPU's stack, at most `most` lines. Frames in a row with
+ * the same return address share one line.
  */
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
@@ -130,10 +131,12 @@ uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
 
 /*
- * Functions that format text for people. Each writes into `buffer` and returns it. Examples: "thread 5
- * (make)" or "CPU 1", "inode (0x1234)", "fs_read+0x31 (fs.c:88)", "2.31 s". Strings from the guest are
- * escaped. For a return address, use why_say_call(): it formats the line of the call. Hooks record return
- * addresses. why_say() is snprintf(), which cuts text that is too long.
+ * Functions that format text for people. Each writes the text to `buffer` and returns `buffer`. Examples:
+ * "thread 5 (make)", "CPU 1", "inode (0x1234)", "fs_read+0x31 (fs.c:88)", "2.31 s". Strings from the guest
+ * are escaped.
+ *
+ * For a return address, as hooks record it, use why_say_call(): it formats the line of the call before this
+ * address. why_say() is snprintf(), and cuts text that is too long.
  */
 /* size of a buffer that is large enough for these functions, except for those that need FINDING_LINE */
 #define WHY_WORDS 176u
@@ -143,38 +146,42 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 /*
- * The first function formats the pc of a CPU's registers, the second a frame of the CPU's stack. In user
- * mode, they format only the address.
+ * The first function formats the place at the pc in a CPU's registers, the second the place of a frame of its
+ * stack. If the CPU was in user mode, both format only the address.
  */
 const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			     size_t size);
 const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
 			  char *buffer, size_t size);
 /*
- * Format a time or a place, with the text `before` in front: " for 2.31 s", ", at fs_read+0x31 (fs.c:88)".
- * Write "" if the stamp or the address is 0 (unknown).
+ * Format a time or a place after the text `before`, for example " for 2.31 s" or ", at fs_read+0x31
+ * (fs.c:88)". Both write "" if the stamp or the address is 0 (unknown).
  */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);
 const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,
 			   char *buffer, size_t size);
 /*
- * Formats what a thread or CPU waits for: "has waited 2.31 s for lock cache (0x2000), at fs_read+0x31
- * (fs.c:8)", "has waited 2.31 s on jobs (0x1000)", "has spun 2.31 s for lock cache (0x2000)". `kind`:
- * KTRX_WAIT_*. `object`: for KTRX_WAIT_THREAD, the id of the thread. An object, time or place that is 0
- * (unknown) is left out. The buffer must have FINDING_LINE bytes.
+ * Formats what a thread or CPU waits for. Examples: "has waited 2.31 s for lock cache (0x2000), at
+ * fs_read+0x31 (fs.c:8)", "has waited 2.31 s on jobs (0x1000)", "has spun 2.31 s for lock cache (0x2000)".
+ *
+ * `kind` is one of KTRX_WAIT_*. If it is KTRX_WAIT_THREAD, `object` is the id of a thread. An object, time or
+ * place that is 0 (unknown) is left out. The buffer must have FINDING_LINE bytes.
  */
 const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
 			    uint64_t since, uint64_t pc, char *buffer, size_t size);
-/* Formats the name, escaped. If the name is NULL, formats `what` and the number: "system call 7". */
+/*
+ * Formats the name, escaped. If the name is NULL, formats `what` and the number instead, such as "system call
+ * 7".
+ */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
 /* Formats the names of hooks (KTRX_HOOK_*): "locks, threads"; "" if none has a name. */
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 /*
- * All detectors: USE(name) for each function why_detect_NAME(). Their order has no effect, because findings
- * are sorted by verdict.
+ * Lists all detectors: USE(name) stands for the function why_detect_NAME(). Their order has no effect,
+ * because findings are sorted by verdict.
  */
 
 /* clang-format off */
@@ -208,7 +215,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 WHY_DETECTORS(WHY_DECLARE)
 #undef WHY_DECLARE
 
-/* If a device answered late while the whole machine was slow, adds that to a healthy verdict. */
+/* If a device answered late while the whole machine was slow, adds a line about this to a healthy verdict. */
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

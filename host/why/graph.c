@@ -19,7 +19,10 @@ struct builder {
 	struct why_graph *graph;
 	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
-	/* some table row names a held lock: `by_cpus` the row of a CPU, `by_threads` the row of a thread */
+	/*
+	 * `by_cpus`: the table row of some CPU names a held lock; `by_threads`: the table row of some thread
+	 * does
+	 */
 	bool by_cpus, by_threads;
 	uint32_t room; /* allocated edges */
 	int error;
@@ -41,8 +44,8 @@ static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 }
 
 /*
- * Returns the node that holds the lock. Thread 0 may run on several CPUs, so its locks belong to the CPU's
- * node.
+ * Returns the node of the thread that holds the lock. Thread 0 may run on several CPUs, so for thread 0
+ * returns the CPU's node.
  */
 static uint32_t node_of_hold(const struct builder *builder, const struct why_hold *hold)
 {
@@ -157,9 +160,9 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * Returns the owner of the lock at the beginning of a wait, or 0 if that owner no longer holds the lock. If
- * the kernel's tables name held locks, and the owner's table row has room for all its locks but does not name
- * this lock, the owner has released it.
+ * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner has released the
+ * lock since. It has if the kernel's tables name held locks, the owner's row has room for all locks that it
+ * holds, and this lock is not among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
@@ -171,8 +174,8 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 }
 
 /*
- * Adds an edge to the holder of a lock. The holder is from the tables or events; otherwise it is the owner at
- * the beginning of the wait.
+ * Adds an edge to the holder of a lock. If neither tables nor events show the holder, this is the owner that
+ * the kernel named when the wait began.
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
@@ -228,9 +231,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest stamp at which the state in which the running thread cannot be preempted can have
- * begun; 0: unknown. It is not before the switch to that thread, because each switch disables interrupts or
- * preemption for a moment.
+ * Returns the earliest stamp at which the running thread can have become impossible to preempt; 0: unknown.
+ * The result is not before the switch to this thread, because each switch disables interrupts or preemption
+ * for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -289,7 +292,8 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 }
 
 /*
- * Adds an edge if the CPU has not answered an IPI, and has interrupts disabled or is in an interrupt handler.
+ * Adds an edge from CPU `asker` if CPU `cpu` has not answered its IPI, and has interrupts disabled or is in
+ * an interrupt handler.
  */
 static void wait_for_answer(struct builder *builder, const struct why_cpu *asker, uint32_t cpu)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The wait-for graph. A node is a CPU (0 to cpus - 1) or a thread (after the CPUs, in the order of the
- * evidence). An edge means that node `from` cannot make progress before node `to` does. A node may have
- * several edges. For example, a CPU may wait for IPI answers of all other CPUs. It needs all of these
- * answers, so every cycle is a deadlock, unless a wait in the cycle has a timeout. Edges come from the
- * kernel's tables, or from events if the kernel keeps no tables.
+ * The wait-for graph. Each CPU and each thread is a node: first the CPUs (0 to cpus - 1), then the threads in
+ * the order of the evidence. An edge means that node `from` cannot make progress before node `to` does.
+ *
+ * A node may have several edges. For example, a CPU may wait for IPI answers of all other CPUs. It needs all
+ * of these answers. So every cycle is a deadlock, unless a wait in the cycle has a timeout. Edges come from
+ * the kernel's tables, or from events if the kernel keeps no tables.
  */
 #ifndef WHY_GRAPH_H
 #define WHY_GRAPH_H
@@ -12,7 +13,7 @@
 #include "why/evidence.h"
 
 #define WHY_NODE_NONE UINT32_MAX
-#define WHY_EDGES     262144u /* limit of edges; further edges are left out */
+#define WHY_EDGES     262144u /* maximum number of edges; further edges are left out */
 
 enum why_edge_kind {
 	WHY_EDGE_SPIN, /* `from` waits for a lock and runs */
@@ -33,15 +34,17 @@ enum why_edge_kind {
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
-	bool by_table;	 /* the edge is from the kernel's tables, not concluded from events */
-	bool ends;	 /* the wait has a timeout */
-	bool nested;	 /* an IPI: `to` runs a handler that may have enabled interrupts, so it may answer */
-	bool held;	 /* the table row or the events of `to` show that it holds the lock */
-	uint64_t object; /* lock that `from` waits for; 0: none */
-	uint64_t since;	 /* stamp of the beginning of the wait; 0: unknown */
+	bool by_table; /* the edge is from the kernel's tables, not concluded from events */
+	bool ends;     /* the wait has a timeout */
 	/*
-	 * stamp of the beginning of the time in which `to` cannot end the wait, if that is later than `since`
+	 * for an IPI: `to` runs an interrupt handler that may have enabled interrupts, so `to` may still
+	 * answer
 	 */
+	bool nested;
+	bool held;	 /* the table row or the events of `to` show that `to` holds the lock */
+	uint64_t object; /* lock that `from` waits for; 0: none */
+	uint64_t since;	 /* stamp at which the wait began; 0: unknown */
+	/* stamp from which on `to` cannot end the wait, if that is later than `since` */
 	uint64_t firm;
 	uint64_t pc;		      /* place where `from` waits; 0: unknown */
 	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0: unknown */
@@ -50,7 +53,8 @@ struct why_edge {
 struct why_graph {
 	struct why_edge *edge; /* sorted by `from` */
 	uint32_t edges;
-	uint32_t *first; /* by node: index of its first edge in `edge`; has nodes + 1 entries */
+	/* for each node: index of its first edge in `edge`; the array has nodes + 1 entries */
+	uint32_t *first;
 	uint32_t nodes;
 	uint32_t cpus; /* number of nodes that are CPUs */
 };
@@ -68,16 +72,15 @@ bool why_edge_is_lock(const struct why_edge *edge);
 uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node);
 
 /*
- * Callback that receives a cycle as `count` edges in order. Returns WHY_CYCLE_TAKEN if it uses the cycle,
- * WHY_CYCLE_LEFT if it ignores the cycle, or WHY_CYCLE_ENOUGH to stop the search. A negative error stops the
- * search, too.
+ * Callback that receives a cycle: its `count` edges, in order. Returns WHY_CYCLE_TAKEN if it uses the cycle,
+ * WHY_CYCLE_LEFT if it ignores the cycle. Returns WHY_CYCLE_ENOUGH or a negative error to stop the search.
  */
 enum { WHY_CYCLE_LEFT, WHY_CYCLE_TAKEN, WHY_CYCLE_ENOUGH };
 typedef int why_cycle_found(void *context, const struct why_edge *const *edge, uint32_t count);
 /*
- * Finds the cycles in which no edge has a timeout, and calls `found` once for each cycle. Skips a cycle if
- * `found` has already used cycles that contain all of its edges. Stops after a limit of steps. Returns 0, the
- * error of `found`, or KTREAD_E_MEMORY.
+ * Finds the cycles in which no edge has a timeout, and calls `found` for each of them. Skips a cycle if each
+ * of its edges is in a cycle that `found` has used. The search also stops after a maximum number of steps.
+ * Returns 0, the error of `found`, or KTREAD_E_MEMORY.
  */
 int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context);
 

@@ -8,13 +8,13 @@
 #include "base/escape.h"
 #include "ktrx/slot.h"
 
-#define LOOP_REACH 256u /* bytes: size of a small loop */
+#define LOOP_REACH 256u /* size of a small loop, in bytes */
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
-/* bytes: if the stack pointer is farther below the stack, it may be in another stack */
+/* number of bytes; if the stack pointer is farther below the stack than this, it may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
-/* if this many faults are nested, something is wrong: no handler does this by design */
+/* number of nested faults from which on something is wrong: no handler nests so many by design */
 #define NEST 32u
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
@@ -53,8 +53,8 @@ static bool should_have_heartbeats(const struct why_evidence *evidence, const st
 }
 
 /*
- * Returns whether all CPUs have had a heartbeat not long before the end. If the host then saw no activity,
- * the whole machine may have stopped.
+ * Returns whether each CPU has had a heartbeat shortly before the end. If the host then saw no activity, the
+ * whole machine may have stopped.
  */
 static bool all_are_silent_alike(const struct why_evidence *evidence)
 {
@@ -147,7 +147,8 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * If a mode is set after a switch, the stamp of the mode is not older than the stamp of the switch.
+	 * The CPU has switched to the thread after it set the mode if the stamp of the switch is later: a
+	 * mode that is set after a switch never has an earlier stamp than the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
@@ -182,7 +183,8 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 	if (!evidence->idle_recorded)
 		return evidence->switched;
 	/*
-	 * A CPU leaves idle mode for a moment to look for a runnable thread, and then still counts as idle.
+	 * A CPU that has left idle mode only a moment ago still counts as idle: it may be looking for a
+	 * runnable thread.
 	 */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
@@ -238,8 +240,8 @@ static void add_place(struct why_places *places, uint64_t pc)
 }
 
 /*
- * Adds the places where interrupts on that CPU interrupted the thread after `since`. Returns the stamp of the
- * newest of these interrupts, or `newest` if `newest` is later.
+ * Adds the places where interrupts on one CPU interrupted the thread after `since`. Returns the stamp of the
+ * newest of these interrupts, or `newest` if that is later.
  */
 static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
 			    uint32_t thread, uint64_t since, uint64_t newest)
@@ -271,8 +273,8 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/*
-	 * The samples at heartbeats have no stamps. So they count only if all KTRX_SAMPLES heartbeats came
-	 * after `since`.
+	 * Samples that are taken at heartbeats have no stamps. So they count only if all KTRX_SAMPLES of them
+	 * were taken after `since`.
 	 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
@@ -328,9 +330,13 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 
 /* Decides whether code belongs to the kernel or to a program. */
 
-/* bytes: if the kernel's file is unknown, its code is at most this far from ktrace_root */
+/*
+ * number of bytes: if the kernel's file is unknown, its code is assumed to be at most this far from
+ * ktrace_root
+ */
 #define IMAGE_REACH (UINT64_C(256) << 20)
-#define NEAR_REACH  256u /* bytes: a pc that is this close to places counts as one of these places */
+/* number of bytes: a pc that is at most this far from some places counts as one of them */
+#define NEAR_REACH 256u
 
 static bool is_high(uint64_t address)
 {
@@ -338,8 +344,8 @@ static bool is_high(uint64_t address)
 }
 
 /*
- * Returns whether the kernel runs in the upper half of the address space. The callers that hooks record show
- * it, even if the recorded address of ktrace_root is in the lower half.
+ * Returns whether the kernel runs in the upper half of the address space. Addresses of callers, which hooks
+ * record, show this even if the recorded address of ktrace_root is in the lower half.
  */
 static bool runs_high(const struct why_evidence *evidence)
 {
@@ -378,8 +384,8 @@ void why_side_settle(struct why_evidence *evidence)
 }
 
 /*
- * Decides by the distance from ktrace_root. Used if the kernel runs in the lower half and its file is
- * unknown.
+ * Decides by the distance of `pc` from ktrace_root. Used if the kernel runs in the lower half of the address
+ * space, and its file is unknown.
  */
 static enum why_side side_by_distance(const struct why_evidence *evidence, uint64_t pc)
 {
@@ -455,14 +461,16 @@ bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
 
 /* Answers to IPIs. */
 
-#define USUAL_MS 10u /* ms: a normal answer to an IPI takes at most this long */
+#define USUAL_MS 10u /* time in ms: a normal answer to an IPI comes within this time */
 
 bool why_awaits_answer(const struct why_cpu *cpu)
 {
 	return cpu->has_row && cpu->row.ipi_cpu != 0;
 }
 
-/* Returns whether an IPI to all CPUs goes to this CPU: it is online or has called hooks. */
+/*
+ * Returns whether an IPI to all CPUs also goes to this CPU. It does if the CPU is online or has called hooks.
+ */
 static bool is_one_of_all(const struct why_cpu *cpu)
 {
 	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;

@@ -24,7 +24,9 @@ bool why_shows_activity(const struct why_evidence *evidence);
  */
 void why_pulse_settle(struct why_evidence *evidence);
 
-/* ms: if a host that watches a machine sees no activity for this long, the machine counts as stopped */
+/*
+ * time in ms: if a host that watches a machine sees no activity for this long, the machine counts as stopped
+ */
 #define WHY_SILENT_MS 900u
 
 /* Returns whether the event sched.wake_nobody was recorded during the whole trace. */
@@ -34,28 +36,29 @@ bool why_records_wake_nobody(const struct why_evidence *evidence);
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
 /*
- * Returns the ticks since the CPU's last heartbeat. If the CPU never had a heartbeat, returns the ticks since
- * the newest time that the CPU read.
+ * Returns the number of ticks since the CPU's last heartbeat. If the CPU never had one, returns the number of
+ * ticks since the CPU last read its clock.
  */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Returns whether the CPU's heartbeat has been missing for WHY_STOPPED_MS or more, or never came although
- * other CPUs had many. The result is true for all CPUs if the host saw the whole machine stop. It is false if
- * the kernel ended, panicked or was reset. It is true for a CPU that stops its tick while it idles.
+ * Returns whether the CPU has had no heartbeat for WHY_STOPPED_MS or more, or never had one although other
+ * CPUs had many. If the host saw the whole machine stop, the result is true for all CPUs. If the kernel
+ * ended, panicked or was reset, the result is false. The result is also true for a CPU that stops its tick
+ * while it idles.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Returns whether the thread's page faults nest without end: each fault came in the handler of the previous
- * fault.
+ * Returns whether the thread's page faults nest without end: each fault comes while the handler of the
+ * previous fault runs.
  */
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
  * Returns whether the stack of the CPU's running thread has overflowed: the stack pointer is below the stack.
- * A stack pointer far below the stack may be in another stack. So it counts only if faults nest without end,
+ * If it is far below, it may be in another stack; then the result is true only if faults nest without end,
  * because each nested fault needs more stack.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -70,38 +73,38 @@ const struct why_thread *why_runs(const struct why_evidence *evidence, const str
 /* Returns whether the CPU runs a thread that is not an idle thread. */
 bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Returns whether the table row names the lock as held. */
+/* Returns whether the table row `holder` names the lock as one that it holds. */
 bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 
 /*
- * Returns whether the thread has ended. Either events show it, or the kernel has table rows of threads, but
- * none for this thread.
+ * Returns whether the thread has ended: events show its end, or the kernel has table rows of threads, but
+ * none of this thread.
  */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
- * Returns whether the kernel reported a normal end (status 0). After that, a thread that does not run is not
- * stuck.
+ * Returns whether the kernel reported a normal end (status 0). Threads are not stuck if they do not run after
+ * that.
  */
 bool why_ended_well(const struct why_evidence *evidence);
 
 /*
- * Returns whether long waits prove nothing. Reasons: the kernel ended normally, panicked or was reset; the
- * newest events are missing in the file; the frequency of the clock is unknown.
+ * Returns whether long waits prove nothing. This is so if the kernel ended normally, panicked or was reset,
+ * if the newest events are missing in the file, or if the frequency of the clock is unknown.
  */
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Returns whether the thread idles on that CPU. The result is true for an idle thread. In idle mode, it is
- * also true for a thread that has run on the CPU since before that mode was set, and for a thread without a
- * table row if the CPU has never switched threads.
+ * Returns whether the thread idles when it runs on that CPU. This is so for an idle thread. If the CPU is in
+ * idle mode, it is also so for a thread that has run on the CPU since before it set that mode, and, if the
+ * CPU has never switched threads, for a thread without a table row.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 
 /*
  * Returns whether the CPU idles. Many kernels start a CPU on the thread that later becomes its idle thread.
- * So a CPU that runs its idle thread outside of idle mode counts as still starting, if other CPUs have been
- * in idle mode, or if no CPU has switched threads yet.
+ * So a CPU that runs its idle thread but is not in idle mode does not count as idle, but as still starting,
+ * if other CPUs have been in idle mode, or if no CPU has switched threads yet.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -109,7 +112,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Returns whether the CPU is in idle mode, but has switched to a thread that is not an idle thread since it
+ * Returns whether the CPU is in idle mode, but has switched to a thread other than an idle thread after it
  * set that mode.
  */
 bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu);
@@ -121,7 +124,8 @@ bool why_spins_for_something(const struct why_cpu *cpu);
 bool why_any_cpu_works(const struct why_evidence *evidence);
 
 /*
- * Returns the counts of interrupts with the number of the newest interrupt. Returns NULL if there are none.
+ * Returns the counts of the interrupts that have the same number as the newest interrupt. Returns NULL if
+ * there are none.
  */
 const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
 
@@ -131,7 +135,7 @@ const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrup
  */
 bool why_lacks_eoi(const struct why_cpu *cpu);
 
-/* The places where interrupts interrupted a thread. */
+/* The places in the code where interrupts interrupted a thread. */
 struct why_places {
 	uint32_t count;
 	uint64_t lowest, highest;
@@ -139,14 +143,14 @@ struct why_places {
 };
 /*
  * Collects the places where interrupts after `since` interrupted the thread outside of interrupt handlers.
- * The places come from the events of all CPUs. If there are none, they come from the heartbeats of `cpu`, the
- * CPU on which the thread runs.
+ * The places are taken from the events of all CPUs. If events show none, they are taken from the heartbeats
+ * of `cpu`, on which the thread runs.
  */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);
 /*
- * Returns whether all places are in one function. If function names are not known, the places must be close
- * together.
+ * Returns whether all places are in one function. If the names of functions are not known, returns whether
+ * the places are close together.
  */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
@@ -160,64 +164,72 @@ const char *why_say_running(const struct why_evidence *evidence, const struct wh
 const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size);
 
 /*
- * Decides whether code belongs to the kernel or to a program: first by the CPU's privilege level, then by the
- * mode that the kernel has set, then by the address.
+ * These functions decide whether code belongs to the kernel or to a program: first by the CPU's privilege
+ * level, then by the mode that the kernel has set, then by the address.
  */
 
 struct why_places;
 
 enum why_side { WHY_SIDE_UNKNOWN, WHY_SIDE_KERNEL, WHY_SIDE_USER };
 
-/* Sets evidence->high and evidence->users. Call it after the rest of the evidence is complete. */
+/* Sets evidence->high and evidence->users. Must be called after the rest of the evidence is complete. */
 void why_side_settle(struct why_evidence *evidence);
 
 /*
- * Decides by the address alone. The upper half of the address space belongs to the kernel. If the kernel runs
- * in the upper half, the lower half belongs to programs. The result for the kernel's boot code, which is in
- * the lower half, is unknown. If the kernel runs in the lower half, its file shows which addresses belong to
- * the kernel. Other addresses belong to programs only if a CPU has been in user mode.
+ * Decides by the address alone. The upper half of the address space belongs to the kernel.
+ *
+ * If the kernel runs in the upper half, the lower half belongs to programs, except for the kernel's boot code
+ * there: for its addresses, the result is "unknown".
+ *
+ * If the kernel runs in the lower half, its file shows which addresses belong to it. Other addresses belong
+ * to programs if a CPU has been in user mode; otherwise the result is "unknown".
  */
 enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
 
 /*
- * Decides for the pc in a CPU's registers: by the privilege level, or by the address if the level is unknown.
+ * Decides for the pc in a CPU's captured registers: by the privilege level in them or, if this is unknown, by
+ * the address.
  */
 enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
  * Decides for the places where a thread on that CPU was interrupted after `since`. If the pc in the CPU's
- * registers is near the places, the privilege level in the registers decides. Otherwise the mode that the
- * kernel has set and the addresses decide. The result is unknown if mode and addresses contradict each other.
+ * captured registers is near these places, the privilege level in the registers decides. Otherwise the mode
+ * that the kernel has set and the addresses decide; if these two contradict each other, the result is
+ * "unknown".
  */
 enum why_side why_side_of_places(const struct why_evidence *evidence, const struct why_cpu *cpu,
 				 const struct why_places *places, uint64_t since);
 
 /*
- * Returns whether a function of the kernel's file may be printed for the address. It may not if the address
- * may belong to a program.
+ * Returns whether the address may be printed with the name of a function from the kernel's file. Returns
+ * false if the address may belong to a program.
  */
 bool why_side_has_name(const struct why_evidence *evidence, uint64_t address);
 
-/* CPUs that wait for IPI answers of another CPU or of all other CPUs (ktrace_ipi_wait()). */
+/* Functions about CPUs that wait for IPI answers of another CPU, or of all other CPUs (ktrace_ipi_wait()). */
 
 /* Returns whether the CPU waits for an IPI answer. */
 bool why_awaits_answer(const struct why_cpu *cpu);
 
-/* Returns whether `asker` waits for an IPI answer of `asked` and has not got it. */
+/* Returns whether `asker` waits for an IPI answer that `asked` has not given yet. */
 bool why_awaits_answer_of(const struct why_cpu *asker, const struct why_cpu *asked);
 
-/* Formats "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31 (tlb.c:88)". */
+/*
+ * Formats a line such as "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31
+ * (tlb.c:88)".
+ */
 const char *why_say_awaited_answer(const struct why_evidence *evidence, const struct why_cpu *asker,
 				   char *buffer, size_t size);
 
 /*
- * Formats "CPU 1 has not answered: it disabled interrupts about 2.40 s ago, at spin+0x10 (disk.c:20), and has
- * …".
+ * Formats a line such as "CPU 1 has not answered: it disabled interrupts about 2.40 s ago, at spin+0x10
+ * (disk.c:20), and has …".
  */
 const char *why_say_missing_answer(const struct why_evidence *evidence, const struct why_cpu *asked,
 				   char *buffer, size_t size);
 
-/* Adds a line for each CPU that has waited for an IPI answer of `asked` for 10 ms or more. */
+/* Adds a line for each CPU that has waited for 10 ms or more for an IPI answer of `asked`. */
 void why_finding_awaited_answer(struct why_finding *finding, const struct why_evidence *evidence,
 				const struct why_cpu *asked);
 

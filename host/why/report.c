@@ -14,11 +14,12 @@
 
 #define WIDTH 116u /* columns */
 
-#define INSTANT	    1000000u /* a time in the last 1/INSTANT of a second is printed as "at the trace's end" */
-#define THREADS	    32u	     /* threads that are printed without --all */
-#define EVENTS	    5u	     /* events that are printed for a CPU that does not idle */
-#define ANSWERS	    8u	     /* missing IPI answers that are printed for a waiting CPU */
-#define EVENTS_IDLE 1u	     /* events that are printed for an idle CPU */
+/* part of a second: a time in the last 1/INSTANT s of the trace is printed as "at the trace's end" */
+#define INSTANT	    1000000u
+#define THREADS	    32u /* maximum number of threads that are printed without --all */
+#define EVENTS	    5u	/* maximum number of events that are printed for a CPU that does not idle */
+#define ANSWERS	    8u	/* maximum number of missing IPI answers that are printed for a waiting CPU */
+#define EVENTS_IDLE 1u	/* maximum number of events that are printed for an idle CPU */
 
 static const char *const mode_words[] = {
 	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
@@ -112,15 +113,15 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			      : "heartbeat unknown");
 }
 
-/* Returns whether the CPU has a table row but never started. */
+/* Returns whether the CPU is offline: it has a table row, but has never started. */
 static bool is_offline(const struct why_cpu *cpu)
 {
 	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
 }
 
 /*
- * Prints one line for all offline CPUs from `first` on that have consecutive numbers. Returns the last of
- * them.
+ * Prints one line for CPU `first`, which is offline, and all CPUs with the next numbers as long as they are
+ * offline, too. Returns the last of these CPUs.
  */
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
@@ -302,8 +303,8 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 }
 
 /*
- * Returns whether finding `n` lowers the certainty of the healthy verdict to "possible". Such a finding is
- * printed in full.
+ * Returns whether finding `n` is the reason why the certainty of the verdict "idle" or "busy" is only
+ * "possible". Such a finding is printed in full.
  */
 static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {

@@ -10,16 +10,22 @@
 
 /* Prints the first finding in a few lines, as `ktrace run --why` does. */
 void why_report_verdict(struct base_output *out, const struct why_findings *findings);
-/* Prints the first finding, the other findings (in full if `all`), and the state of CPUs and threads. */
+/*
+ * Prints the first finding, then the other findings (in full if `all` is set), then the state of CPUs and
+ * threads.
+ */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
-/* Returns the word for a mode (KTRX_MODE_*), or for a kind of wait (KTRX_WAIT_*). */
+/*
+ * The first function returns the word for a mode (KTRX_MODE_*), the second the word for a kind of wait
+ * (KTRX_WAIT_*).
+ */
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
 /*
- * Returns the word for the state of a thread, from its table row if it has one, otherwise from events.
- * Returns "unknown" if the kernel has table rows of threads, but none for this thread.
+ * Returns the word for the state of a thread. The state is taken from the thread's table row, or from events
+ * if it has no row. If the kernel has table rows of threads but none of this thread, returns "unknown".
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u

@@ -9,7 +9,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define NAME_MOST 64u /* limit in bytes of an escaped name */
+#define NAME_MOST 64u /* maximum number of bytes of an escaped name */
 
 /* Escapes a name from the trace or the kernel's file. */
 static const char *escape_name(const char *name, char buffer[NAME_MOST + 1])

@@ -4,9 +4,9 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* number of wakeups that is enough to show a habit */
+#define LEAST	   20u /* minimum number of wakeups that show a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* tenths of the wakeups that must come near the usual time */
+#define ALIKE_PART 8u /* number of tenths of the wakeups that must come near the usual time */
 
 /*
  * Returns whether the counts in the table row fit together. They may not fit if the kernel changed the row
@@ -55,11 +55,11 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* ms by which stamps in the tables may be too old */
+#define STALE_MS 100u /* time in ms: stamps in the tables may be up to this much too early */
 #define LATE_MS	 1000u
-/* at least this many wakeups of runnable threads show that the states in sched.switch are wrong */
+/* minimum number of wakeups of runnable threads; so many show that the states in sched.switch are wrong */
 #define ODD_WAKES 4u
-/* states are wrong only if, in addition, more than one in 8 wakeups is of a runnable thread */
+/* states are wrong only if, in addition, more than 1/ODD_PART of all wakeups are of runnable threads */
 #define ODD_PART 8u
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -80,9 +80,9 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Returns whether events reliably show that a thread is runnable after the switch at `since`. Either the
- * states in sched.switch show it, or the kernel records an event before each sleep and at the end of each
- * thread.
+ * Returns whether events reliably show whether a thread was still runnable when the CPU switched away from it
+ * at `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
+ * sleep and at the end of each thread.
  */
 static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)
 {
@@ -104,9 +104,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Returns whether the thread was preempted. If the kernel's hooks record sleeps, a thread that was switched
- * away was preempted or has ended. It has not ended if hooks would record the end, or if it still holds a
- * lock.
+ * Returns whether the thread was preempted. If hooks record sleeps, a thread from which the CPU has switched
+ * was preempted or has ended. It has not ended if hooks would record its end, or if it still holds a lock.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
@@ -118,7 +117,7 @@ static bool row_proves(const struct why_evidence *evidence, const struct why_thr
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	/* an event that the thread recorded after this state began shows that it has run */
+	/* the thread has run since this state began if it has recorded an event since then */
 	if (thread->last_own_event > row->state_stamp + why_ms(evidence, STALE_MS))
 		return false;
 	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||
@@ -131,7 +130,7 @@ static bool has_state(const struct why_thread *thread)
 }
 
 /*
- * Returns whether the CPU has switched threads after `since`. The stamp `since` may be too old by STALE_MS.
+ * Returns whether the CPU has switched threads after `since`, a stamp that may be up to STALE_MS too early.
  */
 static bool has_switched(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t since)
 {
@@ -140,7 +139,7 @@ static bool has_switched(const struct why_evidence *evidence, const struct why_c
 	return newest > since + why_ms(evidence, STALE_MS);
 }
 
-/* Returns the CPU that will run the thread, NULL if unknown. */
+/* Returns the CPU on which the thread is expected to run next, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	uint32_t cpu = thread->cpu;

@@ -10,7 +10,8 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-#define REGULAR_PART  8u /* tenths of the intervals that must be between half and twice the median */
+/* number of tenths of the intervals that must be between half and twice the median */
+#define REGULAR_PART 8u
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
@@ -29,7 +30,10 @@ static bool by_row(const struct why_thread *thread, struct why_untimed *untimed)
 	return true;
 }
 
-/* Events do not show whether a sleep has a timeout. They only show the kind of wait and the object. */
+/*
+ * Sets *untimed from events if they show that the thread waits. They show the kind of wait and the object,
+ * but not whether the wait has a timeout.
+ */
 static bool by_events(const struct why_thread *thread, struct why_untimed *untimed)
 {
 	if ((thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) || !thread->blocked ||
@@ -232,7 +236,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       exception);
-	/* the first wakeup often belongs to the creation of the thread */
+	/* more than one, because the first wakeup often belongs to the creation of the thread */
 	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
@@ -244,14 +248,14 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 /* ---- Sleepers that no thread will wake ----------------------------------------------------------- */
 
 /*
- * Limit of passes. Each pass removes a sleeper or joins groups. If more are needed, the result is too
- * uncertain to report.
+ * Maximum number of passes. Each pass removes a sleeper or joins groups. If more passes are needed, the
+ * result is too uncertain to be reported.
  */
 #define PASSES 64
 
 /*
- * Returns whether the thread sleeps without a timeout. The table row of the thread shows this, or events if
- * there is no row. If the thread does, sets *sleeper.
+ * Returns whether the thread sleeps without a timeout, and sets *sleeper if it does. This is taken from the
+ * thread's table row, or from events if it has no row.
  */
 static bool sleeps_without_timeout(const struct why_evidence *evidence, const struct why_thread *thread,
 				   struct why_sleeper *sleeper)
@@ -277,8 +281,8 @@ static bool sleeps_without_timeout(const struct why_evidence *evidence, const st
 }
 
 /*
- * Returns the entry of a thread; NULL if it has no entry or the entry was removed. `of`: by thread, index of
- * its entry + 1.
+ * Returns the entry of a thread in `sleepers`. Returns NULL if it has none, or its entry was removed. `of`
+ * contains, for each thread, the index of its entry + 1.
  */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)
@@ -289,8 +293,9 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 }
 
 /*
- * Returns whether a thread may still wake the sleeper: at least one of its wakers is not in the list of
- * sleepers. Also returns true if all its wakers have ended, because other threads may have taken their place.
+ * Returns whether a thread may still wake the sleeper: at least one of the threads that have woken it is not
+ * in the list of sleepers. Returns true, too, if all of these threads have ended, because other threads may
+ * have taken their place.
  */
 static bool may_be_woken(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 			 const uint32_t *of, const struct why_sleeper *sleeper)
@@ -311,7 +316,7 @@ static bool may_be_woken(const struct why_evidence *evidence, const struct why_s
 	return !anybody;
 }
 
-/* Removes sleepers that a thread may still wake. Returns whether there were any. */
+/* Removes the sleepers that a thread may still wake. Returns whether it has removed any. */
 static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	bool changed = false;
@@ -329,8 +334,8 @@ static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepe
 }
 
 /*
- * Puts a sleeper and its wakers into one group, the group with the lowest number. Returns whether a group
- * changed.
+ * Puts a sleeper and the sleepers that have woken it into one group: the one of their groups with the lowest
+ * number. Returns whether a group has changed.
  */
 static bool join_wakers(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of,
 			struct why_sleeper *sleeper)
@@ -366,7 +371,7 @@ static bool join_groups(const struct why_evidence *evidence, struct why_sleepers
 
 typedef bool a_pass(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of);
 
-/* Repeats a pass until nothing changes. Removes all sleepers if the limit of passes is reached. */
+/* Repeats a pass until nothing changes. If the maximum number of passes is reached, removes all sleepers. */
 static void repeat(a_pass *pass, const struct why_evidence *evidence, struct why_sleepers *sleepers,
 		   uint32_t *of)
 {
