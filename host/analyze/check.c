@@ -74,7 +74,7 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 	error = keyed_put(&order->table[table], key, &entry);
 	if (error)
 		return error;
-	if (!entry) { /* the table is full: there are keys without an entry */
+	if (!entry) { /* the table is full, so an earlier event with this key may be missing in it */
 		*unsure = true;
 		return 0;
 	}
@@ -161,7 +161,8 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
-	for (int depths = 0; depths < 2; depths++) /* an event is judged by the state before it */
+	/* depths come last, because rules are judged by the depths from before the event */
+	for (int depths = 0; depths < 2; depths++)
 		for (uint32_t n = 0; n < rules->count && !error; n++)
 			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
 				error = check_apply(check, n, event);

@@ -42,7 +42,7 @@ struct check_order {
 	uint32_t count;
 };
 
-/* `doubt`: as for check_read(). */
+/* `doubt` is the same as for check_read(). */
 void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt);
 void check_order_free(struct check_order *order);
 

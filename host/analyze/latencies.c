@@ -13,7 +13,7 @@
 
 /* A thread that was woken and has not run since. */
 struct waiting {
-	uint64_t stamp; /* stamp of the wakeup; 0: none */
+	uint64_t stamp; /* stamp of the wakeup; 0 if there was no wakeup */
 };
 
 struct reading {

@@ -88,7 +88,10 @@ struct rule {
 	uint32_t broken; /* RULE_BROKEN: KTRX_BROKEN_* */
 	/* RULE_NEVER: field with the thread that must be in one of `thread_states` for the rule to apply */
 	char thread_field[RULES_WORD];
-	/* bits 1 << enum threads_state; 0 if the rule has no clause about a thread */
+	/*
+	 * states in which the rule applies, as bits 1 << enum threads_state; 0 if it has no clause about a
+	 * thread
+	 */
 	uint32_t thread_states;
 	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */
 	uint32_t requirements;
@@ -208,7 +211,7 @@ enum rule_word_kind {
 	RULE_WORD_END,	/* of the text */
 	RULE_WORD_NAME, /* a name, pattern or number */
 	RULE_WORD_STRING,
-	RULE_WORD_MARK, /* ( ) , : / and operators */
+	RULE_WORD_MARK, /* one of ( ) , : / or an operator */
 	RULE_WORD_BAD,	/* an error; `text` is its message */
 };
 

@@ -151,11 +151,12 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 
 struct owner {
 	uint64_t seen;	 /* time of the owner's last event */
-	uint64_t events; /* for CPUs: number of events taken so far */
+	uint64_t events; /* for a CPU: number of its events so far */
 	uint32_t depth;
-	uint32_t gaps; /* for threads: number of gaps handled so far */
+	uint32_t gaps; /* for a thread: number of gaps that were handled so far */
 	struct spans_span nest[SPANS_NEST];
-	struct spans_span lock[SPANS_LOCKS]; /* kind 0: the lane is free */
+	/* spans on the lanes of locks; a lane is free if its span has kind 0 */
+	struct spans_span lock[SPANS_LOCKS];
 };
 
 struct pool {
@@ -372,8 +373,9 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	i = find_lock(owner, &span);
 	if (i < SPANS_LOCKS) {
 		/*
-		 * An acquire ends the span of waiting for the lock, and a release ends the span of holding
-		 * it. In all other cases the end is missing.
+		 * An acquire is the end of the span of waiting for the lock, and a release is the end of
+		 * the span of holding it. For all other events with this lock, the record of the span's end
+		 * is missing.
 		 */
 		bool proper = span.kind == WELLKNOWN_LOCK_RELEASE ||
 			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&

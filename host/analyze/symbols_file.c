@@ -116,7 +116,10 @@ uint32_t symbols_image_section(const struct symbols_image *image, uint64_t addre
 	return section ? section->number : 0;
 }
 
-/* libdw calls these two functions to find further files. They never find a file. */
+/*
+ * libdw calls these two functions to find further files of the kernel. They always report that there is
+ * none.
+ */
 static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			      const char *file, const char *link, GElf_Word crc, char **found)
 {

@@ -59,8 +59,8 @@ struct symbols_file {
 };
 
 enum {
-	SYMBOLS_FILE_E_SYSTEM = -1, /* it cannot be opened: base_open_message(errno) has the reason */
-	SYMBOLS_FILE_E_FORMAT = -2, /* libdw cannot read it: dwfl_errmsg(-1) has the reason */
+	SYMBOLS_FILE_E_SYSTEM = -1, /* the file cannot be opened; base_open_message(errno) has the reason */
+	SYMBOLS_FILE_E_FORMAT = -2, /* libdw cannot read the file; dwfl_errmsg(-1) has the reason */
 };
 
 /* Returns 0 or an error. Requires: `file` is zero. Call symbols_file_close() in both cases. */

@@ -403,7 +403,10 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	uint32_t index = t->on[event->cpu];
 	int error;
 
-	/* Fast path: in nearly all cases the model has the thread running there. */
+	/*
+	 * Fast path: in nearly all cases the model already has the event's thread running on the event's
+	 * CPU.
+	 */
 	if (index != NONE && t->thread[index].id == event->thread) {
 		t->thread[index].seen = time;
 		return 0;

@@ -124,7 +124,7 @@ static void bind_place(struct wellknown *known, const struct ktread_type *type, 
 	known->width[role] = (uint8_t)width;
 }
 
-/* Fills in `known`. Returns false if a required role has no field. */
+/* Fills in `known` for an event type. Returns false if the type has no field for a required role. */
 static bool bind_fields(struct wellknown *known, const struct ktread_type *type,
 			const struct meaning *meaning)
 {

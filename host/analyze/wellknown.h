@@ -62,7 +62,7 @@ enum wellknown_role {
 	WELLKNOWN_THREAD,
 	WELLKNOWN_PROCESS, /* the process to which the event applies */
 	WELLKNOWN_CHILD,   /* the new process */
-	WELLKNOWN_OBJECT,  /* queue, lock, packet or open file; identified by value */
+	WELLKNOWN_OBJECT,  /* number that identifies a queue, lock, packet or open file */
 	WELLKNOWN_INODE,
 	/*
 	 * number of a system call, interrupt or signal. For an IPI, bits of the requested actions. For a
@@ -71,7 +71,7 @@ enum wellknown_role {
 	WELLKNOWN_NUMBER,
 	WELLKNOWN_CPU,	  /* target CPU of an IPI */
 	WELLKNOWN_NAME,	  /* string */
-	WELLKNOWN_RESULT, /* a result; an error if below zero */
+	WELLKNOWN_RESULT, /* result of an operation; an error if below zero */
 	WELLKNOWN_PLACE,  /* an address of code */
 	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", otherwise a thread */
 	WELLKNOWN_ROLES,
@@ -79,8 +79,8 @@ enum wellknown_role {
 
 /* Values of a `state` field, as doc/events.md has them. */
 #define WELLKNOWN_STATE_RUNNABLE 0u
-#define WELLKNOWN_STATE_SLEEP	 1u /* until a wakeup or a signal */
-#define WELLKNOWN_STATE_WAIT	 2u /* until a wakeup; signals do not end it */
+#define WELLKNOWN_STATE_SLEEP	 1u /* the thread sleeps until a wakeup or a signal */
+#define WELLKNOWN_STATE_WAIT	 2u /* the thread sleeps until a wakeup; signals do not end the sleep */
 #define WELLKNOWN_STATE_STOPPED	 3u
 #define WELLKNOWN_STATE_DEAD	 4u
 

@@ -84,7 +84,8 @@ struct calls_layout;
 struct calls_type {
 	char name[CALLS_NAME + 1];
 	enum calls_base base;
-	bool keyed;    /* the value before it selects the type: "so^" becomes "so_SOL_SOCKET" */
+	/* true if the value of an earlier argument selects the type: "so^" becomes "so_SOL_SOCKET" */
+	bool keyed;
 	uint64_t mask; /* mask of the part of a value that `symbol` names; 0: the whole value */
 	const struct calls_value *flag;	  /* names of bits */
 	const struct calls_value *symbol; /* names of values */
@@ -269,7 +270,7 @@ struct calls_table {
 	struct calls_table_call *call[CALLS_CALLS_MAX];
 	unsigned calls;
 	struct calls_call *by_number[CALLS_CALLS_MAX];
-	uint8_t looked_up[CALLS_CALLS_MAX / 8]; /* bit n: the name of call n has been looked up */
+	uint8_t looked_up[CALLS_CALLS_MAX / 8]; /* bit n: set if the name of call n was looked up already */
 	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];

@@ -63,7 +63,7 @@ option_set options_set_text;	/* const char *; "" if the optional argument was om
 option_set options_set_number;	/* uint64_t, from `least` to `most` */
 option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to `most` */
 option_set options_set_seconds; /* double: a time in seconds; must be above 0 if `least` is 1 */
-option_set options_set_choice;	/* enum: the index of the word in `argument` */
+option_set options_set_choice;	/* enum: the value's index among the words of `argument` */
 option_set options_set_list;	/* struct options_list, of up to `most` words */
 option_set options_set_help;	/* sets nothing: the option does the same as --help */
 

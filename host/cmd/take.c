@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace take: extracts the files that a guest's `give` printed on its console from the console's log. The
- * log is untrusted: names, sizes and contents come from the guest.
+ * ktrace take: extracts files from the log of a guest's console. The guest's command `give` has printed the
+ * files there. The log is untrusted: names, sizes and contents come from the guest.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -269,7 +269,8 @@ static void note_machine(struct ktread *trace, const char *ram, double seconds)
 	if (capture_ram_kernel(ram, kernel, sizeof(kernel)))
 		length += snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n", kernel);
 	if (length)
-		ktread_set_note(trace, note); /* if out of memory, `explain` fails as well */
+		/* ignore a lack of memory here, because `explain` then fails as well */
+		ktread_set_note(trace, note);
 }
 
 static int explain_trace(struct why *why)

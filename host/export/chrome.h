@@ -317,7 +317,7 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_LOCKS      3u
 #define ROW_FUNCTIONS  4u
 #define ROW_WAITS      5u
-/* larger than any thread id, so that these rows have numbers of their own */
+/* number to add to the id of a process that the kernel described; larger than any thread id */
 #define ROW_PROCESSES 10000000u
 #define LOCK_LANES    8u /* number of rows that each thread has in process 3 */
 #define LANE_WAITS    7u /* lane for the waits of a thread; no lock uses this lane */
