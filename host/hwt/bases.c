@@ -9,11 +9,12 @@
 #include "base/index.h"
 #include "base/search.h"
 
-#define PAGE	     4096u /* files are loaded at multiples of this number */
-#define SAMPLE	     16u   /* size in bytes of a sample: the first bytes of an executed block */
-#define LEAST	     4u	   /* fewer matching samples prove nothing */
-#define MANY	     64u   /* this number of matches is enough if at least 1/SHARE of the blocks match */
-#define SHARE	     16u   /* the other blocks may be of other programs at the same addresses */
+#define PAGE   4096u /* files are loaded at multiples of this number */
+#define SAMPLE 16u   /* size in bytes of a sample: the first bytes of an executed block */
+#define LEAST  4u    /* smallest number of matching samples that can prove a base */
+#define MANY   64u   /* this number of matches proves a base if at least 1/SHARE of the blocks match */
+/* see MANY; blocks that do not match may be of other programs at the same addresses */
+#define SHARE	     16u
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define SAMPLES_MOST (UINT32_C(1) << 22)
 
@@ -30,7 +31,7 @@ struct search {
 	uint32_t samples, sample_room;
 	struct base_index index; /* index of samples, by key_of() */
 	uint64_t *sorted;	 /* the samples' addresses */
-	uint64_t *vote;		 /* one base for each place in the file where a sample is found */
+	uint64_t *vote;		 /* votes: a base for each place in the file at which a sample is found */
 	size_t votes;
 	uint32_t vote_room;
 	struct hwt_base *base;
@@ -39,7 +40,7 @@ struct search {
 };
 
 /*
- * Returns a hash of the bytes and of their offset in a page, which does not depend on where the file is
+ * Returns a hash of the bytes and of their offset in a page. The hash does not depend on where the file is
  * loaded.
  */
 static uint64_t key_of(const unsigned char *bytes, uint64_t address)
@@ -138,8 +139,8 @@ static int add_vote(struct search *search, uint64_t base)
 }
 
 /*
- * For each sample whose bytes are at the file's address `own`, votes for the base that would move them
- * there.
+ * The file has `bytes` at its own address `own`. For each sample with the same bytes, votes for the base that
+ * would move them to the sample's address.
  */
 static int vote(struct search *search, uint64_t own, const unsigned char *bytes)
 {

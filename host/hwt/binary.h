@@ -43,7 +43,9 @@ int hwt_binary_open(struct hwt_binary **binary, const char *path);
 /* Returns the last component of a path. */
 const char *hwt_name_of(const char *path);
 void hwt_binary_close(struct hwt_binary *binary);
-/* Returns the file's own address of the byte at an offset; outside of all segments, the offset itself. */
+/*
+ * Returns the file's own address of the byte at `offset`. If no segment contains the byte, returns `offset`.
+ */
 uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 
 /* The names in a file: its functions, sorted by address, and source lines from its debug information. */
@@ -65,7 +67,7 @@ size_t hwt_names_count(const struct hwt_names *names);
 /* Returns the function that contains an address, or the previous one if its size is unknown. NULL: none. */
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address);
 const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);
-/* Returns the source file of an address and sets its line. NULL: unknown. */
+/* Returns the source file of the code at an address, and sets *line. Returns NULL if it is unknown. */
 const char *hwt_names_line(struct hwt_names *names, uint64_t address, unsigned *line);
 
 #endif

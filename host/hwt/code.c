@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST     1024u		   /* most versions of one line; a further one overwrites the last */
-#define CHUNK	       (UINT32_C(1) << 20) /* bytes read at once */
+/* largest number of versions of a line, of all spaces; a further one overwrites the newest of its space */
+#define LINES_MOST     1024u
+#define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that are read at once */
 #define DISTANCES      6u		   /* number of results of distance() */
 #define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
 
@@ -53,7 +54,8 @@ static void overlay(struct hwt_code_line *line, const struct part *part)
 }
 
 /*
- * Returns the newest line of the space, or HWT_CODE_NONE. Sets *count to the number of lines of all spaces.
+ * Returns the newest version of a line in `space`, or HWT_CODE_NONE. Sets *count to the number of versions of
+ * the line in all spaces.
  */
 static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t space, uint32_t *count)
 {
@@ -219,8 +221,8 @@ void hwt_codes_close(struct hwt_codes *codes)
 /* ---- Reading ---- */
 
 /*
- * Ranks a line for a query: 0 is exact, more is worse, odd numbers are versions that start later. UINT32_MAX:
- * the line must not be used.
+ * Returns the rank of a line for a query. Rank 0 is an exact match; a larger rank is worse. Odd ranks are for
+ * versions that become valid after the stamp. UINT32_MAX: the line must not be used.
  */
 static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
@@ -233,7 +235,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Returns a mask of the bytes of a line that differ from no other line with the same number. */
+/* Returns a mask of the bytes of a line that no other line with the same number contradicts. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
@@ -255,8 +257,8 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 /*
  * Returns the line from which byte `into` is to be read, or NULL if no line has this byte. The lines with one
  * number are linked, the newest first. Among lines that are valid at the stamp, the newest is right. Among
- * lines that become valid later, the oldest is right. Sets *before to a mask: bytes of the lines that rank
- * better than the returned line, but do not have byte `into`.
+ * lines that become valid later, the oldest is right. Lines of a better rank than the returned line do not
+ * have byte `into`; *before is set to a mask of the other bytes that they have.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
@@ -347,7 +349,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until)
 {
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest code */
 
 	*from = 0;
 	*until = UINT64_MAX;

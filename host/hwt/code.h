@@ -12,9 +12,9 @@ struct hwt_code_line {
 	uint64_t number; /* address / HWT_CODE_LINE */
 	uint64_t space;	 /* address space; 0: all spaces without a line of their own */
 	uint64_t from;
-	uint64_t known; /* one bit for each byte */
+	uint64_t known; /* one bit for each element of `bytes`, set if that byte is known */
 	uint32_t next;	/* previous version of a line with the same number, or HWT_CODE_NONE */
-	bool shared;	/* both a line for all spaces and lines of single spaces exist */
+	bool shared;	/* lines with this number exist both for all spaces and for single spaces */
 	unsigned char bytes[HWT_CODE_LINE];
 };
 
@@ -27,7 +27,7 @@ struct hwt_codes {
 	size_t changes;
 };
 
-/* Returns the index of the newest line of a number, or HWT_CODE_NONE. */
+/* Returns the index of the newest line with the given number, or HWT_CODE_NONE. */
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number);
 /* Sorts the lines, and the stamps at which one replaces another. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_code_sort(struct hwt_codes *codes);

@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-#define STEPS 64u /* most steps that an encoding fills in at once */
+#define STEPS 64u /* largest number of steps that an encoding fills in at once */
 
 struct hwt_decoder {
 	const struct hwt_file *file;
@@ -20,7 +20,7 @@ struct hwt_decoder {
 	struct hwt_images *images;
 	size_t piece;	       /* index of the piece that is being decoded, or is next */
 	struct hwt_piece part; /* bytes of this piece that are being decoded */
-	uint64_t wanted;       /* position of the next byte if none is missing */
+	uint64_t wanted;       /* position of the next piece if no bytes are missing before it */
 	void *open;	       /* the encoding's decoder; NULL: no piece is being decoded */
 	uint64_t time, stamp;  /* the last time that was converted, and its stamp */
 	unsigned next, steps;  /* step[next] to step[steps - 1] have not been returned yet */
@@ -31,7 +31,7 @@ struct hwt_decoder {
 
 static _Thread_local char open_message[512];
 
-/* Returns NULL if the encoding is unknown. */
+/* Returns the encoding of a stream, or NULL if it is unknown. */
 static const struct hwt_encoding *find_encoding(const struct hwt_stream *stream)
 {
 	switch (stream->context.encoding) {

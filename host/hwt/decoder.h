@@ -11,7 +11,10 @@
 
 struct hwt_encoding {
 	const char *name; /* "pt", "etm4", "spe" */
-	/* Returns NULL if out of memory, or if *message is set, which gives the reason. */
+	/*
+	 * Opens the decoder for a piece. Returns NULL on failure: *message is the reason, or NULL if out of
+	 * memory.
+	 */
 	void *(*open)(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		      struct hwt_images *images, const char **message);
 	/*
@@ -23,14 +26,14 @@ struct hwt_encoding {
 	/*
 	 * Used instead of `next` if not NULL. Fills in up to `most` steps and returns their number; more than
 	 * one only if all are HWT_RUN. The steps are complete, as hwt_decoder_next() returns them: stamps of
-	 * the file, positions, process and thread. An element of `step` that held a HWT_RUN is unchanged
-	 * since this function filled it in.
+	 * the file, positions, process and thread. Requires: an element of `step` that is a HWT_RUN has not
+	 * been changed since this function filled it in.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);
 	/*
-	 * Returns the last offset at or before `offset` at which decoding can begin. NULL: only the piece's
-	 * first byte.
+	 * Returns the last offset at or before `offset` at which decoding can begin. The pointer is NULL if
+	 * decoding can begin only at a piece's first byte.
 	 */
 	size_t (*begin)(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset);
 	/* Calls `line` for each packet of a piece; offsets are within the piece. */

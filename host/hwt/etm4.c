@@ -18,7 +18,11 @@
 struct etm4_tree {
 	dcd_tree_handle_t handle;
 	const struct hwt_piece *piece;
-	size_t at, end; /* next byte to feed, and the end; if formatted, only whole frames are fed */
+	/*
+	 * `at`: offset of the next byte to feed; `end`: offset after the last one. If `formatted`, only whole
+	 * frames are fed.
+	 */
+	size_t at, end;
 	bool formatted;
 	bool waiting; /* OpenCSD returned WAIT, and must be flushed */
 	unsigned char id;
@@ -33,12 +37,16 @@ enum etm4_fed {
 #define FRAME	  16u
 #define FEED_MOST 4096u
 
-/* A unit is refused if its registers show that it may leave more elements than this uncommitted. */
+/*
+ * Largest number of elements that a unit may leave uncommitted. A unit is refused if its registers state a
+ * larger number.
+ */
 #define SPECULATION_MOST 4096u
 
 /*
- * Returns the version as in an ETMv4's TRCIDR1. An ETE has it in TRCDEVARCH: 5 and the revision. OpenCSD
- * decodes both by the same code, but its C API does not show packets of its ETE protocol.
+ * Returns TRCIDR1 with the version in it, as an ETMv4 has it. An ETE has its version in TRCDEVARCH: 5 and the
+ * revision. OpenCSD decodes both kinds of unit by the same code, but its C API does not show packets of its
+ * ETE protocol.
  */
 static uint32_t version_of(const struct ktrx_hwt_etm4 *unit)
 {
@@ -220,8 +228,8 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
 /* ---- Steps from OpenCSD's elements ---- */
 
 /*
- * Limit in bytes of a sequence of instructions without a branch. It keeps a hostile stream from making
- * OpenCSD walk through all memory for each packet.
+ * Largest size, in bytes, of a sequence of instructions without a branch. The limit keeps a hostile stream
+ * from making OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
 #define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have a text */
@@ -239,7 +247,7 @@ struct etm4 {
 	 * state.
 	 */
 	uint64_t packet_stamp, packet_space;
-	/* End and length of OpenCSD's current walk through code. */
+	/* OpenCSD's current walk through code: the address of its end, and the number of bytes so far. */
 	uint64_t walk_end;
 	uint32_t walked;
 	unsigned texts;
@@ -247,7 +255,7 @@ struct etm4 {
 	char text[TEXTS][128];
 };
 
-/* OpenCSD passes the context as const. */
+/* Returns the context of a callback, which OpenCSD passes as const. */
 static struct etm4 *self(const void *context)
 {
 	return (struct etm4 *)(uintptr_t)context;
@@ -280,8 +288,8 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 }
 
 /*
- * Remembers the first instruction that OpenCSD asks for if it is a branch that this version of OpenCSD does
- * not know. OpenCSD then gets none of its bytes.
+ * If the first instruction that OpenCSD asks for is a branch that this version of OpenCSD does not know,
+ * stores the address of the branch. OpenCSD then gets none of its bytes.
  */
 static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *bytes)
 {
@@ -357,7 +365,9 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 			 const uint8_t *data)
 {
 	struct etm4 *etm4 = self(context);
-	/* The packet belongs to OpenCSD, which decodes it after this function has returned. */
+	/*
+	 * The packet is changed in OpenCSD's own memory: OpenCSD decodes it after this function has returned.
+	 */
 	ocsd_etmv4_i_pkt *packet = (ocsd_etmv4_i_pkt *)(uintptr_t)bytes;
 
 	(void)size;
@@ -463,8 +473,8 @@ static void report_damage(struct etm4 *etm4)
 }
 
 /*
- * Returns the offset of the last A-Sync at or before `offset`. In frames, it could only be found by unpacking
- * them.
+ * Returns the offset of the last A-Sync at or before `offset`. Returns 0 if the bytes are in frames, because
+ * only unpacking the frames would show an A-Sync.
  */
 static size_t etm4_begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
 {

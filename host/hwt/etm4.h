@@ -23,22 +23,26 @@
  *	an address that a mispredicted branch takes back is the newest element
  *	code does not extend to the end of memory
  *
- * The guard also refuses AArch32, which is not damage, because OpenCSD loses an exception's address after
- * some of its instructions. And it refuses packets other than those that units write with their registers as
- * we accept them (etm4.c).
+ * The guard also refuses AArch32 code, which is not damage, because OpenCSD loses an exception's address
+ * after some AArch32 instructions. And it refuses packets of all kinds that a unit never writes if etm4.c has
+ * accepted the unit's registers.
  */
 
 #define ETM4_GUARD_ROOM	 256u
-#define ETM4_INSTRUCTION 4u /* size of an instruction in bytes, at most */
+#define ETM4_INSTRUCTION 4u /* largest size of an instruction in bytes */
 /* No code is at the very end of memory: OpenCSD's addresses would wrap to 0. */
 #define ETM4_CODE_END (UINT64_MAX - 4095u)
 
 struct etm4_guard {
-	bool synced, decodes; /* OpenCSD ignores packets until it has seen an A-Sync, and then a Trace Info */
-	bool wants_address;   /* the last packet was an exception, whose address must follow */
-	bool bits_64;	      /* a context packet has come; it was for 64-bit code */
-	const char *unread;   /* reason why a valid packet was refused; NULL: it was damage */
-	uint32_t depth;	      /* number of uncommitted P0 elements (atoms, exceptions and the like) */
+	/*
+	 * `synced`: an A-Sync has come; `decodes`: after it, a Trace Info has come. OpenCSD ignores packets
+	 * before that.
+	 */
+	bool synced, decodes;
+	bool wants_address; /* the last packet was an exception, whose address must follow */
+	bool bits_64;	    /* a context packet has come; it was for 64-bit code */
+	const char *unread; /* reason why a valid packet was refused; NULL: the packet was damaged */
+	uint32_t depth;	    /* number of uncommitted P0 elements (atoms, exceptions and the like) */
 	/*
 	 * The queue of elements: element n is element[n % ETM4_GUARD_ROOM]. `newest` is the index after that
 	 * of the newest element.
@@ -61,7 +65,8 @@ bool etm4_guard_too_new(uint32_t version, uint32_t instruction);
 int64_t etm4_guard_distance(uint32_t instruction);
 /*
  * Returns false if OpenCSD must not decode the packet. If the packet is valid, but of a kind that is not
- * decoded, guard->unread describes it. The unit leaves at most TRCIDR8 elements uncommitted.
+ * decoded, guard->unread describes it. unit->idr8 is the largest number of elements that the unit leaves
+ * uncommitted.
  */
 bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 		       const ocsd_etmv4_i_pkt *packet);
@@ -76,13 +81,13 @@ bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
  */
 
 #define ETM4_QUEUE_ROOM 256u /* a power of two */
-/* limit of steps that are made from one element of OpenCSD */
+/* largest number of steps that are made from one element of OpenCSD */
 #define ETM4_QUEUE_SPARE 8u
 
 struct etm4_queue {
 	struct hwt_step step[ETM4_QUEUE_ROOM];
 	uint32_t head, tail; /* indexes that only grow; step n is at n % ETM4_QUEUE_ROOM */
-	uint32_t open;	     /* steps from here to the tail are not complete */
+	uint32_t open;	     /* index of the first step that is not complete */
 };
 
 /* Returns true if there is no room for the steps of one more element: OpenCSD must wait. */
@@ -106,9 +111,10 @@ struct etm4_steps {
 	uint64_t stamp;
 	uint64_t space;
 	uint32_t thread;
-	uint64_t offset;    /* offset of the element that is being converted */
-	const char *unread; /* description of the last refused packet if it was valid; NULL: it was damage */
-	bool has_new;	    /* `new_branch` is the address of a branch that OpenCSD does not know */
+	uint64_t offset; /* offset of the element that is being converted */
+	/* description of the last refused packet if it was valid; NULL: that packet was damaged */
+	const char *unread;
+	bool has_new; /* `new_branch` is the address of a branch that OpenCSD does not know */
 	uint64_t new_branch;
 	/* The known code is not the code that ran: ranges are ignored until a packet has an address. */
 	bool doubts;

@@ -10,8 +10,8 @@ enum {
 	START,	/* start of a transaction of an ETE */
 	SOURCE, /* source address of an ETE */
 	ADDRESS,
-	MARK,  /* timestamp, cycle count, event: kept when older elements are cancelled */
-	OTHER, /* any other element: cancelled with older ones */
+	MARK,  /* timestamp, cycle count, event: not cancelled together with older elements */
+	OTHER, /* any other element: cancelled together with older elements */
 };
 
 #define IDR0_COMMTRANS	       (1u << 30)
@@ -296,7 +296,7 @@ bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
 		{ 0xfffffbff, 0xd6ff03e0 }, /* TEXIT */
 	};
 
-	/* A quick check, which all of these and few other instructions pass. */
+	/* A quick check: all of these branches, and few other instructions, pass it. */
 	if ((instruction & 0x54000000) != 0x54000000 || version >= LIBRARY_OF_2025)
 		return false;
 	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)

@@ -15,8 +15,8 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 }
 
 /*
- * Returns true if the next step may change this step. Other steps are open only while an earlier step is
- * open.
+ * Returns true if the next step may change this step. A step for which this is false is open only while an
+ * earlier step is open.
  */
 static bool waits(const struct hwt_step *step)
 {
@@ -51,8 +51,8 @@ static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 }
 
 /*
- * Marks the run that ends right before this address as ending in a system call. Returns false if there is
- * none.
+ * Marks the run that ends right before the address `after` as ending in a system call. Returns false if there
+ * is no such run.
  */
 static bool etm4_queue_call(struct etm4_queue *queue, uint64_t after)
 {
@@ -223,7 +223,7 @@ static bool is_impossibly_not_taken(const struct etm4_steps *steps, const ocsd_g
 	       !element->last_instr_cond && !element->last_instr_exec;
 }
 
-/* Checks a range against the known code. Returns false if it must not be reported. */
+/* Checks a range against the known code. Returns false if the range must not be reported. */
 static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	const bool jumps = steps->falls && element->st_addr != steps->falls_to;
@@ -316,7 +316,9 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 	put(steps, &step);
 }
 
-/* Reports a transaction of an ETE. If it fails, execution resumes where it began. */
+/*
+ * Reports a transaction of an ETE. If the transaction fails, execution resumes where the transaction began.
+ */
 static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
 {
 	static const char *const texts[] = {

@@ -116,7 +116,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 	return done;
 }
 
-#define TSC_BITS 56u /* width of the time in a TSC packet */
+#define TSC_BITS 56u /* width of the time in a TSC packet, in bits */
 
 static _Thread_local char open_message[512];
 

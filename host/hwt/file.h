@@ -30,7 +30,7 @@ struct hwt_clock {
 	size_t moments;
 	uint32_t room;
 	uint64_t frequency; /* frequency of the clock of stamps; 0: unknown */
-	unsigned bits;	    /* width of the time in the unit's packets */
+	unsigned bits;	    /* width of the time in the unit's packets, in bits */
 };
 
 /* Returns 0, or -1 if out of memory. */
@@ -41,9 +41,10 @@ uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
 void hwt_clock_free(struct hwt_clock *clock);
 
 /*
- * Limit in bytes of the packets that the reader appends to a ring. These packets stand for what the unit had
- * recorded but not yet written: the last branches, and the address reached. Without them, the trace of a
- * machine that was killed would lack its last branches, and the decoder would follow code that never ran.
+ * Largest size, in bytes, of the packets that the reader appends to a ring. These packets stand for what the
+ * unit had recorded but not yet written: the last branches, and the address reached. Without them, the trace
+ * of a machine that was killed would lack its last branches, and the decoder would follow code that never
+ * ran.
  */
 #define HWT_TAIL_MOST 64u
 
@@ -68,8 +69,9 @@ int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, 
 size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size);
 
 /*
- * Internal structure of struct hwt_file. file.c owns it; records.c or rings.c fills it in. It holds only
- * where bytes of streams are (struct hwt_chunk). A piece is read into memory when it is first asked for.
+ * Internal structure of struct hwt_file. file.c owns it; records.c or rings.c fills it in. For bytes of
+ * streams it stores only their places (struct hwt_chunk). A piece is read into memory when it is first asked
+ * for.
  */
 
 #define HWT_STREAMS_MOST  4096u
@@ -99,7 +101,7 @@ struct hwt_unit_stream {
 	uint32_t chunk_room;
 	struct hwt_joined *joined;
 	size_t pieces;
-	uint64_t written; /* bytes written, as reported by the last BUFFER record */
+	uint64_t written; /* number of bytes that were written, as reported by the last BUFFER record */
 	/* Packets that follow the last chunk, see HWT_TAIL_MOST. */
 	unsigned char tail[HWT_TAIL_MOST];
 	size_t tail_size;
@@ -122,7 +124,7 @@ struct hwt_code {
 	uint32_t size;
 };
 
-/* A CLOCK record, with the streams that it applies to. */
+/* A CLOCK record, with the context and the unit to which it applies. */
 struct hwt_clock_record {
 	struct hwt_moment moment;
 	uint32_t context, unit;

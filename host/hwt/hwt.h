@@ -11,8 +11,9 @@
  *		...
  *
  * Functions return 0, a positive value, or a negative enum ktread_error, as in ktread/ktread.h. After an
- * error, hwt_..._message() returns its text. The bytes of a file are not trusted. What a function returns a
- * pointer to is owned by the object that it was asked for. An object may be used by one thread at a time.
+ * error, hwt_..._message() returns its text. The bytes of a file are not trusted. If a function returns a
+ * pointer, the object that was passed to the function owns what the pointer refers to. An object may be used
+ * by one thread at a time.
  */
 #ifndef HWT_HWT_H
 #define HWT_HWT_H
@@ -32,16 +33,21 @@ enum hwt_kind {
 	/* a sequence of instructions up to one that may branch; if has_to, execution continues at `to` */
 	HWT_RUN,
 	HWT_ON, /* the unit begins tracing at `address` */
-	/* the unit stops tracing; the next instruction, not traced, is at `address` if has_address */
+	/*
+	 * the unit stops tracing; if has_address, the next instruction, which is not traced, is at `address`
+	 */
 	HWT_OFF,
-	/* an interrupt or exception, before the instruction at `address` ran; leads to `to` if has_to */
+	/*
+	 * an interrupt or exception, taken before the instruction at `address` ran; if has_to, execution
+	 * continues at `to`
+	 */
 	HWT_ASYNC,
 	/* the address space changes to `space`; the thread changes, too, if the unit reports it */
 	HWT_SPACE,
 	HWT_OVERFLOW, /* the unit lost packets because its buffer was full */
 	/*
 	 * bytes of the stream are missing or damaged from `offset` on; `text` is the reason; decoding resumes
-	 * after it
+	 * after the gap
 	 */
 	HWT_GAP,
 	HWT_SAMPLE, /* one operation that SPE sampled: `sample` */
@@ -142,14 +148,17 @@ struct hwt_stream {
 	struct ktrx_hwt_etm4 etm4; /* set if the encoding is ETM4 */
 	uint32_t unit;
 	uint32_t pid, tid; /* thread mode */
-	uint32_t cpu;	   /* CPU mode; 0xffffffff in thread mode */
+	uint32_t cpu;	   /* number of the CPU in CPU mode; 0xffffffff in thread mode */
 	char name[32];	   /* last recorded name of the thread; escape it before it is printed */
-	/* position of its first byte; earlier bytes of the unit belong to the stream of an earlier context */
+	/*
+	 * position of the stream's first byte; earlier bytes of the unit belong to the stream of an earlier
+	 * context
+	 */
 	uint64_t begins;
-	uint64_t bytes; /* bytes that the file holds */
-	/* bytes that were written, but are not in the file: between pieces, or overwritten */
+	uint64_t bytes; /* number of bytes of the stream that the file holds */
+	/* number of bytes that were written, but are not in the file: between pieces, or overwritten */
 	uint64_t missing;
-	uint64_t lost; /* packets that the unit counted as lost; 0 if it does not count them */
+	uint64_t lost; /* number of packets that the unit counted as lost; 0 if it does not count them */
 };
 
 int hwt_file_open(struct hwt_file **file, const char *path);
@@ -189,22 +198,22 @@ uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, siz
 int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root);
 void hwt_images_free(struct hwt_images *images);
 /*
- * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). It
- * ran `*base` bytes above the addresses in its headers. If `base` is NULL, and the recording's code does not
- * match the file at these addresses, the file is searched for in that code. The kernel is found at one base,
- * programs and libraries may be found at several. Fails if other code than the file's ran, or if the file is
- * for another machine.
+ * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). The
+ * file's code ran `*base` bytes above the addresses in the file's headers; `base` NULL stands for 0. If
+ * `base` is NULL, `pid` is 0, and the recording's code does not match the file at these addresses, the file
+ * is searched for in that code. The kernel is found at one base, programs and libraries may be found at
+ * several. Fails if other code than the file's ran, or if the file is for another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*
- * Adds names of functions of the kernel and its modules, for addresses that no ELF file names. `path` is a
- * text such as System.map or /proc/kallsyms. The kernel ran `*base` bytes above the listed addresses. If
- * `base` is NULL, it is found by the calls in the code that the recording holds. Fails if the list does not
- * match these calls.
+ * Adds names of functions of the kernel and its modules, for addresses that no ELF file names. `path`: a list
+ * of symbols such as System.map or /proc/kallsyms. The kernel ran `*base` bytes above the listed addresses.
+ * If `base` is NULL, the base is found by the calls in the code that the recording holds. Fails if the list
+ * does not match these calls.
  */
 int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base);
 /*
- * Returns the path of the n-th added file in which no executed or looked-up address has been found so far.
+ * Returns the path of the n-th added file that contains no address that was executed or looked up so far.
  * Returns NULL if there are fewer such files.
  */
 const char *hwt_images_idle(const struct hwt_images *images, size_t n);
@@ -263,9 +272,9 @@ int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, 
 /* Returns 1 and the next step, 0 at the end, or an error. Damage is a step (HWT_GAP), not an error. */
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
 /*
- * Continues decoding at the last position at or before `offset` (as in steps) where decoding can begin: a
- * PSB, an A-Sync, or the first byte of a piece. Returns 1, 0 if that is the beginning of the stream, or an
- * error.
+ * Continues decoding at the last position where decoding can begin that is not after `offset` (a position as
+ * in hwt_step.offset): a PSB, an A-Sync, or the first byte of a piece. Returns 1; 0 if that is the beginning
+ * of the stream; or an error.
  */
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset);
 void hwt_decoder_close(struct hwt_decoder *decoder);

@@ -134,7 +134,10 @@ static int compare_paths(const void *left, const void *right)
 	return order ? order : a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* Finds, for each mapping, the first mapping that names the same file. Returns NULL if out of memory. */
+/*
+ * Returns an array with the index, for each mapping, of the first mapping that names the same file. The
+ * caller frees the array. Returns NULL if out of memory.
+ */
 static size_t *find_firsts(const struct hwt_images *images)
 {
 	struct named *named = calloc(images->mappings + 1, sizeof(*named));

@@ -83,7 +83,7 @@ int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_cod
 
 struct hwt_likeness {
 	uint64_t space;	    /* address space that matches the file best; 0: the kernel's, or unknown */
-	uint64_t blocks;    /* executed blocks within the file's addresses */
+	uint64_t blocks;    /* number of executed blocks within the file's addresses */
 	uint64_t differing; /* number of these blocks with at least one different byte */
 	uint64_t moved;	    /* number of these blocks that differ in too many bytes to be patched code */
 	uint64_t first;	    /* lowest address of a different byte; 0 if there is none */
@@ -108,7 +108,7 @@ static inline bool hwt_is_other(const struct hwt_likeness *likeness)
  */
 struct hwt_base {
 	uint64_t base;
-	size_t blocks; /* executed blocks at this base that match the file */
+	size_t blocks; /* number of executed blocks that match the file at this base */
 };
 
 /* Sets *base to an array that the caller frees. Returns 0 or KTREAD_E_MEMORY. */
@@ -131,8 +131,8 @@ void hwt_snapshot_close(struct hwt_snapshot *snapshot);
 /* Returns the text of this thread's last failed hwt_snapshot_open(). */
 const char *hwt_snapshot_message(void);
 /*
- * Returns how many bytes were read: at most `size`, and only up to the end of a page. `space` is 0 if
- * unknown.
+ * Reads the bytes at an address. `space` is 0 if unknown. Returns how many bytes were read: at most `size`,
+ * and only up to the end of a page.
  */
 size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, void *to,
 			 size_t size);
@@ -143,7 +143,8 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
  * view is brought up to date by applying further mappings.
  */
 
-#define HWT_VIEWS 8u /* views that are kept: of several processes, or of one process at several moments */
+/* number of views that are kept: of several processes, or of one process at several moments */
+#define HWT_VIEWS 8u
 
 /* A part of a file in memory. The spans of a view are sorted by address and do not overlap. */
 struct hwt_span {
@@ -155,7 +156,7 @@ struct hwt_view {
 	bool used;
 	uint32_t pid;
 	uint64_t from, until; /* the view is valid for stamps in [from, until) */
-	size_t applied;	      /* mappings[0] up to here have been applied */
+	size_t applied;	      /* number of mappings, from the first on, that have been applied */
 	struct hwt_span *span;
 	size_t spans;
 	uint32_t room;
@@ -205,7 +206,7 @@ struct hwt_images {
 	uint32_t found_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
-	/* kernel symbols, NULL: none; the kernel ran map_base bytes above the listed addresses */
+	/* the kernel's list of symbols, or NULL; the kernel ran map_base bytes above the listed addresses */
 	struct hwt_map *map;
 	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];
@@ -238,11 +239,14 @@ const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t s
 				     uint64_t *from, uint64_t *until);
 
 /*
- * Returns what a process has mapped at a stamp (0: the latest), valid until the next call. NULL: out of
- * memory.
+ * Returns a view of what process `pid` has mapped at a stamp (0: the latest). The view is valid until the
+ * next call. Returns NULL if out of memory.
  */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);
-/* Returns how many bytes from an address on, at most `size`, hwt_images_read() certainly cannot read. */
+/*
+ * Returns the number of bytes from an address on, at most `size`, that hwt_images_read() certainly cannot
+ * read.
+ */
 size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 			  uint64_t address, size_t size);
 /* Returns the first span that ends after an address, or NULL. */
@@ -257,9 +261,9 @@ const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t addre
 #define HWT_WALK_PAGE	 4096u
 
 /*
- * Translates an address. `space` is CR3 or TTBR0_EL1. Supports four levels on x86_64, and 4 KiB pages with
- * addresses of 48 or 39 bits on AArch64, without their upper half, which TTBR0 does not map. Returns false if
- * nothing is mapped there.
+ * Translates an address. `space` is CR3 or TTBR0_EL1. Supports four levels on x86_64. On AArch64 supports 4
+ * KiB pages with addresses of 48 or 39 bits, but not the upper half of the address space, which TTBR0 does
+ * not map. Returns false if nothing is mapped there.
  */
 bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, uint64_t address,
 	      uint64_t *physical);

@@ -10,8 +10,8 @@
 #include "base/grow.h"
 
 /*
- * Number of blocks of executed code that are compared with a memory image, and number of bytes that are
- * compared in each block.
+ * About MEMORY_BLOCKS blocks of executed code are compared with a memory image: at most MEMORY_BLOCK bytes of
+ * each block. Blocks of fewer than MEMORY_BLOCK_LEAST bytes are skipped.
  */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u
@@ -77,7 +77,7 @@ static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 	return add(images, binary, pid, base);
 }
 
-/* Returns the base with the most blocks, because a kernel runs at one address only. */
+/* Returns the base with the most matching blocks, because a kernel runs at one address only. */
 static const struct hwt_base *choose(const struct hwt_base *base, size_t bases)
 {
 	const struct hwt_base *best = base;

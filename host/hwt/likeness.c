@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACES_MOST 1024u /* address spaces that are counted separately */
-#define CHUNK	    4096u /* bytes compared at once */
-#define LEAST	    8u	  /* a block with fewer compared bytes may differ because of a single patch */
+#define SPACES_MOST 1024u /* largest number of address spaces that are counted separately */
+#define CHUNK	    4096u /* number of bytes that are compared at once */
+/* smallest number of compared bytes that can show moved code: a patch may change most of a smaller block */
+#define LEAST 8u
 
 /*
- * Counts for one address space: other programs may have run at the same addresses in other spaces. The file
- * is compared with the space that matches it best.
+ * Counts for each address space, because in other spaces other programs may have run at the same addresses.
+ * The counts of the space that matches the file best are the result.
  */
 struct tallies {
 	const struct hwt_file *file;

@@ -143,11 +143,11 @@ static bool matches_image(const struct hwt_images *images, const struct hwt_bina
 
 struct query {
 	const char *image, *function;
-	size_t left; /* matches to skip before the wanted one */
+	size_t left; /* number of matches to skip before the wanted one */
 	uint64_t *address, *size;
 };
 
-/* Takes the match if it is the wanted one, and returns true. */
+/* If the match is the wanted one, stores it and returns true. Otherwise counts it and returns false. */
 static bool take(struct query *query, uint64_t address, uint64_t size)
 {
 	if (query->left-- > 0)

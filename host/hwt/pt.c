@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 
 /*
- * Limit of blocks in a row without a packet. Beyond it the code must be looping, because other code reaches a
- * branch that needs a packet earlier.
+ * Largest number of blocks in a row without a packet. If there are more, the code must be looping: other code
+ * reaches a branch that needs a packet earlier.
  */
 #define IDLE_MOST 65536u
-/* Limit of consecutive runs within a function that may share one position and stamp. */
+/* Largest number of consecutive runs within a function that may share one position and stamp. */
 #define LOOK_EVERY 8u
 
-/* Lets libipt decode with the image that is valid at a stamp. Returns false if out of memory. */
+/* Makes libipt decode with the image that is valid at `stamp`. Returns false if out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 {
 	struct pt_image *image;
@@ -184,7 +184,10 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 
 	return (struct pt_last){
 		.address = block->end_ip,
-		/* other code may be there the next time */
+		/*
+		 * without a section, other code may be at this address the next time: PT_NO_SECTION is never
+		 * found again
+		 */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
 		.branch = branch.kind,

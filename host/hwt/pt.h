@@ -16,7 +16,7 @@
  * other instruction the kind is HWT_BRANCH_NONE.
  */
 
-#define PT_BRANCH_MOST 15u /* bytes of an instruction, at most */
+#define PT_BRANCH_MOST 15u /* largest size of an instruction in bytes */
 
 struct pt_branch {
 	uint8_t kind;	/* enum hwt_branch */
@@ -42,7 +42,7 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 struct pt_newer {
 	const char *name;
 	char text[96];
-	bool has_address; /* a FUP of this packet follows it, without a TIP */
+	bool has_address; /* a FUP that belongs to this packet follows it, without a TIP */
 };
 
 /* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
@@ -53,8 +53,8 @@ bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
  */
 struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
 /*
- * Describes the packet at `bytes`. Returns its size, or 0 if the packet is not of these kinds, or is cut
- * short.
+ * Describes the packet at `bytes`. Returns its size; 0 if the packet is none that libipt 2.0 cannot read, or
+ * is cut short.
  */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
@@ -77,9 +77,9 @@ static inline unsigned pt_c_state(unsigned hint)
 const char *pt_wake_words(bool interrupt, bool store, bool autonomous);
 
 /*
- * Images for libipt. What does not change (pieces of files, code with only one version) is passed as
- * sections. libipt caches their decoded blocks, which is several times faster than asking for each
- * instruction. For all other code it calls back. When the mappings change, it gets a new image.
+ * Images for libipt. Code that does not change (pieces of files, recorded code with only one version) is
+ * passed as sections. libipt caches their decoded blocks, which is several times faster than asking for each
+ * instruction. For all other code libipt calls back. When the mappings change, libipt gets a new image.
  */
 
 struct pt_sections;
@@ -100,7 +100,7 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 
 /* A stream of Intel PT that is being decoded: pt.c decodes runs, pt_events.c other events. */
 
-#define PT_KNOWN      2048u /* branches that are remembered */
+#define PT_KNOWN      2048u /* number of branches that are remembered */
 #define PT_NO_SECTION (-1)  /* not the number of any section of libipt */
 
 /* The last instruction of a block. */
@@ -134,7 +134,7 @@ struct pt_decoder {
 	uint64_t asked_at;  /* stamp at which libipt last asked for code */
 	/* Template of a run: position, stamp, process, thread and address space. */
 	struct hwt_step now;
-	/* number of blocks so far, and that number when libipt last read a packet */
+	/* `blocks`: number of blocks so far; `blocks_read`: that number when libipt last read a packet */
 	uint64_t blocks, blocks_read;
 	/*
 	 * Only for erratum SKL014, because of which libipt may stop at a jump within the stream's address

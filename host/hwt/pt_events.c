@@ -189,7 +189,9 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	case ptev_enabled:
 		step->kind = HWT_ON;
 		set_address(decoder, step, event->variant.enabled.ip);
-		/* If nothing follows, a gap is reported after this address. */
+		/*
+		 * If a gap follows at once, its text refers to this address.
+		 */
 		decoder->last = event->variant.enabled.ip;
 		break;
 	case ptev_disabled:
@@ -381,7 +383,7 @@ struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned 
 	switch (byte) {
 	case 0x0f:
 		return two_bytes(&taken);
-	case 0x9a: /* far call, then far jump */
+	case 0x9a: /* far call; 0xea is a far jump */
 		return done(&taken, HWT_BRANCH_ENTER_KERNEL, displacement(&taken) + 2);
 	case 0xea:
 		return done(&taken, HWT_BRANCH_JUMP, displacement(&taken) + 2);
@@ -391,7 +393,7 @@ struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned 
 		return done(&taken, HWT_BRANCH_RETURN, 0);
 	case 0xca: /* far return with operand */
 		return done(&taken, HWT_BRANCH_LEAVE_KERNEL, 2);
-	case 0xcb: /* far return, then iret */
+	case 0xcb: /* 0xcb: far return; 0xcf: iret */
 	case 0xcf:
 		return done(&taken, HWT_BRANCH_LEAVE_KERNEL, 0);
 	case 0xcc: /* int3, into, int1 */

@@ -8,8 +8,8 @@
 #include "hwt.h"
 #include "pt.h"
 
-#define PSB_MOST     128u /* bytes from a PSB to its PSBEND, at most */
-#define ADDRESS_MOST 9u	  /* bytes of a packet with an address, at most */
+#define PSB_MOST     128u /* largest distance from a PSB to its PSBEND, in bytes */
+#define ADDRESS_MOST 9u	  /* largest size of a packet with an address, in bytes */
 
 static bool is_psb(const struct hwt_piece *piece, size_t offset)
 {

@@ -46,8 +46,8 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 
 /* limit in bytes of the sections, with their block caches, that libipt keeps mapped */
 #define MAPPED	(UINT64_C(4) << 30)
-#define GAP	65536u /* unknown bytes between runs of code in one section, at most */
-#define UNKNOWN 0x66   /* filler; a sequence of this prefix is not an instruction */
+#define GAP	65536u /* largest number of unknown bytes between runs of code in one section */
+#define UNKNOWN 0x66   /* filler for unknown bytes: a sequence of this prefix is not an instruction */
 
 /* Code that does not change, stored in a memory file. */
 struct section {
@@ -64,7 +64,8 @@ struct pt_sections {
 	struct pt_image_section_cache *cache;
 	struct hwt_code_runs runs; /* runs of code in the period that the sections belong to */
 	bool gathered;		   /* the sections of code are complete */
-	int code;		   /* file descriptor of their bytes; -1: none */
+	/* descriptor of the memory file with the bytes of the sections; -1: none */
+	int code;
 	char code_path[32];
 	struct section *section;
 	size_t sections;
@@ -85,7 +86,7 @@ static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_
 
 /* ---- Code ---- */
 
-/* Writes the bytes of a section. hwt_images_read() fills in from files what no recorded code covers. */
+/* Writes the bytes of a section. For bytes that no recorded code covers, hwt_images_read() uses the files. */
 static int write_section(struct pt_sections *sections, const struct section *section, uint64_t stamp)
 {
 	unsigned char *bytes = malloc(section->size);
@@ -196,7 +197,9 @@ static int add(struct pt_sections *sections, struct pt_image *image, const char 
 
 	if (number == -pte_nomem)
 		return KTREAD_E_MEMORY;
-	/* If libipt does not accept a section, it asks for that code instead. */
+	/*
+	 * If libipt does not accept a section, libipt asks for the code of that section by callback instead.
+	 */
 	if (number > 0)
 		pt_image_add_cached(image, sections->cache, number, asid);
 	return 0;

@@ -57,7 +57,7 @@ bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu)
 #define HEAD_TRIGGER  0xd9u
 
 #define TYPE	      0x1fu
-#define CFE_ADDRESS   0x80u /* a FUP of this packet follows it */
+#define CFE_ADDRESS   0x80u /* a FUP that belongs to this packet follows it */
 #define TRIG_ADDRESS  0x80u
 #define TRIG_COUNT    0x40u /* two bytes follow: number of instructions since the trigger */
 #define TRIG_MULTIPLE 0x20u

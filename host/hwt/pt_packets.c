@@ -6,8 +6,9 @@
 
 #include "pt.h"
 
-#define TEXT	     160u
-#define MODE_EXEC_IF 0x04u /* IF in byte 1 of MODE.Exec; only with event trace; not known to libipt 2.0 */
+#define TEXT 160u
+/* bit IF in byte 1 of MODE.Exec: set only with event trace; libipt 2.0 does not report it */
+#define MODE_EXEC_IF 0x04u
 
 static const char *name_of(const struct pt_packet *packet)
 {

@@ -100,7 +100,10 @@ static bool read_packet(const struct reader *reader, struct pt_packet *packet, s
 	return true;
 }
 
-/* Finds the packet to resume at, from `offset` on. Returns size 0 if there is none before the next PSB. */
+/*
+ * Finds the packet to resume at, from `offset` on. Returns a place of size 0 if there is no such packet
+ * before the next PSB.
+ */
 static struct place find_address(struct reader *reader, size_t psb, size_t offset)
 {
 	const struct place none = { 0, 0 };
@@ -188,8 +191,8 @@ static int own_bytes(struct pt_decoder *decoder)
 }
 
 /*
- * Writes the PSB so that it ends where `packet` ends. Returns 1, 0 if there is not enough room, or
- * KTREAD_E_MEMORY.
+ * Writes a PSB and the packets after it into the copy, so that they end where `packet` ends. Returns 1; 0 if
+ * there is not enough room; or KTREAD_E_MEMORY.
  */
 static int write_psb(const struct reader *reader, size_t psb, const struct place *packet)
 {

@@ -34,7 +34,8 @@ struct thread_record {
 	char name[sizeof(((struct hwt_stream *)NULL)->name)];
 };
 
-#define THREADS_MOST 4096 /* streams of further threads have no name */
+/* largest number of THREAD records that are stored; streams of further threads have no name */
+#define THREADS_MOST 4096
 
 struct reading {
 	struct hwt_file *file;
@@ -50,7 +51,7 @@ struct reading {
 	uint64_t broken, without_context;
 };
 
-/* Copies the beginning of the payload. Returns false if the payload is shorter. */
+/* Copies the first `size` bytes of the payload. Returns false if the payload has fewer bytes. */
 static bool take(struct reading *reading, void *to, size_t size)
 {
 	if (reading->record->payload_size < size) {
@@ -302,7 +303,8 @@ static int take_unmap(struct reading *reading)
 }
 
 /*
- * Returns the entry for that unit, added if needed. Returns NULL if there are too many, or if out of memory.
+ * Returns the entry for that unit of the context, and adds it if there is none. Returns NULL if there are too
+ * many, or if out of memory.
  */
 static struct thread_record *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
 {

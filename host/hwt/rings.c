@@ -16,7 +16,7 @@
 #define PT_FUP_FULL	 0xddu
 #define PT_PGD_FULL	 0xc1u
 
-#define ETM4_ATOMS_MOST	     48u /* most atoms that the unit keeps before it writes them */
+#define ETM4_ATOMS_MOST	     48u /* largest number of atoms that the unit keeps before it writes them */
 #define ETM4_ATOM	     0xf6u
 #define ETM4_EXCEPTION	     0x06u
 #define ETM4_DEBUG_HALT	     0x03u
@@ -37,8 +37,8 @@ static size_t put_pt(const struct ktrx_hwt_ring *ring, unsigned char *to)
 	if (!ring->reached)
 		return size;
 	/*
-	 * A FUP and a TIP.PGD with the same address end the trace there; an interrupt would lead to another
-	 * address.
+	 * A FUP and a TIP.PGD with the same address mean that the trace ends there. Two different addresses
+	 * would mean an interrupt.
 	 */
 	to[size++] = PT_FUP_FULL;
 	size += put_word(to + size, ring->reached);

@@ -10,9 +10,10 @@
 #include "base/open.h"
 #include "ktread/memory.h"
 
-/* recently used address spaces, tried if the wanted one does not map an address */
+/* number of recently used address spaces that are tried if the wanted one does not map an address */
 #define SPACES 8u
-#define REACH  (UINT64_C(64) << 20) /* extent of the kernel's image around ktrace's root */
+/* largest distance in bytes between ktrace's root and another address of the kernel's image */
+#define REACH (UINT64_C(64) << 20)
 
 struct hwt_snapshot {
 	struct ktread_memory *memory;
@@ -135,8 +136,8 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 
 /*
  * Returns true if the page tables of an address space have been reused, because its process has ended. Then
- * they map the root's address elsewhere, or not at all. An unmapped root proves this only if its address is
- * one of the kernel, because some page tables of programs do not map the kernel.
+ * they map the root's address elsewhere, or not at all. If they do not map the root, this proves a reuse only
+ * if `address`, which they map, is in the kernel's image: some page tables of programs do not map the kernel.
  */
 static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {

@@ -28,8 +28,8 @@
 #define FIND_PADS  64u
 
 /*
- * Bits of sample.has by index of the packet. Packets of a higher index have no known meaning, and are left
- * out.
+ * Parts of a sample (bit numbers in sample.has) by the index of the packet. Packets of a higher index have no
+ * known meaning, and are left out.
  */
 static const uint8_t address_parts[] = {
 	[SPE_ADDRESS_PC] = HWT_SAMPLE_PC,
@@ -138,7 +138,7 @@ static enum spe_verdict add(struct spe_record *record, const struct spe_packet *
 	return SPE_RECORD_WHOLE;
 }
 
-/* Returns the number of padding bytes in sequence. */
+/* Returns the number of padding bytes from `at` on. */
 static size_t record_pads(const struct hwt_piece *piece, size_t at)
 {
 	size_t end = at;
@@ -148,7 +148,7 @@ static size_t record_pads(const struct hwt_piece *piece, size_t at)
 	return end - at;
 }
 
-/* Subtracts a cost from the limit. Returns false if it exceeds what is left. */
+/* Subtracts a cost from what is left of the limit. Returns false if the cost is larger than that. */
 static bool pay(uint64_t *left, uint64_t packets)
 {
 	if (*left < packets)

@@ -45,7 +45,7 @@ struct spe_packet {
 	uint8_t kind;	/* enum spe_kind */
 	uint8_t header; /* second byte of a header of two bytes, otherwise the first */
 	uint8_t index;	/* index of an address, counter or context packet; class of an operation packet */
-	uint32_t size;	/* bytes in the stream, header included */
+	uint32_t size;	/* number of bytes in the stream, including the header */
 	uint64_t payload;
 };
 
@@ -53,8 +53,8 @@ struct spe_packet {
 #define SPE_WRONG -2 /* no packet begins with these bytes */
 
 /*
- * Reads the packet at `bytes`, `position` bytes from where the unit's buffer was aligned. Returns its size,
- * SPE_CUT or SPE_WRONG.
+ * Reads the packet at `bytes`. `position`: distance in bytes from the place at which the unit's buffer was
+ * aligned. Returns the packet's size, SPE_CUT or SPE_WRONG.
  */
 int spe_packet_read(const unsigned char *bytes, size_t size, uint64_t position, struct spe_packet *packet);
 
@@ -63,7 +63,7 @@ int spe_packet_read(const unsigned char *bytes, size_t size, uint64_t position, 
  * bits.
  */
 uint64_t spe_packet_address(const struct spe_packet *packet);
-/* Returns the exception level; only for PC and branch targets. */
+/* Returns the exception level. Requires: the packet is the address of a PC or of a branch target. */
 uint8_t spe_packet_level(const struct spe_packet *packet);
 uint8_t spe_packet_not_secure(const struct spe_packet *packet);
 
@@ -76,7 +76,8 @@ void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
  * order, none of them twice.
  */
 
-#define SPE_RECORD_MAX 2048u /* bytes; the greatest size that PMSIDR_EL1.MaxSize can express */
+/* largest size of a record in bytes: the greatest that PMSIDR_EL1.MaxSize can express */
+#define SPE_RECORD_MAX 2048u
 
 enum spe_verdict {
 	SPE_RECORD_WHOLE,

@@ -139,7 +139,7 @@ static void put_if(struct words *words, uint64_t bits, const char *word)
 		put(words, "%s", word);
 }
 
-/* By bit number, as in PMSEVFR_EL1; implementation-defined events have no name. */
+/* Names of events by bit number, as in PMSEVFR_EL1. Implementation-defined events have no name. */
 static const char *const event_names[64] = {
 	[0] = "exception",	   [1] = "retired",
 	[2] = "l1d-access",	   [3] = "l1d-refill",
@@ -166,7 +166,7 @@ static void put_events(struct words *words, uint64_t events)
 	}
 }
 
-/* SVE vector length: 32 << EVL bits. */
+/* Writes the SVE vector length, which is 32 << EVL, in bits. */
 static void put_vector(struct words *words, uint8_t operation)
 {
 	put(words, "evl=%u", 32u << (operation >> 4 & 7));

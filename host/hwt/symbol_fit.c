@@ -10,11 +10,11 @@
 #include "base/search.h"
 #include "file.h"
 
-#define CALLS_MOST   (UINT32_C(1) << 20) /* calls that are examined */
-#define CHUNK	     4096u		 /* bytes of a block read at once */
-#define CALL_SIZE    5u			 /* x86_64: e8 and a displacement */
-#define LEAST	     8u			 /* fewer calls prove nothing */
-#define VOTERS	     1024u		 /* calls that vote for a base */
+#define CALLS_MOST   (UINT32_C(1) << 20) /* largest number of calls that are examined */
+#define CHUNK	     4096u		 /* number of bytes of a block that are read at once */
+#define CALL_SIZE    5u			 /* size of a call on x86_64, in bytes: e8 and a displacement */
+#define LEAST	     8u			 /* smallest number of calls that can prove something */
+#define VOTERS	     1024u		 /* largest number of calls that vote for a base */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)
 
@@ -216,7 +216,7 @@ struct votes {
 	uint32_t room;
 };
 
-/* Votes for a base for each function that a call may lead to. */
+/* For each function to which a call may lead, votes for the base that would put the function there. */
 static int vote(struct votes *votes, const struct residue *residue, size_t residues, uint64_t to,
 		uint64_t step)
 {
@@ -317,7 +317,8 @@ bool hwt_map_fit_is_known(const struct hwt_map_fit *fit)
 }
 
 /*
- * Calls to addresses outside the list are calls to functions of modules, which System.map does not contain.
+ * Up to half of the calls may lead to addresses outside the list: to functions of modules, which System.map
+ * does not contain.
  */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit)
 {

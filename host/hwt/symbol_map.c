@@ -14,13 +14,13 @@
 #include "ktread/ktread.h"
 
 #define PAGE	   4096u
-#define TEXTS_MOST (UINT32_C(1) << 28) /* most bytes of all names together */
-#define SHOWN	   120u		       /* most bytes of a line that are shown in a message */
+#define TEXTS_MOST (UINT32_C(1) << 28) /* largest size of all names together, in bytes */
+#define SHOWN	   120u		       /* largest number of bytes of a line that are shown in a message */
 #define NO_TEXT	   UINT32_MAX
 
 struct entry {
 	uint64_t address;
-	uint32_t name, module; /* offsets in the texts; NO_TEXT: none */
+	uint32_t name, module; /* offsets of the names in `texts`; NO_TEXT: no name */
 	bool function;	       /* false: the entry only marks the end of the function before it */
 };
 
@@ -144,7 +144,7 @@ static int keep_text(struct builder *b, const char *text, size_t length, uint32_
 	return 0;
 }
 
-/* Stores the name of a module once, as lines of the same module follow each other. */
+/* Stores the name of a module: only once for consecutive lines of the same module. */
 static int keep_module(struct builder *b, const char *word, size_t length, uint32_t *where)
 {
 	int status = 0;

@@ -12,8 +12,8 @@
 
 struct hwt_file;
 
-#define HWT_MAP_LINE_MOST    1024u		 /* bytes of a line */
-#define HWT_MAP_SYMBOLS_MOST (UINT32_C(1) << 22) /* symbols in a list, at most */
+#define HWT_MAP_LINE_MOST    1024u		 /* largest size of a line in bytes */
+#define HWT_MAP_SYMBOLS_MOST (UINT32_C(1) << 22) /* largest number of symbols in a list */
 
 struct hwt_map_function {
 	uint64_t address, size; /* address as listed; the function extends to the next symbol */
@@ -41,8 +41,8 @@ const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t 
  * If the list is of another build, few calls lead to the beginnings of its functions.
  */
 struct hwt_map_fit {
-	uint64_t base;	  /* the kernel ran this much higher than listed */
-	uint64_t calls;	  /* distinct addresses that the kernel's code calls */
+	uint64_t base;	  /* number of bytes by which the kernel ran above the listed addresses */
+	uint64_t calls;	  /* number of distinct addresses that the kernel's code calls */
 	uint64_t inside;  /* number of these addresses that are within a listed function */
 	uint64_t entries; /* number of these addresses at the beginning of a function */
 };

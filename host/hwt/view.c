@@ -8,7 +8,7 @@
 
 /* ---- Spans of a view ---- */
 
-/* Returns the index of the first span that ends at or after an address. */
+/* Returns the index of the first span whose last byte is at or after an address. */
 static size_t find(const struct hwt_view *view, uint64_t address)
 {
 	size_t low = 0, high = view->spans;
