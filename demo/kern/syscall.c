@@ -37,7 +37,7 @@ const char syscall_table_text[] =
 #include "types.def"
 	;
 
-/* Checks the layout of the structs that the table for process traces describes. */
+/* Checks that the structs in abi.h have the layout that the table for process traces describes. */
 #define FLAG(type, value, name)
 #define VALUE(type, value, name)
 #define FIELD(type, mask)
@@ -55,7 +55,7 @@ static const uint8_t arguments[SYS_COUNT] = {
 #include "syscalls.def"
 };
 
-#define ERRORS_MOST 4095 /* a result from -ERRORS_MOST to -1 is an error */
+#define ERRORS_MOST 4095 /* results from -ERRORS_MOST to -1 are errors */
 
 int call_path(const struct call *call, unsigned n, char *path)
 {
@@ -109,7 +109,9 @@ static int64_t dispatch(unsigned number, const struct call *call)
 	return functions[number](call);
 }
 
-/* Records the number and arguments of a call; for an unknown number, six arguments. */
+/*
+ * Records the number and the arguments of a call. For a call with an unknown number, records six arguments.
+ */
 static void trace_enter(struct process *self, unsigned number, const struct call *call)
 {
 	bool known = number < SYS_COUNT && functions[number];
@@ -141,7 +143,8 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	if (number != SYS_sigreturn) /* sigreturn has restored all registers, including the result register */
+	/* Sigreturn has already restored the result register, like all other registers. */
+	if (number != SYS_sigreturn)
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls: dispatch by the table in abi/syscalls.def. */
+/* System calls, which abi/syscalls.def lists. Their functions are found by a table. */
 #ifndef DEMO_SYSCALL_H
 #define DEMO_SYSCALL_H
 
@@ -14,25 +14,26 @@ struct call {
 };
 
 /*
- * One function for each call: sys_NAME, in syscall_process.c, syscall_identity.c, syscall_memory.c,
+ * The functions of the system calls: sys_NAME, in syscall_process.c, syscall_identity.c, syscall_memory.c,
  * syscall_file.c and so on.
  */
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 
 /*
- * Copies the path to which argument n points to path[PATH_MAX], and records the path in process traces.
- * Returns 0 or -errno.
+ * Copies a path from the program to path[PATH_MAX], and records it in process traces. Argument n of the call
+ * is the path's address in user memory. Returns 0 or -errno.
  */
 int call_path(const struct call *call, unsigned n, char *path);
 
 /*
- * Returns the file of the descriptor in argument n. The reference is released when the call ends. NULL means
- * -EBADF. May be called once per system call.
+ * Returns the file of a descriptor, or NULL if the descriptor is not open. Argument n of the call is the
+ * descriptor. The reference to the file is released when the system call ends. May be called once per system
+ * call.
  */
 struct file *call_file(const struct call *call, unsigned n);
 
-/* Returns the working directory. The reference is released when the call ends. */
+/* Returns the working directory. The reference to it is released when the system call ends. */
 struct inode *call_cwd(void);
 
 /* Checks that the caller is the superuser. Returns 0 or -EPERM. */

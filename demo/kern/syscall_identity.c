@@ -25,7 +25,10 @@ static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t 
 	return error;
 }
 
-/* The superuser changes all three ids; others change only their effective id, to one of their three ids. */
+/*
+ * Implements setuid and setgid: for the superuser, changes all three ids. For others, changes only the
+ * effective id, which may become one of the process's three ids.
+ */
 static int64_t change_own(set_ids *set, uint32_t id)
 {
 	uint32_t others = credentials_is_superuser(own()) ? id : CREDENTIALS_KEEP;
@@ -91,7 +94,7 @@ int64_t sys_setresgid(const struct call *call)
 		      (uint32_t)call->a[2]);
 }
 
-/* Copies the real, effective and saved id to three user addresses. */
+/* Copies the real, effective and saved id to the three addresses in the call's arguments. */
 static int64_t give_ids(const struct call *call, const uint32_t ids[static 3])
 {
 	int error = 0;
@@ -115,7 +118,10 @@ int64_t sys_getresgid(const struct call *call)
 	return give_ids(call, (const uint32_t[]){ who->gid, who->effective_gid, who->saved_gid });
 }
 
-/* getgroups(count, groups): returns the number of groups. With a count of 0 it copies none. */
+/*
+ * getgroups(count, groups): copies the groups, of which there must be at most `count`, and returns their
+ * number. If count is 0, copies none.
+ */
 int64_t sys_getgroups(const struct call *call)
 {
 	const struct credentials *who = own();
@@ -176,7 +182,7 @@ int64_t sys_getpgid(const struct call *call)
 
 /*
  * jail(): puts the caller and its future children into a new jail. Returns the jail's number. A process
- * cannot leave a jail.
+ * cannot leave its jail.
  */
 int64_t sys_jail(const struct call *call)
 {

@@ -20,7 +20,7 @@ static unsigned access_of(uint64_t protection)
 	       (protection & PROT_EXEC ? ACCESS_EXECUTE | ACCESS_READ : 0);
 }
 
-/* Only devices can be mapped shared, and only for reading. */
+/* Maps a device. Nothing else can be mapped shared, and only with PROT_READ. */
 static int64_t map_shared(struct process *self, const struct call *call)
 {
 	struct file *file = call_file(call, 4);
@@ -32,7 +32,10 @@ static int64_t map_shared(struct process *self, const struct call *call)
 	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
 }
 
-/* Records newly mapped code, for existing and future traces of the process. */
+/*
+ * Records that a file with code was mapped, for existing hardware traces of the process and for those that
+ * start later.
+ */
 static void record_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
 {
 	char path[PATH_MAX];
@@ -43,7 +46,7 @@ static void record_mapped(struct process *self, const struct file *file, const s
 	ktrace_hwt_mmap(&self->hardware_trace, &thread_self()->hardware_trace, image, path);
 }
 
-/* Maps a regular file privately. It must be open for reading. */
+/* Maps a regular file privately. The file must have been opened for reading. */
 static int64_t map_file(struct process *self, const struct call *call)
 {
 	struct file *file = call_file(call, 4);
@@ -65,7 +68,7 @@ static int64_t map_file(struct process *self, const struct call *call)
 	return at;
 }
 
-/* mmap(hint, size, protection, flags, fd, offset). fd and offset are not used for anonymous memory. */
+/* mmap(hint, size, protection, flags, fd, offset). For anonymous memory, fd and offset are ignored. */
 int64_t sys_mmap(const struct call *call)
 {
 	struct process *self = process_self();

@@ -31,15 +31,18 @@ int64_t sys_fork(const struct call *call)
 
 /* The arguments and environment of execve, copied from the old program's memory. */
 struct words {
-	char *list[ARGS_MAX + 2]; /* argv, NULL, envp, NULL */
-	size_t used;		  /* number of entries in use in list */
-	size_t bytes;		  /* number of bytes in use in strings */
+	char *list[ARGS_MAX + 2]; /* argv followed by NULL, then envp followed by NULL */
+	size_t used;		  /* number of entries of `list` that are in use */
+	size_t bytes;		  /* number of bytes of `strings` that are in use */
 	char strings[ARGS_BYTES_MAX];
 };
 
 #define WORDS_PAGES ((sizeof(struct words) + PAGE_SIZE - 1) / PAGE_SIZE)
 
-/* Copies one list of strings, including the final NULL. If the list's address is NULL, the list is empty. */
+/*
+ * Copies one of the two lists of strings, including its final NULL. If the list's address is NULL, copies an
+ * empty list.
+ */
 static int64_t copy_list(struct vm *vm, struct words *words, uintptr_t from)
 {
 	uint64_t string = 0;
@@ -137,9 +140,9 @@ int64_t sys_setname(const struct call *call)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-/* The processes that kill() sends a signal to. */
+/* The receivers of a signal that kill() sends. */
 struct receivers {
-	int64_t pid; /* the argument of kill() */
+	int64_t pid; /* first argument of kill(), which selects the receivers */
 	int signal;
 	unsigned found, reached;
 };
@@ -176,8 +179,8 @@ static void signal_to_all(struct receivers *receivers)
 }
 
 /*
- * kill(pid, signal). Signal 0 only checks. pid 0: the caller's process group; -1: all processes except the
- * caller and init; less than -1: the process group -pid.
+ * kill(pid, signal). Signal 0 is not sent; the call only checks whether there is a receiver. pid 0: the
+ * caller's process group; -1: all processes except the caller and init; less than -1: the process group -pid.
  */
 int64_t sys_kill(const struct call *call)
 {
@@ -232,7 +235,10 @@ static int change_blocked(int how, uint32_t set)
 	}
 }
 
-/* sigprocmask(how, set, old): sets of 32 bits. A NULL set changes nothing; a NULL old returns nothing. */
+/*
+ * sigprocmask(how, set, old): `set` and `old` point to 32-bit sets. If set is NULL, changes nothing; if old
+ * is NULL, stores nothing.
+ */
 int64_t sys_sigprocmask(const struct call *call)
 {
 	struct process *self = process_self();
@@ -256,7 +262,7 @@ int64_t sys_sigreturn(const struct call *call)
 	return 0;
 }
 
-/* Queue in which threads sleep until a signal or a timeout wakes them. */
+/* Queues in which threads sleep: in pause() until a signal, in nanosleep() until a timeout or a signal. */
 static struct wait_queue pausing = WAIT_QUEUE("pause"), napping = WAIT_QUEUE("nanosleep");
 
 static enum wake_reason sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
@@ -295,7 +301,10 @@ int64_t sys_nanosleep(const struct call *call)
 		       : 0;
 }
 
-/* There is no real-time clock: both clocks start at 0 when the machine starts. */
+/*
+ * CLOCK_REALTIME and CLOCK_MONOTONIC both start at 0 when the machine starts, because the kernel does not
+ * know the real time.
+ */
 int64_t sys_clock_gettime(const struct call *call)
 {
 	uint64_t now = clock_ns();
@@ -309,7 +318,7 @@ int64_t sys_clock_gettime(const struct call *call)
 
 /* ---- Traces ------------------------------------------------------------------------------------ */
 
-/* ktrace(path, operation, facilities, pid). KTRACE_PROC_CLEAR needs no path. */
+/* ktrace(path, operation, facilities, pid). For KTRACE_PROC_CLEAR, path is ignored. */
 int64_t sys_ktrace(const struct call *call)
 {
 	uint32_t operation = (uint32_t)call->a[1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * System calls on settings and on the state of events. Every user may read them; only root may change them.
+ * System calls on settings and on the states of events. Every user may read them; only the superuser may
+ * change them.
  */
 #include <ktrace/ktrace.h>
 
@@ -9,10 +10,11 @@
 #include "process_trace.h"
 #include "syscall.h"
 
-#define VALUE_MAX 1088 /* room for a mask of all events that a kernel can have */
+/* Size of the buffer for a value; the longest one is a mask of all events that a kernel can have. */
+#define VALUE_MAX 1088
 #define TEXT_MAX  512
 
-/* State of a search for the nth name that the library passes. */
+/* State of a search for the nth of the names that the library passes to a callback. */
 struct search {
 	uint64_t left;
 	size_t size;
@@ -61,7 +63,8 @@ static int64_t give(const struct call *call, const char *text, size_t size)
 }
 
 /*
- * setting_name(n, buffer, size): copies the name of the nth setting with its NUL. ENOENT after the last one.
+ * setting_name(n, buffer, size): copies the name of the nth setting, with its NUL, to the buffer. Returns its
+ * size. ENOENT: there is no nth setting.
  */
 int64_t sys_setting_name(const struct call *call)
 {
@@ -76,8 +79,8 @@ static void take_near(void *cookie, const char *name)
 }
 
 /*
- * setting_near(text, n, buffer, size): copies the nth name that is similar to a name in text which
- * setting_set() refused. Otherwise like setting_name().
+ * setting_near(text, n, buffer, size): `text` is a text that setting_set() refused, because of an unknown
+ * name in it. Copies the nth known name that is similar to the unknown one. Otherwise like setting_name().
  */
 int64_t sys_setting_near(const struct call *call)
 {
@@ -99,7 +102,10 @@ static void trace_name(const char *name, size_t length)
 	ktrace_proc_sysctl(&self->trace, &thread_self()->trace, name, length);
 }
 
-/* setting_get(name, buffer, size): copies the value as text, with its NUL. */
+/*
+ * setting_get(name, buffer, size): copies the value of a setting, as text with a NUL, to the buffer. Returns
+ * the text's size.
+ */
 int64_t sys_setting_get(const struct call *call)
 {
 	char name[KTRACE_SETTING_NAME_MAX], value[VALUE_MAX];
@@ -112,7 +118,7 @@ int64_t sys_setting_get(const struct call *call)
 	return length < 0 ? error_of((int)length) : give(call, value, (size_t)length + 1);
 }
 
-/* setting_set(text): "name=value", or anything else that ktrace_control() accepts. */
+/* setting_set(text): `text` is "name=value", or anything else that ktrace_control() accepts. */
 int64_t sys_setting_set(const struct call *call)
 {
 	char text[TEXT_MAX];

@@ -5,9 +5,9 @@
 #include "socket.h"
 #include "syscall.h"
 
-#define PORT_PRIVILEGED 1024 /* only the superuser may use lower ports */
+#define PORT_PRIVILEGED 1024 /* ports below this one may be used only by the superuser */
 
-/* Copies an address from a program. Returns 0 or -errno. */
+/* Copies a socket address from user memory. Returns 0 or -errno. */
 static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t size)
 {
 	int error;
@@ -23,8 +23,9 @@ static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t si
 }
 
 /*
- * Copies an address to a program. *size_at (uint32_t) is the room for it and becomes its size. Either pointer
- * may be NULL. Returns 0 or -EFAULT.
+ * Copies a socket address to user memory at `to`. `size_at` is the address of a uint32_t in user memory: the
+ * number of bytes that may be stored at `to`; it becomes the size of the socket address. If `to` is 0, does
+ * nothing. If `size_at` is 0, there is room for the whole address. Returns 0 or -EFAULT.
  */
 static int store_address(uintptr_t to, uintptr_t size_at, const struct abi_sockaddr *address)
 {

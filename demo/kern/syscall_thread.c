@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on threads of a process, and on words that threads wait for. abi.h describes each call. */
+/*
+ * System calls on the threads of a process, and on words in user memory for which threads wait. abi.h
+ * describes each call.
+ */
 #include "clock.h"
 #include "process.h"
 #include "sched.h"
@@ -8,7 +11,7 @@
 #include "user.h"
 #include "word_wait.h"
 
-/* Copies an optional name from a program. Without a name, the result is "". Returns 0 or -errno. */
+/* Copies a name from user memory. `from` may be 0: then the name is "". Returns 0 or -errno. */
 static int fetch_name(char name[static THREAD_NAME_MAX], uintptr_t from)
 {
 	int64_t length = 0;
@@ -52,7 +55,10 @@ int64_t sys_thread_self(const struct call *call)
 	return thread_self()->id;
 }
 
-/* thread_kill(thread, signal): sends a signal to a thread of the calling process. Signal 0 only checks. */
+/*
+ * thread_kill(thread, signal): sends a signal to a thread of the calling process. Signal 0 is not sent; the
+ * call only checks whether the thread exists.
+ */
 int64_t sys_thread_kill(const struct call *call)
 {
 	int signal = (int)call->a[1];

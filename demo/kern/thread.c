@@ -14,7 +14,8 @@
 #include "user.h"
 
 /*
- * The pages of a thread: one that gives room to handle a stack overflow, the stack, and one for the struct.
+ * The pages of a thread: one page below the stack, which gives room to handle a stack overflow; the stack;
+ * one page for struct thread.
  */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (1 + STACK_PAGES + 1)
@@ -23,12 +24,12 @@ KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_
 	     (const char *, name));
 
 /*
- * Number of different thread ids, limited by the bits that a record has for an id. An id is never reused,
- * because a trace identifies threads by their ids.
+ * Upper limit of thread ids, given by the number of bits that a record has for an id. An id is never used
+ * again, because the trace identifies threads by their ids.
  */
 #define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
 
-static uint32_t last_id = THREAD_ID_INIT; /* a setting, so that tests can reach the last id */
+static uint32_t last_id = THREAD_ID_INIT; /* a setting, so that a test can set it close to the limit */
 KTRACE_SETTING_RANGE("thread.last_id", last_id, 0, IDS - 1);
 
 static void first_frame(void)
@@ -42,7 +43,7 @@ static void first_frame(void)
 	thread_exit();
 }
 
-/* Allocates an id. Returns false if all have been used. */
+/* Allocates a new thread id. Returns false if all ids have been used. */
 static bool take_id(uint32_t *id)
 {
 	uint32_t last = __atomic_load_n(&last_id, __ATOMIC_RELAXED);
@@ -84,7 +85,9 @@ void thread_rename(struct thread *thread, const char *name)
 	ktrace_thread_name(thread->id, thread->name);
 }
 
-/* The priority of a queued thread must not change, so a thread sets only its own. */
+/*
+ * A thread can change only its own priority, because the priority of a thread in a run queue must not change.
+ */
 void thread_set_priority(uint8_t priority)
 {
 	struct thread *self = thread_self();
@@ -94,8 +97,8 @@ void thread_set_priority(uint8_t priority)
 }
 
 /*
- * Sets the entry function. For a thread of a process, the registers of user mode are saved above the first
- * kernel frame.
+ * Sets the function that the thread will call, and builds its first kernel stack frame. The stack of a
+ * process's thread begins with the user frame (registers of user mode); the first kernel frame is below it.
  */
 static void set_entry(struct thread *thread, void (*entry)(void *), void *argument)
 {
@@ -127,7 +130,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	return thread;
 }
 
-/* Assigns new threads to the CPUs round-robin. */
+/* Returns the CPU for the next new thread: each CPU in turn. */
 static struct cpu *next_cpu(void)
 {
 	static unsigned turn;
@@ -157,8 +160,8 @@ struct thread *thread_try_create(const char *name, void (*entry)(void *), void *
 }
 
 /*
- * Entry of a process's thread: starts in the kernel and continues in user mode with the frame prepared for
- * it.
+ * Entry function of a thread that belongs to a process: enters user mode with the thread's user frame, which
+ * has been prepared already.
  */
 static void enter_user_mode(void *unused)
 {
@@ -216,7 +219,10 @@ void thread_free(struct thread *thread)
 	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 
-/* Interrupts are off so briefly that the tracer is not informed. */
+/*
+ * Turns interrupts off, so that the thread stays on this CPU during the read. They are off so briefly that
+ * the trace does not show it.
+ */
 struct thread *thread_self(void)
 {
 	bool irq_on = arch_irq_enabled();

@@ -8,10 +8,10 @@
 struct cpu;
 struct thread;
 
-/* Ends the sleep of a thread at a certain time. The sleeping thread owns the memory of the timer. */
+/* A timer ends the sleep of a thread at a certain time. Its memory belongs to the sleeping thread. */
 struct timer {
 	struct timer *next;
-	struct cpu *cpu; /* the CPU to whose list this timer was added */
+	struct cpu *cpu; /* the CPU that has this timer in its list */
 	struct thread *thread;
 	uint64_t wake_ns;
 };
@@ -19,27 +19,33 @@ struct timer {
 /* Starts a timer for the running thread, which has called sched_block. Requires: interrupts off. */
 void timer_start(struct timer *timer, uint64_t wake_ns);
 
-/* Removes a timer if it has not expired. After the return, the timer is not accessed any more. Any CPU. */
+/*
+ * Removes a timer, unless it has already expired. After that, no other CPU accesses the timer. May be called
+ * on any CPU.
+ */
 void timer_cancel(struct timer *timer);
 
-/* Blocks the running thread for at least ns. The sleep ends with a tick, up to 10 ms later. */
+/*
+ * Blocks the running thread for at least ns. The sleep ends with the first tick after that, up to 10 ms
+ * later.
+ */
 void timer_sleep(uint64_t ns);
 
 void timer_tick(void);
 
 /*
- * Reads the boot argument tickless=1; without it, ticks never stop. Requires: boot CPU, before other CPUs
- * run.
+ * Reads the boot argument tickless=1, which allows that idle CPUs stop their ticks. Requires: boot CPU,
+ * before other CPUs run.
  */
 void timer_init(void);
 
-/* Starts this CPU's ticks. Requires: interrupts off. */
+/* Starts this CPU's ticks if they are stopped. Requires: interrupts off. */
 void timer_run(void);
 
 /*
- * Stops the ticks of this CPU, which has nothing to run and is about to wait for an interrupt, until
- * timer_run. Does nothing if a timed sleep of this CPU must end, or on CPU 0, whose tick polls the console.
- * Requires: interrupts off.
+ * Stops the ticks of this CPU until it calls timer_run. Called when the CPU has nothing to run and is about
+ * to wait for an interrupt. Does nothing if the CPU has a timer, which needs the ticks, and on CPU 0, whose
+ * tick polls the console. Requires: interrupts off.
  */
 void timer_pause(void);
 

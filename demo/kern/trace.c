@@ -11,17 +11,20 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-/* Number of bytes for tables: names of threads, states of threads, counters, and repeated events. */
+/*
+ * Size in bytes of the memory for tables: names of threads, states of threads, counters, and repeated events.
+ */
 #define TABLE_BYTES (192u << 10)
-#define KEEP_BYTES  (128u << 10) /* bytes for copies that survive a reset */
-#define THREADS	    256		 /* maximum number of threads in the tables */
+#define KEEP_BYTES  (128u << 10) /* size in bytes of the memory for copies that must survive a reset */
+#define THREADS	    256		 /* maximum number of threads in ktrace's tables */
 #define RARE_LEAST  512
-#define RARE_PART   16 /* 1/16 of a ring's slots are for rare events */
-#define FOLDS	    4
+/* 1/RARE_PART of a ring's number of slots is the number of additional slots for rare events. */
+#define RARE_PART 16
+#define FOLDS	  4
 
-#define BUILD_ID_NOTE_HEAD 16 /* bytes before the id: sizes, type, and the name "GNU" */
+#define BUILD_ID_NOTE_HEAD 16 /* number of bytes in the note before the id: sizes, type, and the name "GNU" */
 
-/* Settings of single bits; tests use them. */
+/* Settings that consist of a single bit. Only tests use them. */
 static uint32_t bits32;
 static uint64_t bits64;
 KTRACE_SETTING_BIT32("debug.b32_0", bits32, 0);
@@ -43,7 +46,7 @@ static uint64_t rare_slots(uint64_t slots)
 
 /*
  * Allocates the memory for all rings and tables of this boot, and as much again for each earlier boot that is
- * kept. Returns no memory if this would take more than half of the free memory.
+ * kept. If all that would be more than half of the free memory, allocates nothing and returns a size of 0.
  */
 static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint32_t keep)
 {
@@ -61,8 +64,7 @@ static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint
 }
 
 /*
- * Returns the number given by the boot argument keep=, or 0 if that number of boots is more than the library
- * supports.
+ * Returns the number given by the boot argument keep=, but 0 if the library does not support so many boots.
  */
 static uint32_t boots_to_keep(void)
 {
@@ -115,7 +117,7 @@ void trace_init(void)
 	int error;
 
 	ktrace_console_set(&console_sink);
-	/* Lock events are ten times as frequent as all other events together, so they are off. */
+	/* Events of locks are off, because they are ten times as frequent as all other events together. */
 	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)

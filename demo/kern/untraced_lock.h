@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks for ktrace's libraries, which take a lock for each record. They do not use the kernel's spinlocks,
- * because these are traced themselves. Any context except NMI.
+ * Locks for the libraries of ktrace. The kernel's spinlocks cannot be used there: they are traced themselves,
+ * and the libraries take a lock for each record. Any context except NMI.
  */
 #ifndef DEMO_UNTRACED_LOCK_H
 #define DEMO_UNTRACED_LOCK_H

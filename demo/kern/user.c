@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Entries from user mode other than system calls and page faults, and the return to user mode. */
+/* Handling of traps from user mode that are not system calls or page faults, and the return to user mode. */
 #include <ktrace/ktrace.h>
 
 #include "user.h"

@@ -12,7 +12,7 @@
 #define WORDS_MAX 32
 #define BYTES_MAX 2048
 
-/* Splits text at blanks. words[] ends with a NULL. */
+/* Splits text at blanks into words. words[] ends with a NULL. */
 static void cut(char *text, char *words[], size_t max)
 {
 	size_t n = 0;

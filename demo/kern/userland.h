@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The transition from the kernel's start to the first program. */
+/* Start of the first user program. */
 #ifndef DEMO_USERLAND_H
 #define DEMO_USERLAND_H
 

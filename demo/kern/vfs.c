@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Paths and permissions: the implementation of system calls on names. Each function holds the lock of the
- * tree until it returns, so the result of a path lookup remains valid.
+ * Paths and permissions: the implementation of system calls that have a path as an argument. Each vfs_
+ * function holds the lock of the tree from the lookup of the path to its end, so the result of the lookup
+ * remains valid.
  */
 #include <ktrace/ktrace.h>
 
@@ -25,12 +26,13 @@ const struct credentials vfs_superuser = { 0 };
 
 /* The result of a path lookup. */
 struct place {
-	const char *path;	 /* the whole path */
-	struct inode *directory; /* directory of the last component; NULL: the path has no last component */
-	/* The last component: `length` characters of the path, not NUL-terminated. */
+	const char *path; /* the whole path */
+	/* Directory that contains the last component; NULL if the path has no component ("/"). */
+	struct inode *directory;
+	/* The last component: `length` characters at this address, within the path; not NUL-terminated. */
 	const char *name;
 	size_t length;
-	struct inode *inode; /* NULL: the file does not exist */
+	struct inode *inode; /* the file itself; NULL if it does not exist */
 };
 
 static bool is_directory(const struct inode *inode)
@@ -60,8 +62,8 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 }
 
 /*
- * Checks whether the user may make a change that only the superuser may make, or also the file's owner if
- * `owner` is true. Returns 0 or -EPERM.
+ * Checks that `who` is the superuser or, if `owner` is true, the superuser or the owner of the file. Returns
+ * 0 or -EPERM.
  */
 static int may_change(const struct place *place, const struct credentials *who, bool owner)
 {
@@ -85,7 +87,10 @@ static struct inode *step(const struct place *place)
 	return place->length == 1 ? place->directory : place->directory->parent;
 }
 
-/* Looks up the next component, at *path, in the directory that was found so far. */
+/*
+ * Looks up the component of the path that begins at *path, in the directory place->inode. Advances *path to
+ * the end of the component.
+ */
 static int walk_component(const char **path, const struct credentials *who, struct place *place)
 {
 	int error;
@@ -129,7 +134,7 @@ static int walk(const char *path, struct inode *cwd, const struct credentials *w
 	return error;
 }
 
-/* Looks up a path that must exist. */
+/* Looks up a path. If the file does not exist, returns -ENOENT. */
 static int walk_to(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
 {
 	int error = walk(path, cwd, who, place);
@@ -137,7 +142,10 @@ static int walk_to(const char *path, struct inode *cwd, const struct credentials
 	return error || place->inode ? error : -ENOENT;
 }
 
-/* Looks up a name that is to be removed. The caller must be allowed to change its directory. */
+/*
+ * Looks up a path whose name is to be removed. Checks that `who` may change the directory that contains the
+ * name.
+ */
 static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who,
 			struct place *place)
 {
@@ -166,12 +174,12 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 
 /* ---- Names come and go ------------------------------------------------------------------------- */
 
-/* Adds an entry with the place's name that refers to the inode. */
+/* Adds a directory entry for an inode: the name is the last component of the place's path. */
 static int enter(struct place *place, struct inode *inode)
 {
 	int error;
 
-	if (place->directory->links == 0) /* the directory was removed while it was in use */
+	if (place->directory->links == 0) /* true if the directory was removed while it was in use */
 		return -ENOENT;
 	error = directory_add(place->directory, place->name, place->length, inode);
 	if (error)
@@ -182,7 +190,7 @@ static int enter(struct place *place, struct inode *inode)
 	return 0;
 }
 
-/* Removes the place's name. May free the inode. */
+/* Removes the directory entry at a place. May free the inode. */
 static void leave(struct place *place)
 {
 	directory_remove(place->directory, place->name, place->length);
@@ -190,7 +198,7 @@ static void leave(struct place *place)
 	ramfs_drop(place->inode);
 }
 
-/* Creates an inode at a place where nothing exists. */
+/* Creates an inode and its directory entry, at a place where no file exists. */
 static int create(struct place *place, uint32_t mode, const struct credentials *who)
 {
 	int error = vfs_may(place->directory, who, MAY_WRITE, place->path);
@@ -222,7 +230,10 @@ int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	return error;
 }
 
-/* Checks whether rmdir (directory) or unlink may remove the name. Returns 0 or -errno. */
+/*
+ * Checks whether a name may be removed: by rmdir if `directory` is nonzero, otherwise by unlink. Returns 0 or
+ * -errno.
+ */
 static int check_removal(const struct place *place, int directory)
 {
 	if (!directory)
@@ -254,7 +265,7 @@ static bool is_inside(const struct inode *inode, const struct inode *directory)
 	return inode == directory;
 }
 
-/* Moves an inode to a place where nothing exists. */
+/* Moves an inode to a place where no file exists. */
 static int move(struct place *from, struct place *to)
 {
 	struct inode *inode = from->inode, *parent = inode->parent;
@@ -284,7 +295,7 @@ static int rename_places(struct place *from, struct place *to, const struct cred
 		error = is_dots(to) ? -EBUSY : check_removal(to, is_directory(from->inode));
 		if (error)
 			return error;
-		leave(to); /* leaves a free entry, so that move() cannot fail */
+		leave(to); /* there is now a free directory entry, so move() cannot fail */
 	}
 	return move(from, to);
 }
@@ -324,7 +335,7 @@ static int check_open(const struct place *place, unsigned flags, const struct cr
 	return vfs_may(inode, who, wanted(flags), place->path);
 }
 
-/* Finds or creates the file to open. */
+/* Finds the file to open. If it does not exist and O_CREAT is set, creates it. */
 static int open_place(struct place *place, unsigned flags, uint32_t mode, const struct credentials *who)
 {
 	int error;
@@ -347,8 +358,8 @@ static const struct file_operations *operations_of(const struct inode *inode)
 }
 
 /*
- * Calls the device's open function. After an error the file has no operations, so the device's close function
- * is not called.
+ * Calls the device's function `open`, if the file is a device. After an error, file->operations remains NULL,
+ * so the device's function `close` is not called.
  */
 static int open_inode(struct file *file)
 {
@@ -420,7 +431,7 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	error = walk_to(path, cwd, who, &place);
 	if (!error)
 		error = may_change(&place, who, true);
-	/* A user must not create set-gid programs for a group of which the user is not a member. */
+	/* Users must not create set-gid programs for groups to which they do not belong. */
 	if (!error && !credentials_is_superuser(who) && !credentials_in_group(who, place.inode->gid))
 		mode &= ~(uint32_t)S_ISGID;
 	if (!error)
@@ -447,7 +458,10 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 	return error;
 }
 
-/* Inserts "/name" before *at. Returns false if there is no room in the buffer. */
+/*
+ * Writes "/name" to the buffer so that it ends at *at, and moves *at to its start. Returns false if there is
+ * no room.
+ */
 static bool put_name(const char *name, const char *buffer, char **at)
 {
 	size_t length = strlen(name);
@@ -461,8 +475,8 @@ static bool put_name(const char *name, const char *buffer, char **at)
 }
 
 /*
- * Inserts the path of a directory before *at. Returns false if there is no room, or the directory has no
- * path.
+ * Writes the path of a directory to the buffer so that it ends at *at, and moves *at to its start. Returns
+ * false if there is no room, or the directory has been removed.
  */
 static bool put_path(const struct inode *directory, const char *buffer, char **at)
 {
@@ -483,7 +497,10 @@ static bool put_file_path(const struct file *file, const char *buffer, char **at
 	       put_name(name, buffer, at) && put_path(file->parent, buffer, at);
 }
 
-/* Copies the path at the end of path[]. Returns its length without the NUL, or -errno. */
+/*
+ * Copies the path that begins at `at` and ends at the end of path[]. Returns its length without the NUL, or
+ * -errno.
+ */
 static int64_t give_path(const char *path, const char *at, char *to, size_t size)
 {
 	size_t length = (size_t)(path + PATH_MAX - 1 - at);
@@ -563,5 +580,6 @@ void vfs_init(void)
 	rootfs_unpack();
 	device_init();
 	vfs_mkdir("/tmp", 0777, NULL, &vfs_superuser);
-	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser); /* the archive may contain a /tmp with another mode */
+	/* Needed if the archive contains a /tmp with another mode. */
+	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The areas of a process's memory. Areas never overlap; every mapped page is in an area. vm_fault.c handles
- * the pages.
+ * The areas of a process's memory. Areas never overlap; every mapped page is in an area. vm_fault.c maps the
+ * pages.
  */
 #include "vm.h"
 
@@ -32,7 +32,7 @@ static struct vm_area *find_overlap(struct vm *vm, uintptr_t start, uintptr_t en
 	return NULL;
 }
 
-/* Returns an unused area, or NULL if there is none. The heap's entry is never used for other areas. */
+/* Returns an unused area, or NULL if there is none. Never returns the heap's entry. */
 static struct vm_area *find_unused(struct vm *vm)
 {
 	for (unsigned i = VM_HEAP + 1; i < VM_AREAS_MAX; i++)
@@ -134,7 +134,7 @@ int vm_map(struct vm *vm, const struct vm_area *area)
 	return 0;
 }
 
-/* Removes the part of an area before start. */
+/* Removes the part of an area that is before `start`. */
 static void cut_front(struct vm_area *area, uintptr_t start)
 {
 	uint64_t cut = start - area->start;
@@ -145,8 +145,8 @@ static void cut_front(struct vm_area *area, uintptr_t start)
 }
 
 /*
- * Removes [start, end) from an area that overlaps it. Returns -ENOMEM if two parts would remain and no entry
- * is free.
+ * Removes [start, end) from an area that overlaps this range. Returns -ENOMEM if the area would be split in
+ * two parts, but there is no unused entry for the second one.
  */
 static int cut(struct vm *vm, struct vm_area *area, uintptr_t start, uintptr_t end)
 {
@@ -232,7 +232,7 @@ int64_t vm_brk(struct vm *vm, uintptr_t brk)
 	return result;
 }
 
-/* Returns the start of the highest free range of that size below the stack; 0: none. */
+/* Returns the start of the highest free range of `size` bytes below the stack, or 0 if there is none. */
 static uintptr_t find_room(struct vm *vm, size_t size)
 {
 	uintptr_t end = USER_STACK - USER_STACK_MAX - PAGE_SIZE;
@@ -247,7 +247,7 @@ static uintptr_t find_room(struct vm *vm, size_t size)
 	return 0;
 }
 
-/* Finds the place of a new area: at the hint if possible. Returns 0 or -errno. */
+/* Finds free addresses for a new area: those at `hint` if possible, otherwise others. Returns 0 or -errno. */
 static int place(struct vm *vm, uintptr_t hint, size_t size, struct vm_area *area)
 {
 	if (size == 0)
@@ -283,7 +283,7 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
 	return error ? error : (int64_t)area.start;
 }
 
-/* Maps all pages at once: page faults cannot fill in a device's pages. */
+/* Maps all pages of a device's area now, because a later page fault could not get them from the device. */
 static int map_pages(struct vm *vm, const struct vm_area *area, struct file *device, uint64_t offset)
 {
 	for (uintptr_t at = area->start; at < area->end; at += PAGE_SIZE) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pages are allocated on first access. After fork they are shared until a process writes. If a page is mapped
- * read-only although its area is writable, the page is shared, or was shared until the other owners released
- * it.
+ * Page faults. A page is allocated on the first access to it. After fork, parent and child share each page
+ * until one of them writes to it. If a page is mapped read-only although its area is writable, the page is
+ * shared, or was shared earlier.
  */
 #include "arch.h"
 #include "ipi.h"
@@ -27,8 +27,8 @@ const char *vm_how_name(enum vm_how how)
 }
 
 /*
- * Extends the stack down to the address, within its maximum size and not into another area. Returns NULL if
- * that is not possible.
+ * Extends the stack down to an address. Returns NULL if the stack would become too large or overlap another
+ * area.
  */
 static struct vm_area *grow_stack(struct vm *vm, uintptr_t address)
 {
@@ -56,7 +56,7 @@ static struct vm_area *find_area(struct vm *vm, uintptr_t address)
 	return grow_stack(vm, address);
 }
 
-/* Handles the first write to a page that is or was shared. */
+/* Handles the first write to a page that is shared, or was shared earlier. */
 static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintptr_t at, uintptr_t page)
 {
 	void *copy;
@@ -69,7 +69,7 @@ static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintpt
 	memcpy(copy, (const void *)page, PAGE_SIZE);
 	if (area->access & ACCESS_EXECUTE)
 		arch_code_written((uintptr_t)copy);
-	/* The page tables exist already, so this cannot fail. */
+	/* This cannot fail, because the page tables for this address exist already. */
 	arch_space_map(&vm->space, at, (uintptr_t)copy, area->access);
 	vm_forget(vm, at);
 	share_put(page);
@@ -82,8 +82,8 @@ static void make_code_visible(void *page)
 }
 
 /*
- * Another CPU that runs a thread of the process may fetch the code without switching address spaces first, so
- * that CPU must be notified.
+ * Makes new code visible. If another CPU runs a thread of the process, it may execute the code without
+ * switching address spaces before, so the code is made visible on all CPUs.
  */
 static void code_written(const struct vm *vm, void *page)
 {
@@ -199,8 +199,9 @@ bool vm_fork(struct vm *child, struct vm *parent)
 }
 
 /*
- * Resolves a fault of a kernel access to user memory. The fault is traced only if the memory belongs to the
- * running process, not to a process that is being created.
+ * Called when the kernel accesses user memory that is not mapped accordingly. Does the same as for a page
+ * fault of the program. Traces that as a page fault if the memory belongs to the running process, but not if
+ * it belongs to a process that is being created.
  */
 static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 {
@@ -217,8 +218,8 @@ static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 }
 
 /*
- * Returns the address of user bytes for an access, valid up to the end of their page. Returns NULL on
- * failure, with the reason in *error.
+ * Returns a kernel pointer to user memory at an address, for this kind of access. It is valid up to the end
+ * of the page. Returns NULL on failure, and stores the reason in *error.
  */
 static char *reach(struct vm *vm, uintptr_t address, unsigned access, int *error)
 {

@@ -12,8 +12,8 @@
 #include "wait.h"
 
 /*
- * Event: a wakeup found no sleeping thread. This is harmless if threads check the condition before they
- * sleep.
+ * Recorded if a wakeup finds no sleeping thread. That is harmless if threads check their condition before
+ * they sleep.
  */
 KTRACE_EVENT(sched, wake_nobody, "on %p, from %p", (const void *, queue), (const void *, ip));
 
@@ -27,7 +27,7 @@ static void queue_put(struct wait_queue *queue, struct thread *thread)
 	queue->last = thread;
 }
 
-/* Does nothing if the thread has already left the queue. */
+/* Removes a thread from the queue. Does nothing if the thread is not in the queue any more. */
 static void queue_remove(struct wait_queue *queue, struct thread *thread)
 {
 	struct thread *before = NULL;
@@ -77,8 +77,8 @@ void wait_sleep(struct wait_queue *queue)
 	sched_block(&sleep);
 
 	/*
-	 * Another CPU may take the lock now and wake this thread before the thread has switched away.
-	 * schedule() handles this case.
+	 * From here on, another CPU may take the lock and wake this thread, even before this thread has
+	 * switched to another one. schedule() handles this case.
 	 */
 	spin_unlock(&queue->lock, false);
 	schedule();
@@ -104,7 +104,9 @@ enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sle
 	sched_block(sleep);
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_start(&timer, deadline_ns);
-	/* A signal that was sent before sched_block() has not ended this sleep. */
+	/*
+	 * If a signal was sent after the first check, but before sched_block(), it has not ended this sleep.
+	 */
 	if (signal_is_due(self))
 		sched_end_sleep(self, WOKEN_BY_SIGNAL);
 	spin_unlock(&queue->lock, false);
@@ -130,12 +132,12 @@ bool wait_wake_thread(struct wait_queue *queue, struct thread *thread)
 	return sched_end_sleep(thread, WOKEN_BY_EVENT);
 }
 
-/* Returns false if no thread sleeps in the queue. */
+/* Wakes the first thread that still sleeps in the queue. Returns false if there is none. */
 static bool wake_first(struct wait_queue *queue)
 {
 	struct thread *thread;
 
-	/* A thread woken by a signal or its timeout may still be in the queue. */
+	/* A thread that a signal or its timeout has woken may still be in the queue: skip it. */
 	do
 		thread = queue_take(queue);
 	while (thread && !sched_end_sleep(thread, WOKEN_BY_EVENT));

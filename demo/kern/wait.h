@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Wait queues, used as monitors: the queue's lock also guards the condition that its sleepers wait for.
+ * Wait queues, used like monitors: the lock of a queue also guards the condition for which the threads in the
+ * queue wait.
  *
- *	bool irq_on = spin_lock(&queue.lock);
- *	while (!condition)
- *		wait_sleep(&queue);
- *	…
- *	spin_unlock(&queue.lock, irq_on);
+ * 	bool irq_on = spin_lock(&queue.lock);
+ * 	while (!condition)
+ * 		wait_sleep(&queue);
+ * 	…
+ * 	spin_unlock(&queue.lock, irq_on);
  */
 #ifndef DEMO_WAIT_H
 #define DEMO_WAIT_H
@@ -30,7 +31,7 @@ struct wait_queue {
 		.lock = SPINLOCK(n) \
 	}
 
-/* A queue for events that a device causes. */
+/* Initializer of a queue in which threads wait for a device. */
 #define DEVICE_QUEUE(n)                                       \
 	{                                                     \
 		.lock = SPINLOCK(n), .kind = KTRX_WAIT_DEVICE \
@@ -40,17 +41,17 @@ struct wait_queue {
 void wait_sleep(struct wait_queue *queue);
 
 /*
- * Like wait_sleep, but a signal or a deadline (in terms of clock_ns()) may also end the sleep. Returns the
- * reason. A pending signal or a deadline in the past ends it immediately.
+ * Like wait_sleep, but the sleep also ends if a signal is sent to the thread, or at the deadline (a time as
+ * clock_ns()). Returns the reason. If a signal is already pending or the deadline has passed, does not sleep.
  */
 enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
-/* Like wait_sleep_until, but `sleep` contains the deadline and the description for the trace. */
+/* Like wait_sleep_until, but `sleep` contains the deadline, and what the trace shows for the sleep. */
 enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sleep);
 
 /*
- * Wakes a thread that sleeps in the queue. Returns false if a signal or the thread's deadline has already
- * ended the sleep. Requires: lock held.
+ * Wakes a certain thread that sleeps in the queue. Returns false if a signal or the thread's deadline has
+ * already ended its sleep. Requires: lock held.
  */
 bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
 
@@ -58,7 +59,7 @@ bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
 void wait_wake_one(struct wait_queue *queue);
 void wait_wake_all(struct wait_queue *queue);
 
-/* A latch opens when its count reaches 0. */
+/* A latch: threads wait until its count has been decremented to 0. */
 struct latch {
 	struct wait_queue queue;
 	unsigned count;

@@ -19,7 +19,7 @@ bool window_fill(uintptr_t address)
 		return false;
 
 	irq_on = spin_lock(&lock);
-	present = arch_is_mapped(page_address); /* if true, another CPU has already mapped the page */
+	present = arch_is_mapped(page_address); /* true if another CPU has mapped the page meanwhile */
 	if (!present)
 		mapped = arch_map(page_address, (uintptr_t)page);
 	spin_unlock(&lock, irq_on);
@@ -65,7 +65,7 @@ void window_drop(size_t first, size_t count)
 	unmap(&drop);
 	ipi_call_all(flush, &drop);
 
-	/* The pages may be reused only after all CPUs have flushed them. */
+	/* Frees the pages. Before this, all CPUs must have flushed them from their TLBs. */
 	while (drop.pages) {
 		struct dropped_page *page = drop.pages;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The window: an address range whose pages are allocated on first access. */
+/* The window: a range of kernel addresses, in which a page is allocated when it is first accessed. */
 #ifndef DEMO_WINDOW_H
 #define DEMO_WINDOW_H
 
@@ -11,7 +11,7 @@
 
 #define WINDOW_PAGES (ARCH_WINDOW_SIZE / PAGE_SIZE)
 
-/* Returns the address of a page of the window. */
+/* Returns the address of the window's page with that number. */
 static inline uintptr_t window_address(size_t page)
 {
 	return ARCH_WINDOW_BASE + page * PAGE_SIZE;
@@ -23,7 +23,10 @@ static inline uintptr_t window_address(size_t page)
  */
 bool window_fill(uintptr_t address);
 
-/* Unmaps and frees pages of the window on all CPUs. Requires: thread context, no spinlock held. */
+/*
+ * Unmaps and frees `count` pages of the window, from page `first` on, on all CPUs. Requires: thread context,
+ * no spinlock held.
+ */
 void window_drop(size_t first, size_t count);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that wait for words in user memory are in a few queues, selected by process and address. A waiter
- * enters its queue before it reads the word; a waker changes the word before it searches the queue. So the
- * waiter sees the new value, or the waker finds the waiter.
+ * Threads that wait for words in user memory are in one of a few queues, which is selected by process and
+ * address. No wakeup is lost: a thread that waits enters its queue before it reads the word; a thread that
+ * wakes others changes the word before it searches the queue. So the first thread sees the new value, or the
+ * second one finds the first.
  */
 #include <ktrace/ktrace.h>
 
@@ -14,11 +15,14 @@
 #include "wait.h"
 
 #define QUEUES	  16
-#define PID_SHIFT 40 /* bit position of the pid, above all bits of a program's address */
+#define PID_SHIFT 40 /* position of the lowest bit of the pid; the address of a word is in the bits below */
 
 _Static_assert(USER_END <= UINT64_C(1) << PID_SHIFT, "an address and a pid do not overlap");
 
-/* On the stack of the waiting thread; guarded by the lock of its queue. */
+/*
+ * A waiting thread, as an entry of its queue. It is on the thread's stack, and is guarded by the queue's
+ * lock.
+ */
 struct waiter {
 	const struct process *process;
 	uintptr_t address;
@@ -66,13 +70,19 @@ static void take_out(struct word_queue *queue, const struct waiter *waiter)
 		queue->last = before;
 }
 
-/* Identifies the word in traces. The address alone is not unique among processes. */
+/*
+ * Returns a value that identifies the word in traces: pid and address, because different processes use the
+ * same addresses.
+ */
 static const void *object_of(const struct waiter *waiter)
 {
 	return (const void *)(waiter->address | (uintptr_t)waiter->process->pid << PID_SHIFT);
 }
 
-/* Sleeps for a word. If the word is a lock, its value contains the holder. Requires: queue locked. */
+/*
+ * Sleeps until wake(), a signal or the deadline ends the sleep. If the word is a lock, its value contains the
+ * id of the thread that holds it. Requires: queue locked.
+ */
 static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted)
 {
 	struct sleep sleep = {
@@ -96,8 +106,9 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 }
 
 /*
- * Sleeps. Does not sleep if `error` is set, because then the check of the word failed, or if another thread
- * has already woken the waiter. Requires: the waiter is in the list.
+ * Sleeps, unless another thread has already woken this one, or `error` is nonzero: the check of the word
+ * failed. Removes the waiter from the list. Returns 0 or -errno. Requires: the waiter is in the list, unless
+ * it has been woken.
  */
 static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
 {
@@ -134,8 +145,8 @@ int word_wait(const struct word_wait *wanted)
 }
 
 /*
- * Wakes a waiter. If a signal or a timeout has already ended the sleep, word_wait() nevertheless returns 0,
- * as for a wakeup.
+ * Wakes a waiting thread, whose word_wait() then returns 0. That is so even if a signal or a timeout has
+ * already ended its sleep.
  */
 static void wake(struct word_queue *queue, struct waiter *waiter)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Waits for words in user memory, on which programs build their locks: wait_on and wake of abi.h. */
+/*
+ * Waiting for words in user memory: wait_on and wake of abi.h. Programs implement their locks with these
+ * calls.
+ */
 #ifndef DEMO_WORD_WAIT_H
 #define DEMO_WORD_WAIT_H
 
@@ -8,17 +11,21 @@
 
 struct word_wait {
 	uintptr_t address;
-	uint32_t value;	      /* the value that the word must have */
-	uint64_t deadline_ns; /* clock_ns() time, or WAIT_FOR_EVER */
+	uint32_t value;	      /* sleep only if the word has this value */
+	uint64_t deadline_ns; /* time, as clock_ns(), at which the wait ends; or WAIT_FOR_EVER */
 	bool is_lock;	      /* WAIT_OWNER was given */
-	uintptr_t place;      /* code address in the program */
-	const char *name;     /* in kernel memory; "": none */
+	/* Code address in the program, which the trace shows as the place of the wait. */
+	uintptr_t place;
+	const char *name; /* name of the word, in kernel memory; "" if it has none */
 };
 
-/* Makes the running thread wait. Returns 0 or -errno. May sleep. */
+/* Makes the running thread wait until word_wake() is called for the word. Returns 0 or -errno. May sleep. */
 int word_wait(const struct word_wait *wanted);
 
-/* Wakes waiting threads of the running process. Returns the number of woken threads. */
+/*
+ * Wakes at most `most` threads of the running process that wait for the word at that address. Returns their
+ * number.
+ */
 unsigned word_wake(uintptr_t address, unsigned most);
 
 #endif
