@@ -145,7 +145,8 @@ streams() {
 	equal "$feature: nothing else is sent" 32 "$(wc -c <"$tmp/$feature")"
 }
 
-# Checks that the kernel in Rust boots, and that each CPU has a track with the turns of its threads.
+# Checks that the kernel in Rust boots, and that the exported trace has a track for each CPU, with spans of
+# its threads.
 example() {
 	if ! has_core riscv64imac-unknown-none-elf; then
 		skip "examples/rust boots" "$flags"

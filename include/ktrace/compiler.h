@@ -128,9 +128,9 @@ typedef struct ktrace_scope *ktrace_file_scope;
 #define KTRACE_NULL    nullptr
 
 /*
- * Replace C casts in macros that expand in a kernel's own code. KTRACE_CAST converts a value, at run time or
- * in a constant. KTRACE_ADDRESS converts the address of an object; in a static initialiser the linker fills
- * in the address.
+ * These two macros replace C casts in macros that expand in a kernel's own code. KTRACE_CAST converts a
+ * value, at run time or in a constant. KTRACE_ADDRESS converts the address of an object; in a static
+ * initialiser the linker fills in the address.
  */
 KTRX_CASTS_BEGIN
 extern "C++" {

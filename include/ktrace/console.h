@@ -54,8 +54,8 @@ struct ktrace_console {
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
 
 /*
- * Shows settings as lines "name=value", with the same pager. `how`: "/a" shows everything at once; after it
- * comes the beginning of the settings' names, or nothing for all settings.
+ * Shows settings as lines "name=value", with the same pager. `how`: optionally "/a", which shows everything
+ * at once; then the beginning of the names to show, or nothing for all settings.
  * Returns KTRACE_OK, or SYNTAX, NO_SETTING (no name begins with that text).
  * Any context. Requires: one call at a time.
  */

@@ -203,8 +203,9 @@ void ktrace_heartbeat(uint64_t pc);
 void ktrace_mode(uint8_t mode);
 
 /*
- * Start and stop recording on all CPUs, and return whether it is started. Recording is started from the first
- * instruction. While it is stopped, each event costs a load and a branch.
+ * ktrace_start() and ktrace_stop() start and stop recording on all CPUs. ktrace_is_started() returns nonzero
+ * while recording is started, which it is from the first instruction on. While recording is stopped, each
+ * event costs a load and a branch.
  */
 void ktrace_start(void);
 void ktrace_stop(void);
@@ -270,10 +271,10 @@ int ktrace_boot_argument(const char *command_line);
 const char *ktrace_refused(size_t *length);
 
 /*
- * Finds names that resemble a misspelt word, and calls `visit` for each of them, at most 3 times. The names
- * are those of events, groups and settings that differ from the word in the fewest letters, at most 4, and
- * events whose name without the group is the word. A minus at the beginning of the word, and everything from
- * an equals sign on, are ignored.
+ * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. The names are those of
+ * events, groups and settings that differ from the word in the fewest letters, at most 4, and events whose
+ * name without the group is the word. A minus at the beginning of the word, and everything from an equals
+ * sign on, are ignored.
  * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);

@@ -147,8 +147,8 @@
 	names "\0" KTRACE_FIRST(__VA_ARGS__) "\0" __FILE__ KTRACE_EACH(field, , __VA_ARGS__)
 
 /*
- * Macros that KTRACE_EACH applies to a field of a declared event, a tuple (type, name[, unit]). Some have no
- * spaces, because each field contains their text once.
+ * Macros that KTRACE_EACH applies to a field of a declared event, a tuple (type, name[, unit]). Some are
+ * written without spaces, because their text is repeated for each field.
  */
 /* clang-format off */
 #define KTRACE_PARAMETER(id, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
@@ -208,9 +208,8 @@
 #define KTRACE_LONG_0(id) void id##_record_long(struct ktrace_packer *to);
 
 /*
- * The event descriptor. At first, each event that is on is recorded out of line, because the first event
- * that fires in the kernel assigns the ids of all descriptors. `keep` is KTRACE_KEEP or
- * KTRACE_KEEP_WITH_CODE.
+ * The event descriptor. At boot, events that are on are recorded out of line, because the first event that
+ * fires must assign the ids of all descriptors. `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
  */
 #define KTRACE_ROW_1(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
 	static struct {                                                           \

@@ -80,7 +80,8 @@ KTRACE_HOOK(ktrace_lock_release_at, const volatile void *lock, uint32_t by, uint
  * `object` identifies what it waits for, by its value (for KTRX_WAIT_THREAD it is the thread's number);
  * `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the stamp at which the wait ends at the latest,
  * 0: none.
- * If ktrace_lock_wait() reported a wait for a lock before, that report is kept.
+ * If ktrace_lock_wait() has reported that the thread waits for a lock, that lock stays recorded as what it
+ * waits for.
  */
 KTRACE_HOOK(ktrace_thread_block, const volatile void *object, const char *name, uint32_t kind,
 	    uint64_t deadline)
@@ -104,16 +105,16 @@ KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)
 /*
  * ktrace_thread_stack(): call it once for each thread, before it runs. Reports the stack of the thread (0, 0:
- * unknown). From then on all locks that the thread holds are known.
+ * unknown). From this call on, ktrace knows all locks that the thread holds.
  * ktrace_thread_priority(): call it when the priority changes. A greater number is more urgent; 0: unknown.
  */
 KTRACE_HOOK(ktrace_thread_stack, uint32_t thread, const volatile void *low, const volatile void *high)
 KTRACE_HOOK(ktrace_thread_priority, uint32_t thread, uint8_t priority)
 
 /*
- * Report interrupts. Call ktrace_irq_enter() first and ktrace_irq_exit() last in a handler, but before a
- * context switch at its end. Call ktrace_irq_eoi() when the interrupt is ended at the controller. Do not use
- * these for interrupts without an end at the controller, such as NMIs.
+ * Report interrupts. Call ktrace_irq_enter() at the beginning of a handler, and ktrace_irq_exit() at its end,
+ * but before a context switch there. Call ktrace_irq_eoi() when the interrupt is ended at the controller. Do
+ * not use these for interrupts without an end at the controller, such as NMIs.
  */
 KTRACE_HOOK(ktrace_irq_enter, uint32_t irq)
 KTRACE_HOOK(ktrace_irq_exit, uint32_t irq)

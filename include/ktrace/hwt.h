@@ -48,7 +48,7 @@ KTRACE_BEGIN_C
 #define KTRACE_HWT_HOOKS 1
 #endif
 
-/* maximum number of records that one ktrace_hwt_records() returns */
+/* maximum number of records that one call of ktrace_hwt_records() returns */
 #define KTRACE_HWT_RECORD_MAX 1024u
 /* maximum size of a buffer in bytes; the size must be a multiple of a page, at least one page */
 #define KTRACE_HWT_BUFFER_MAX  (UINT64_C(32) << 30)
@@ -224,9 +224,9 @@ struct ktrace_hwt_context *ktrace_hwt_get(uint32_t ident);
 void ktrace_hwt_put(struct ktrace_hwt_context *context);
 
 /*
- * Configures a context. If `config` has more ranges than the backend supports, the excess is left out and
- * *left_out is their number. If no level is set, thread mode traces user code, and CPU mode traces kernel
- * code. `pausing` may be NULL: no pauses.
+ * Configures a context. If `config` has more ranges than the backend supports, the excess ranges are left
+ * out, and their number is stored in *left_out. If no level is set, thread mode traces user code, and CPU
+ * mode traces kernel code. `pausing` may be NULL: no pauses.
  * Returns KTRACE_OK, or STATE (the context is started), ARGUMENT (the backend does not support it, or kernel
  * code of a process was requested). May sleep.
  */

@@ -80,7 +80,7 @@ struct ktrace_hwt_config {
  * `wraps` counts how often that happened
  */
 #define KTRACE_HWT_STOP	  32u
-#define KTRACE_HWT_JITTER 64u /* SPE: vary the interval at random */
+#define KTRACE_HWT_JITTER 64u /* SPE: vary the interval between samples at random */
 /* SPE: if any of these three flags is set, sample only operations of the kinds whose flags are set */
 #define KTRACE_HWT_LOADS    128u
 #define KTRACE_HWT_STORES   256u
@@ -214,8 +214,8 @@ struct ktrace_hwt_backend_operations {
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
-	 * Stores what the decoder needs after struct ktrx_hwt_context. Returns its size in bytes, at most
-	 * `room`. NULL: nothing.
+	 * Stores data for the decoder, which will follow struct ktrx_hwt_context. Returns the size of the
+	 * data in bytes, at most `room`. NULL: there is no such data.
 	 */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
@@ -258,7 +258,8 @@ struct ktrace_hwt_backend {
 struct ktrace_hwt_access_msr {
 	uint64_t (*read)(uint32_t msr);
 	void (*write)(uint32_t msr, uint64_t value);
-	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]); /* eax, ebx, ecx, edx */
+	/* stores eax, ebx, ecx and edx in out[] */
+	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 	/*
 	 * makes earlier stores of the CPU visible to the trace unit, and earlier stores of the trace unit
 	 * visible to the CPU

@@ -17,7 +17,8 @@
  *   - a configuration without KTRACE_HWT_STOP, if the CPU has no trace interrupts: it would be unknown how
  *     often the buffer has wrapped. The same applies to a CPU with a single-region table (Broadwell) if the
  *     buffer has no `base`.
- * In a unit that stops when full, room is returned in steps of at most interrupt_every bytes.
+ * In a unit that stops when full, the room that the reader frees becomes available to the hardware in steps
+ * of at most interrupt_every bytes.
  */
 #ifndef KTRACE_HWT_PT_H
 #define KTRACE_HWT_PT_H

@@ -36,8 +36,8 @@ struct ktrace_hwt_qemu {
 	uint64_t user_start,
 		user_end; /* addresses in [user_start, user_end) are user code, all others kernel code */
 	/*
-	 * Gives a command: stores to the doorbell. NULL: the backend uses the CPU's own instructions, on
-	 * x86_64 and AArch64.
+	 * Gives a command to the unit: stores a byte at `doorbell`. NULL: the backend uses the CPU's own
+	 * instructions, on x86_64 and AArch64.
 	 */
 	void (*ring)(uint8_t *doorbell);
 };

@@ -134,7 +134,8 @@ KTRACE_END_C
 #endif
 
 /*
- * KTRACE_SINGLE: scripts/single.sh joined all of ktrace into one file, which contains the header of the CPU.
+ * scripts/single.sh joins all of ktrace into one file, and defines KTRACE_SINGLE there. That file already
+ * contains the header of the CPU.
  */
 #if defined(KTRACE_SINGLE) || __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"

@@ -104,7 +104,7 @@ struct ktrace_proc_identity {
 	 * processes
 	 */
 	uint32_t jail;
-	/* nonzero: a set-id program or the process itself has changed its ids */
+	/* nonzero: the ids were changed, by a set-id program or by the process itself */
 	uint32_t set_id;
 };
 
@@ -251,7 +251,7 @@ struct ktrace_proc_sink {
 	void *file;
 	/* number of records that were written or wait to be written, not counting the END record */
 	uint64_t records;
-	uint64_t lost;	 /* records, in total */
+	uint64_t lost;	 /* number of lost records, in total */
 	uint64_t bytes;	 /* written */
 	uint32_t state;	 /* enum ktrace_proc_sink_state */
 	uint32_t reason; /* KTRX_PROC_ENDED_*; valid once the sink has ended */
@@ -274,7 +274,7 @@ struct ktrace_proc_sink {
 	uint32_t drain_at;
 	uint32_t head; /* offset in the ring at which the next record begins */
 	uint32_t tail; /* offset in the ring of the oldest record that waits */
-	/* valid if tail > head: offset in the ring at which the records before the end of the ring end */
+	/* valid if tail > head: offset at which the last record before the end of the ring ends */
 	uint32_t wrap;
 	/*
 	 * number of bytes of the oldest waiting record that are already in the file; protected by the sink's

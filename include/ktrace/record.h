@@ -205,7 +205,7 @@ struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
-	uint64_t header; /* from the event or place descriptor */
+	uint64_t header; /* `header` of the event or place descriptor */
 };
 
 KTRX_STATIC_ASSERT(KTRACE_BUILT_SHORT == KTRX_FIRST_PAYLOAD + 1, "ktrace: the fields of one slot");

@@ -82,7 +82,7 @@ enum ktrace_dump_how {
 };
 
 /*
- * Writes the trace to a transport; NULL: the default. `how` is of enum ktrace_dump_how.
+ * Writes the trace to a transport; NULL: the default. `how`: flags of enum ktrace_dump_how.
  * Returns 0 or an error. Any context. Several dumps may follow one another on one transport; readers show the
  * last complete one.
  */
@@ -125,8 +125,8 @@ struct ktrace_io {
 };
 
 /*
- * How this kernel accesses memory and devices. A member is NULL if all physical memory is mapped at its
- * physical address.
+ * How this kernel accesses memory and devices. If a member is NULL, ktrace assumes that all physical memory
+ * is mapped at its physical address.
  */
 struct ktrace_bus {
 	/* Maps device memory permanently. Returns NULL if that fails. Called by probe. */
@@ -141,7 +141,10 @@ struct ktrace_pci {
 	void (*write)(const struct ktrace_pci *pci, uint32_t address, uint32_t value);
 	/* memory-mapped access: virtual address of the 1 MiB configuration space of bus 0 */
 	uintptr_t ecam;
-	/* free physical range for BARs that are not assigned yet; 0: do not assign any */
+	/*
+	 * free range of physical addresses, for BARs that are not assigned yet; 0: the driver assigns no
+	 * addresses
+	 */
 	uint64_t window;
 	uint64_t window_size; /* bytes */
 };
@@ -190,8 +193,8 @@ struct ktrace_semihosting {
 struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semihosting, const char *path);
 
 /*
- * UARTs. The kernel's own driver may use the same UART: registers are restored, and the UART's interrupts
- * stay masked while bytes are sent. The driver does not change the baud rate.
+ * UARTs. The kernel's own driver may use them as well. So each send saves and restores the registers, and
+ * masks the UART's interrupts meanwhile. It does not change the baud rate.
  */
 struct ktrace_uart16550 {
 	struct ktrace_transport transport;

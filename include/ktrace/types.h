@@ -177,8 +177,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
  *
  * KTRACE_RULE is the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
  * KTRACE_POINTEE declares the type to which the field's pointers point; for a field that is not a pointer,
- * char. __builtin_classify_type() is 5 for pointers. These macros have no spaces, because each field and each
- * argument contains their text once.
+ * char. __builtin_classify_type() is 5 for pointers. These macros are written without spaces, because their
+ * text is repeated for each field and each argument.
  */
 /* clang-format off */
 #define KTRACE_RULE(type) \

@@ -59,7 +59,7 @@ struct ktread_followed {
 	/* nonzero: an event with a later stamp was returned before this event */
 	int late;
 	const struct ktread_event *event; /* the event; valid until the next call */
-	uint32_t ring;			  /* of a loss */
+	uint32_t ring;			  /* KTREAD_FOLLOWED_LOST: number of the ring */
 	/* KTREAD_FOLLOWED_LOST: CPU whose ring lost slots; KTRX_NO_CPU for a shared ring */
 	uint32_t cpu;
 	uint64_t slots; /* KTREAD_FOLLOWED_LOST: number of lost slots */

@@ -38,7 +38,7 @@ enum ktread_error {
 };
 
 enum ktread_form {
-	KTREAD_FORM_AUTO = 0, /* detect the form from the contents */
+	KTREAD_FORM_AUTO = 0, /* detect the form of the file from its contents */
 	KTREAD_FORM_V1,
 	KTREAD_FORM_V2,	    /* a version 2 dump */
 	KTREAD_FORM_BARE,   /* 32-byte v1 records without a header; not detected, and needs `frequency` */
@@ -198,10 +198,10 @@ static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint3
 struct ktread_info {
 	enum ktread_form form;
 	uint32_t version; /* 1 or 2 */
-	/* nonzero: the format has only records, so losses, processes and the end are unknown */
+	/* nonzero: the format has only records, so losses, processes and how the kernel ended are unknown */
 	uint32_t records_only;
 	uint64_t frequency; /* ticks per second; 0 if unknown: times are then shown in ticks */
-	/* number of CPUs for which the kernel has made room; CPU numbers are below this */
+	/* number of CPUs for which the kernel has rings; the numbers of all CPUs are lower than this */
 	uint32_t cpus;
 	uint32_t online; /* number of CPUs that have used their own ring; 0 if unknown */
 	uint32_t rings;
@@ -218,8 +218,9 @@ struct ktread_info {
 	uint64_t offset; /* offset of the dump that is shown, in the file */
 	uint32_t dumps;	 /* number of complete dumps in the file; the last one is shown */
 	uint64_t unknown_sections;
-	uint32_t stopped;	/* nonzero: recording was stopped at the time of capture */
-	uint64_t lost_events;	/* number of events not recorded because their type has no id */
+	uint32_t stopped; /* nonzero: recording was stopped at the time of capture */
+	/* number of times that an event fired but was not recorded, because its type has no id */
+	uint64_t lost_events;
 	uint64_t skipped_bytes; /* number of damaged bytes, which were skipped */
 	uint32_t unusable;	/* number of rings whose description is invalid because it was overwritten */
 	enum ktread_clock_state clock;
@@ -347,7 +348,9 @@ struct ktread_brief {
  */
 int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room);
 
-/* An event whose repetitions were being counted when the trace was captured, instead of being recorded. */
+/*
+ * An event whose repetitions the kernel was counting, instead of recording them, when the trace was captured.
+ */
 struct ktread_fold {
 	struct ktread_event event; /* the event as it was recorded, except stamp and index */
 	uint64_t count;		   /* number of repetitions without a record */
@@ -372,7 +375,10 @@ int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 /* Turns the current filter off (apply = 0) or on (apply = 1). Requires: ktread_rewind() afterwards. */
 void ktread_apply_filter(struct ktread *trace, int apply);
-/* Returns nonzero if the filter selects by CPU, thread or event, so that some events are not seen. */
+/*
+ * Returns nonzero if the filter selects events by CPU, thread or type, so that some events may not be
+ * returned.
+ */
 int ktread_is_narrowed(const struct ktread *trace);
 
 /*

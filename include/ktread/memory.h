@@ -97,9 +97,9 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
  */
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
 /*
- * Searches for an earlier boot. `boot` counts back from the last boot, which is 0. It finds boots whose root,
- * or whose copy in persistent memory, still exists. Otherwise like ktread_image_find(). KTREAD_E_ABSENT:
- * there are fewer boots.
+ * Searches for an earlier boot. `boot` counts back from the last boot, which is 0. The search finds boots
+ * whose root, or whose copy in persistent memory, still exists. Otherwise like ktread_image_find().
+ * KTREAD_E_ABSENT: there are fewer boots.
  */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
 /*

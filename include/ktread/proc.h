@@ -29,12 +29,13 @@ extern "C" {
 struct ktread_proc;
 
 enum ktread_proc_format {
-	KTREAD_PROC_AUTO = 0, /* detect the format from the contents */
+	KTREAD_PROC_AUTO = 0, /* detect the format of the file from its contents */
 	KTREAD_PROC_KTRX,
 	KTREAD_PROC_DRAGONFLY,	   /* amd64 */
 	KTREAD_PROC_FREEBSD0,	   /* version 0, amd64 */
 	KTREAD_PROC_FREEBSD0_I386, /* version 0, i386 */
-	KTREAD_PROC_FREEBSD1,	   /* version 1, amd64; may contain records of version 0 */
+	/* FreeBSD's version 1 for amd64; the file may also contain records of version 0 */
+	KTREAD_PROC_FREEBSD1,
 };
 
 struct ktread_proc_options {
@@ -119,7 +120,7 @@ enum ktread_proc_denied {
 
 /* One record. Owned by the handle and valid until the next ktread_proc_next(). */
 struct ktread_proc_record {
-	uint64_t offset; /* offset in the file */
+	uint64_t offset; /* offset of the record in the file */
 	uint64_t stamp;	 /* time of the record in units of info.frequency */
 	uint64_t lost;	 /* number of records lost directly before this record */
 	uint32_t pid, tid;
@@ -130,9 +131,9 @@ struct ktread_proc_record {
 	/* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT is also set if the reader cut the payload */
 	uint16_t flags;
 	char name[32];		      /* name of the process, NUL-terminated, not escaped; "" if unknown */
-	const unsigned char *payload; /* as in the file */
+	const unsigned char *payload; /* the bytes of the payload, as in the file */
 	uint32_t payload_size;
-	uint64_t payload_offset; /* offset in the uncompressed file; KTREAD_PROC_KTRX only */
+	uint64_t payload_offset; /* offset of the payload in the uncompressed file; KTREAD_PROC_KTRX only */
 
 	/*
 	 * The record's contents by type. For types with bytes after the fixed part, these are `data` and
@@ -141,14 +142,15 @@ struct ktread_proc_record {
 	union {
 		struct {
 			uint32_t number, args;
-			uint32_t abi; /* as in the file; FreeBSD: sv_flags of the process, 0 if unknown */
+			/* ABI of the call, as in the file; FreeBSD: sv_flags of the process, 0 if unknown */
+			uint32_t abi;
 			const uint64_t *arg; /* `args` entries */
 		} syscall;
 		struct {
 			uint32_t number;
 			/*
-			 * 0, or a positive error number of the kernel; the BSDs: -1 restarted, -2 returns to
-			 * another place
+			 * 0, or a positive error number of the kernel. On the BSDs also -1: the call will be
+			 * restarted; -2: the call returns to another place in the program
 			 */
 			int32_t error;
 			int64_t result;
@@ -165,12 +167,16 @@ struct ktread_proc_record {
 		struct {
 			uint32_t signal;
 			int32_t code;
-			uint64_t handler; /* 0: default action, 1: ignored */
+			/* address of the handler; 0: default action, 1: the signal is ignored */
+			uint64_t handler;
 			uint64_t mask[2];
 		} psig;
 		struct {
 			uint8_t out, voluntary;
-			/* BSDs only: 1 if the switch was in user mode; their `voluntary` is 1 - user */
+			/*
+			 * BSDs only: 1 if the thread was in user mode at the switch. For the BSDs,
+			 * `voluntary` is computed as 1 - user
+			 */
 			uint8_t user;
 			uint64_t count;
 		} csw; /* data: name of what the thread waits for */
@@ -185,24 +191,28 @@ struct ktread_proc_record {
 		struct {
 			uint32_t reason;    /* KTRX_PROC_DENIED_* */
 			uint32_t number;    /* number of the system call, KTREAD_PROC_NOBODY if unknown */
-			int32_t raw_reason; /* FreeBSD: enum ktread_proc_denied; otherwise -1 */
+			int32_t raw_reason; /* FreeBSD: reason as enum ktread_proc_denied; otherwise -1 */
 			int32_t value;	    /* see enum ktread_proc_denied */
 			uint64_t needed[2], held[2];
 		} capfail; /* data: what was denied */
 		struct {
 			uint64_t address;
 			uint32_t access;
-			uint8_t user; /* as in struct ktrx_proc_fault; 0xff if unknown */
+			/*
+			 * whether the program caused the fault, as in struct ktrx_proc_fault; 0xff if unknown
+			 */
+			uint8_t user;
 		} fault;
 		struct {
 			int32_t result;
 		} faultend;
 		struct {
 			int32_t number; /* descriptor, or KTRX_PROC_FD_CWD: the current folder */
-		} fd;			/* data: the path or object */
+		} fd;			/* data: the path, or the kernel's name for the object */
 		struct {
 			uint32_t element_size, count; /* count: number of complete elements in `data` */
-			const char *name;	      /* NUL-terminated, in the payload; not escaped */
+			/* name of the structure, NUL-terminated, in the payload; not escaped */
+			const char *name;
 			/* STRUCT (with count 1) and STRUCT_ARRAY; data: the bytes of the structures */
 		} structure;
 		struct {

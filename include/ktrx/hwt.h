@@ -39,8 +39,8 @@
  */
 struct ktrx_hwt_image {
 	/*
-	 * address of the first byte; for EXECUTABLE and KERNEL: to be added to the addresses in the file's
-	 * headers
+	 * address of the first byte; for EXECUTABLE and KERNEL: the number to add to the addresses in the
+	 * file's headers
 	 */
 	uint64_t address;
 	/* number of mapped bytes. 0 for EXECUTABLE and KERNEL: the headers of the file contain the size */
@@ -142,7 +142,8 @@ struct ktrx_hwt_etm4 {
  */
 struct ktrx_hwt_data {
 	uint32_t context;
-	uint32_t unit;	   /* CPU mode: the CPU; thread mode: `index` of THREAD_CREATE */
+	/* CPU mode: number of the CPU; thread mode: `index` of the thread's THREAD_CREATE record */
+	uint32_t unit;
 	uint64_t position; /* position of the first byte, counted from the unit's creation */
 };
 /*

@@ -63,7 +63,7 @@ struct ktrx_hwt_unit {
 	 * fewer than 4096 entries
 	 */
 	uint64_t table;
-	uint64_t start;	     /* position to continue at, as DISABLE left it; 0: the beginning */
+	uint64_t start;	     /* position at which to continue, as stored by DISABLE; 0: the beginning */
 	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
 	uint64_t space;	     /* CR3, or TTBR0 and ASID: the address space in PIP packets and context ids */
 	uint64_t stamp;	     /* time of the rings' clock, read directly before the command */
@@ -120,8 +120,9 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
 
 /*
- * ETMv4: the context id is the address space from this bit on, bits 43:12 of TTBR0_EL1; the VMID is the
- * thread. The processor's mode in packets is always EL1, non-secure, 64 bits.
+ * ETMv4: the context id in packets is the address space without the bits below this one: bits 43:12 of
+ * TTBR0_EL1. The VMID in packets is the number of the thread. The processor's mode in packets is always EL1,
+ * non-secure, 64 bits.
  */
 #define KTRX_HWT_UNIT_SPACE_SHIFT 12
 
@@ -142,7 +143,7 @@ struct ktrx_hwt_rings {
 	uint32_t encoding;
 	uint64_t ring_size; /* size of a ring in bytes: a power of two, at least 65536 */
 	uint64_t code;	    /* offset in the file of the first struct ktrx_hwt_seen */
-	uint64_t code_size; /* size in bytes of all struct ktrx_hwt_seen together */
+	uint64_t code_size; /* total size in bytes of all struct ktrx_hwt_seen and their code */
 	uint64_t code_lost; /* number of bytes of code for which there was no room */
 	/*
 	 * The unit's time, and the guest's clock and its frequency, at one moment; all 0 if the guest has not

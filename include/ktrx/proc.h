@@ -32,7 +32,7 @@ struct ktrx_proc_head {
 	uint16_t record_head;
 	uint16_t reserved0;
 	uint8_t reserved[12];
-	uint32_t check; /* ktrx_proc_check() of the members before it */
+	uint32_t check; /* result of ktrx_proc_check() for the members before this one */
 };
 
 /* Types of records. Numbers below 32 are those of the BSDs, but the payloads differ. */
@@ -67,8 +67,9 @@ struct ktrx_proc_head {
 #define KTRX_PROC_ARGS_MAX    8u
 
 /* Flags of a record. */
-#define KTRX_PROC_CUT	 1u /* the payload was longer and has been cut */
-#define KTRX_PROC_QUEUED 2u /* recorded in a context that must not sleep: stamps may be out of order */
+#define KTRX_PROC_CUT 1u /* the payload was longer and has been cut */
+/* recorded in a context that must not sleep, so the stamp may be lower than that of an earlier record */
+#define KTRX_PROC_QUEUED 2u
 
 /*
  * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number (from 1) of the system call's argument that contained the

@@ -67,7 +67,8 @@
 #define KTRX_CONTEXT_NMI       2u
 #define KTRX_CONTEXT_EARLY     3u /* recorded before the port can report the context */
 
-#define KTRX_EVENT_ANCHOR 0u /* struct ktrx_anchor; every other id is an entry of the event table */
+/* id of anchor records, struct ktrx_anchor; every other id is that of an entry of the event table */
+#define KTRX_EVENT_ANCHOR 0u
 #define KTRX_EVENT_MAX	  4095u
 #define KTRX_THREAD_MAX	  0x3fffffu
 #define KTRX_STAMP_BITS	  36u
@@ -209,8 +210,8 @@ static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint
 }
 
 /*
- * Returns the check of a continuation slot, from its four words; the check field counts as 0. Bits as for a
- * first slot.
+ * Returns the check of a continuation slot, from its four words; the check field counts as 0. The bits of the
+ * result are used as for a first slot.
  */
 static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 {

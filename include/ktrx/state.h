@@ -45,7 +45,7 @@ struct ktrx_cpu {
 	uint64_t eois;		   /* number of interrupts that the CPU ended at the controller */
 	uint32_t irq;		   /* number (irq) of the interrupt that was entered last */
 	uint32_t eoi;		   /* number (irq) of the interrupt that was ended last */
-	uint64_t ipi_stamp;	   /* stamp since which the CPU has waited for an answer from another CPU */
+	uint64_t ipi_stamp;	   /* stamp at which the CPU began to wait for an answer from another CPU */
 	uint64_t ipi_pc;	   /* address of the code that waits for that answer */
 	/*
 	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
@@ -91,7 +91,7 @@ struct ktrx_cpu {
 #define KTRX_HOOK_IPI	  16u
 #define KTRX_HOOK_PREEMPT 32u
 #define KTRX_HOOK_SPACE	  64u
-#define KTRX_HOOK_EXIT	  128u /* called by the ending thread before its last switch */
+#define KTRX_HOOK_EXIT	  128u /* hook that an ending thread calls before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
 #define KTRX_BROKEN_SWITCH_LOCKED    1u /* the CPU switched threads while it held a spinlock */
@@ -108,7 +108,10 @@ struct ktrx_cpu {
 #define KTRX_HELD 6u
 struct ktrx_held {
 	uint64_t object; /* address of the lock; 0: the entry is empty */
-	/* value of the CPU's `now` when the lock was taken; the lock was taken at that stamp or later */
+	/*
+	 * value of the CPU's `now` when the lock was taken: the time of taking the lock is that stamp or
+	 * later
+	 */
 	uint64_t stamp;
 	uint64_t pc; /* address of the code that took the lock */
 };
@@ -119,7 +122,7 @@ struct ktrx_holder {
 	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
 	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
 	uint8_t priority;     /* threads only: priority; a greater number is more urgent; 0: unknown */
-	uint64_t state_stamp; /* stamp since which the thread has been in `state` */
+	uint64_t state_stamp; /* stamp at which the thread entered `state` */
 	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
 	uint64_t wait_stamp;  /* stamp of the start of the wait */
 	uint64_t wait_pc;     /* address of the code where the wait began */

@@ -15,7 +15,7 @@
 #define KTRX_STREAM_VERSION 1u
 
 /* Form of the original bytes. */
-#define KTRX_STREAM_DUMP 1u /* a dump, whose header has its version */
+#define KTRX_STREAM_DUMP 1u /* a dump; its header contains the version */
 #define KTRX_STREAM_BARE 2u /* records of version 1 without a header */
 
 struct ktrx_stream {
@@ -27,7 +27,7 @@ struct ktrx_stream {
 	uint32_t form;	    /* KTRX_STREAM_* */
 	uint32_t v1_layout; /* layout of version 1 payloads: 0 as in real traces, 1 as first described */
 	uint8_t reserved[20];
-	uint32_t check; /* ktrx_stream_check() of the members before it */
+	uint32_t check; /* result of ktrx_stream_check() for the members before this one */
 };
 
 /* Codings of a block's bytes. */
@@ -42,7 +42,7 @@ struct ktrx_stream {
 #define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10)
 
 struct ktrx_stream_block {
-	uint32_t check; /* ktrx_stream_check() of the rest of the block */
+	uint32_t check; /* result of ktrx_stream_check() for the rest of the block */
 	uint16_t coding;
 	uint16_t reserved;
 	uint32_t size; /* number of bytes of the zstd frame that follows */

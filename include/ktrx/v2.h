@@ -22,7 +22,7 @@
 
 /* Kinds of addresses of a section or a ring. */
 #define KTRX_WHERE_NONE 0u /* absent */
-/* virtual address of the kernel; spec/ktrx.md says how a reader finds the physical address */
+/* virtual address in the kernel; spec/ktrx.md says how a reader finds the physical address */
 #define KTRX_WHERE_VIRTUAL  1u
 #define KTRX_WHERE_PHYSICAL 2u
 #define KTRX_WHERE_FILE	    3u /* offset from the root, in a dump */
@@ -94,7 +94,7 @@ struct ktrx_root {
 	uint8_t tag[8];	      /* "ktrace2\n" */
 	/* sizeof(struct ktrx_root); a reader skips sections beyond its own KTRX_SECTIONS */
 	uint32_t root_size;
-	uint32_t sections; /* entries in section[] */
+	uint32_t sections; /* number of entries in section[] */
 	uint16_t machine;  /* ELF e_machine */
 	uint16_t table;	   /* offset of section[] */
 	uint32_t checksum; /* ktrx_root_checksum() */
@@ -126,11 +126,12 @@ struct ktrx_root {
 
 /* One ring. A writer needs the first 64 bytes; the rest is for readers. */
 struct ktrx_ring {
-	uint64_t word;	       /* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
-	uint64_t base;	       /* writer's pointer to slot 0 */
-	uint32_t mask;	       /* slots - 1 */
-	uint32_t shift;	       /* log2 of the number of slots: 9 to 30 */
-	uint64_t deadline;     /* stamp from which on a writer must write an anchor first */
+	uint64_t word;	/* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
+	uint64_t base;	/* writer's pointer to slot 0 */
+	uint32_t mask;	/* slots - 1 */
+	uint32_t shift; /* log2 of the number of slots: 9 to 30 */
+	/* a writer whose stamp is this one or later must write an anchor before its record */
+	uint64_t deadline;
 	uint64_t anchor_stamp; /* full stamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
 	uint64_t dropped;      /* number of records rejected by KTRX_POLICY_STOP */
@@ -197,7 +198,7 @@ struct ktrx_place {
 	 * event's id
 	 */
 	uint16_t id;
-	uint16_t event;	 /* id of the event; 0: unknown: no record has the id of this place */
+	uint16_t event;	 /* id of the event; 0: unknown; then no record has the id of this place */
 	uint32_t header; /* private to the kernel: low half of word 0 of the place's first slots */
 	/* private to the kernel: distance in bytes from this descriptor to that of the event; 0: unknown */
 	int32_t offset;
@@ -208,7 +209,7 @@ struct ktrx_place {
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-/* mask of the flags: how many callers of the recording function are recorded: 0 to 2; 3 counts as 2 */
+/* these bits contain the number of callers of the recording function to record: 0 to 2; 3 counts as 2 */
 #define KTRX_EVENT_CALLERS 3u
 #define KTRX_EVENT_SITE	   4u  /* each record contains the address of the code that recorded it */
 #define KTRX_EVENT_FOLD	   8u  /* repetitions are counted in struct ktrx_fold instead of recorded */
@@ -248,7 +249,7 @@ struct ktrx_setting {
 	uint16_t magic; /* KTRX_SETTING_MAGIC */
 	uint16_t size;	/* size of the descriptor in bytes */
 	uint8_t kind;	/* KTRX_SETTING_U32 … */
-	uint8_t bit;	/* number of the bit, if `kind` is a bit */
+	uint8_t bit;	/* number of the bit, if the setting is a single bit */
 	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
 	uint8_t reserved;
 	uint64_t address; /* virtual address of the variable; 0 if the image was not relocated */

@@ -269,7 +269,7 @@ static uint32_t distance(struct ktrace_span word, const char *name)
 	return name[read] ? KTRACE_FAR + 1 : row[word.length];
 }
 
-/* Compares the word with `name`. On a match suggests `suggestion`. */
+/* Compares the word with `name`. If the edit distance is that of the current pass, suggests `suggestion`. */
 static void offer_as(struct search *search, const char *name, const char *suggestion)
 {
 	if (search->found >= KTRACE_NAMES || distance(search->wanted, name) != search->distance)

@@ -57,7 +57,7 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
 
-/* Skips descriptors of other kinds as a whole, because they contain text. */
+/* Skips descriptors of other kinds as a whole, because their text could look like a descriptor. */
 void *ktrace_row_from(uint64_t *at, uint16_t magic)
 {
 	while (at < __stop_ktrace_events) {
@@ -169,7 +169,10 @@ static void boot_ring_place(void)
 	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
-/* Does not set the length of the ring table, which is set at link time and again by ktrace_init(). */
+/*
+ * Sets the addresses in the root. Does not set the length of the ring table, which is set at link time, and
+ * again by ktrace_init().
+ */
 static void root_place(void)
 {
 	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;

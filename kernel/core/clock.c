@@ -23,7 +23,8 @@
 /* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u
 #define KTRACE_PATIENCE_NEXT  16000u
-#define KTRACE_SHOW_POLLS     256u /* number of polls between two timestamps left for the other CPU */
+/* number of polls after which a new timestamp is stored for the other CPU */
+#define KTRACE_SHOW_POLLS 256u
 
 /* number of heartbeats between two measurements if the clock's frequency is unknown */
 #define KTRACE_BEATS_APART 10u

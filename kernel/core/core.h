@@ -111,8 +111,8 @@ KTRACE_HIDDEN void ktrace_places_join(void);
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
 /*
- * Sets the code path, slow or fast, of records of a place that was just joined: the path that records of the
- * place's event take. Any context.
+ * Sets the code path, slow or fast, of the records of a place that was just joined, to the path that the
+ * records of the place's event take. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event);
 
@@ -140,7 +140,7 @@ static inline struct ktrx_event *ktrace_place_event(struct ktrx_place *place)
 
 /*
  * Names of events, as event descriptors store them, and full names of events and settings, which are put
- * together piece by piece. A name that does not fit is not used.
+ * together piece by piece. A name that is too long for its buffer is not used.
  */
 
 /* Returns string number `n` of the event descriptor, counted from 0. */

@@ -134,7 +134,10 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 	map_fields(out->data, row, record);
 }
 
-/* Number of rings with records of one CPU: the boot ring, the CPU's own ring, and the ring of rare events. */
+/*
+ * Maximum number of rings that contain records of one CPU: the boot ring, the CPU's own ring, and the ring of
+ * rare events.
+ */
 #define KTRACE_SOURCE_COUNT 3u
 
 struct v1_source {

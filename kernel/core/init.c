@@ -105,8 +105,8 @@ static void pieces_divide(struct arena *arena, uint32_t parts)
 }
 
 /*
- * For persistent memory: reduces each piece to one of its `parts`, and numbers this boot. This is an unused
- * part if there is one, otherwise the part that the oldest boot used. Only the blocks of the first piece are
+ * For persistent memory: reduces each piece to one of its `parts`: to an unused part if there is one,
+ * otherwise to the part that the oldest boot used. Numbers this boot. Only the blocks of the first piece are
  * read, because the blocks of all pieces are written together. Drops pieces that are too small to be divided.
  * Returns true if an earlier boot had this nonce.
  */
@@ -436,7 +436,7 @@ static void clocks_open(struct layout *layout, const struct ktrace_config *confi
 
 int ktrace_init(const struct ktrace_config *config)
 {
-	static KTRACE_IN_DATA struct arena arena; /* too large for a kernel's stack */
+	static KTRACE_IN_DATA struct arena arena; /* static, because it is too large for a kernel's stack */
 	struct layout layout;
 	int error;
 

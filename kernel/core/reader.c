@@ -232,8 +232,8 @@ static bool is_of_kinds(const union slot *slot, uint32_t kinds)
 }
 
 /*
- * Copies slot `index`. Returns false if the slot is not, or no longer, of the lap of `index`, or if its kind
- * is not in the mask `kinds`.
+ * Copies slot `index`. Returns false if the slot does not contain data of the lap of `index` (not yet, or no
+ * longer), or if its kind is not in the mask `kinds`.
  */
 static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kinds, union slot *slot)
 {

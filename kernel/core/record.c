@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records out of line: events whose state or flags demand more than "on", records with several slots or
- * strings, and events that fire before any ring but the boot ring exists.
+ * Records out of line: events whose state or flags demand more than a plain record, records with several
+ * slots or strings, and events that fire before any ring but the boot ring exists.
  */
 #include "core.h"
 
@@ -304,7 +304,7 @@ static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *even
 	return (uint16_t)(ktrace_place_number(place) == event->id ? 0 : ktrace_place_number(place));
 }
 
-/* Handles events that demand more than "on", and the first event of all. */
+/* Handles events whose state or flags demand more than a plain record, and the first event of all. */
 static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload, uint32_t bytes,
 			uint64_t word, uint64_t stamp, uintptr_t address)
 {
@@ -323,8 +323,8 @@ static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint
 }
 
 /*
- * Handles events that are just "on", which is possible only after ktrace_init(). Long records regularly take
- * this path.
+ * Handles events whose state and flags demand only a plain record. Such events exist only after
+ * ktrace_init(). Long records regularly take this path.
  */
 static void emit_plainly(const struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload,
 			 uint32_t bytes)

@@ -34,7 +34,7 @@ struct ktrace_slot {
 struct ktrace_console_record {
 	const struct ktrx_event *event;
 	const struct ktrx_place *place; /* NULL: unknown */
-	const void *payload;		/* without an extension block */
+	const void *payload;		/* the payload without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
 	uint32_t context; /* KTRX_CONTEXT_* */
@@ -95,8 +95,8 @@ extern KTRACE_HIDDEN uint64_t ktrace_ticks; /* heartbeats of CPU 0; a port may u
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /*
- * Numbers the event descriptors and fills the root. Needed when the first event fires, and again after the
- * image was moved.
+ * Numbers the event descriptors and fills the root. Must be called when the first event fires, and again
+ * after the image was moved.
  */
 KTRACE_HIDDEN void ktrace_attach(void);
 

@@ -3,8 +3,8 @@
  * Creates, finds, holds, locks and destroys contexts.
  *
  * A new context reserves its target first. The check that the target is free and the reservation are one
- * step. Then it allocates its memory. Its control lock is held from the start, and it can be found by its
- * ident only when it is complete.
+ * step. Then the memory of the context is allocated. Its control lock is held from the start, and it can be
+ * found by its ident only when it is complete.
  */
 #include "../base/bytes.h"
 #include "hwt.h"
@@ -164,7 +164,8 @@ static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrac
 
 /*
  * Returns nonzero if two contexts need the same hardware. A CPU's trace unit serves one context at a time.
- * Threads may run on any CPU.
+ * Threads may run on any CPU, so a context in thread mode collides with every context in CPU mode of the same
+ * backend.
  */
 static int collide(const struct ktrace_hwt_context *context, const struct ktrace_hwt_context *other)
 {

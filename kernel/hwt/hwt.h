@@ -59,7 +59,7 @@ struct ktrace_hwt_context {
 	uint32_t ident;
 	uint32_t mode;
 	uint32_t target;     /* pid */
-	uint32_t references; /* the owner's reference, and one for each current user */
+	uint32_t references; /* number of references: one of the owner, and one for each current user */
 	uint32_t superuser;  /* the owner is the superuser: tracing continues if the process gains rights */
 	uint32_t ended;
 	uint32_t running;
@@ -73,7 +73,8 @@ struct ktrace_hwt_context {
 	struct ktrace_hwt_pausing pausing;
 	struct ktrace_hwt_waiter *waiters;
 	struct ktrace_hwt_queue queue;
-	char path[KTRACE_HWT_PATH_MAX]; /* protected by the control lock */
+	/* path of a mapping that is being recorded; protected by the control lock */
+	char path[KTRACE_HWT_PATH_MAX];
 };
 
 struct ktrace_hwt_state {

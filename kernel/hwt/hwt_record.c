@@ -322,7 +322,8 @@ int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t 
 
 /*
  * Threads of the target wait for the owner: for room in the queue, and for their release after exec and mmap.
- * Both waits end with the context, and after the pause's timeout, because an owner may not respond.
+ * Both waits end with the context, and after the pause's timeout, because it is possible that the owner does
+ * not respond.
  */
 
 #define KTRACE_TIMEOUT_MS 1000u

@@ -78,7 +78,7 @@
 #define KTRACE_IDR3_CCITMIN(idr)  ((idr)&0xfffu)
 /* one bit each: secure EL0 to 3, then non-secure EL0 to 3 */
 #define KTRACE_IDR3_LEVELS(idr) ((idr) >> 16 & 0xffu)
-#define KTRACE_IDR3_SYNCPR	(1u << 25) /* TRCSYNCPR cannot be written */
+#define KTRACE_IDR3_SYNCPR	(1u << 25) /* the register TRCSYNCPR is read-only */
 #define KTRACE_IDR3_STALLCTL	(1u << 26)
 #define KTRACE_IDR4_PAIRS(idr)	((idr)&0xfu)
 #define KTRACE_IDR4_CIDC(idr)	((idr) >> 24 & 0xfu)

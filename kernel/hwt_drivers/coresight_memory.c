@@ -15,8 +15,8 @@
 
 /*
  * Without a store, an ETR itself writes into the buffer of one unit, in frames of 16 bytes. The buffer is one
- * piece, or the pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it
- * has wrapped. If it wraps several times between two reads of this bit, only one lap is counted. So the
+ * piece, or the pages of a scatter list. The ETR wraps around without end. A single bit (STS.Full) shows that
+ * it has wrapped. If it wraps several times between two reads of this bit, only one lap is counted. So the
  * position that is computed is the smallest one that agrees with the registers.
  *
  * If an ETR can resume at its write pointer, the pointer is set to the unit's position. Other ETRs start

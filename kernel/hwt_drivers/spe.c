@@ -61,8 +61,9 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 	(void)cpu;
 	/*
-	 * If the buffer and sampling are both enabled, other software uses SPE, such as firmware. After reset
-	 * each of the registers is 0 or unknown.
+	 * If the buffer and sampling are both enabled, other software uses SPE, such as firmware. If only one
+	 * of them is enabled, no software uses SPE: after a reset each of the registers is 0 or has an
+	 * unknown value.
 	 */
 	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;

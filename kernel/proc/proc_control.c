@@ -249,8 +249,7 @@ void ktrace_proc_renamed(struct ktrace_proc *process)
 }
 
 /*
- * Stops tracing the process. All records of the process are in the file before this function returns, and
- * before another thread can find out that the process is not traced any more.
+ * Stops tracing the process. When this function returns, all records of the process are in the file.
  * Requires: the spinlock is held. Releases it.
  */
 static void forget_written(struct ktrace_proc *process, struct ktrace_proc_thread *thread,

@@ -137,7 +137,7 @@ const _: () = {
     assert!(size_of::<Pl011>() == 56);
 };
 
-/// A driver for [`set`].
+/// A driver that can be passed to [`set`].
 pub trait Driver {
     /// Initialises the driver, and returns its operations, which can then be probed.
     fn transport(&'static mut self) -> *mut Transport;

@@ -60,12 +60,12 @@ impl TraceRecord {
         EventType((self.header & 0x3ff) as u16)
     }
 
-    /// Returns the CPU, modulo 8.
+    /// Returns the number of the CPU, modulo 8.
     pub const fn cpu(&self) -> u32 {
         self.header >> 10 & 7
     }
 
-    /// Returns the process, modulo 2048.
+    /// Returns the number of the process, modulo 2048.
     pub const fn pid(&self) -> u32 {
         self.header >> 13 & 0x7ff
     }

@@ -37,7 +37,7 @@ static inline void ktrace_arch_store_barrier(void)
 }
 #endif
 
-/* Only stores must stay in order. gcc would turn a release store into an atomic swap. */
+/* Orders only stores, which is sufficient here. For a release store, gcc would generate an atomic swap. */
 #ifndef ktrace_arch_publish
 #define ktrace_arch_publish ktrace_arch_publish
 static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)
@@ -58,7 +58,7 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 }
 #endif
 
-/* The fence treats the counter as a device. */
+/* For the fence, a read of the counter is an access to a device (i, o). */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence
 static inline void ktrace_arch_clock_fence(void)

@@ -27,7 +27,7 @@
 #define ktrace_arch_clock ktrace_arch_clock
 static inline uint64_t ktrace_arch_clock(void)
 {
-	uint64_t low, high; /* rdtsc clears the upper halves of both registers */
+	uint64_t low, high; /* rdtsc clears the upper halves of rax and rdx */
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return high << 32 | low;
