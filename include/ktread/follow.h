@@ -29,9 +29,10 @@ struct ktread_follow;
 
 struct ktread_follow_options {
 	size_t size;	     /* sizeof(struct ktread_follow_options) */
-	const char *machine; /* as in struct ktread_options */
-	uint64_t ram_base;   /* as in struct ktread_options */
-	uint64_t frequency;  /* as in struct ktread_options */
+	const char *machine; /* architecture of the guest, as in struct ktread_options */
+	/* guest physical address of the RAM file's first byte, as in struct ktread_options */
+	uint64_t ram_base;
+	uint64_t frequency; /* ticks per second of the stamps, as in struct ktread_options */
 	/*
 	 * nonzero: do not merge the events of different rings, but return the new events of one ring
 	 * together, then those of the next ring

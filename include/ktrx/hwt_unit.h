@@ -150,8 +150,9 @@ struct ktrx_hwt_rings {
 	 * used KTRX_HWT_UNIT_CLOCK.
 	 */
 	uint64_t unit_time, stamp, frequency;
-	uint64_t unit_frequency;		      /* ticks per second of the time in packets */
-	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS]; /* as in struct ktrx_hwt_unit */
+	uint64_t unit_frequency; /* ticks per second of the time in packets */
+	/* configuration for the decoder, as in struct ktrx_hwt_unit */
+	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 	/* nonce of the boot that used KTRX_HWT_UNIT_CLOCK; 0: unknown */
 	uint64_t nonce;
 	uint8_t reserved[3944];

@@ -141,7 +141,7 @@ struct ktrx_ring {
 	uint64_t first;
 	uint64_t address; /* address of slot 0; `where` is the kind of this address */
 	uint64_t length;  /* bytes */
-	uint32_t extents; /* as in struct ktrx_section */
+	uint32_t extents; /* number of extents, as in struct ktrx_section */
 	uint16_t where;
 	uint16_t kind;	       /* KTRX_RING_* */
 	uint32_t cpu;	       /* KTRX_NO_CPU for a shared ring */

@@ -4,7 +4,7 @@
  * are masked, and the CPU uses the vectors in this file. Without semihosting the HLT is an undefined
  * instruction, which the vector below skips. Everything that an exception overwrites is restored.
  */
-#define KTRACE_SYS_ERRNO 0x13 /* no arguments, no side effects */
+#define KTRACE_SYS_ERRNO 0x13 /* the call for the probe: it has no arguments and no side effects */
 #define KTRACE_EL2	  0x8  /* as in CurrentEL */
 #define KTRACE_EL3	  0xc
 

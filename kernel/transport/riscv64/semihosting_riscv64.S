@@ -7,7 +7,7 @@
  *
  * The host recognises the call by its three instructions, which must be uncompressed and within one page.
  */
-#define KTRACE_SYS_ERRNO 0x13 /* no arguments, no side effects */
+#define KTRACE_SYS_ERRNO 0x13 /* the call for the probe: it has no arguments and no side effects */
 #define KTRACE_SSTATUS_SIE 2
 #define KTRACE_MSTATUS_MIE 8
 
