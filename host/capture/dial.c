@@ -60,7 +60,7 @@ void capture_release_signals(const sigset_t *before, int taken)
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-#define STEP_MS 50 /* ms between two checks for a signal */
+#define STEP_MS 50 /* time, in ms, between two checks for a signal */
 
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 {

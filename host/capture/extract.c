@@ -27,8 +27,8 @@
 #define NOTE_RESET	NOTE_PERSISTENT "ended: by a reset; these records survived it\nreset: yes\n"
 
 /*
- * Fails if options->elf is the file of another kernel, because its names and source lines would be wrong for
- * this trace.
+ * Fails if options->elf is the file of another kernel, because the names and source lines in that file would
+ * be wrong for this trace.
  */
 static int check_kernel(const struct capture_extract_options *options, struct ktread_memory *memory,
 			const char *trace, struct capture_extract_report *report)
@@ -186,7 +186,7 @@ static int take_registers(struct session *session)
 	int error = 0;
 
 	if (!session->options->boot &&
-	    !ktread_image_is_kept(session->image)) /* the registers are those of the last boot */
+	    !ktread_image_is_kept(session->image)) /* the CPUs' registers are those of the last boot */
 		error = session->peer->ops->registers(session->peer, machine, &text);
 	if (!error && text)
 		error = capture_stacks_add(&text, read_pages, session->peer);
@@ -417,7 +417,7 @@ static int add_registers(struct ktread_image *image, struct ktread_memory *memor
 	return error;
 }
 
-/* Fails if the file of --elf is missing, or if an option has no effect on this form of file. */
+/* Fails if the file that --elf names is missing, or if an option has no effect on this form of file. */
 static int check_options(const struct capture_extract_options *options, enum ktread_form form)
 {
 	if (options->elf && access(options->elf, R_OK) != 0)

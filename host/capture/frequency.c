@@ -129,8 +129,8 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 #define QUIET	  0.3	   /* seconds without a record or heartbeat after which the measurement is given up */
 #define SPAN	  0.4	   /* intended time, in seconds, between the first and the last sample */
 #define PATIENCE  2.0	   /* seconds after which the measurement ends, with the samples that it has */
-#define SAME_RATE 0.03	   /* largest relative difference at which the guest's counter counts as the host's */
-/* largest relative difference at which a round number replaces the measured rate */
+#define SAME_RATE 0.03	   /* largest relative difference at which both counters are taken to be the same */
+/* largest relative difference at which a round number replaces a measured rate */
 #define ROUND 0.005
 
 /* Waits until the guest records a new slot or a heartbeat. Returns false if it does not, or boots again. */

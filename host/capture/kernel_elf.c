@@ -15,7 +15,10 @@
 #include "error.h"
 #include "ktrx/v2.h"
 
-/* Looks for a build id in these notes. Stores it in the kernel, and its offset in the file in *found. */
+/*
+ * Looks for a build id in these notes. Stores the build id in *kernel, and the offset of the build id in the
+ * file in *found.
+ */
 static void read_notes(struct capture_kernel *kernel, Elf *elf, uint64_t offset, uint64_t bytes,
 		       uint64_t *found)
 {

@@ -72,8 +72,8 @@ int capture_kernel_read(struct capture_kernel *kernel, const char *path);
 /* Check that a trace and a kernel's ELF file belong together. */
 
 /*
- * Compares the build id of the file `elf` with that of the trace. If the trace has none, uses the one in the
- * guest's `memory` (may be NULL) at the address where the file would have been loaded.
+ * Compares the build id of the file `elf` with the build id of the trace. If the trace has none, uses the
+ * build id in the guest's `memory` (may be NULL) at the address where the file would have been loaded.
  * Returns 0 if they are equal. Otherwise `warning` explains the difference:
  * CAPTURE_E_ABSENT if the trace or the file has no build id;
  * CAPTURE_E_FORMAT if the file is of another kernel or cannot be read.

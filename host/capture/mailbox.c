@@ -79,8 +79,8 @@ static uint64_t place(uint32_t sequence)
 }
 
 /*
- * Writes as many requests as there is room for. `head`: the mailbox, as just read. Returns their number, or
- * an error.
+ * Writes as many requests as there is room for. `head`: the mailbox, as just read. Returns the number of
+ * requests that were written, or an error.
  */
 static int post(const struct capture_mailbox *mailbox, const struct ktrx_mailbox *head,
 		struct ktrx_request *request, uint32_t count)

@@ -93,9 +93,10 @@ struct capture_summary {
 	uint64_t overwritten; /* slots */
 	uint64_t unreadable;  /* slots */
 	uint64_t unusable;    /* number of unusable rings, whose records are all lost */
-	uint64_t refused;     /* records not stored: their ring was full, or did not exist yet */
-	uint32_t cpus;	      /* number of CPUs that are online or have recorded events */
-	uint32_t outcome;     /* KTRX_OUTCOME_* */
+	/* number of records that were not stored: their ring was full, or did not exist yet */
+	uint64_t refused;
+	uint32_t cpus;	  /* number of CPUs that are online or have recorded events */
+	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	bool cut; /* the end of a dump is missing */

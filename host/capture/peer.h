@@ -17,8 +17,8 @@ struct capture_peer;
 
 struct capture_peer_ops {
 	/*
-	 * halt() and resume() return 0 or an error. They also succeed if the machine is halted or runs
-	 * already.
+	 * halt() and resume() return 0 or an error. They also succeed if the machine is already halted, or
+	 * already running.
 	 */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
@@ -64,8 +64,7 @@ struct capture_ranges {
 
 /*
  * Connects. Returns 0 or an error.
- * The caller sets *peer to NULL before, and closes *peer also after an error: *peer is unchanged only if
- * there was no connection.
+ * Requires: *peer is NULL. After an error *peer may be set, so the caller closes *peer in any case.
  */
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms);
 int capture_peer_open_gdb(struct capture_peer **peer, const char *address,
@@ -89,9 +88,9 @@ struct gdb {
 	int fd;
 	const char *address; /* borrowed */
 	int timeout_ms;
-	size_t most; /* most bytes of memory that one packet can read */
+	size_t most; /* largest number of bytes of memory that one packet can read */
 	unsigned char input[4096];
-	size_t begin, end;		/* part of `input` that is not processed yet */
+	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
 	bool was_running; /* the machine was running until gdb_await_halt() halted it */

@@ -304,7 +304,7 @@ int gdb_await_halt(struct gdb *gdb)
  * if the server supports that (QEMU), otherwise virtual.
  */
 
-/* largest number of bytes of memory to read, in addition to the searched ranges */
+/* largest number of bytes of memory to read, in addition to reads of the user's ranges */
 #define MOST_READ     (UINT64_C(256) << 20)
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
@@ -323,7 +323,10 @@ struct peer_gdb {
 	uint32_t threads;
 };
 
-/* Reads memory in pieces of gdb.most bytes, by the kind of address that is selected. */
+/*
+ * Reads memory in pieces of gdb.most bytes. `address` is physical or virtual: the kind that was selected
+ * last.
+ */
 static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, size_t bytes)
 {
 	int error = 0;
@@ -399,7 +402,7 @@ static int gdb_let_run(struct capture_peer *base, int ms)
 	return gdb_run_for(&((struct peer_gdb *)base)->gdb, ms);
 }
 
-/* Adds the names in a reply "mNAME,NAME…", without its "m". Each thread is a CPU. */
+/* Adds the threads in `list`, the part of a reply "mNAME,NAME…" after the "m". Each thread is a CPU. */
 static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;

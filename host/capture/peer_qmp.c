@@ -23,7 +23,7 @@
 #include "memory.h"
 #include "cpu_state.h"
 
-#define PIECE	     ((size_t)16 << 20) /* most bytes that one command saves */
+#define PIECE	     ((size_t)16 << 20) /* largest number of bytes that one command saves */
 #define SAMPLE	     4096u
 #define SAMPLE_TRIES 3u
 #define PHYSICAL     (-1) /* used instead of a CPU number: addresses are physical */
@@ -58,7 +58,7 @@ static unsigned send_save(struct peer_qmp *qmp, int64_t cpu, uint64_t address, s
 	return capture_monitor_send(&qmp->monitor, save_command(cpu), arguments);
 }
 
-/* Waits for the command `id` and reads what it has saved to `file`. */
+/* Waits for the command `id`, and reads from `file` the memory that the command has saved. */
 static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const struct file *file, void *to,
 		      size_t bytes)
 {

@@ -251,7 +251,7 @@ static int copy_line(const struct capture_plan *plan, const struct capture_qemu_
 	return 0;
 }
 
-/* Adds the trace unit. The guest controls it through the guest's RAM, if that is a file. */
+/* Adds the trace unit. The guest controls the unit through the guest's RAM, if that RAM is a file. */
 static int add_trace_unit(const struct capture_plan *plan, const struct capture_qemu_line *line,
 			  struct capture_words *extended)
 {
@@ -278,8 +278,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (line->stays_on_reset && !plan->allow_reboot)
 		capture_words_add(extended, "-no-reboot");
 	/*
-	 * QEMU must not end before we have read the CPUs' registers, after the guest has reset or powered
-	 * off.
+	 * After the guest has reset or powered off, QEMU must not end before we have read the CPUs'
+	 * registers.
 	 */
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");

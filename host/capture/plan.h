@@ -58,7 +58,8 @@ enum capture_transport {
 	CAPTURE_VIRTIO,
 };
 
-#define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* names, in the order of the enum */
+/* names of the transports, in the order of the enum */
+#define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio"
 
 /* Returns the name of a transport. */
 const char *capture_transport_name(enum capture_transport transport);
@@ -134,7 +135,7 @@ void capture_workplace_close(struct capture_workplace *place);
 const char *capture_path_temporary(void);
 /* Writes "folder/name". */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
-/* Makes `name` absolute. It need not exist. */
+/* Writes the absolute path of `name`, which need not exist. */
 int capture_path_absolute(char path[PATH_MAX], const char *name);
 /* Writes the folder part of `name`; "." if it has none. */
 int capture_path_folder(char path[PATH_MAX], const char *name);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /*
- * The connection over which QEMU reports how its guest is doing. QEMU connects to our socket when it starts.
+ * The connection over which QEMU reports the state of its guest. QEMU connects to our socket when it starts.
  * A message is one line of JSON. No function blocks.
  */
 
@@ -95,7 +95,7 @@ int capture_monitor_command(struct capture_monitor *monitor, const char *command
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
 			   const json_t **answer);
-/* Runs a command of the human monitor. *text: what it printed, for the caller to free. */
+/* Runs a command of the human monitor. *text: what the command printed; the caller frees it. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
 /* The two steps of capture_monitor_print(). */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);

@@ -15,7 +15,10 @@
 #include "ktrx/v2.h"
 #include "run_state.h"
 
-/* The disk counts as full if less than this is free: QEMU could not store another page of its guest's RAM. */
+/*
+ * The disk counts as full if fewer bytes than this are free: QEMU could not store another page of its guest's
+ * RAM.
+ */
 #define FULL_DISK ((uint64_t)1 << 20)
 #define SILENCE	  0.2 /* shortest silence that is reported, in seconds */
 /* seconds without a heartbeat after which a CPU that is not idle counts as stuck */

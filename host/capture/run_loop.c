@@ -161,7 +161,7 @@ void capture_expect_close(struct capture_expect *expect)
 #define READER_PATIENCE \
 	2.0 /* seconds to wait for the reader of our standard output, if ktrace ended the run */
 
-/* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills it if it does not. */
+/* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills QEMU if it does not quit. */
 static void stop_guest(struct capture_run *run)
 {
 	double now = capture_now();
@@ -259,9 +259,9 @@ static bool is_silent_after_end(const struct capture_run *run, double silence)
 }
 
 /*
- * Returns whether the guest has stalled. Without --stall this applies only to kernels with heartbeats, and
- * not if stdin is a terminal: a kernel that sleeps without ticks and does not report it as idle must not be
- * ended while a person uses it.
+ * Returns whether the guest has stalled. Without --stall, the result is true only for kernels with
+ * heartbeats, and only if stdin is not a terminal: a kernel that sleeps without ticks and does not report it
+ * as idle must not be ended while a person uses it.
  */
 static bool has_stalled(const struct capture_run *run, double now)
 {

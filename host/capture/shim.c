@@ -486,7 +486,10 @@ int capture_shim_attend(const char *directory, int *wait_status)
 	sigset_t taken = signals_to_forward(), before;
 	pid_t self = getpid(), qemu;
 
-	/* The shim inherits an ignored SIGCHLD from its parent. It could then not get QEMU's status. */
+	/*
+	 * The shim may have inherited an ignored SIGCHLD. While SIGCHLD is ignored, the shim cannot get
+	 * QEMU's status.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	qemu = fork();

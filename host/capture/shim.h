@@ -30,7 +30,7 @@ struct capture_guest {
 	bool refused; /* QEMU was not started; `error` is the reason */
 	char error[1024];
 	bool starts;   /* ktrace must start the guest */
-	bool own_path; /* the QEMU command line names `path`; ktrace did not create it */
+	bool own_path; /* the QEMU command line names `path`; ktrace did not create that file */
 	char path[PATH_MAX];
 	char backend[64]; /* id of the memory backend */
 	/* what the command line states: only architecture, machine, kernel path and some flags are set */

@@ -15,7 +15,7 @@
 #include "run_state.h"
 #include "plan.h"
 
-#define SEARCH_SHARE 10.0 /* least pause after a search, as a multiple of the search's duration */
+#define SEARCH_SHARE 10.0 /* shortest pause after a search, as a multiple of the search's duration */
 #define MOVE_STEP_MS 1
 #define MOVE_STEPS   20
 
@@ -149,7 +149,7 @@ static void finish(struct capture_inspection *inspection)
 		unlink(path);
 }
 
-/* Asks QEMU to save the next page of a stack, or finishes if none is needed. */
+/* Asks QEMU to save the next page of a stack. Finishes the inspection if no page is needed. */
 static void ask_for_page(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	char path[PATH_MAX], arguments[CAPTURE_QMP_MOST + 1];

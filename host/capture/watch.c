@@ -56,7 +56,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now)
 	return watch->seen && now > watch->stuck_since ? now - watch->stuck_since : 0;
 }
 
-#define FIRST_MS 5 /* length of the first step; a usual timer tick comes within twice this time */
+#define FIRST_MS 5 /* length of the first step, in ms; a usual timer tick comes within twice this time */
 
 static int pass_by_itself(void *context, int ms)
 {

@@ -98,7 +98,9 @@ struct capture_cycles {
 /* Returns the host's monotonic clock in seconds. */
 double capture_now(void);
 
-/* Discards all samples, after the guest has rebooted: its counter may have restarted. */
+/*
+ * Discards all samples. Call it after the guest has rebooted, because the guest's counter may have restarted.
+ */
 void capture_frequency_reset(struct capture_frequency *frequency);
 /* Returns whether another sample should be taken now. */
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
@@ -118,7 +120,7 @@ uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
 /* Returns the frequency of the guest's counter in Hz, computed from the samples; 0 while it is unknown. */
 uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
-/* The counter's frequency of a running guest, measured through the file that holds its RAM. */
+/* The frequency of a running guest's counter, measured through the file that holds the guest's RAM. */
 
 /*
  * Returns the frequency in Hz, accurate to about 1 %. Takes about half a second, less if it cannot measure.

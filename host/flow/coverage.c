@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Counts the source lines that ran, and the functions that were entered. */
+/* Counts how often each source line ran and each function was entered. */
 #include "flow/views.h"
 
 #include <inttypes.h>

@@ -184,10 +184,7 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 
 	return (struct pt_last){
 		.address = block->end_ip,
-		/*
-		 * without a section, other code may be at this address the next time: PT_NO_SECTION is never
-		 * found again
-		 */
+		/* PT_NO_SECTION: not found the next time, because other code may be at this address then */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
 		.branch = branch.kind,
@@ -234,8 +231,8 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 }
 
 /*
- * Sets where execution went after a run. If the run does not end with a branch, this is also its end. The
- * code uses no conditional jumps, because the host's CPU could not predict them.
+ * Sets the address at which execution continued after a run. If the run does not end with a branch, this is
+ * also the run's end. The code uses no conditional jumps, because the host's CPU could not predict them.
  */
 static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {

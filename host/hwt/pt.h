@@ -53,8 +53,8 @@ bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
  */
 struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
 /*
- * Describes the packet at `bytes`. Returns its size; 0 if the packet is none that libipt 2.0 cannot read, or
- * is cut short.
+ * Describes a packet of event trace or of a trigger at `bytes`. Returns the packet's size; 0 if no such
+ * packet is there, or if it is cut short.
  */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*

@@ -71,8 +71,8 @@ static int find_psb(struct pt_decoder *decoder)
 }
 
 /*
- * Begins decoding where libipt has synchronized with `status`. Returns 1, 0 if it has not, or
- * KTREAD_E_MEMORY.
+ * Begins decoding where libipt has synchronized. `status`: the result of libipt's attempt. Returns 1; 0 if
+ * libipt has not synchronized; or KTREAD_E_MEMORY.
  */
 static int begin_at(struct pt_decoder *decoder, int status)
 {
@@ -89,8 +89,9 @@ static int begin_at(struct pt_decoder *decoder, int status)
 }
 
 /*
- * Resumes after a gap. If code is missing, at the next packet that gives an address of known code, otherwise
- * at the next PSB. Appends to the gap's text how many bytes are skipped. Returns 1, or KTREAD_E_MEMORY.
+ * Resumes decoding after a gap: if `lacks` is set, because code is missing, at the next packet that gives an
+ * address of known code; otherwise at the next PSB. Appends to the gap's text how many bytes are skipped.
+ * Returns 1, or KTREAD_E_MEMORY.
  */
 static int resume(struct pt_decoder *decoder, bool lacks)
 {

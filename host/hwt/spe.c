@@ -19,13 +19,10 @@
 #define TIMESTAMP_SIZE	 9u
 #define END_HEADER	 0x01
 
-/*
- * Limits of the cost of finding the next record: number of packets at first, number of further packets for
- * each byte passed, and number of padding bytes that count as one packet.
- */
-#define FIND_FIRST 4096u
-#define FIND_MORE  4u
-#define FIND_PADS  64u
+/* Limits of the work of finding the next record, counted in packets that are read. */
+#define FIND_FIRST 4096u /* largest number of packets at first */
+#define FIND_MORE  4u	 /* number of further packets for each byte that is passed */
+#define FIND_PADS  64u	 /* number of padding bytes that count as one packet */
 
 /*
  * Parts of a sample (bit numbers in sample.has) by the index of the packet. Packets of a higher index have no
@@ -175,7 +172,7 @@ static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *l
 	}
 }
 
-/* Reads a record of at most `left` packets. */
+/* Reads a record of at most *left packets, and subtracts the cost from *left. */
 static enum spe_verdict read_record(const struct hwt_piece *piece, size_t at, uint64_t *left,
 				    struct spe_record *record)
 {

@@ -13,7 +13,7 @@
 #define CALLS_MOST   (UINT32_C(1) << 20) /* largest number of calls that are examined */
 #define CHUNK	     4096u		 /* number of bytes of a block that are read at once */
 #define CALL_SIZE    5u			 /* size of a call on x86_64, in bytes: e8 and a displacement */
-#define LEAST	     8u			 /* smallest number of calls that can prove something */
+#define LEAST	     8u			 /* smallest number of calls that can prove or disprove a list */
 #define VOTERS	     1024u		 /* largest number of calls that vote for a base */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)

@@ -123,7 +123,7 @@ struct kdump_context {
 	/* State of the current session: */
 	uint64_t heads, tables;	   /* the trace's counts of heads and tables when they were last checked */
 	unsigned growths;	   /* number of times that the session's table has grown */
-	struct calls_table *table; /* the calls of the kernel itself */
+	struct calls_table *table; /* table of the kernel's own calls */
 	/* text that `table` was made of; NULL: text in the trace, which may change */
 	const char *text;
 	uint16_t machine; /* machine that `table` was made for */

@@ -27,7 +27,7 @@ size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
 
 /*
  * Writes one byte. `next`: the byte after it (0: none), on which the form of a NUL depends. Tab and newline
- * remain.
+ * are written unchanged.
  */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 

@@ -113,7 +113,8 @@ struct kdump_pending {
 	unsigned shown; /* number of arguments in the unfinished line, if `shown_unfinished` */
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
-	unsigned pieces; /* number of sizes in `piece`, from an argument that is a list of struct iovec */
+	/* number of elements in `piece`: the sizes in an argument that is a list of struct iovec */
+	unsigned pieces;
 	uint64_t piece[KDUMP_PIECES];
 	unsigned length;
 	char text[KDUMP_FILLING_TEXTS];
