@@ -184,7 +184,8 @@ UNIT_SRCS_kernel_stress := test/unit/kernel/stress.c test/fake/checker.c $(KTRAC
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 UNIT_TESTS_X86_64 += kernel_step
 UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/stress.c=%/step.c)
-# Compiled like a kernel, because sanitizers turn the record path into thousands of other instructions.
+# This test is compiled like a kernel, without sanitizers: these would turn the record path into thousands of
+# other instructions.
 UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel/hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)

@@ -461,9 +461,9 @@ static void drift_around_the_only_measurement_is_followed(void **state)
 }
 
 /*
- * The only measurement, between two nodes, states an error of 100 ns at that time. The clock is wrong by 3 us
- * all the time. The alignment keeps within the stated error between the nodes, although it could move the
- * clock more at both nodes.
+ * The clock of CPU 1 was measured only once, between two nodes of the alignment's correction. The stated
+ * error is 100 ns at that time, and larger at the nodes. The clock is wrong by 3 us all the time. Even so,
+ * the alignment must not move it by more than 100 ns at the time of the measurement.
  */
 static void clock_stays_at_its_only_measurement(void **state)
 {

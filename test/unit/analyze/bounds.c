@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Bounds between clocks that contradict each other or exceed their limits. */
+/* Tests bounds between clocks: bounds that contradict each other, and bounds that contradict limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Demangling of C++ and Rust names, and of malicious names. */
+/* Tests the demangling of C++ and Rust names, and of malicious names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,10 @@ static void other_names_stay_unchanged(void **state)
 		assert_ptr_equal(demangled(names[n]), names[n]);
 }
 
-/* Each level contains the previous level twice: 60 levels would need 2^60 bytes. */
+/*
+ * Each level of this name contains the previous level twice. The demangled name of 60 levels would have 2^60
+ * bytes.
+ */
 static void exploding_name_stays_unchanged(void **state)
 {
 	char name[1024] = "_Z1fI1AIiiE";
@@ -87,7 +90,7 @@ static void nesting_and_length_are_bounded(void **state)
 	assert_ptr_equal(demangled(wide), wide);
 }
 
-/* Every prefix of a name, and the name with each byte changed, returns some text. */
+/* Checks that any prefix of a name, and the name with any byte changed, gives some text. */
 static void damaged_names_do_no_harm(void **state)
 {
 	static const char *const names[] = {

@@ -279,8 +279,9 @@ static void root_at_another_address_means_another_build(void **state)
 		{ 0x40290040, SYMBOLS_UNCHECKED },
 		{ 0x40291040, SYMBOLS_OTHER_BUILD },
 		{ 0x4028f0c0, SYMBOLS_OTHER_BUILD },
-		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* at its other linked address */
-		{ 0x80290040, SYMBOLS_UNCHECKED },	   /* loaded elsewhere */
+		/* the root at the second address for which this kernel is linked */
+		{ 0xffffffff40290040, SYMBOLS_UNCHECKED },
+		{ 0x80290040, SYMBOLS_UNCHECKED }, /* loaded elsewhere */
 		{ 0, SYMBOLS_UNCHECKED },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Compares ranks with a sorted list. If there are more values than can be stored, ranks may differ by the
- * promised error.
+ * Tests the ranks of values in a histogram: compares them with those in a sorted list. If a histogram has
+ * more values than it can store exactly, a rank may differ by the promised error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 static uint64_t seed = 1;
 
-/* Returns numbers of all magnitudes. */
+/* Returns a random number with a random number of bits, so that all magnitudes occur. */
 static uint64_t next_random(void)
 {
 	return random_word(&seed) >> random_below(&seed, 63);
@@ -92,7 +92,7 @@ static void many_values_are_within_the_error(void **state)
 	free(value);
 }
 
-/* The least and greatest values of a counter. */
+/* Adds only the least and the greatest possible value, 0 and UINT64_MAX. */
 static void extreme_values_are_counted(void **state)
 {
 	struct histogram histogram = { 0 };

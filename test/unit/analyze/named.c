@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Opening never blocks: the kernel's file, and files named in its debug information, may be FIFOs. The
- * fixtures are this program's own ELF file and small ones made by the assembler.
+ * Tests that opening files never blocks: the kernel's file, and each file that its debug information names,
+ * may be a FIFO. The tests use this program's own ELF file, and small ELF files made by the assembler.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Keys and commands in a capture's note. */
+/* Tests reading keys and commands from a capture's note. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -130,7 +130,7 @@ static void measured_clocks_have_their_error(void **state)
 
 /*
  * If there is only one measurement, the error grows by 500 ppm of the time since that measurement. After
- * several measurements, the drift is known, except for the errors of the measurements.
+ * several measurements, the drift is known, with an error that follows from the errors of the measurements.
  */
 static void error_grows_after_the_last_measurement(void **state)
 {

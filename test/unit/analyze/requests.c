@@ -142,7 +142,7 @@ static void settings_are_looked_up_and_bounded(void **state)
 
 static void mask_bits_follow_file_and_line(void **state)
 {
-	(void)state; /* sched: exit (a.c) is bit 0, switch bit 1, wake bit 2 */
+	(void)state; /* bits in the mask of group sched: exit (in a.c) 0, switch 1, wake 2 */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
 	/* sched.switch is counted instead of recorded, and -1 does not change that */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
@@ -183,7 +183,8 @@ static void mask_of_a_name_has_the_bits_of_all_its_declarations(void **state)
 	uint32_t first;
 
 	(void)state;
-	types[5].name = "wake"; /* sched: bit 0 wake in a.c, bit 1 switch, bit 2 wake in sched.c */
+	/* bits in the mask of group sched: wake (in a.c) 0, switch 1, wake (in sched.c) 2 */
+	types[5].name = "wake";
 	assert_int_equal(requests_open(&requests, NULL), 0);
 	first = masks_group(&requests.masks, "sched", 5);
 	*masks_put_bits(&requests.masks, first, first, text) = '\0';

@@ -50,7 +50,7 @@ static void gaps_of_other_cpus_do_not_hide_events_of_one_cpu(void **state)
 	checking_expect(0, 1, 0);
 }
 
-/* If a file lacks the rest of a ring, any event may be missing. */
+/* If the end of a ring is missing in the file, any event may be missing. */
 static void order_rules_are_undecided_at_a_cut_end(void **state)
 {
 	(void)state;

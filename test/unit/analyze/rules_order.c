@@ -147,7 +147,7 @@ static void cause_on_another_cpu_must_be_clearly_earlier(void **state)
 	script_event(EXEC, 1001, 0, 2, V(7));
 	check(AFTER, 1, 0, 0);
 	forget();
-	/* A fork of another process is not related. */
+	/* A fork that makes process 8 does not matter for a rule about process 7. */
 	script_event(END, 1000, 0, 1, V(7));
 	script_event(FORK, 2000, 1, 1, V(8));
 	script_event(EXEC, 2001, 0, 2, V(7));

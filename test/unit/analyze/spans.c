@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Spans that begin and end in scripted events, one line each. */
+/*
+ * Tests which spans begin and end in scripted events. Each beginning and end is compared as a line of text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -126,7 +126,7 @@ static void keep_raw(void *context, const char *name, uint64_t address, uint64_t
 	*(bool *)context |= strcmp(name, "_ZN6kernel4lockI9SpinMutexEEvRT_") == 0;
 }
 
-/* A look-up uses the names of the file. */
+/* Look-ups return demangled names. symbols_each() gives the mangled names, as in the file. */
 static void mangled_names_are_demangled(void **state)
 {
 	struct ktread_info info = own_info();

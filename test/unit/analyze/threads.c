@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Changes that the model of threads reports for scripted events, one line each. */
+/*
+ * Tests which changes of threads the model reports for scripted events. Each change is compared as a line of
+ * text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,7 +176,7 @@ static void switch_without_announcement_is_preemption(void **state)
 	       "10 cpu0 2 runs\n");
 }
 
-/* The hook passes 0 for every thread, and no other event shows the state of threads. */
+/* The hook passes state 0 at every switch, and no other event shows the states of threads. */
 static void state_that_is_always_zero_is_ignored(void **state)
 {
 	bool announced;
@@ -301,7 +304,10 @@ static void events_show_threads_without_switches(void **state)
 	       "40 cpu1 2 runs\n");
 }
 
-/* When switches are recorded, old thread ids in other events are ignored. */
+/*
+ * If switches are recorded, they show which thread runs. Another event may still have the id of the thread
+ * that ran before, and is ignored.
+ */
 static void switches_override_stale_thread_ids(void **state)
 {
 	(void)state;

@@ -94,8 +94,8 @@ static void rows_with_one_hash_are_all_found(void **state)
 }
 
 /*
- * Returns hashes of eight entries for the last of sixteen slots, so that some entries wrap around to the
- * first slots.
+ * Returns a hash that selects one of the last three of sixteen slots. If eight entries have such hashes, some
+ * of them wrap around to the first slots.
  */
 static uint64_t hash_near_end(uint32_t n)
 {

@@ -21,7 +21,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	out.at = out.buffer; /* nothing is written to a file */
+	out.at = out.buffer; /* empties the buffer, so that closing the output writes nothing to a file */
 	base_output_close(&out);
 	return 0;
 }

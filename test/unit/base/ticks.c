@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Ticks as times: multiplication, exact division and printf() must agree to the last digit. */
+/*
+ * Tests the conversion of ticks to times: multiplication, exact division and printf() must agree to the last
+ * digit.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests registers from the notes of ELF core dumps: of each machine, and from malformed files. */
+/* Tests reading registers from the notes of ELF core dumps: for each machine, and from malformed files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests build ids, ktrace's sections and symbols in kernel files, valid and broken. */
+/* Tests reading build ids, ktrace's sections and symbols from kernel files, which are valid or broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Compares a kernel's file with a trace. The result is that it is the traced kernel, that it is another
- * kernel, or that this is unknown.
+ * Tests the comparison of a kernel's file with a trace. It has three results: the file is that of the traced
+ * kernel, the file is that of another kernel, or this is unknown.
  */
 #include <elf.h>
 #include <stdlib.h>

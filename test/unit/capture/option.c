@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The grammar of a QEMU command line. */
+/* Tests the grammar of a QEMU command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

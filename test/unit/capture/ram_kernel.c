@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests finding the kernel's path on the command line of the process that has a RAM file open. A shell
- * replaces QEMU.
+ * Tests finding the kernel's path on the command line of the process that has a RAM file open. A shell takes
+ * the place of QEMU.
  */
 #include <setjmp.h>
 #include <stdarg.h>

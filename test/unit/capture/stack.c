@@ -70,7 +70,8 @@ static void callers_are_found_on_every_machine(void **state)
 	(void)state;
 	put(BASE + 0x10, BASE + 0x40);
 	put(BASE + 0x18, 0x1111);
-	put(BASE + 0x40, BASE + 0x1ff8); /* this pair of words is in two pages */
+	/* the next frame: its first word is in one page, and its second word in the page after it */
+	put(BASE + 0x40, BASE + 0x1ff8);
 	put(BASE + 0x48, 0x2222);
 	put(BASE + 0x1ff8, 0);
 	put(BASE + 0x2000, 0x3333);
@@ -115,10 +116,10 @@ static void hostile_chains_end(void **state)
 	put(BASE + 0x28, 0x2);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1 2 1 2 1 2\n");
 
-	put(BASE + 0x10, 0x1230); /* points to no memory */
+	put(BASE + 0x10, 0x1230); /* this frame pointer points to no memory */
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
 
-	/* A long chain: the numbers of pages and frames are limited. */
+	/* A long chain of frames: the walk stops at a limited number of pages or frames. */
 	for (unsigned i = 0; i + 1 < PAGES; i++) {
 		put(BASE + i * CAPTURE_STACK_PAGE, BASE + (i + 1) * CAPTURE_STACK_PAGE);
 		put(BASE + i * CAPTURE_STACK_PAGE + 8, 0xa);

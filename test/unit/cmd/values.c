@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Parsing of values on the command line. */
+/* Tests the parsing of values on the command line. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -18,7 +18,7 @@ template <typename T> void in_template(T value)
 	KTRACE_TEXT("template %lld", static_cast<long long>(value));
 }
 
-/* Instances with fields of different types. */
+/* These templates have instances whose events have fields of different types. */
 template <typename T> void with_type(const char *text, T value)
 {
 	KTRACE_TEXT("typed %s %p", text, static_cast<const void *>(&value));

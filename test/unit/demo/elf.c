@@ -15,7 +15,7 @@
 #define CODE USER_BASE
 #define DATA (USER_BASE + 0x2000)
 
-/* The layout that the ELF format defines, with two segments. */
+/* An ELF file with two segments: its layout as the ELF format defines it. */
 struct header {
 	uint8_t ident[16];
 	uint16_t type, machine;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules and order of events on two CPUs. The clocks of the CPUs differ and were not measured. */
+/*
+ * Tests findings about the order of events on two CPUs. The clocks of the CPUs differ and were not measured.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,10 @@
 #include "export/calls.h"
 #include "ktrx/v2.h"
 
-/* System calls. The functions below, which replace functions of the reader, return them. */
+/*
+ * System calls of the trace. Functions below replace functions of the reader, and return the data of these
+ * calls.
+ */
 static const struct call {
 	const char *name, *types;
 } table[] = {

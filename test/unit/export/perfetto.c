@@ -295,7 +295,7 @@ static void processes_have_parents_and_programs(void **state)
 	script_type(FORK, "process", "fork", "u32 process,u32 child");
 	script_type(EXEC, "process", "exec", "string path");
 	script_type(END, "process", "exit", "u32 process,i32 status");
-	/* Threads 7 and 3 are older than the trace. */
+	/* Threads 7 and 3 were created before the trace began. */
 	script_event(NOTE, 990, 0, 3, V(0), V(0), V(0), "", V(0), V(0), V(0));
 	script_event(CREATE, 1000, 0, 7, V(9), "sh", V(9));
 	script_event(FORK, 1010, 0, 7, V(7), V(9));

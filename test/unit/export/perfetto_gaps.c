@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Perfetto output for missing parts of a trace: lost and overwritten slots, ends of rings, unknown CPUs. */
+/*
+ * Tests Perfetto output for traces with missing parts: lost and overwritten slots, missing ends of rings,
+ * unknown CPUs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -42,8 +42,8 @@ static void only_whole_calls_have_durations(void **state)
 {
 	(void)state;
 	/*
-	 * The first call of a has not returned, so the time of its recursive call is not counted separately
-	 * in the total.
+	 * The first call of function a has not returned. Its recursive call of itself has returned, but does
+	 * not count in the total time, because it is part of the first call.
 	 */
 	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
@@ -54,7 +54,7 @@ static void only_whole_calls_have_durations(void **state)
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n");
 }
 
-/* b is already running at the start; a begins after the gap. */
+/* Function b is already running when the trace begins. Function a begins after the gap. */
 static void function_already_running_is_not_counted_as_called(void **state)
 {
 	(void)state;
@@ -111,7 +111,10 @@ static void executed_functions_are_listed_once(void **state)
 	assert_int_equal(flow_walk(flow, &flow_executed, executed), 0);
 	assert_int_equal(flow_executed_write(executed, &out, 0), 0);
 	flow_executed_free(executed);
-	/* The second run of instructions goes from the end of b through c into d. */
+	/*
+	 * The second run of instructions begins at the end of function b, and goes through function c into
+	 * function d.
+	 */
 	flow_test_expect(&out, "- [unknown]\nkernel b\nkernel c\nkernel d\nkernel e\nsh [sh]\nsh main\n");
 	flow_close(flow);
 }
@@ -164,7 +167,7 @@ static void unknown_columns_are_refused(void **state)
 
 /* ---- Coverage of this program --------------------------------------------------------------------- */
 
-/* Compilers assign this function's first instruction to different lines. */
+/* Different compilers assign this function's first instruction to different lines. */
 static unsigned covered(unsigned value)
 {
 	return value * 3 + 1;

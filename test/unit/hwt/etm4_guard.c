@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests ETMv4 and ETE packets that must not be passed to OpenCSD, or that it cannot decode. They are refused
- * by name.
+ * Tests ETMv4 and ETE packets that must not be passed to OpenCSD, or that OpenCSD cannot decode. Each is
+ * refused with a message that names the packet.
  */
 #include "unit/support/etm4_packets.h"
 
@@ -44,7 +44,10 @@ static void mispredicted_elements_are_not_reported(void **state)
 	}
 }
 
-/* Other trace units may write these packets. They are refused by name, and not reported as damage. */
+/*
+ * Other trace units may write these packets. They are refused with a message that names the packet, and are
+ * not reported as damage.
+ */
 static void undecodable_elements_are_refused_by_name(void **state)
 {
 	static const struct {
@@ -69,7 +72,7 @@ static void undecodable_elements_are_refused_by_name(void **state)
 	}
 }
 
-/* An ETE writes packets that an ETMv4 does not. */
+/* An ETE writes types of packets that an ETMv4 does not write. */
 static void ete_packets_are_decoded_or_named(void **state)
 {
 	static const struct {

@@ -121,7 +121,7 @@ static void program_is_found_in_each_process(void **state)
 	end(&reading);
 }
 
-/* Another program is loaded at this address later. It gets no names. */
+/* Another program is loaded at this address later. Its code gets no names from the file. */
 static void replaced_program_gives_no_names(void **state)
 {
 	struct hwt_file_writer writer;

@@ -231,8 +231,8 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 }
 
 /*
- * A program is not taken for the kernel. A file that the user adds is taken for the kernel if kernel code was
- * recorded and the recording names no kernel.
+ * The file of a program does not count as the kernel's file. A file that the user adds counts as the kernel's
+ * if kernel code was recorded and the recording names no kernel.
  */
 static void only_a_recorded_kernel_image_is_the_kernel(void **state)
 {

@@ -88,7 +88,7 @@ static void x86_64_tables_are_walked(void **state)
 	open_memory("x86_64");
 	check_walk(HWT_WALK_X86_64, SPACE, 0x401234, CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_X86_64, SPACE | 0x18, 0x401234,
-		   CODE_PAGE + 0x234); /* with CR3 bits that are not part of the address */
+		   CODE_PAGE + 0x234); /* the CR3 value has further bits, which are not part of the address */
 	check_walk(HWT_WALK_X86_64, SPACE, 0x654321, 0x654321);
 	check_walk(HWT_WALK_X86_64, SPACE, 0x40000123, 0x80000123);
 	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0xffffff8000401234), CODE_PAGE + 0x234);

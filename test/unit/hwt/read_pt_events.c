@@ -8,7 +8,7 @@
 static struct hwt_packets_writer packets;
 static struct hwt_file_writer writer;
 
-/* Begins a file. `model`: 0 for a unit in software, otherwise the model of a CPU of family 6. */
+/* Begins a file. `model`: model number of a CPU of family 6, or 0 for the unit in software. */
 static void begin(uint8_t model)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,
@@ -129,7 +129,7 @@ static void ptwrite_note_has_the_address_of_its_packet(void **state)
 	end(&reading);
 }
 
-/* APL11: on some CPUs, TIP.PGD follows OVF if tracing ended during the overflow. */
+/* Erratum APL11: on some CPUs, TIP.PGD follows OVF if tracing ended during the overflow. */
 static void write_ended_overflow(void)
 {
 	packets_sync(&packets, 0, 0, PROGRAM_NOPS);
@@ -142,7 +142,10 @@ static void write_ended_overflow(void)
 
 static void errata_of_cpus_newer_than_libipt_are_applied(void **state)
 {
-	/* libipt 2.0 has the errata of Goldmont Plus, but not those of Raptor Lake and Sierra Forest. */
+	/*
+	 * libipt 2.0 handles this erratum for Goldmont Plus (0x7a), but not for Raptor Lake (0xb7) and Sierra
+	 * Forest (0xaf).
+	 */
 	static const uint8_t models[] = { 0x7a, 0xb7, 0xaf };
 
 	(void)state;
@@ -194,7 +197,7 @@ static void cpu_without_erratum_treats_its_packets_as_damage(void **state)
 	end(&reading);
 }
 
-/* SKL014: TIP.PGD has no address if a direct branch leaves the ranges. */
+/* Erratum SKL014: TIP.PGD has no address if a direct branch leaves the ranges. */
 static void direct_jumps_are_followed_until_one_leaves_the_range(void **state)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,

@@ -62,7 +62,7 @@ static void check_packets(struct reading *reading, uint64_t to)
 
 static void pending_branches_are_decoded(void **state)
 {
-	/* The pending branches are: taken, the return, not taken. */
+	/* Three branches are pending: a taken one, the return from leaf, and one that is not taken. */
 	struct reading reading = read_rings(14, PROGRAM_JMP);
 	const struct hwt_step *step;
 

@@ -100,7 +100,7 @@ static void adjacent_pieces_are_joined_and_others_are_separated_by_gaps(void **s
 	size = packets_end(&packets);
 	begin_file(&writer);
 	file_data(&writer, 1, 0, 0, packets.bytes, 20);
-	file_context(&writer, 1, 7); /* the same context again */
+	file_context(&writer, 1, 7); /* a second record of the same context */
 	file_data(&writer, 1, 0, 20, packets.bytes + 20, half - 20);
 	file_data(&writer, 1, 0, half, NULL, 0);
 	file_data(&writer, 1, 0, half + 50, packets.bytes + half, size - half);

@@ -207,8 +207,9 @@ static struct hwt_map *kernel_map(unsigned less)
 }
 
 /*
- * Each kernel function calls the next one. Programs make other calls. Blocks of programs are in the upper
- * half of addresses, like the kernel's, only if the kernel has its own address space, 0.
+ * Makes a recording in which each kernel function calls the next one, and programs make other calls. If
+ * `space` is 0, the kernel has an address space of its own. Then programs also have blocks at high addresses
+ * like the kernel's.
  */
 static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 {

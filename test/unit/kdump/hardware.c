@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * kdump's text for records of hardware trace. A record that is too short is reported as invalid, and nothing
- * is read after its end.
+ * Tests the text that kdump prints for records of hardware trace. A record that is too short is reported as
+ * invalid, and nothing is read after its end.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* kdump's text for the contents of memory: lists, sets, names of signals, and malformed contents. */
+/*
+ * Tests the text that kdump prints for the contents of memory: lists, sets, names of signals, and malformed
+ * contents.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -111,7 +111,7 @@ static void text_is_cut_between_sequences(void **state)
 
 		assert_true(strlen(part) <= limit);
 		assert_memory_equal(part, whole, strlen(part));
-		/* No escape is cut in two. */
+		/* Checks that cutting a text never cuts an escape in two. */
 		assert_true(limit - strlen(part) < KDUMP_VIS_GROWTH);
 	}
 }

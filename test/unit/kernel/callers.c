@@ -320,7 +320,7 @@ static void anchors_have_no_callers(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		fake.clock += UINT64_C(1) << 35;
 		check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
-		/* two anchors per record, one for each of its slots */
+		/* each of the records has two anchors, one for each of its two slots */
 		assert_int_equal(check_ring(1)->anchors, 2 * (i + 1));
 	}
 }

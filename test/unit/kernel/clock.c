@@ -43,7 +43,7 @@ static _Alignas(64) unsigned char memory[1 << 20];
 static _Alignas(64) unsigned char dump[1 << 20];
 static atomic_uint serving, turn;
 static atomic_bool over;
-static atomic_int held, done; /* used by the test with a spinlock */
+static atomic_int held, done; /* shared by the threads of the test in which CPU 0 holds a spinlock */
 
 static uint64_t now_ns(void)
 {
@@ -87,7 +87,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* like after a reset */
+	ktrace_state.initialised = 0; /* as after a reset of the machine */
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 	over = false;
 	serving = turn = 0;

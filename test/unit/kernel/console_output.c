@@ -197,7 +197,10 @@ static void interrupt(void)
 	KTRACE(test, number, 99);
 }
 
-/* An interrupt at any point of the record path: its event and the interrupted one are printed once each. */
+/*
+ * An interrupt records an event at any point of the record path. This event and the interrupted event must be
+ * printed exactly once.
+ */
 static void interrupts_at_any_point_are_printed(void **state)
 {
 	int64_t points;

@@ -191,7 +191,7 @@ static void misspelt_names_give_suggestions(void **state)
 		{ "sched.swich", "sched.switch " },
 		{ "-sched.swich", "sched.switch " },
 		{ "sched.wakes=on+count", "sched.wake " },
-		{ "sched.switch=onn", "" }, /* the name is valid */
+		{ "sched.switch=onn", "" }, /* no suggestion: the name is valid, only the state is not */
 		{ "sched.*=x", "" },
 		{ "shced.*", "sched.* " },
 		{ "schd", "sched " },
@@ -226,7 +226,8 @@ static void nothing_is_recorded_while_stopped(void **state)
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, KTRX_FLAG_STOPPED);
 	KTRACE(sched, switch, 2);
 	KTRACE_EARLY(sched, switch, 2);
-	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK); /* does not start recording again */
+	/* this request must not start recording again */
+	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK);
 	KTRACE(sched, wake, 2);
 	ktrace_start();
 	KTRACE(mm, fault, 3);
@@ -320,7 +321,7 @@ static void switching_a_recording_event_is_recorded(void **state)
 	/* no event starts or stops recording, so the change is not recorded */
 	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	/* sched.wake was recorded before, and still is */
+	/* no change is recorded: sched.wake was recorded before, and still is */
 	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK);
 	assert_int_equal(check_ring(0)->records, 2);
 	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
@@ -432,7 +433,8 @@ static void threads_have_names(void **state)
 	assert_int_equal(ktrace_state.thread[2].id, KTRX_THREAD_MAX + 1);
 	assert_int_equal(ktrace_state.thread[3].id, 0);
 	assert_int_equal(ktrace_thread_name(8, "eight"), KTRACE_OK);
-	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK); /* replaces the oldest entry */
+	/* the new name replaces the oldest entry */
+	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK);
 	assert_int_equal(ktrace_state.thread[0].id, 10);
 }
 

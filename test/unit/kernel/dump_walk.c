@@ -209,7 +209,7 @@ static void a_record_may_cross_the_ring_end(void **state)
 	assert_int_equal(record.stamp, 77);
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD);
 	assert_int_equal(record.payload[20], 0x33);
-	slot_at(SLOTS)[2] ^= 1; /* its check is wrong */
+	slot_at(SLOTS)[2] ^= 1; /* now the check of this slot is wrong */
 	assert_int_equal(walk_all(&record), SLOTS - 2);
 }
 

@@ -258,8 +258,8 @@ static void a_full_ring_does_not_lose_the_count(void **state)
 	assert_true(ktrace_ring[1].dropped > 0);
 	assert_true(tally("noise.spin").open > 1);
 	/*
-	 * Each rejected record of ktrace.repeat was counted as dropped, and the count that it should contain
-	 * was not lost.
+	 * The ring has rejected records of ktrace.repeat. Each of them was counted as dropped, and the count
+	 * that it should have contained was not lost.
 	 */
 	assert_true(total("noise.spin") + ktrace_ring[1].dropped >= 3 * SLOTS);
 	assert_true(total("noise.spin") <= 3 * SLOTS);

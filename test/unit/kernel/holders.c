@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the entries of threads. Entries have the waits, wakeups and switches of a thread. If there are more
- * threads than entries, only some threads have an entry.
+ * Tests the entries of threads. An entry describes the waits, wakeups and switches of one thread. If there
+ * are more threads than entries, only some threads have an entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #define STATUS 0x571
 #define BASE   0x560
 #define PLACE  0x561
-#define TRACE  UINT64_C(0x210d) /* TraceEn, OS, User, ToPA, BranchEn */
+#define TRACE  UINT64_C(0x210d) /* bits TraceEn, OS, User, ToPA and BranchEn */
 
 static _Alignas(4096) uint64_t table[512];
 static _Alignas(8192) uint8_t room[8192];

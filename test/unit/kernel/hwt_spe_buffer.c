@@ -295,7 +295,7 @@ static void every_record_arrives_once(void **state)
 	any_mixture_of_samples_switches_and_services(1, 0);
 	any_mixture_of_samples_switches_and_services(7, 2 * SPE_TEST_PAGE);
 	spe_setup(NULL);
-	fake_spe_features.pmsidr += 5 * MAX_128; /* 2 KiB, the largest size */
+	fake_spe_features.pmsidr += 5 * MAX_128; /* 2 KiB, the maximum size of a record */
 	fake_spe_features.pmbidr = 0x2b;
 	spe_begin();
 	any_mixture_of_samples_switches_and_services(4, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures how often the check of a first slot fails to detect mixed words of two or three writers. The words
- * are pieces of 32 bits, the smallest stores of a writer; every combination is tried. Random numbers have a
- * fixed seed, so the counts are the same in each run.
+ * Measures how often the check of a first slot fails to detect mixed words of two or three writers. Each word
+ * consists of two pieces of 32 bits, because a writer stores at least 32 bits at a time. Every combination of
+ * pieces is tried. Random numbers have a fixed seed, so the counts are the same in each run.
  */
 #include <stdbool.h>
 #include <stdio.h>

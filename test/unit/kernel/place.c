@@ -313,7 +313,7 @@ static void repetitions_are_counted_per_place(void **state)
 	assert_int_equal(entry->place, record_at(1, 2)->event);
 }
 
-/* More places than there are ids. */
+/* There are more places than ids. */
 static struct {
 	struct ktrx_place place;
 	char file[16];

@@ -145,7 +145,7 @@ static void read_back(uint32_t format, uint32_t records, bool torn)
 	ktread_proc_close(trace);
 }
 
-/* Compares all records except END of two files with the same beginning. */
+/* Checks that all records of the file except END are the same as at the beginning of `whole`. */
 static void same_records(const uint8_t *whole)
 {
 	struct proc_walk walk;

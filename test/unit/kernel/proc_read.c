@@ -63,7 +63,8 @@ static void open_file(enum ktread_proc_format format)
 	assert_non_null(file);
 	assert_int_equal(fwrite(sink.file.bytes, 1, sink.file.size, file), sink.file.size);
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(ktread_proc_open(&trace, path, NULL), 0); /* format detected from the contents */
+	/* the format that the reader detects from the contents */
+	assert_int_equal(ktread_proc_open(&trace, path, NULL), 0);
 	assert_int_equal(ktread_proc_info(trace)->format, format);
 }
 

@@ -253,7 +253,7 @@ static void call(struct process *self, uint32_t n, bool with_data)
 	ktrace_proc_sysret(&self->trace, &self->thread, n, 0, n);
 }
 
-/* Runs each worker's body on its own thread, and `concurrently` on this thread. */
+/* Runs each worker's body on its own thread, and the function `concurrently` on this thread. */
 static void run(void *(*body)(void *), void (*concurrently)(void))
 {
 	pthread_t threads[WORKERS];

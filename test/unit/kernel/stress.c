@@ -229,7 +229,8 @@ static void rings_survive_a_storm_of_signals(void **state)
 		assert_in_range(checked->produced - slots_written[i], 1,
 				8); /* the difference is the first anchor, which may be written twice */
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
-		assert_true(checked->invalid <= 1); /* a long record that extends beyond the window */
+		/* the only slot that may be invalid: part of a long record that extends beyond the window */
+		assert_true(checked->invalid <= 1);
 	}
 	assert_true(handled > 10);
 	assert_true(shown > 100);

@@ -74,8 +74,8 @@ static void all_events_come_once_and_in_order(void **state)
 }
 
 /*
- * At each look, the reader reads only the newest slots. Each slot that it skips is counted, and reported by
- * the next event.
+ * Each time, the reader reads only the newest slots. Each slot that it skips is counted, and the next event
+ * reports how many were skipped.
  */
 static void slots_skipped_by_a_sample_are_counted(void **state)
 {

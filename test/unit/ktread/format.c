@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests values and texts of events. They are printed as by the C library, and wrong texts do no harm. */
+/*
+ * Tests values and texts of events. Values must be printed as the C library prints them, and wrong format
+ * texts must do no harm.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

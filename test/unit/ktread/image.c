@@ -514,9 +514,7 @@ static void several_dumps_fit_into_a_file(void **state)
 	writer_close(&guest.writer);
 }
 
-/*
- * The reserve word is at an address that cannot be resolved. Then the head is found by reading the slots.
- */
+/* The address of the reserve word cannot be resolved. Then the reader finds the head by reading the slots. */
 static void unreachable_head_is_found_from_the_slots(void **state)
 {
 	unsigned char *memory = new_memory();

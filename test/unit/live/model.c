@@ -415,7 +415,7 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	assert_true(cpu.stuck < 0.1);
 }
 
-/* More threads than the limit are created and end. The newest threads are known. */
+/* Many threads are created and end, more than the model can store. It must still know the newest ones. */
 static void newest_of_many_threads_are_known(void **state)
 {
 	struct live_waits *waits = live_waits_open();

@@ -61,8 +61,8 @@ const char *__lsan_default_suppressions(void)
 static uint64_t seed = 1;
 
 /*
- * Makes code in which one of three instructions is a branch, of all kinds. Direct branches lead to random
- * addresses within the code.
+ * Makes random code with branches of all kinds: on average, one of three instructions is a branch. Direct
+ * branches lead to random addresses within the code.
  */
 static void make_code(void)
 {

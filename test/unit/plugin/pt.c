@@ -382,7 +382,10 @@ static void long_trace_is_decoded_without_error(void **state)
 		RUN(loop, loop, loop, out);
 	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
 		count++;
-	/* Runs as many blocks as fit into the text, with many synchronization points, without an error. */
+	/*
+	 * The decoded text has room for more than 10000 of the blocks. Decoding them, with many
+	 * synchronization points, gave no error.
+	 */
 	assert_true(count > 10000);
 	assert_null(strstr(machine_decoded(), "error"));
 	assert_true(output_position(&machine_trace()->output) < 500000);

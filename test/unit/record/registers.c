@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Register sets of three machines, as ptrace(2) reads them at the beginning and the return of a call. */
+/*
+ * Tests register sets of three machines, as ptrace(2) reads them at the beginning and the return of a system
+ * call.
+ */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -45,7 +45,7 @@ int checking_end(void **state);
 
 /* Parses rules. Returns what rules_parse() returns. */
 int checking_parse(const char *text);
-/* Parses rules, and checks the script against them. */
+/* Parses rules, and checks whether the script obeys them. */
 void checking_run(const char *text);
 /*
  * Checks how often the last rule was kept, violated and left undecided, and that no other rule was violated.

@@ -47,7 +47,7 @@ static const struct ktrace_coresight_component scatter_component[] = { ETM(0), F
 static const struct ktrace_coresight_link scatter_link[] = { { 0, 0, 1, 3 }, { 1, 0, 2, 0 }, { 2, 0, 3, 0 } };
 MACHINE(scatter);
 
-/* The last pages of the model's memory. */
+/* The store of an ETR that has its own memory: the last pages of the model's memory. */
 #define STORE_SIZE (2 * CS_PAGE)
 static const struct ktrace_hwt_piece store_piece = {
 	FAKE_CORESIGHT_PHYSICAL + FAKE_CORESIGHT_RAM - STORE_SIZE, STORE_SIZE

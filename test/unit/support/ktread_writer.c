@@ -115,7 +115,7 @@ static void put_first(struct writer *writer, uint32_t n, uint64_t index, unsigne
 		slot->word[1] |= (lap & 0x7f) << 25;
 }
 
-/* spec/ktrx.md, section 5, "The check". */
+/* Mixes two words, as spec/ktrx.md defines it in section 5, "The check". */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	const uint64_t key = UINT64_C(0x9e3779b97f4a7c15);

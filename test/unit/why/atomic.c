@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Switches in atomic context: the certainty of the finding, and whether such a switch explains waits for the
- * lock.
+ * Tests findings about thread switches in atomic context: how certain they are, and whether such a switch
+ * explains why threads wait for the lock.
  */
 #include <setjmp.h>
 #include <stdarg.h>

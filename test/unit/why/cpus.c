@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs without progress: spins, livelocks, sleeps with a spinlock. Also kernels that end: panics, resets. */
+/*
+ * Tests findings about CPUs without progress: spins, livelocks, sleeps with a spinlock. Also tests kernels
+ * that end: panics, resets.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that wait for a lock whose owner has ended, and other waits that are similar. */
+/*
+ * Tests findings about threads that wait for a lock whose owner has ended. Also tests similar waits, for
+ * which there must be no such finding.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

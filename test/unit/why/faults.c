@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Faults that caused a panic, and stacks that overflow without a fault. */
+/* Tests findings about faults that caused a panic, and about stacks that overflow without a fault. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

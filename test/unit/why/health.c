@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The verdicts "idle" and "busy". They are less certain if data that could refute them is lost or not
+ * Tests the verdicts "idle" and "busy". They are less certain if data that could refute them is lost or not
  * recorded.
  */
 #include <setjmp.h>

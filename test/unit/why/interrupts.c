@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Interrupts without an EOI, interrupt storms, dead timers, and interrupts that are disabled for long. */
+/*
+ * Tests findings about interrupts without an EOI, interrupt storms, dead timers, and interrupts that are
+ * disabled for long.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Waits for devices, locks and deadlines, overdue or normal. Also the certainty of the verdict "idle". */
+/*
+ * Tests waits for devices, locks and deadlines, which are overdue or normal. Also tests how certain the
+ * verdict "idle" is.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

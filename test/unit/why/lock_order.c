@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Locks that threads take in different orders: some of these orders can deadlock, and some cannot. */
+/*
+ * Tests locks that threads take in different orders. Some of these orders can lead to a deadlock, and some
+ * cannot.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

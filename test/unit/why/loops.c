@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that repeat a system call or a page fault without progress, and threads that make progress. */
+/*
+ * Tests findings about threads that repeat a system call or a page fault without progress. For threads that
+ * make progress, there must be no finding.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Traces with 100000 threads, far more than the limit: in events and in table rows, in each state that a
- * detector looks for. Checks that memory and the number of lookups are bounded. The linker option --wrap lets
- * the test count both.
+ * Tests traces with 100000 threads, far more than `ktrace why` can store: in events and in table rows, in
+ * each state that a detector looks for. Checks that memory and the number of lookups are bounded. The linker
+ * option --wrap lets the test count both.
  */
 #include <fcntl.h>
 #include <inttypes.h>

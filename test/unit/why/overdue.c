@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Periodic wakeups that have stopped. Also irregular wakeups, by input or packets, and too few wakeups. */
+/*
+ * Tests findings about periodic wakeups that have stopped. Also tests irregular wakeups, as by input or
+ * packets, and wakeups that are too few for a finding.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Callers that are only in the link register, and other facts from registers. Uses the symbols of this test
- * program.
+ * Tests what `ktrace why` concludes from registers, for example callers that are only in the link register.
+ * Uses the symbols of this test program.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program */
 
-uint64_t ktrace_root[4]; /* symbols use this to find the address at which the program runs */
+uint64_t ktrace_root[4]; /* code that reads symbols uses this address to find where the program runs */
 
 #define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
 

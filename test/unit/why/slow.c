@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A device answers late once. Timed sleeps of other threads end on time in that period, or late as well. */
+/*
+ * Tests a device that answers late once. In that period, timed sleeps of other threads end on time, or late
+ * as well.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +118,7 @@ static void late_answers_with_punctual_sleeps_are_likely_slow(void **state)
 	why_says("thread 5 (reader) waited 700.0 ms");
 }
 
-/* A single late answer may be an accident. */
+/* A single late answer may be an exception, so it does not show that the device is slow. */
 static void one_late_answer_is_possibly_slow(void **state)
 {
 	(void)state;

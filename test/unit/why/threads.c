@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that starve or wait long for devices, healthy machines, and traces that show too little. */
+/*
+ * Tests threads that starve or wait long for devices, healthy machines, and traces that show too little for a
+ * verdict.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that are recorded as runnable and do not run. Some of them starve; others may have ended or may
- * sleep.
+ * Tests threads that are recorded as runnable and do not run. Some of them starve; others may have ended or
+ * may sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Waits that are deadlocks or priority inversions, and similar waits that are not. */
+/*
+ * Tests findings about waits that are deadlocks or priority inversions, and similar waits that are neither.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

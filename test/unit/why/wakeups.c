@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that sleep because a wakeup is missing or came too early, and threads that may still be woken. */
+/*
+ * Tests findings about threads that sleep because a wakeup is missing or came too early. Also tests threads
+ * that may still be woken.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
