@@ -17,11 +17,12 @@ struct item {
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
-/* State that all rings of one source share. */
+/* A source and its state, which all rings of the source share. */
 struct beside {
 	struct ktread_beside_source source;
-	uint32_t first_id;   /* id of the source's first type in the trace's table */
-	uint32_t references; /* number of users: each ring, and ktread_beside_source() while it runs */
+	uint32_t first_id; /* id of the source's first type in the trace's table */
+	/* number of users: one for each ring, and one for ktread_beside_source() while it runs */
+	uint32_t references;
 };
 
 struct ring {
@@ -192,7 +193,10 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 
 	if (status < 0)
 		return status;
-	/* Id 0 is not an event. The ids of places are not free. */
+	/*
+	 * Find the first id of the free ids at the end of the table. Id 0 is never used, and ids of places
+	 * are not free.
+	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Loads the measurements that a guest made of its own clocks. The error of a sample grows with its round-trip
- * time. Samples that took much longer than most are left out, because the CPU was interrupted or preempted
- * during them. Between the remaining samples the offset is interpolated.
+ * time. A sample that took much longer than most is left out, because the CPU was interrupted or preempted
+ * during it. Between the remaining samples, the offset is interpolated.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #include "message.h"
 #include "trace.h"
 
-#define SLOW_TIMES  4u /* samples whose error is larger than this multiple of the median are left out */
-#define END_SAMPLES 8u /* number of samples at each end from which the drift beyond that end is computed */
+#define SLOW_TIMES  4u /* a sample is left out if its error is more than this many times the median */
+#define END_SAMPLES 8u /* number of samples at each end; the drift beyond that end is computed from them */
 #define PPB	    1000000000u
-#define MOST_DRIFT  500000u /* largest plausible drift, in billionths */
+#define MOST_DRIFT  500000u /* largest plausible drift, in parts per billion */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
 /*
- * Copies the samples whose check is right and whose timestamp is later than that of the previous sample.
- * Returns how many were copied.
+ * Copies each sample whose check is right and whose timestamp is later than that of the sample copied before
+ * it. Returns the number of samples copied.
  */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
@@ -61,8 +61,8 @@ static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
 }
 
 /*
- * Returns the drift between two samples, in units of 2^-32; 0 if the samples' errors can explain the drift,
- * or if the drift is implausible.
+ * Returns the drift between two samples, in units of 2^-32. Returns 0 if the errors of the samples can
+ * explain the difference, or if the drift is implausible.
  */
 static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
@@ -86,7 +86,7 @@ static void count_sample(struct ktread_info *info, const struct ktrx_clock_sampl
 		info->clock_error = sample->error;
 }
 
-/* Returns the uncertainty of the drift beyond one end, in billionths, from two samples at that end. */
+/* Returns how uncertain the drift beyond one end is, in parts per billion, from two samples at that end. */
 static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
 	uint64_t distance = to->stamp - from->stamp;
@@ -99,8 +99,8 @@ static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const st
 }
 
 /*
- * Narrows the interval in which all measured clocks are known, and raises the uncertainty of the drift
- * outside of it.
+ * Adds a clock to what `info` states about all clocks: narrows the interval in which all of them were
+ * measured, and raises the uncertainty of the drift outside of this interval.
  */
 static void add_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
 {
@@ -177,7 +177,7 @@ static int load_rows(struct ktread *trace, const struct ktread_section *section)
 	return status;
 }
 
-/* Loads only the last measured offset of each CPU, from a kernel that keeps no history of samples. */
+/* Loads the last measured offset of each CPU. Used if the kernel keeps no history of samples. */
 static int load_newest(struct ktread *trace, const struct ktread_section *section)
 {
 	static const int64_t level[2] = { 0, 0 };

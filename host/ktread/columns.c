@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Columns of a stream: codes single columns, and decodes slots. columns_encode.c encodes slots. */
+/*
+ * Columns of a stream: encodes and decodes single columns, and decodes slots. columns_encode.c encodes slots.
+ */
 #include "stream.h"
 
 #include <stdbool.h>
@@ -8,7 +10,8 @@
 
 #include "ktread/ktread.h"
 
-#define SAMPLE 256u /* number of values examined to choose between storing values and storing differences */
+/* number of values that are examined to decide whether values or differences are stored */
+#define SAMPLE 256u
 
 static inline uint32_t zigzag(uint32_t difference)
 {
@@ -20,7 +23,7 @@ static inline uint32_t unzigzag(uint32_t value)
 	return value >> 1 ^ -(value & 1);
 }
 
-/* Returns true if differences will probably take less room than the values. */
+/* Returns true if differences will probably need less room than the values themselves. */
 static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 {
 	uint32_t sample = count < SAMPLE ? count : SAMPLE, plain = 0, deltas = 0;
@@ -32,7 +35,10 @@ static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 	return deltas < plain - plain / 4;
 }
 
-/* Appends the byte planes that are not all 0, and sets their bits in *flags. Returns the end. */
+/*
+ * Writes the byte planes that are not all 0, and sets a bit in *flags for each of them. Returns the end of
+ * the bytes written.
+ */
 static unsigned char *put_planes(unsigned char *to, unsigned char *flags, const uint32_t *value,
 				 uint32_t count)
 {
@@ -73,7 +79,7 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 	return put_planes(to + sizeof(*value), flags, value, count);
 }
 
-/* Returns false if fewer than `size` bytes are left. */
+/* Copies `size` bytes, and moves past them. Returns false if fewer bytes are left. */
 static bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size)
 {
 	if ((size_t)(from->end - from->at) < size)
@@ -183,8 +189,8 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 }
 
 /*
- * Reads the group of each slot, and counts the slots that have a timestamp and those that have a generation.
- * Returns false if the column is malformed.
+ * Reads to which group each slot belongs. Counts the slots that have a timestamp, and those that have a
+ * generation. Returns false if the column is malformed.
  */
 static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
 {
@@ -239,7 +245,7 @@ static inline uint64_t stamp_difference(const struct ktread_columns *columns, ui
 	return unzigzag_wide(columns->stamp[0][n] | (uint64_t)columns->stamp[1][n] << 32);
 }
 
-/* Rebuilds the first three words of version 1 records: timestamp and header. */
+/* Rebuilds the first three words of each version 1 record, which hold its timestamp and its header. */
 static void rebuild_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t stamp = columns->head.stamp;
@@ -260,7 +266,7 @@ static void rebuild_v1(const struct ktread_columns *columns, uint32_t (*slot)[8]
 	}
 }
 
-/* Rebuilds words 0 to 2 of a first slot. The check, or the second copy of the generation, is added later. */
+/* Rebuilds words 0 to 2 of a first slot. Its check, or the second copy of its generation, is added later. */
 static void rebuild_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
@@ -300,7 +306,10 @@ static void rebuild_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint
 	}
 }
 
-/* Adds the second generation of first slots and the checks of continuation slots, for KTRX_SLOTS_COPIED. */
+/*
+ * For KTRX_SLOTS_COPIED: adds the second copy of the generation to first slots, and the checks to
+ * continuation slots.
+ */
 static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	for (uint32_t n = 0; n < slots; n++) {
@@ -316,8 +325,8 @@ static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[
 }
 
 /*
- * Adds the checks, for KTRX_SLOTS_CHECKED. Goes backwards, because the check of a first slot covers the
- * following slots of its record.
+ * For KTRX_SLOTS_CHECKED: adds the checks. Goes from the last slot to the first, because the check of a first
+ * slot covers the later slots of its record.
  */
 static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {

@@ -71,8 +71,8 @@ static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8],
 }
 
 /*
- * Returns true for a first slot of KTRX_SLOTS_COPIED exactly as a writer leaves it: the kind, the zero bits
- * and both copies of the generation are right.
+ * Returns true for a first slot of KTRX_SLOTS_COPIED that is exactly as a writer leaves it: its kind, its
+ * zero bits and both copies of its generation are right.
  */
 static bool is_copied_first(const uint32_t *slot)
 {
@@ -100,8 +100,8 @@ static void find_regular_copied(struct ktread_columns *columns, const uint32_t (
 }
 
 /*
- * Sets *lap to the newest possible lap of the slot that agrees with the slot's generation. Returns false if
- * this lap may be too old for a signed difference of 8 bits.
+ * Sets *lap to the newest lap that the slot can be of and that agrees with its generation. Returns false if
+ * this lap may be so old that its difference does not fit into 8 bits with a sign.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
 {
@@ -114,13 +114,10 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 	return age < 127;
 }
 
-/*
- * Slots are visited from last to first. This struct holds what is known of the slots that follow the current
- * slot in its record.
- */
+/* What is known of the later slots of the current slot's record. Slots are visited from last to first. */
 struct rest {
 	uint64_t check;
-	bool whole; /* the record's LAST slot was seen, and all slots visited since then are regular */
+	bool whole; /* the record's LAST slot was visited, and all slots visited since then are regular */
 };
 
 static bool is_checked_more(const uint64_t *word, uint32_t lap, struct rest *rest)
@@ -182,7 +179,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 		columns->head.stamp = last->stamp = stamp;
 		columns->head.lead = last->lead = lead;
 	}
-	/* Sign-extends the difference, which has 36 bits. */
+	/* The difference has 36 bits: extend its sign. */
 	add_stamp(columns,
 		  (uint64_t)((int64_t)((stamp - last->stamp) << KTREAD_STAMP_SHIFT) >> KTREAD_STAMP_SHIFT),
 		  lead ^ last->lead);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the dumps in a file. The reader goes from header to header, so a magic inside a record is never taken
- * for a header. If this chain breaks (a dump was cut short because the machine died, or is damaged), the
- * reader searches for the next plausible header. The number of times that a byte is examined is bounded.
+ * Finds the dumps in a file. The reader goes from header to header, so it never takes a magic inside a record
+ * for a header. If this chain breaks, because a dump is damaged or was cut short when the machine died, the
+ * reader searches for the next plausible header. No byte is examined more often than a fixed number of times.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
 	return true;
 }
 
-/* Returns the offset of the next magic in [from, to), or `to`. */
+/* Returns the offset of the first magic in [from, to); `to` if there is none. */
 static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	static const char magic[] = KTRX_MAGIC;
@@ -84,7 +84,7 @@ static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_du
 	       memcmp(header.reserved, zero, sizeof(zero)) == 0 && (header.slots & (header.slots - 1)) == 0;
 }
 
-/* Returns the offset of the next plausible header in [from, to); `to` if there is none. */
+/* Returns the offset of the first plausible header in [from, to); `to` if there is none. */
 static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	struct ktread_dump dump;
@@ -116,7 +116,7 @@ static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Returns true if the dump is followed by the end of the file, another header, or only zeros. */
+/* Returns true if the dump is followed by the end of the file, by another header, or only by zeros. */
 static bool chain_holds(struct ktread_memory *memory, const struct ktread_dump *dump, uint64_t size)
 {
 	struct ktread_dump next;
@@ -135,7 +135,7 @@ static void count(struct ktread_dumps *dumps, const struct ktread_dump *dump)
 	}
 }
 
-/* Reports why the file has no usable header. Returns the error. */
+/* Sets a message that states why the file has no usable header. Returns the error. */
 static int explain(struct ktread_memory *memory, uint64_t size)
 {
 	struct ktrx1_header header;
@@ -200,8 +200,8 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			continue;
 		}
 		/*
-		 * If another header is within the length that this dump claims, this dump was cut short at
-		 * that header.
+		 * If there is another header within the length that this dump states, this dump was cut short
+		 * there.
 		 */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)

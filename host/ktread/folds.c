@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the whole timestamp from which the timestamps of a ring are counted, by following its anchors. */
+/*
+ * Finds the reference of a ring: the whole timestamp from which the timestamps in the ring's slots are
+ * counted. Follows the ring's anchors to find it.
+ */
 #include "versions.h"
 
 #include <string.h>
@@ -29,8 +32,8 @@ static uint64_t reference_before(const struct ktrx_anchor *anchor)
 }
 
 /*
- * Finds the oldest anchor from slot `begin` on. Sets *found, and *reference if one is found. Returns 0 or an
- * error.
+ * Searches for the oldest anchor from slot `begin` on. Sets *found. If an anchor is found, sets *reference to
+ * the reference for the slots before it. Returns 0 or an error.
  */
 static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_t head, uint64_t *reference,
 		  bool *found)
@@ -66,8 +69,8 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 }
 
 /*
- * Follows the chain of anchors back from slot `index`. Returns 1 if the next anchor is before `begin` or this
- * is the ring's first anchor, 0 if an anchor is missing, or an error.
+ * Follows the chain of anchors back from the anchor in slot `index`. Returns 1 if it reaches an anchor that
+ * has no earlier anchor from `begin` on. Returns 0 if an anchor is missing. Otherwise returns an error.
  */
 static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint64_t begin, uint64_t head,
 		     struct ktread_stamp_start *start)
@@ -118,14 +121,14 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 }
 
 /*
- * Repetitions that the kernel was still counting when the trace was taken. Rows are read one at a time. A row
- * that its CPU was changing at that moment, or that is impossible, is skipped.
+ * Repetitions that the kernel was still counting when the trace was taken. Their rows are read one at a time.
+ * A row is skipped if its CPU was changing it at that moment, or if its contents are impossible.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)
 #define STABLE_TRIES 10u
 
-/* Reads a row once. Returns 1; 0 if its CPU was changing the row; or an error. */
+/* Reads a row once. Returns 1, 0 if its CPU was changing the row, or an error. */
 static int read_once(const struct ktread_section *section, uint64_t at, struct ktrx_fold *fold)
 {
 	uint64_t after;
@@ -144,8 +147,8 @@ static uint64_t row_bytes(const struct ktread_section *section)
 }
 
 /*
- * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if the row's CPU was
- * changing the row at every attempt.
+ * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if each attempt
+ * failed because the row's CPU was changing the row.
  */
 static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fold, bool *whole)
 {
@@ -162,7 +165,7 @@ static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fo
 	return status < 0 ? status : 1;
 }
 
-/* Returns true if a kernel can have written this row, or if the row is empty. */
+/* Returns true if the row is empty, or if a kernel can have written it. */
 static bool is_sound(const struct ktrx_fold *fold)
 {
 	return fold->event <= KTRX_EVENT_MAX && fold->bytes <= KTRX_RECORD_MAX_PAYLOAD &&

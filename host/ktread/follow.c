@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Follows a guest while it records, by reading its memory again and again.
- * 
- * Merging relies on one fact: a record that is reserved after a look began has a timestamp that is not
- * earlier than any timestamp read before that look began. So what a look reads is handed out after the next
- * look, which shows that no ring has anything earlier. A ring that records nothing delays nothing, and no
- * clock of the host is compared with the guest's.
- * 
+ * Follows a guest while it records, by reading its memory again and again. One such reading is called a look.
+ *
+ * Merging relies on one fact: if a record is reserved after a look began, its timestamp is not earlier than
+ * any timestamp that was read before that look began. So the records that one look reads are handed out after
+ * the next look, which shows that no ring has an earlier record. A ring that records nothing causes no delay.
+ * No clock of the host is compared with the guest's clock.
+ *
  * Records go through a trace object like that of a file: after each look, the cursors of its rings get the
  * records that are due, and ktread_next() merges, filters and decodes them.
  */
@@ -19,18 +19,21 @@
 #include "source.h"
 #include "versions.h"
 
-#define PATIENCE_MS   100u
-#define APPEAR_MS     10000u
-#define INTERVAL_MS   10u
-#define IDLE_MS	      100u		  /* pause between looks at a guest that records nothing */
-#define SEARCH_PART   10u		  /* pause after a search, as a multiple of its duration */
-#define SEARCH_MS     1000u		  /* longest time between searches of a memory without ktrace */
-#define GUESS_MS      100u		  /* pause between attempts to find a ring's reserve word */
-#define CLOCKS_MS     250u		  /* pause between readings of the guest's clock measurements */
-#define WAITING_MOST  (UINT32_C(1) << 20) /* most slots that wait to be handed out, all rings together */
-#define WAITING_RING  (UINT32_C(1) << 18) /* most slots of one ring that wait to be handed out */
-#define NAMES_MS      1000u		  /* pause between readings of the names of threads */
-#define SAMPLE_LEAST  16u		  /* a look reads at least this number of slots of each ring */
+#define PATIENCE_MS 100u
+#define APPEAR_MS   10000u
+#define INTERVAL_MS 10u
+#define IDLE_MS	    100u /* time in ms between looks at a guest that records nothing */
+/* the pause after a search is this many times as long as the search */
+#define SEARCH_PART 10u
+/* maximum time in ms between searches of a memory in which ktrace was not found */
+#define SEARCH_MS 1000u
+#define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
+#define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
+/* maximum number of slots of all rings together that wait to be handed out */
+#define WAITING_MOST  (UINT32_C(1) << 20)
+#define WAITING_RING  (UINT32_C(1) << 18) /* maximum number of slots of one ring that wait to be handed out */
+#define NAMES_MS      1000u		  /* time in ms between readings of the names of threads */
+#define SAMPLE_LEAST  16u		  /* minimum number of slots of each ring that a look reads */
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
 static uint64_t milliseconds(void)
@@ -83,8 +86,8 @@ static int create(struct ktread_follow **follow, const struct ktread_follow_opti
 }
 
 /*
- * Rejects a trace file or a core dump, because these do not change. An empty file is accepted: it may become
- * the memory of a guest.
+ * Returns an error for a trace file or a core dump, because these do not change. Accepts an empty file,
+ * because it may become the memory of a guest.
  */
 static int check_kind(struct ktread_memory *memory)
 {
@@ -217,8 +220,8 @@ static uint32_t waiting_limit(uint32_t rings)
 }
 
 /*
- * Returns how many slots of each ring a look reads; 0: no limit. All rings, also the boot ring, have equal
- * shares.
+ * Returns the maximum number of slots of each ring that a look reads; 0: no limit. All rings have equal
+ * shares, the boot ring, too.
  */
 static uint32_t sample_of_ring(const struct ktread_follow *follow)
 {
@@ -299,7 +302,7 @@ static void hand_out(struct ktread_follow *follow, bool all)
 		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
 }
 
-/* Drops the records that were due. Requires: all of them have been handed out. */
+/* Drops the records that were due. Requires: ktread_next() has returned all of them. */
 static void drop(struct ktread_follow *follow)
 {
 	for (uint32_t n = 0; n < follow->rings; n++) {
@@ -354,8 +357,8 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 /* ---- boots ---- */
 
 /*
- * Stops following the current boot, and makes all its records due. After these records were returned, the
- * handle waits for the next boot.
+ * Stops following the current boot, and makes all its records due. When they have been returned, the handle
+ * waits for the next boot.
  */
 static void leave_boot(struct ktread_follow *follow)
 {
@@ -398,7 +401,8 @@ static int search(struct ktread_follow *follow)
 /* ---- the loop ---- */
 
 /*
- * Returns the time until the next look: shorter if the rings fill fast, longer if the guest records nothing.
+ * Returns the time in ms until the next look. It is shorter if the rings fill fast, and longer if the guest
+ * records nothing.
  */
 static uint32_t next_interval(const struct ktread_follow *follow)
 {
@@ -412,7 +416,10 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 	return now * 2 < most ? now * 2 : most;
 }
 
-/* Sets the time of the next look. A search reads all data of the memory, so searches are kept rare. */
+/*
+ * Sets the time of the next look. While ktrace has not been found, a look is a search, which reads all data
+ * of the memory; so searches are rare.
+ */
 static void schedule(struct ktread_follow *follow)
 {
 	const uint64_t now = milliseconds(), pause = (now - follow->now) * SEARCH_PART;
@@ -472,7 +479,10 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 
 	follow->now = milliseconds();
 	follow->account.polls++;
-	/* Ask for the end before reading the memory, so that the last records are not missed. */
+	/*
+	 * Check whether the guest has ended before reading its memory: so the last records before its end are
+	 * not missed.
+	 */
 	if (follow->idle || !follow->image)
 		last = last || has_ended(follow);
 	follow->idle = true;
@@ -481,7 +491,7 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 	return status;
 }
 
-/* Sleeps until `then`. Returns false if a signal arrived: the caller may want to return. */
+/* Sleeps until `then`. Returns false if a signal has arrived, because the caller may then want to return. */
 static bool sleep_until(uint64_t then)
 {
 	struct timespec until = { .tv_sec = (time_t)(then / 1000), .tv_nsec = (long)(then % 1000) * 1000000 };
@@ -489,7 +499,7 @@ static bool sleep_until(uint64_t then)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0;
 }
 
-/* Gets an event that can be returned without another look. Returns 1, 0 if there is nothing, or an error. */
+/* Gets an item that can be returned without another look. Returns 1, 0 if there is none, or an error. */
 static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	int status;

@@ -8,7 +8,8 @@
 #include "message.h"
 
 #define LEAST_ROOM 1024u
-#define FAST_PART  4u /* a ring fills fast if more than 1/FAST_PART of it is written between two looks */
+/* a ring fills fast if more than 1/FAST_PART of its slots are written between two looks */
+#define FAST_PART 4u
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 {
@@ -64,7 +65,7 @@ void ktread_follow_ring_close(struct ktread_follow_ring *follow)
 	memset(follow, 0, sizeof(*follow));
 }
 
-/* Reads the head again. Slots that a writer may have reached by then count as overwritten. */
+/* Reads the head again. Counts as overwritten all slots that a writer may have reached until then. */
 static int advance_head(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -74,7 +75,7 @@ static int advance_head(struct ktread_follow_ring *follow)
 	if (status < 0)
 		return status;
 	if (head < follow->head) {
-		/* A head never goes back. So the memory holds another trace now: start again. */
+		/* A head never goes back. If it has, the memory now contains another trace: start again. */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;
@@ -109,8 +110,8 @@ static int add_item(struct ktread_follow_ring *follow, struct ktread_v2_item ite
 }
 
 /*
- * Takes the record of `slots` slots at `index`: an anchor sets the reference, any other record becomes an
- * item.
+ * Takes the record that has `slots` slots from `index` on. If it is an anchor, it sets the reference for
+ * timestamps. Any other record becomes an item.
  */
 static int take(struct ktread_follow_ring *follow, uint64_t (*slot)[4], uint64_t index, uint32_t slots)
 {
@@ -131,8 +132,8 @@ static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
 }
 
 /*
- * Remembers a slot that the reader passes over. If there is no room, forgets the oldest of these slots, which
- * then counts as invalid.
+ * Remembers a slot that the reader passes over. If there is no room, forgets the oldest remembered slot, and
+ * counts it as invalid.
  */
 static void remember(struct ktread_follow_ring *follow, uint64_t index)
 {
@@ -146,8 +147,8 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 
 /*
  * Steps over the slot at ring->index, which continues a record. If the slot before it was skipped or passed
- * over, this slot is counted in the same way. Otherwise the beginning of its record was lost, and the slot is
- * counted as invalid.
+ * over, counts this slot in the same way. Otherwise the beginning of its record is lost, so counts the slot
+ * as invalid.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -225,7 +226,10 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 	return 1;
 }
 
-/* Steps over slots in a hole of the memory without looking at each. Requires: the guest no longer writes. */
+/*
+ * Steps over slots that are in a hole of the memory, without reading them. Requires: the guest no longer
+ * writes.
+ */
 static void skip_nothing(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -242,7 +246,10 @@ static void skip_nothing(struct ktread_follow_ring *follow)
 	ring->invalid += nothing;
 }
 
-/* Reads and processes up to one scratch buffer of slots. Returns what go_through() returns. */
+/*
+ * Reads and processes as many slots as fit into the scratch buffer, but not beyond `end`. Returns what
+ * go_through() returns.
+ */
 static int read_some(struct ktread_follow_ring *follow, const struct ktread_follow_look *look, uint64_t end)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -255,15 +262,16 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 		status = advance_head(follow);
 	if (status < 0)
 		return status;
-	if (ring->index - from >= count) /* overwritten while being read, or the head went back */
+	/* the slots were overwritten while they were read, or the head went back */
+	if (ring->index - from >= count)
 		return 1;
 	rest.scratch += ring->index - from;
 	return go_through(follow, &rest, count - (uint32_t)(ring->index - from));
 }
 
 /*
- * Reads up to the head as it is now. Returns 1 if all slots were processed, 0 if some have to wait, or an
- * error.
+ * Reads and processes the slots up to the head as it is when the function is called. Returns 1 if all were
+ * processed, 0 if some have to wait, or an error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -285,9 +293,9 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Looks again at passed-over slot number `n`. Returns how many slots need no further look: all slots of a
- * record that is finished now; 1 if the slot is void or overwritten; 0 if nothing has changed. Returns a
- * negative error if reading failed.
+ * Looks again at entry `n` of the slots that the reader has passed over. Returns how many slots need no
+ * further look: if the slot's record is finished now, all slots of the record; if the slot is void or
+ * overwritten, 1; if nothing has changed, 0. Returns a negative error if reading failed.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -315,8 +323,8 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 	if (slots == 0)
 		return 0;
 	/*
-	 * This record is older than the ring's current position: use the reference that belongs to its own
-	 * time.
+	 * This record is older than the current position of the ring: use the reference that was remembered
+	 * for it.
 	 */
 	ring->reference = passed->reference;
 	ring->lost = 0;
@@ -345,10 +353,10 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Returns the timestamp up to which all events of the ring have been read; 0: none. An unfinished slot was
- * reserved after the slots before it, so its timestamp is not earlier than theirs. A finished slot that is
- * still unread may have an earlier timestamp than slots before it, but at most KTREAD_REORDER slots before it
- * have a later one.
+ * Returns the timestamp up to which all events of the ring have been read; 0: none. Two kinds of slots are
+ * not read yet. An unfinished slot was reserved after the slots before it, so its timestamp is not earlier
+ * than theirs. A finished slot that is still unread may have an earlier timestamp than at most KTREAD_REORDER
+ * slots before it.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {
@@ -358,7 +366,7 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
-/* Skips slots so that at most the newest `most` slots remain. If `most` is 0, skips nothing. */
+/* Skips old slots, so that only the newest `most` slots remain to be read. If `most` is 0, skips nothing. */
 static int skip(struct ktread_follow_ring *follow, uint32_t most)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -406,7 +414,7 @@ uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64
 					  offsetof(struct ktread_v2_item, stamp), stamp);
 }
 
-/* If the waiting records use little of the buffer, moves them to the front of it. */
+/* If the records that wait use only a small part of the buffer, moves them to its front. */
 static void pack(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -419,7 +427,7 @@ static void pack(struct ktread_follow_ring *follow)
 		return;
 	packed = malloc((size_t)follow->room * sizeof(*packed));
 	if (!packed)
-		return; /* no memory for that: the buffer can stay as it is */
+		return; /* out of memory: the buffer can stay as it is */
 	follow->used = 0;
 	for (uint32_t i = 0; i < ring->items; i++) {
 		struct ktread_v2_item *item = &ring->item[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * One ring of a guest that is recording. Slots are read in the order of their indices. If a record is not
- * finished, the reader waits for it. After a time limit, the reader passes over that slot, and over all
- * unfinished slots that were reserved before the wait began. It remembers these slots and looks at them again
- * until they are finished or overwritten.
- * 
+ * finished, the reader waits for it. After a time limit, it passes over that slot, and over all unfinished
+ * slots that were reserved before the wait began. It remembers these slots, and looks at them again until
+ * they are finished or overwritten.
+ *
  * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + slots
  * from `index` on.
  */
@@ -17,36 +17,39 @@
 #include "versions.h"
 
 #define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that are read together */
-#define KTREAD_FOLLOW_PASSED  1024u /* number of passed-over slots of a ring that are remembered */
+/* maximum number of passed-over slots that are remembered for each ring */
+#define KTREAD_FOLLOW_PASSED 1024u
 
-/* A slot that was passed over. */
+/* A slot that the reader has passed over. */
 struct ktread_passed {
 	uint64_t index;
-	uint64_t reference; /* reference from which its timestamp is computed */
+	uint64_t reference; /* reference from which the slot's timestamp will be computed */
 };
 
 struct ktread_follow_ring {
-	bool usable; /* false: the fields below are not valid */
-	/* the reader of the ring; its items are those that wait to be handed out */
+	bool usable; /* true if the members below are valid */
+	/* the reader of the ring; its items are the records that wait to be handed out */
 	struct ktread_v2_ring ring;
-	uint32_t shift;	     /* log2 of the ring's number of slots */
-	uint32_t room;	     /* number of slots that its buffer and items have room for */
-	uint32_t used;	     /* number of slots of the buffer that are in use */
-	uint32_t due;	     /* number of items that were given to the cursor */
-	uint64_t handed_out; /* newest timestamp handed out, if rings are not merged */
+	uint32_t shift; /* log2 of the ring's number of slots */
+	uint32_t room;	/* number of slots for which the reader's buffer and items have room */
+	uint32_t used;	/* number of slots of the buffer that are in use */
+	uint32_t due;	/* number of items that have been given to the cursor */
+	/* if rings are not merged: newest timestamp that was handed out from this ring */
+	uint64_t handed_out;
 	uint64_t start, head;
-	/* all records with an earlier timestamp were read, except records that arrive late */
+	/* all records with a timestamp before this one have been read, except records that arrive late */
 	uint64_t frontier;
 	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
 	uint64_t wait_until; /* end of that wait, in ms */
 	uint64_t overwritten;
-	uint64_t skipped;     /* slots not read because only a sample is wanted */
+	uint64_t skipped;     /* number of slots that were not read because only a sample is wanted */
 	uint64_t skipped_end; /* index after the last skipped slot */
-	uint64_t unreported;  /* overwritten slots that were not reported yet */
+	uint64_t unreported;  /* number of overwritten slots that were not reported yet */
 	struct ktread_passed *passed;
 	uint32_t passed_count;
-	bool backlog;	   /* the last look left finished slots unread */
-	bool filling_fast; /* the ring fills so fast that records may be overwritten before they are read */
+	bool backlog; /* true if the last look left finished slots unread */
+	/* true if the ring fills so fast that records may be overwritten before they are read */
+	bool filling_fast;
 };
 
 /* Parameters of a look at a ring. */
@@ -54,22 +57,25 @@ struct ktread_follow_look {
 	uint64_t (*scratch)[4]; /* KTREAD_FOLLOW_SCRATCH slots */
 	uint64_t now;		/* ms */
 	uint64_t patience;
-	uint64_t seen; /* newest timestamp of any ring read before this look began */
-	/* most slots of a ring that are read in one look, and most that may wait to be handed out */
+	uint64_t seen; /* newest timestamp that was read from any ring before this look began */
+	/*
+	 * maximum number of slots of a ring that are read in one look, and also of those that wait to be
+	 * handed out
+	 */
 	uint32_t limit;
-	uint32_t most; /* most slots before the head that are read; 0: no limit */
+	uint32_t most; /* maximum number of newest slots that are read; 0: no limit */
 	bool last;     /* the guest no longer writes, so do not wait for unfinished records */
 };
 
 /*
- * Starts reading a ring at its oldest slot. Requires: layout, place, ring number and trace in follow->ring
- * are set, and all other fields are zero.
+ * Begins to read a ring at its oldest slot. Requires: in follow->ring, the layout, the place, the ring's
+ * number and the trace are set; all other members of *follow are zero.
  */
 int ktread_follow_ring_open(struct ktread_follow_ring *follow);
 void ktread_follow_ring_close(struct ktread_follow_ring *follow);
 /* Reads what was recorded since the last look. Returns 0 or an error. */
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look);
-/* Returns how many items have a timestamp up to `stamp`. */
+/* Returns the number of items whose timestamp is not later than `stamp`. */
 uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp);
 /* Drops the first `count` items. */
 void ktread_follow_ring_drop(struct ktread_follow_ring *follow, uint32_t count);
@@ -85,27 +91,28 @@ struct ktread_follow {
 	struct ktread_follow_options options;
 	char *path; /* path of the file that this handle opened; NULL: the caller owns the memory */
 	struct ktread_memory *memory;
-	struct ktread_image *image; /* the memory's image; NULL: ktrace has not been found yet */
-	struct ktread *trace;	    /* trace object made from the image; the follow handle reads its rings */
+	/* the image that was found in the memory; NULL: ktrace has not been found yet */
+	struct ktread_image *image;
+	struct ktread *trace; /* trace object made from the image; the follow handle reads its rings */
 	struct ktread_version version;
 	struct ktread_follow_ring *ring;
 	uint32_t rings;
 	uint64_t (*scratch)[4];
 	uint64_t boots;
 	uint64_t seen;	      /* newest timestamp read */
-	uint64_t handed_out;  /* newest timestamp handed out, if rings are merged */
+	uint64_t handed_out;  /* if rings are merged: newest timestamp that was handed out */
 	uint64_t first_stamp; /* first timestamp that was handed out in this boot */
 	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
-	/* time to the next look, in ms */
+	/* time between the last look and the next look, in ms */
 	uint32_t interval;
-	bool backlog;	   /* the last look left finished slots unread */
-	bool filling_fast; /* some ring fills fast: look more often */
+	bool backlog;	   /* true if the last look left finished slots unread */
+	bool filling_fast; /* some ring fills fast, so looks must be more frequent */
 	bool idle;	   /* the last look found nothing new */
-	bool any_due;	   /* the cursors have records */
-	bool leaving;	   /* the boot has ended: leave it when the cursors have no more records */
+	bool any_due;	   /* the cursors have records that were not returned yet */
+	bool leaving;	   /* the boot has ended, and is left when the cursors have no more records */
 	bool stopping, finished;
 	int status;
-	struct ktread_follow_account account; /* sums over the boots that have ended */
+	struct ktread_follow_account account; /* sums of the counts of all boots that have ended */
 };
 
 /* Makes a trace from the image's layout. Rings that were already followed continue where they were. */
@@ -114,9 +121,9 @@ int ktread_follow_attach(struct ktread_follow *follow);
 void ktread_follow_refresh(struct ktread_follow *follow, const struct ktrx_root *root);
 /* Loads the guest's clock measurements again. */
 int ktread_follow_clocks(struct ktread_follow *follow);
-/* Closes the trace and the rings, and adds up their counts. */
+/* Closes the trace and the rings. Adds the counts of the rings to follow->account. */
 void ktread_follow_detach(struct ktread_follow *follow);
-/* Adds the counts of one ring. */
+/* Adds the counts of one ring to *account. */
 void ktread_follow_count(const struct ktread_follow_ring *ring, struct ktread_follow_account *account);
 /* Updates the counts in the trace's rings. */
 void ktread_follow_describe(struct ktread_follow *follow);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a guest that is followed, with the names, types and rings of the guest's newest layout. The
- * layout changes when the kernel lends memory to ktrace or a CPU comes online. Then the trace is made anew,
- * and the state of rings that were already followed is kept.
+ * Makes the trace of a guest that is followed: the names, types and rings of the guest's newest layout. The
+ * layout changes when the kernel lends memory to ktrace, or when a CPU comes online. Then a new trace is
+ * made, which takes over the state of the rings that were followed before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* A cursor has only the records that hand_out() gave it. Nothing is read in addition. */
+/* A cursor only has the records that hand_out() has given it. It reads no others. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;
@@ -20,8 +20,8 @@ static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Closes a trace, but not the image, the memory and the state of the rings, which belong to the follow
- * handle.
+ * Closes a trace. Does not close the image, the memory and the state of the rings, because these belong to
+ * the follow handle.
  */
 static void close_trace(struct ktread *trace)
 {
@@ -59,7 +59,7 @@ static int open_trace(struct ktread_follow *follow, struct ktread **trace)
 	return 0;
 }
 
-/* Returns the ring that ring `n` of the new trace continues; NULL if it is new. */
+/* Returns the ring of the old trace that ring `n` of the new trace continues; NULL if ring `n` is new. */
 static struct ktread_follow_ring *find_before(struct ktread_follow *follow,
 					      const struct ktread_ring_place *place, uint32_t n)
 {

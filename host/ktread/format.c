@@ -16,7 +16,7 @@ struct out {
 	size_t size, used;
 };
 
-/* A conversion as written: %[flags][width][.precision][length]letter. */
+/* The parts of a conversion in the text: %[flags][width][.precision][length]letter. */
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	uint32_t width, precision;
@@ -24,7 +24,7 @@ struct conversion {
 	char letter;
 };
 
-/* The event, and the field that is next. */
+/* The values of an event's fields, with the position of the next one. */
 struct values {
 	const struct ktread_event *event;
 	uint32_t next, offset;
@@ -79,7 +79,7 @@ static bool take(struct values *values, struct ktread_value *value)
 	       ktread_value_take(values->event, values->next++, &values->offset, value) == 0;
 }
 
-/* Parses a width or precision: digits, or `*` for the next value. */
+/* Parses a width or precision: digits, or `*`, which stands for the next value of the event. */
 static uint32_t parse_size(const char **text, struct values *values)
 {
 	struct ktread_value value;
@@ -92,7 +92,7 @@ static uint32_t parse_size(const char **text, struct values *values)
 	return value.number > WIDTH_MAX ? WIDTH_MAX : (uint32_t)value.number;
 }
 
-/* Parses what follows a `%`, and moves *text after the conversion letter. */
+/* Parses a conversion after its `%`. Moves *text to the position after the conversion's letter. */
 static struct conversion parse_conversion(const char **text, struct values *values)
 {
 	struct conversion found = { 0 };
@@ -137,7 +137,10 @@ static void put_string(struct out *out, const struct conversion *how, const char
 		pad(out, ' ', how->width, length);
 }
 
-/* Stores the digits of `number`, least significant first. Returns how many. `base` is 8, 10 or 16. */
+/*
+ * Stores the digits of `number` in this base (8, 10 or 16), the least significant digit first. Returns the
+ * number of digits.
+ */
 static uint32_t make_digits(char *digits, uint64_t number, uint32_t base, bool upper)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -235,7 +238,7 @@ static void put_value(struct out *out, const struct conversion *how, const struc
 	case 'c':
 		put_string(out, how, &byte, 1);
 		break;
-	default: /* d, i, and %s for a field that is not a string */
+	default: /* %d and %i; also %s if the field is not a string */
 		put_signed(out, how, as_signed(value, how->shorts));
 	}
 }
@@ -301,7 +304,7 @@ static void put_format(struct out *out, const char *text, struct values *values)
 	}
 }
 
-/* Returns the type of the next field; 0 if there is none left. */
+/* Returns the type of the next field and moves *next after it. Returns 0 if no field is left. */
 static uint8_t take_type(const struct ktread_type *type, uint32_t *next)
 {
 	return *next < type->fields ? type->field[(*next)++].type : 0;

@@ -2,12 +2,12 @@
 /*
  * Finds ktrace in a memory:
  *
- *	1. The memory is scanned once for roots and for heads of lent blocks.
- *	2. For a RAM file whose map is unknown, the maps possible for the root's machine are tried.
- *	3. Of several roots, the one whose rings have the newest anchor is used.
+ *	1. Scans the memory once, for roots and for the heads of lent blocks.
+ *	2. For a RAM file whose map is unknown, tries each map that is possible for the root's machine.
+ *	3. If there are several roots, uses the root whose rings have the newest anchor.
  *
- * A virtual address is resolved by the lent block that contains it, or by the distance between the root's
- * virtual and physical address.
+ * A virtual address is resolved by the lent block that contains it. If there is none, it is resolved by the
+ * distance between the root's virtual and physical address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #define STABLE_TRIES 100u
 
 /*
- * Reads the root when its sequence number shows that its table is not being changed. Gives up waiting for
- * that after STABLE_TRIES attempts, and returns what was read last.
+ * Reads the root again and again until its sequence number shows that its table was not changed while it was
+ * read. After STABLE_TRIES attempts, returns what was read last.
  */
 static int read_stable(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
 {
@@ -46,8 +46,9 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 }
 
 /*
- * Handles one of several guesses for an address, of which *attempt selects one. A guess that cannot be read
- * is skipped. Returns true and sets *physical if *attempt is 0. Otherwise subtracts 1 from *attempt.
+ * Examines one of several guesses for an address. *attempt is the number of readable guesses that are still
+ * to be passed by. Skips a guess that cannot be read. If *attempt is 0, sets *physical to the guess and
+ * returns true. Otherwise subtracts 1 from *attempt and returns false.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
@@ -70,7 +71,10 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	if (!ktread_root_is_persistent(&image->root) &&
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
-	/* Memory that was not lent to ktrace may be in the same mapping as lent memory. */
+	/*
+	 * Memory that was not lent to ktrace may be in the same mapping as a lent block: try the distance of
+	 * each block.
+	 */
 	for (uint32_t i = 0; i < image->blocks; i++) {
 		const struct ktread_image_block *block = &image->block[i];
 
@@ -123,8 +127,8 @@ static int open_layout(struct ktread_image *image, struct ktread_layout **layout
 }
 
 /*
- * Returns how many rings are plausible: the slot of the newest anchor is not empty, and has the generation of
- * its index unless it has been overwritten.
+ * Returns the number of plausible rings. In such a ring, the slot of the newest anchor is not empty, and has
+ * the generation that its index requires unless it has been overwritten.
  */
 static uint32_t count_sound_rings(const struct ktread_layout *layout)
 {
@@ -160,7 +164,10 @@ static int try_map(struct ktread_image *image, uint32_t n)
 	return ktread_ram_try(image->memory, root.machine, image->position, root.self_phys, n);
 }
 
-/* Opens the root at image->position with the memory map that makes the most rings plausible. */
+/*
+ * Opens the root at image->position. Of the possible memory maps, uses the one with which the most rings are
+ * plausible.
+ */
 static int open_best_map(struct ktread_image *image, struct ktread_layout **layout)
 {
 	uint32_t best = 0, most = 0, n;
@@ -198,7 +205,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool persistent;
-	uint64_t order; /* number of the boot, for a root in persistent memory */
+	uint64_t order; /* for a root in persistent memory: number of the boot */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)
@@ -215,9 +222,9 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 }
 
 /*
- * Sorts the last boot first. Roots come before boots that were found in persistent memory, because a reset
- * wipes the root. The boots in persistent memory are sorted by their numbers: their timestamps cannot be
- * compared, since on some machines the clock starts again at a reset.
+ * Compares two boots for sorting: the last boot comes first. A root comes before boots that were found in
+ * persistent memory, because a reset wipes the root. Boots in persistent memory are compared by their numbers
+ * and not by their timestamps, because on some machines the clock starts again at a reset.
  */
 static int compare_boots(const void *left, const void *right)
 {
@@ -231,7 +238,7 @@ static int compare_boots(const void *left, const void *right)
 				    : (a->position > b->position) - (a->position < b->position);
 }
 
-/* Keeps only the first root of each boot. Returns how many are left. */
+/* Keeps only the first root of each boot. Returns the number of roots kept. */
 static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 {
 	uint32_t kept = 0;
@@ -248,8 +255,8 @@ static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 }
 
 /*
- * Lists the roots through which rings are found, one for each boot, the last boot first. Returns how many, or
- * an error if there is none.
+ * Lists the roots through which rings are found: one for each boot, the last boot first. Returns their
+ * number, or an error if there is none.
  */
 static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
 {
@@ -276,7 +283,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			   image->memory->name, image->memory->size);
 }
 
-/* Opens the root of a boot. `back`: 0 for the last boot, otherwise the number of boots to go back. */
+/* Opens the root of a boot. `back` is the number of boots to go back from the last one; 0: the last one. */
 static int choose_root(struct ktread_image *image, uint32_t back)
 {
 	struct boot boot[KTREAD_SCAN_ROOTS];
@@ -445,7 +452,7 @@ int ktread_image_refresh(struct ktread_image *image)
 				   "%s: root at 0x%" PRIx64 ": it is gone, as after a reset of the guest",
 				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
-		/* Either memory was lent since the last scan, or the guest booted again. */
+		/* Since the last scan, memory was lent, or the guest booted again. */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);
 		if (status < 0)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scans a memory for roots and for the heads of lent blocks. Both are identified by their position in the
- * source, because the addresses of a RAM file may be unknown until its root has been read.
+ * Scans a memory for roots and for the heads of lent blocks. Both are identified by their positions in the
+ * source, because in a RAM file, addresses may be unknown until the root has been read.
  */
 #ifndef KTREAD_IMAGE_H
 #define KTREAD_IMAGE_H
 
 #include "layout.h"
 
-#define KTREAD_SCAN_ROOTS 16u /* most roots that are looked at */
+#define KTREAD_SCAN_ROOTS 16u /* maximum number of roots that are examined */
 
 struct ktread_block_found {
 	uint64_t position; /* in the source */
@@ -16,7 +16,8 @@ struct ktread_block_found {
 };
 
 struct ktread_scan {
-	uint64_t *root; /* positions in the source of sound roots of kernels that have started */
+	/* the positions in the source of the roots that are sound and whose kernel has started */
+	uint64_t *root;
 	uint32_t roots;
 	struct ktread_block_found *block;
 	uint32_t blocks;
@@ -25,16 +26,16 @@ struct ktread_scan {
 int ktread_scan_run(struct ktread_scan *scan, struct ktread_memory *memory);
 void ktread_scan_free(struct ktread_scan *scan);
 
-/* An image: a root found in a memory, and where its addresses lead. */
+/* An image: a root that was found in a memory, and the layout to which it leads. */
 
-#define KTREAD_IMAGE_BLOCKS 256u /* most blocks of one boot that are used */
+#define KTREAD_IMAGE_BLOCKS 256u /* maximum number of blocks that are used of one boot */
 
 /* A block of memory that the kernel of this boot lent to ktrace. */
 struct ktread_image_block {
 	uint64_t self; /* virtual address */
 	uint64_t length;
 	uint64_t physical; /* physical address */
-	uint64_t boot;	   /* number of the boot, in persistent memory; otherwise 0 */
+	uint64_t boot;	   /* for a block in persistent memory: number of the boot; otherwise 0 */
 };
 
 struct ktread_image {
@@ -47,12 +48,13 @@ struct ktread_image {
 	uint64_t physical;
 	struct ktread_layout *layout;
 	uint32_t boots;	 /* number of boots found; each boot has a nonce of its own */
-	bool persistent; /* boots found in persistent memory are included */
-	bool fixed;	 /* opened at an address given by the caller: no search */
+	bool persistent; /* true if boots that were found in persistent memory are included */
+	/* true if the image was opened at an address that the caller gave, without a search */
+	bool fixed;
 	char *registers; /* NULL: unknown */
 };
 
-/* Reads the root again, and the layout. Returns KTREAD_E_ABSENT if the root is gone. */
+/* Reads the root and the layout again. Returns 0, KTREAD_E_ABSENT if the root is gone, or another error. */
 int ktread_image_refresh(struct ktread_image *image);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes an image as a v2 dump, while the guest may be recording.
+ * Writes an image as a v2 dump, even while the guest is recording.
  *
- * Each ring is copied from its oldest slot on. Then its head is read again, and the slots that were written
- * since are copied over the oldest ones, which the ring has lost anyway. Slots that a writer may have reached
- * while they were copied are emptied. So every slot below the head in the dump was either copied before any
- * writer could reach it again, or counts as overwritten.
+ * Each ring is copied from its oldest slot on. Then its head is read again. The slots that were written in
+ * the meantime are copied to the places of the oldest slots, which the ring has lost anyway. Slots that a
+ * writer may have reached while they were copied are emptied. So each slot below the head in the dump was
+ * either copied before a writer could reach it again, or counts as overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,10 @@
 #include "message.h"
 #include "source.h"
 
-#define ALIGNMENT     64u
-#define BLOCK	      (UINT64_C(256) << 10)
-#define SECTION_LIMIT (UINT64_C(256) << 20) /* most bytes copied of a section that does not hold a ring */
+#define ALIGNMENT 64u
+#define BLOCK	  (UINT64_C(256) << 10)
+/* maximum number of bytes that are copied of a section that does not hold a ring */
+#define SECTION_LIMIT (UINT64_C(256) << 20)
 
 struct base_output {
 	int descriptor;
@@ -30,11 +31,11 @@ struct base_output {
 struct dump {
 	struct ktrx_root root;
 	struct ktrx_section section[KTREAD_SECTION_MAX + 3];
-	uint32_t sections; /* sections used so far */
-	uint32_t rows;	   /* section descriptors that the root has room for */
+	uint32_t sections; /* number of sections added so far */
+	uint32_t rows;	   /* number of section descriptors for which the root has room */
 	struct ktrx_ring *ring;
 	uint64_t table; /* offset of the ring table */
-	uint64_t end;	/* offset after everything placed so far */
+	uint64_t end;	/* offset of the first byte after all parts added so far */
 };
 
 static int put(const struct base_output *output, uint64_t offset, const void *bytes, uint64_t size)
@@ -55,7 +56,10 @@ static int put(const struct base_output *output, uint64_t offset, const void *by
 	return 0;
 }
 
-/* Copies bytes of a region. Holes of the source become holes of the dump. */
+/*
+ * Copies `size` bytes of a region, from `from` on, to this offset of the dump. Holes of the source become
+ * holes of the dump.
+ */
 static int put_region(const struct base_output *output, uint64_t offset, const struct ktread_region *region,
 		      uint64_t from, uint64_t size)
 {
@@ -81,7 +85,7 @@ static int put_region(const struct base_output *output, uint64_t offset, const s
 	return 0;
 }
 
-/* Reserves `size` bytes of the dump. Returns their offset. */
+/* Reserves `size` bytes at the end of the dump. Returns their offset. */
 static uint64_t lay_out(struct dump *dump, uint64_t size)
 {
 	uint64_t at = dump->end;
@@ -107,14 +111,14 @@ static void add_text(struct dump *dump, uint32_t type, const char *text)
 		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
 }
 
-/* Returns true for a section that the dump makes itself instead of copying it from memory. */
+/* Returns true for a section that is not copied from memory, because the dump has one of its own. */
 static bool is_of_dump(const struct ktread_section *section)
 {
 	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||
 	       section->row.type == KTRX_SECTION_REGISTERS;
 }
 
-/* Returns true for the table of settings, which is not copied, but written with the current values. */
+/* Returns true for the table of settings. It is not copied, but written anew with the current values. */
 static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
 {
 	return section == ktread_layout_section(layout, KTRX_SECTION_SETTINGS, 0);
@@ -126,7 +130,7 @@ static uint64_t section_size(const struct ktread_layout *layout, const struct kt
 					     : ktread_region_readable(&section->region);
 }
 
-/* Assigns an offset to every section and ring. */
+/* Assigns an offset in the dump to each section and each ring. */
 static void plan(struct dump *dump, const struct ktread_image *image, const char *note)
 {
 	const struct ktread_layout *layout = image->layout;
@@ -134,7 +138,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 					    .entry_size = sizeof(struct ktrx_ring) };
 	uint64_t budget = image->memory->size;
 
-	/* Room for every section, the ring table and what the host adds. */
+	/* Room for all sections, the ring table, and the sections that the host adds. */
 	dump->rows = layout->sections + 3 > KTRX_SECTIONS ? layout->sections + 3 : KTRX_SECTIONS;
 	lay_out(dump, offsetof(struct ktrx_root, section) + dump->rows * sizeof(dump->section[0]));
 	add_section(dump, &rings, layout->rings * sizeof(struct ktrx_ring));
@@ -146,8 +150,8 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 		if (is_of_dump(section))
 			continue;
 		/*
-		 * Together, sections cannot be larger than all memory. If their sizes say so, a size is
-		 * wrong.
+		 * All sections together cannot be larger than the memory. If their sizes state more, some
+		 * size is wrong: limit them.
 		 */
 		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
 		size = size < budget ? size : budget;
@@ -191,7 +195,10 @@ static int put_slots(const struct base_output *output, const struct ktrx_ring *r
 	return 0;
 }
 
-/* Empties slots of the dump that a writer may have overwritten while they were copied. */
+/*
+ * Empties the slots from `index` to `end` in the dump. A writer may have overwritten them in memory while
+ * they were copied.
+ */
 static int drop_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		      const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
@@ -206,7 +213,8 @@ static int drop_slots(const struct base_output *output, const struct ktrx_ring *
 }
 
 /*
- * Updates a ring's descriptor from memory. Takes the newest anchor only if it is before the head in the dump.
+ * Updates a ring's descriptor from memory. The newest anchor is updated only if it is before the head in the
+ * dump.
  */
 static int refresh_row(struct ktrx_ring *ring, const struct ktread_layout *layout, uint32_t n, uint64_t head)
 {
@@ -241,7 +249,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 		status = ktread_layout_head(layout, n, &head);
 	if (status < 0)
 		return status;
-	if (head < before) /* the ring was started again: keep what was copied */
+	if (head < before) /* the ring was started again: keep the slots that were copied before */
 		head = before;
 	begin = head - before > slots ? head - slots : before;
 	status = put_slots(output, ring, place, begin, head);
@@ -253,7 +261,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 	return status < 0 ? status : refresh_row(ring, layout, n, head);
 }
 
-/* Clears the kernel's own pointers, which have no meaning in a dump. */
+/* Clears the pointers that only the kernel can use, because they have no meaning in a dump. */
 static void clear_pointers(struct ktrx_ring *ring)
 {
 	ring->base = 0;
@@ -308,7 +316,7 @@ static int put_sections(const struct base_output *output, const struct dump *dum
 	return status < 0 ? status : put_text(output, dump, &next, image->registers);
 }
 
-/* Writes the root as it is in memory now, adapted to the dump. It is written last. */
+/* Writes the root of the dump: the root as it is in memory now, adapted to the dump. Must be called last. */
 static int put_root(const struct base_output *output, struct dump *dump, struct ktread_image *image,
 		    uint64_t frequency)
 {
@@ -340,7 +348,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 
 	plan(dump, image, note);
 
-	/* Give the file its final length, so that parts that are never written read as zeros. */
+	/* Give the file its final length first: parts that are not written then read as zeros. */
 	status = put(output, dump->end - 1, &last, 1);
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);
@@ -349,7 +357,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 	return status < 0 ? status : put_root(output, dump, image, frequency);
 }
 
-/* Copies a finished dump to a descriptor that cannot be written at random offsets, such as a pipe. */
+/* Copies a finished dump to a descriptor that can only be written from first to last, such as a pipe. */
 static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 {
 	for (uint64_t at = 0; at < size;) {

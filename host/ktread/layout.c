@@ -9,11 +9,11 @@
 #include "trace.h"
 
 /*
- * Number of slots read together. After this number of consecutive slots of other generations, the head of the
- * ring has been passed.
+ * Number of slots that are read at once. If so many slots in a row are of other generations, the head of the
+ * ring is before them.
  */
 #define GUESS_SLOTS  64u
-#define WORD_GUESSES 64u /* most addresses at which a reserve word is looked for */
+#define WORD_GUESSES 64u /* maximum number of addresses at which a reserve word is searched for */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define MAX_SHIFT    30u
 #define GENERATIONS  256u
@@ -49,7 +49,9 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	const struct ktread_section *found = NULL;
 	uint64_t beyond = 0;
 
-	/* Repeat n + 1 times: find the section with the least index that was not found yet. */
+	/*
+	 * Repeat n + 1 times: find the section with the lowest index that was not found in an earlier round.
+	 */
 	for (uint32_t round = 0; round <= n; round++) {
 		found = NULL;
 		for (uint32_t i = 0; i < layout->sections; i++) {
@@ -87,8 +89,8 @@ static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t
 }
 
 /*
- * Finds a ring's reserve word at the address in the ring's descriptor. The word must contain the ring's
- * number. Returns false if it is not found.
+ * Searches for a ring's reserve word at the address in the ring's descriptor, with each guess for this
+ * address. A word is accepted if it contains the ring's number. Returns false if none is found.
  */
 static bool find_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
@@ -116,8 +118,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * Moves *index to the start of a later lap if the generations of the ring's first slots show that the ring
- * has reached it. Requires: *index is an index that the ring has certainly reached.
+ * If the ring has reached a later lap, moves *index to the start of that lap. The generations of the ring's
+ * first slots show the lap. Requires: the ring has certainly reached *index.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
@@ -129,8 +131,8 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
 	/*
-	 * Ignore the lap before the known lap: its slots may still be in the ring, because the known lap has
-	 * not overwritten them yet.
+	 * Ignore the lap before the lap of *index: the ring may still contain slots of it that have not been
+	 * overwritten yet.
 	 */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
@@ -142,10 +144,10 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 }
 
 /*
- * Finds the head of a ring from its slots, because its reserve word cannot be read or is out of date. Up to
- * the head, slots have the generation of the newest lap, except for a few slots that are being written. Slots
- * before index `reached` are not looked at. If the newest lap has only just begun, most of the ring's first
- * slots are of the previous lap.
+ * Finds the head of a ring from the ring's slots. Used if its reserve word cannot be read or is out of date.
+ * Up to the head, slots have the generation of the newest lap, except for a few slots that are just being
+ * written. Slots before index `reached` are not examined. If the newest lap has only just begun, most of the
+ * ring's first slots are still of the previous lap.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -174,8 +176,8 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * Returns the head in a ring's reserve word. While the word does not contain the ring's number, its CPU is
- * not online: then increments of the word belong to the boot ring, and this ring is empty.
+ * Returns the head that a ring's reserve word states. If the word does not contain the ring's number, its CPU
+ * is not online: then the word counts slots of the boot ring, and this ring is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {
@@ -234,7 +236,10 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
 	if (status < 0)
 		return status;
-	/* Sound rings do not overlap. Overlapping rings could keep a reader busy forever. */
+	/*
+	 * Sound rings do not overlap, so together they are not larger than the memory. Without this check,
+	 * overlapping rings could keep a reader busy forever.
+	 */
 	if (ktread_region_readable(&place->slots) > *budget) {
 		place->usable = false;
 		return 0;
@@ -292,7 +297,7 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 	return 0;
 }
 
-/* Resolves an address in a dump: it is an offset from the root. */
+/* Resolves an address in a dump. It is an offset from the root. */
 static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
 			  uint64_t *physical)
 {

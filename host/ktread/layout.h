@@ -12,11 +12,12 @@
 
 /* The root of a v2 trace. */
 
-#define KTREAD_ROOT_MAX	   65536u /* largest root, in bytes */
-#define KTREAD_SECTION_MAX 256u	  /* sections that are read; further ones count as unknown */
+#define KTREAD_ROOT_MAX 65536u /* maximum size of a root in bytes */
+/* maximum number of sections that are read; further ones count as unknown */
+#define KTREAD_SECTION_MAX 256u
 
 /*
- * Returns true for a root that a boot left in persistent memory, but not for the root of a dump. The ring
+ * Returns true if a boot left this root in persistent memory, and it is not the root of a dump. The ring
  * table of such a root has the heads that the rings had at the last heartbeat.
  */
 static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
@@ -30,8 +31,8 @@ static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
  */
 int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root);
 /*
- * Reads the root's section table into `section`, which has room for KTREAD_SECTION_MAX. Returns how many were
- * read, or an error.
+ * Reads the root's section table into `section`, which has room for KTREAD_SECTION_MAX entries. Returns the
+ * number of entries read, or an error.
  */
 int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const struct ktrx_root *root,
 			 struct ktrx_section *section);
@@ -48,7 +49,8 @@ struct ktread_piece {
 	uint64_t offset; /* in the region */
 	uint64_t length;
 	uint64_t physical;
-	uint64_t readable; /* bytes of `length` that can be read; 0 if the piece's place is unknown */
+	/* number of bytes of `length` that can be read; 0 if the piece's place is unknown */
+	uint64_t readable;
 };
 
 struct ktread_region {
@@ -58,10 +60,11 @@ struct ktread_region {
 	uint64_t length;
 };
 
-/* Resolves addresses in a root. */
+/* Finds the physical addresses to which the addresses in a root refer. */
 struct ktread_resolver {
 	/*
-	 * Sets *physical for `length` bytes at `address`. Attempt 0 is the likeliest guess. Returns 0, or
+	 * Sets *physical to the physical address of the `length` bytes at `address`. There may be several
+	 * guesses: attempt 0 returns the likeliest one, attempt 1 the next one, and so on. Returns 0, or
 	 * KTREAD_E_FORMAT if there are no more guesses.
 	 */
 	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
@@ -77,7 +80,10 @@ int ktread_region_open(struct ktread_region *region, struct ktread_memory *memor
 		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
 		       uint64_t address, uint64_t length);
 void ktread_region_close(struct ktread_region *region);
-/* Reads exactly `bytes` bytes; bytes that are not there read as zeros. Returns 0 or an error. */
+/*
+ * Reads `bytes` bytes from `offset` on. Bytes that cannot be read are replaced by zeros. Returns 0 or an
+ * error.
+ */
 int ktread_region_read(const struct ktread_region *region, uint64_t offset, void *buffer, uint64_t bytes);
 /*
  * Returns the next offset >= `offset` that may hold a byte other than zero; region->length if there is none.
@@ -86,41 +92,42 @@ uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
 /* Returns how many of the region's bytes can be read. */
 uint64_t ktread_region_readable(const struct ktread_region *region);
 /*
- * Copies at most `limit` bytes of the region, and adds a NUL. Sets *copy, to be freed by the caller with
- * free(), and *size. Returns 0 or an error.
+ * Copies at most `limit` bytes of the region, and adds a NUL. Sets *copy, which the caller must free with
+ * free(), and *size, the number of bytes without the NUL. Returns 0 or an error.
  */
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Checks whether a slot is the one that the reader expects at an index. Only layout.c and columns*.c handle
- * slots of the older format without a check, KTRX_SLOTS_COPIED.
+ * Functions that check whether a slot is the one that the reader expects at an index. Slots of the older
+ * format, KTRX_SLOTS_COPIED, have no check; only layout.c and columns*.c handle them.
  */
 
 /* Format of a ring's slots. */
 struct ktread_slot_form {
 	uint32_t format; /* KTRX_SLOTS_* */
 	uint32_t ring;	 /* number */
-	uint32_t shift;	 /* log2 of its slots */
+	uint32_t shift;	 /* log2 of the ring's number of slots */
 };
 
 /*
- * Returns true for a first slot, SINGLE or FIRST, of the generation of `index`. The check of a SINGLE slot is
- * right as well. The check of a FIRST slot covers its whole record: see ktread_slot_record().
+ * Returns true for a SINGLE or FIRST slot that has the generation that `index` requires. The check of a
+ * SINGLE slot must be right, too. The check of a FIRST slot is not examined, because it covers the whole
+ * record: see ktread_slot_record().
  */
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
-/* Returns true for a MORE or LAST slot of the generation of `index` with the right check. */
+/* Returns true for a MORE or LAST slot that has the generation that `index` requires, and the right check. */
 bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
 /*
  * Returns the number of slots of the record that begins at slot[0]. Returns 0 if the record has more than
- * `most` slots, is not whole, or one of its slots belongs to another record. Requires: ktread_slot_is_first()
- * is true for slot[0].
+ * `most` slots, if it is not whole, or if one of these slots belongs to another record. Requires:
+ * ktread_slot_is_first() is true for slot[0].
  */
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
 
 /*
- * The layout: a checked copy of what a v2 root leads to, sections and rings, in a dump or in memory. Code
- * that reads or rewrites a v2 trace uses this copy, and never the root itself.
+ * The layout of a v2 trace: a checked copy of all that its root leads to, in a dump or in memory: sections
+ * and rings. Code that reads or rewrites a v2 trace uses this copy, never the root itself.
  */
 
 struct ktread_section {
@@ -132,12 +139,12 @@ struct ktread_ring_place {
 	struct ktrx_ring row; /* as found */
 	struct ktread_region slots;
 	struct ktread_slot_form form;
-	/* address of the reserve word; UINT64_MAX if the word is row.word, or unknown */
+	/* address of the reserve word; UINT64_MAX if it is unknown, or if the word is row.word */
 	uint64_t word_physical;
 	uint64_t head;	       /* index of the next free slot, as last read */
 	uint64_t row_physical; /* address of `row`; UINT64_MAX if unknown */
-	bool guessed; /* the reserve word was not found: the head was found by looking at the slots */
-	bool usable;  /* the ring's sizes are sound, and it overlaps no other ring */
+	bool guessed;	       /* the reserve word was not found, so the head was derived from the slots */
+	bool usable;	       /* the ring can be read: its sizes are sound, and it overlaps no other ring */
 };
 
 struct ktread_layout {
@@ -149,7 +156,7 @@ struct ktread_layout {
 	uint32_t unknown; /* number of sections of unknown type */
 	struct ktread_ring_place *ring;
 	uint32_t rings;
-	struct ktrx_setting *setting; /* the table of settings, with their values */
+	struct ktrx_setting *setting; /* the table of settings, including their values */
 	uint32_t settings;
 };
 
@@ -160,21 +167,21 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
 /*
- * Returns section number `n`, from 0, of those with this type, in the order of `index`; NULL if there is
- * none.
+ * Of the sections with this type, in the order of `index`, returns number `n`, counted from 0. Returns NULL
+ * if there is none.
  */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);
 /* Reads a ring's head again. Returns 0 or an error. */
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head);
 /*
- * Reads up to `room` rows of the CPUS section from number `first` on. Returns how many there are, or an
+ * Reads up to `room` rows of the CPUS section, from row `first` on. Returns the number of rows read, or an
  * error.
  */
 int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
 		       uint32_t room);
 /*
- * Reads up to `room` rows of the HOLDERS section from number `first` on. Returns how many there are, or an
+ * Reads up to `room` rows of the HOLDERS section, from row `first` on. Returns the number of rows read, or an
  * error.
  */
 int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
@@ -193,11 +200,13 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 	return head > first && head - first > slots ? head - slots : first;
 }
 
-/* The table of settings, with the values that a dump carries or that the guest's words hold now. */
+/*
+ * The table of settings. The values are those that a dump contains, or those that the guest's words have now.
+ */
 
 /*
- * Fills layout->setting. In each row, the kind, the bit number and the name's NUL are checked. Returns 0 or
- * an error.
+ * Fills in layout->setting. Checks the kind and the bit number in each row, and makes sure that each name
+ * ends in a NUL. Returns 0 or an error.
  */
 int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver);
 

@@ -42,7 +42,7 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
 	merge->starved = KTREAD_MERGE_NONE;
 }
 
-/* Returns the tree's word for a ring's next item. It is below NO_MORE. */
+/* Returns the word in the tree that stands for a ring's next item. It is below NO_MORE. */
 static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
 {
 	uint64_t farthest = (NO_MORE >> ring_bits) - 1;
@@ -53,7 +53,10 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 	return (since > farthest ? farthest : since) << ring_bits | ring;
 }
 
-/* Replaces a leaf, and updates the nodes between it and the root of the tree. Returns the winner. */
+/*
+ * Replaces a leaf of the tree, and updates the nodes from there to the root. Returns the word at the root,
+ * which is the winner.
+ */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {
 	tree[node] = word;
@@ -67,7 +70,7 @@ static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 	return word;
 }
 
-/* Computes the word of the item after the next one in advance. */
+/* Computes the word of the item after `lane->item` early, before it is needed. */
 static inline void look_ahead(const struct ktread_merge *merge, struct ktread_lane *lane, uint32_t ring)
 {
 	if (lane->end - lane->item > (ptrdiff_t)KTREAD_ITEM_SIZE)

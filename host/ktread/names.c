@@ -47,7 +47,7 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	return 0;
 }
 
-/* Parses a line "number name rest" and stores its name. Skips any other line. */
+/* Parses a line "number name rest", and stores the name and the rest. Skips a line of another form. */
 static void take_line(struct ktread_names *names, char *line)
 {
 	char *name, *rest;

@@ -13,11 +13,12 @@
 #include "trace.h"
 #include "versions.h"
 
-#define FREEZE_LIMIT (UINT64_C(64) << 20) /* most bytes of rings that are copied before they are read */
+/* maximum number of bytes of rings that are copied before they are read */
+#define FREEZE_LIMIT (UINT64_C(64) << 20)
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Returns true if `form` asks for a version other than `version`. */
+/* Returns true if the caller requires another version than `version`, by `form`. */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||
@@ -61,8 +62,8 @@ static uint64_t ring_bytes(const struct ktread_layout *layout)
 }
 
 /*
- * Makes a dump of memory that may be changing, and reads that dump, so that the reader may be slow. If the
- * dump cannot be made, the memory is read in place.
+ * Makes a dump of memory that may be changing, and reads that dump. So the reader may be slow and loses
+ * nothing. If the dump cannot be made, reads the memory itself.
  */
 static int freeze(struct ktread *trace)
 {
@@ -134,7 +135,10 @@ static int open_core(struct ktread *trace)
 	return status < 0 ? status : open_memory(trace, KTREAD_FORM_CORE);
 }
 
-/* Returns true for a large file of whole pages without a dump at its start: it may be memory. */
+/*
+ * Returns true if the file may be a memory: it is large, consists of whole pages, and does not begin with a
+ * dump.
+ */
 static bool may_be_ram(struct ktread_memory *memory)
 {
 	struct ktread_dump dump;
@@ -143,8 +147,7 @@ static bool may_be_ram(struct ktread_memory *memory)
 }
 
 /*
- * Reports an error if the file has a known foreign format that has to be converted first. Otherwise returns
- * 0.
+ * Returns an error if the file has a known foreign format that must be converted first. Otherwise returns 0.
  */
 static int refuse_foreign(struct ktread_memory *memory)
 {
@@ -198,8 +201,8 @@ static int open_stream(struct ktread *trace)
 }
 
 /*
- * Opens a dump or a process trace of a BSD. The latter have no magic, so they are tried last. If the file is
- * neither, the error describes it as a dump.
+ * Opens a dump or, if the file is none, a process trace of a BSD. The latter has no magic, so it is tried
+ * last. If the file is neither, the error message is that for a dump.
  */
 static int open_dump_or_processes(struct ktread *trace, const char *path)
 {
@@ -236,7 +239,7 @@ static int open_by_content(struct ktread *trace, const char *path)
 	status = open_ram(trace);
 	if (status != KTREAD_E_ABSENT)
 		return status;
-	/* The file is not memory, but it may contain dumps after other content. */
+	/* The file is not a memory, but dumps may follow other content in it. */
 	trace->memory->live = trace->memory->ram = false;
 	if (open_dump(trace) == 0)
 		return 0;
