@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The demo's port with a different clock on each CPU, for tests. make's DEMO_CLOCK_SKEW selects it and sets
- * SKEW_US and SKEW_PPM. If n is odd, the clock of CPU n is n × SKEW_US microseconds ahead and n × SKEW_PPM
- * millionths too fast. If n is even, the clock is behind and too slow by the same amounts. CPU 0's clock is
- * exact.
+ * The demo's port, but with a different clock on each CPU, for tests. The make variable DEMO_CLOCK_SKEW
+ * selects this port and sets SKEW_US and SKEW_PPM. If n is odd, the clock of CPU n is n × SKEW_US
+ * microseconds ahead and n × SKEW_PPM millionths too fast. If n is even, the clock is behind and too slow by
+ * the same amounts. CPU 0's clock is exact.
  */
 #ifndef DEMO_SKEW_KTRACE_PORT_H
 #define DEMO_SKEW_KTRACE_PORT_H
@@ -17,7 +17,9 @@ static inline uint64_t skew_clock(uint64_t now, uint32_t cpu)
 	return cpu % 2 ? now + ahead : now - ahead;
 }
 
-/* Before CPU 0 is online, only CPU 0 records; arch_this_cpu() may not be valid yet. */
+/*
+ * Before CPU 0 is online, arch_this_cpu() may not be valid, but only CPU 0 records, and its clock is exact.
+ */
 #define ktrace_arch_clock ktrace_arch_clock
 static inline uint64_t ktrace_arch_clock(void)
 {
@@ -27,8 +29,8 @@ static inline uint64_t ktrace_arch_clock(void)
 }
 
 /*
- * Turns interrupts off, so that the thread cannot migrate. Otherwise a record with a timestamp of one CPU's
- * clock could get into the ring of another CPU.
+ * Turns interrupts off while a record is written, so that the thread cannot move to another CPU. Otherwise a
+ * record could have a timestamp of one CPU's clock, but be in the ring of another CPU.
  */
 #define ktrace_arch_pin ktrace_arch_pin
 static inline unsigned long ktrace_arch_pin(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * More work than CPUs: a planner fills a list with pieces of work; workers take them, compute, and count the
- * results under a mutex. At the end, all planned pieces must have been counted.
+ * More work than CPUs: a planner fills a list with pieces of work; workers take the pieces out of the list,
+ * compute, and count the finished pieces under a mutex. At the end, all planned pieces must have been
+ * counted.
  */
 #include <stddef.h>
 
@@ -16,9 +17,9 @@
 
 #define ROOM	     32u
 #define PIECE_NS     (NS_PER_MS / 4)
-#define PIECES_EVERY 8u /* one piece in 8 takes 8 times as long */
+#define PIECES_EVERY 8u /* every 8th piece takes 8 times as long as the others */
 
-/* The queue's lock guards all fields; workers and planner wait in the queue. */
+/* The list of pieces. Workers and planner wait in `queue`, whose lock guards all fields. */
 static struct {
 	struct wait_queue queue;
 	unsigned piece[ROOM]; /* duration of each piece, in units of PIECE_NS */
@@ -29,7 +30,7 @@ static struct {
 static struct mutex book = MUTEX("book");
 static uint64_t booked; /* guarded by the mutex `book` */
 
-/* Takes a piece of work. Returns false when all work is done. */
+/* Takes a piece of work out of the list. Waits if the list is empty. Returns false when all work is done. */
 static bool take(unsigned *piece)
 {
 	bool irq_on = spin_lock(&list.queue.lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A known chain of calls with events and a backtrace in it. Tests compare the recorded callers and the
- * backtrace with the kernel's symbols.
+ * Functions that call each other in a known order, with events and a backtrace in the innermost one. Tests
+ * compare the recorded callers and the backtrace with the kernel's symbols.
  */
 #include <ktrace/ktrace.h>
 
@@ -13,7 +13,7 @@
 KTRACE_EVENT(calls, short, "%u", (uint32_t, number));
 KTRACE_EVENT(calls, long, "%s %u", (const char *, text), (uint32_t, number));
 
-/* Prevents a tail call, which would remove the calling function from the chain. */
+/* Prevents a tail call, which would remove the calling function from the backtrace. */
 #define NO_TAIL_CALL() __asm__ volatile("")
 
 __attribute__((noinline)) static void calls_third(uint32_t number)

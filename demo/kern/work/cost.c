@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Measures the cost of events on this machine, in picoseconds: a read of the clock, an event that is off, an
- * event of one slot, an event of three slots. The cost of the loop is included. Interrupts are off.
+ * event of one slot, an event of three slots. Each cost includes that of the loop around the operation.
+ * Interrupts are off during the measurement.
  */
 #include <ktrace/ktrace.h>
 
@@ -41,7 +42,10 @@ static void record_large(void)
 		KTRACE(cost, large, i, i, i, i, i, i, i);
 }
 
-/* Returns the picoseconds per round. A first run, which is not measured, warms up the caches. */
+/*
+ * Returns the time of a round of the loop in picoseconds. A first run of the loop warms up the caches and is
+ * not measured.
+ */
 static uint64_t measure(void (*loop)(void))
 {
 	bool irq_on = arch_irq_save();

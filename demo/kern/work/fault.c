@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each CPU accesses its own part of the window, and all CPUs access a shared part, so that page faults occur.
+ * Page faults: each CPU accesses a part of the window that only it uses, and all CPUs access a shared part.
  */
 #include "clock.h"
 #include "cpu.h"
@@ -34,7 +34,10 @@ static void walk_own(unsigned n)
 	window_drop(first, STRETCH);
 }
 
-/* If two CPUs access a page for the first time together, no increment may be lost. */
+/*
+ * Increments a word in each shared page. If two CPUs first access a page at the same time, both increments
+ * must be counted.
+ */
 static void walk_shared(void)
 {
 	for (size_t i = 0; i < STRETCH; i++)

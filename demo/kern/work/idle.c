@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A machine with little to do. Servers wait for requests, which are rare. One server never gets any. */
+/*
+ * A machine with little to do. Servers wait for requests, which are rare. One of the servers never gets a
+ * request.
+ */
 #include <stddef.h>
 
 #include "args.h"
@@ -11,11 +14,11 @@
 
 #define SERVERS	     3
 #define ROUND_MIN_NS (30 * NS_PER_MS)
-#define ROUND_STEPS  64 /* upper bound of the random number of milliseconds that is added */
+#define ROUND_STEPS  64 /* a random number of milliseconds, less than this one, is added to ROUND_MIN_NS */
 
 static struct server {
 	struct wait_queue requests;
-	unsigned waiting; /* number of requests, guarded by the queue's lock */
+	unsigned waiting; /* number of requests that have not been served yet; guarded by the queue's lock */
 } servers[SERVERS] = {
 	{ .requests = WAIT_QUEUE("mail requests") },
 	{ .requests = WAIT_QUEUE("web requests") },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All CPUs call a function on all CPUs. When a call returns, the function must have run on each. */
+/*
+ * Each CPU calls a function on all CPUs, again and again. When a call returns, the function must have run on
+ * each CPU.
+ */
 #include "clock.h"
 #include "cpu.h"
 #include "ipi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Trace points in DragonFly's style: one for each kind of argument, with known values. */
+/* Trace points in the style of DragonFly's ktr: one for each kind of argument, with known values. */
 #include <stddef.h>
 
-/* A kernel's configuration would define these. */
+/* In a real kernel, its configuration would define these macros. */
 #define KTR	  1
 #define KTR_LEASE 1
 #include <ktrace/ktr.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sockets, used by kernel threads. First checks operations that must fail. Then pairs of clients and servers
- * send data back and forth over streams; the first pair sends names and answers over UDP. With lose=
- * (net/loopback.h) a connection may end with an error, but it must end.
+ * Sockets, used by kernel threads. First checks that invalid operations fail. Then pairs of a client and a
+ * server send data back and forth over streams; the first pair exchanges DNS queries and answers over UDP.
+ * With lose= (net/loopback.h) a connection may end with an error, but it must end.
  */
 #include <stddef.h>
 
@@ -24,7 +24,7 @@ static uint64_t bytes_echoed;
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
-/* Handles an error. Panics if the boot argument lose= is not set. */
+/* Returns true if `result` is an error. Panics after an error if the boot argument lose= is not set. */
 static bool is_broken(const char *what, int64_t result)
 {
 	if (result >= 0)
@@ -48,7 +48,7 @@ static void echo_until_end(struct file *connection)
 	file_put(connection);
 }
 
-/* Serves until a connection is closed without data. */
+/* Serves one connection after another, until a client closes its connection without sending data. */
 static void echo_server(uint16_t port)
 {
 	struct file *listener = net_open_listener(port);
@@ -73,7 +73,7 @@ static char pattern(size_t n, unsigned seed)
 	return (char)(n * 7 + n / 251 + seed);
 }
 
-/* Receives size bytes of the pattern. Returns false if the connection broke. */
+/* Receives `size` bytes and checks that they are the pattern. Returns false if the connection broke. */
 static bool receive_pattern(struct file *client, char *buffer, size_t size, unsigned seed)
 {
 	for (size_t done = 0; done < size;) {
@@ -140,8 +140,8 @@ static void echo_client(uint16_t port, uint64_t until_ns)
 /* ---- Names ------------------------------------------------------------------------------------- */
 
 /*
- * The header and question of a query for the address of www.demo. Bytes 0 and 1: id. 0x80 in byte 2 makes it
- * an answer.
+ * A DNS query for the address of www.demo: header and question. Bytes 0 and 1 are the id. With 0x80 in byte
+ * 2, the message is an answer.
  */
 static const char query[] = "\0\0\1\0\0\1\0\0\0\0\0\0\3www\4demo\0\0\1\0\1";
 
@@ -164,7 +164,7 @@ static void name_server(uint64_t until_ns)
 	file_put(server);
 }
 
-/* Asks repeatedly. If a datagram is lost, asks again. */
+/* Sends one query after another. If no answer arrives in time, continues with the next query. */
 static void resolver(uint64_t until_ns)
 {
 	struct file *client = net_open_socket(SOCK_DGRAM);
@@ -206,7 +206,7 @@ void work_net(uint64_t until_ns)
 	lossy = arg_number("lose", 0) != 0;
 	if (!lossy)
 		net_check_failures();
-	/* the workload gets its full time, because `until_ns` moves by the duration of the checks */
+	/* Moves `until_ns` by the duration of the checks, so that they do not shorten the workload. */
 	until_ns += clock_ns() - started_ns;
 	work_crew("net", 2 * pairs, member, until_ns);
 	kprintf("net: %u connections, %u broken, %lu bytes echoed, %u names resolved\n", connections, broken,

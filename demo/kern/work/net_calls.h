@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sockets for kernel threads. These functions panic after unexpected errors. */
+/* Socket calls for kernel threads. Most of these functions panic after an unexpected error. */
 #ifndef DEMO_WORK_NET_CALLS_H
 #define DEMO_WORK_NET_CALLS_H
 
@@ -17,13 +17,13 @@ struct file *net_open_socket(int type);
 struct file *net_open_listener(uint16_t port);
 struct file *net_accept_from(struct file *listener);
 
-/* Each returns the result of the corresponding system call. */
+/* These functions return what the corresponding system call would return. */
 int net_bind_to(struct file *file, uint16_t port);
 int net_connect_to(struct file *file, uint16_t port);
 int64_t net_send_bytes(struct file *file, const void *from, size_t size);
 int64_t net_receive_bytes(struct file *file, void *to, size_t size);
 
-/* Returns 1 as soon as there is something to read, 0 after the timeout. */
+/* Waits until the socket can be read and then returns 1. Returns 0 after the timeout. */
 int64_t net_wait_readable(struct file *file, int64_t timeout_ms);
 
 /* Checks that invalid operations fail with the right errors. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Socket operations that must fail: used ports, missing or closed peers, no memory. */
+/* Checks of socket operations that must fail: used ports, missing or closed peers, no memory. */
 #include <stddef.h>
 
 #include "net/packet.h"
@@ -38,7 +38,7 @@ static void check_refusals(void)
 	file_put(impatient);
 }
 
-/* Returns a connected client; *server is the other end. */
+/* Connects a client to the listener and returns it. *server becomes the other end of the connection. */
 static struct file *connect_pair(struct file *listener, struct file **server)
 {
 	struct file *client = net_open_socket(SOCK_STREAM);
@@ -90,10 +90,10 @@ static void check_ends(void)
 
 /* ---- Without memory ---------------------------------------------------------------------------- */
 
-#define HOARD_LARGEST 8192 /* maximum number of adjacent pages in one piece */
+#define HOARD_LARGEST 8192 /* maximum number of adjacent pages that are allocated at once */
 #define HOARD_PIECES  256
 
-/* Allocates and holds all free memory and all free packets. */
+/* Holds all free memory and all free packets, so that every other allocation fails. */
 struct hoard {
 	struct piece {
 		void *pages;
@@ -134,8 +134,8 @@ static void give_back(struct hoard *hoard)
 }
 
 /*
- * Sends until no packet is left. Packets in transit are freed when they arrive, so this function allocates
- * all free packets again before each send.
+ * Sends until no packet can be allocated. Packets that were sent are freed when they arrive, so this function
+ * allocates all free packets again before each send.
  */
 static void send_until_starved(struct hoard *hoard, struct file *file)
 {
@@ -161,8 +161,9 @@ static void receive_until_end(struct file *file, bool may_be_reset)
 }
 
 /*
- * Without memory, no connection can be made, and no connection must hang. A reader that cannot advertise free
- * buffer space ends the connection; whether that happens depends on when packets become free.
+ * Checks that without memory no connection can be made, but no existing connection hangs. If a reader has no
+ * packet to report its free buffer space to the writer, its connection is reset. Whether that happens depends
+ * on the time at which packets become free.
  */
 static void check_starved(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fatal errors of a kernel, on demand. These functions do not return, except work_reset in the boot after the
- * reset.
+ * Workloads that end in fatal errors of the kernel. They do not return, except work_reset in the boot after
+ * its reset.
  */
 #include <ktrace/ktrace.h>
 
@@ -36,8 +36,8 @@ void work_triple(uint64_t until_ns)
 }
 
 /*
- * Resets the machine once. Requires the boot argument keep=: the trace that it preserves shows that there was
- * an earlier boot. Without it, each boot would reset the machine again.
+ * Resets the machine once. Requires the boot argument keep=: the preserved trace shows that there was an
+ * earlier boot. Without this argument, each boot would reset the machine again.
  */
 void work_reset(uint64_t until_ns)
 {
@@ -50,8 +50,8 @@ void work_reset(uint64_t until_ns)
 }
 
 /*
- * Turns interrupts off, sleeps, and spins for ever after the wakeup. While the CPU is idle, its interrupts
- * are on.
+ * Turns interrupts off, sleeps, and spins for ever after the wakeup. The wakeup is possible because the CPU
+ * has interrupts on while this thread sleeps.
  */
 static void hang(void *unused)
 {
@@ -62,7 +62,7 @@ static void hang(void *unused)
 		arch_relax();
 }
 
-/* The last CPU hangs; the others continue. */
+/* Makes the last CPU hang; the other CPUs continue to run. */
 void work_hang(uint64_t until_ns)
 {
 	(void)until_ns;

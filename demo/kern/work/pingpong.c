@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Two threads, on different CPUs if there are two, wake each other through a wait queue. */
+/* Two threads wake each other through a wait queue. They run on different CPUs if there are several. */
 #include "print.h"
 #include "wait.h"
 #include "work.h"
@@ -9,7 +9,10 @@ static unsigned turn; /* number of the player whose turn it is */
 static unsigned rounds;
 static bool over;
 
-/* Waits until it is this player's turn and passes the turn on. Returns false when the game is over. */
+/*
+ * Waits until it is player n's turn, and then makes it the other player's turn. Returns false when the game
+ * is over.
+ */
 static bool play(unsigned n, uint64_t until_ns)
 {
 	bool irq_on = spin_lock(&table.lock);

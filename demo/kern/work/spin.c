@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All CPUs contend for one spinlock, in bursts. The counter that it guards must be correct at the end. */
+/*
+ * All CPUs contend for one spinlock, in bursts. The lock guards a counter, which must be correct at the end.
+ */
 #include "clock.h"
 #include "cpu.h"
 #include "panic.h"

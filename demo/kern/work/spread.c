@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * As many threads as CPUs start on the last CPU and never sleep. Each CPU must eventually run one. The
- * threads are pinned until they run for the first time, so their wakeup cannot move them to an idle CPU. Only
- * the scheduler's tick can spread them.
+ * threads are pinned until they run for the first time, so that creating them does not yet move them to idle
+ * CPUs. Only the scheduler's tick can distribute them.
  */
 #include "arch.h"
 #include "clock.h"
@@ -15,7 +15,7 @@
 
 #define TIMEOUT_NS (20 * NS_PER_S)
 
-static uint32_t reached; /* bit n: CPU n has run a thread; accessed atomically */
+static uint32_t reached; /* bit n is set if CPU n has run one of the threads; accessed atomically */
 
 static bool is_everywhere(void)
 {

@@ -27,8 +27,8 @@ KTRACE_EVENT(stress, long, "%#x %u %#llx %#llx %#llx %#llx %#llx %#llx", (uint32
 	     (unsigned long long, word5));
 
 #define CHECK_FACTOR 0x9e3779b97f4a7c15ull
-#define LONG_EVERY   8	  /* one record in 8 is a long record */
-#define POKE_EVERY   1024 /* number of records between two interrupts sent to the next CPU */
+#define LONG_EVERY   8	  /* every 8th record is a long one */
+#define POKE_EVERY   1024 /* number of records after which an IPI and an NMI are sent to the next CPU */
 
 enum source_context { FROM_THREAD, FROM_INTERRUPT, FROM_NMI, FROM_CONTEXTS };
 

@@ -15,9 +15,9 @@
 #define WORK_NAME_MAX	    32
 
 static const struct work works[] = {
-	{ "pingpong", work_pingpong }, /* two threads that wake each other across CPUs */
+	{ "pingpong", work_pingpong }, /* two threads that wake each other, on different CPUs */
 	{ "spin", work_spin },	       /* all CPUs contend for one spinlock */
-	{ "fault", work_fault },       /* page faults that are resolved */
+	{ "fault", work_fault },       /* page faults that the kernel resolves */
 	{ "ipi", work_ipi },	       /* all CPUs call functions on each other */
 	{ "sleepers", work_sleepers }, /* timed sleeps */
 	{ "net", work_net },	       /* sockets, used by kernel threads */
@@ -27,16 +27,16 @@ static const struct work works[] = {
 	{ "busy", work_busy },	       /* more work than the CPUs can do at once */
 	{ "spread", work_spread },     /* threads queued on one CPU must spread to the others */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
-	{ "cost", work_cost },	       /* measures the cost of an event */
+	{ "cost", work_cost },	       /* measures the cost of events */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace */
-	{ "ktr", work_ktr },	       /* trace points in DragonFly's style */
-	{ "dump", work_dump },	       /* dumps the trace through transport= */
+	{ "ktr", work_ktr },	       /* trace points in the style of DragonFly's ktr */
+	{ "dump", work_dump },	       /* dumps the trace, by the transport that transport= selects */
 	{ "panic", work_panic },       /* panics */
-	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
-	{ "triple", work_triple },     /* resets the machine without warning */
-	/* Resets the machine once; with keep=, the second boot has the trace of the first boot. */
+	{ "wild", work_wild },	       /* a page fault that the kernel cannot resolve */
+	{ "triple", work_triple },     /* resets the machine without saving or ending anything */
+	/* Resets the machine once. Requires keep=; the second boot then has the trace of the first boot. */
 	{ "reset", work_reset },
-	{ "hang", work_hang }, /* a CPU spins with interrupts off for ever */
+	{ "hang", work_hang }, /* a CPU spins for ever, with interrupts off */
 	{ NULL, NULL },
 };
 

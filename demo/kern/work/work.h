@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Workloads for the kernel while it is traced, one file each. The boot argument run=NAME[,NAME…] selects
- * some, which run one after another. Each workload checks its results and panics if they are wrong. Workloads
- * with intentional bugs are in bug/.
+ * Workloads that run in the kernel while it is traced, one file each. The boot argument run=NAME[,NAME…]
+ * selects the workloads to run, one after another. Each workload checks its results and panics if they are
+ * wrong. Workloads with intentional bugs are in bug/.
  */
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H
@@ -12,33 +12,34 @@
 
 struct work {
 	const char *name;
-	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() reaches until_ns */
+	void (*run)(uint64_t until_ns); /* must return soon after clock_ns() has reached until_ns */
 };
 
 /*
- * Returns true if the first name of run= is a workload, or if the boot arguments contain seconds= and no
- * run=.
+ * Returns true if the first name of run= is a workload or a bug, or if the boot arguments contain seconds=
+ * but no run=.
  */
 bool work_is_asked_for(void);
 
 /*
- * Runs the workloads of run=, or the workload mix if there is no run=. Prints a message for an unknown name.
+ * Runs the workloads (and bugs) that run= names, or the workload mix if there is no run=. For an unknown
+ * name, prints a message.
  */
 void work_run_all(void);
 
 /*
  * Runs member(0, …) to member(count - 1, …), each in a thread of its own with the name "name/n", pinned to
- * CPU n modulo the number of CPUs. Returns when all have returned.
+ * CPU n modulo the number of CPUs. Returns when all these calls have returned.
  */
 void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns),
 	       uint64_t until_ns);
 
 bool work_over(uint64_t until_ns);
 
-/* Keeps the CPU busy for ns, including interrupts. Any context. */
+/* Keeps the CPU busy for `ns` nanoseconds, in which the time of interrupts is included. Any context. */
 void work_compute(uint64_t ns);
 
-/* Returns the next pseudo-random number and updates *seed. The initial *seed determines the sequence. */
+/* Returns the next pseudo-random number and updates *seed. The same initial *seed gives the same sequence. */
 unsigned work_random(uint64_t *seed);
 
 void work_pingpong(uint64_t until_ns);

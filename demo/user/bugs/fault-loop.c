@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * fault-loop: fills a table whose pages the handler of SIGSEGV maps on first access.
- * The mistake: the handler maps the last page that is present, not the next one. So the access faults again
- * and again.
+ * The mistake: the handler maps again the last page that is already mapped, instead of the next one. So the
+ * access faults again and again.
  */
 #include <program.h>
 #include <unistd.h>

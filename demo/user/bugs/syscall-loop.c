@@ -22,7 +22,7 @@ static unsigned receive_number(void)
 	return number;
 }
 
-/* Waits for one number more than the parent sends. */
+/* Waits for one number more than the parent sends, so the last wait never ends. */
 static void count(void)
 {
 	for (unsigned i = 0; i <= NUMBERS; i++)

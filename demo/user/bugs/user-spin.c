@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * user-spin: a child reports through a variable that it is ready; its parent spins until the variable
- * changes.
+ * user-spin: a child sets a variable to report that it is ready; its parent spins until the variable changes.
  * The mistake: a child has a copy of its parent's memory; they do not share the variable.
  */
 #include <program.h>

@@ -11,7 +11,7 @@
 
 /* ---- Making it --------------------------------------------------------------------------------- */
 
-/* Opens and maps the file of the trace unit of a CPU, or of the thread with that index. */
+/* Opens and maps the file of a trace unit. `number` is the number of a CPU, or the index of a thread. */
 static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 {
 	struct recording_unit *unit = &recording->unit[recording->units];
@@ -40,7 +40,10 @@ static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 	return 0;
 }
 
-/* Opens the trace unit of a new thread. The unit of the first thread is already open. */
+/*
+ * Opens the trace unit of a new thread. For the first thread (index 0) only stores the thread's id, because
+ * its unit is already open.
+ */
 static void add_thread(struct recording *recording, const struct ktrx_proc_record *record,
 		       const struct ktrx_hwt_thread *thread)
 {
@@ -117,7 +120,7 @@ static void append(struct recording *recording, const void *bytes, size_t size)
 		recording->error = n < 0 ? (int)n : -ENOSPC;
 }
 
-/* Copies bytes from the ring to `to`. */
+/* Copies trace bytes from the unit's ring buffer, from a position on, to `to`. */
 static void copy_ring(const struct recording *recording, const struct recording_unit *unit, uint64_t position,
 		      unsigned char *to, size_t size)
 {
@@ -157,7 +160,7 @@ static void append_piece(struct recording *recording, const struct recording_uni
 	append(recording, data, sizeof(data->record) + whole);
 }
 
-/* Skips bytes that were overwritten before they were copied. Returns how many were lost. */
+/* Skips trace bytes that were overwritten before they were copied. Returns their number. */
 static uint64_t skip_lost(struct recording *recording, struct recording_unit *unit)
 {
 	uint64_t first = unit->place.position > recording->buffer_size
@@ -170,7 +173,10 @@ static uint64_t skip_lost(struct recording *recording, struct recording_unit *un
 	return lost;
 }
 
-/* Copies the trace up to the last known position, except bytes that have been overwritten since. */
+/*
+ * Copies the unit's trace to the file, up to unit->place.position. Leaves out bytes that have been
+ * overwritten.
+ */
 static int take_trace(struct recording *recording, struct recording_unit *unit)
 {
 	static struct data data;
@@ -201,7 +207,9 @@ static int take_trace(struct recording *recording, struct recording_unit *unit)
 
 /* ---- Records ----------------------------------------------------------------------------------- */
 
-/* Handles the records in `size` bytes of the queue; file heads may precede the records. */
+/*
+ * Handles the records in the first `size` bytes of recording->bytes. A file head may be between two records.
+ */
 static void look_at(struct recording *recording, size_t size, recording_seen *seen, void *context)
 {
 	size_t at = 0;
@@ -225,7 +233,10 @@ static void look_at(struct recording *recording, size_t size, recording_seen *se
 		seen(context, NULL, NULL);
 }
 
-/* Takes records from the queue. Returns the number of bytes, or -ESRCH if there will be no more records. */
+/*
+ * Takes records from the kernel's queue, and writes and handles them. Returns the number of bytes, or -errno;
+ * -ESRCH: there will be no more records.
+ */
 static int take_records(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context)
 {
 	struct abi_hwt_records wanted = {
@@ -262,8 +273,8 @@ static int take_traces(struct recording *recording)
 }
 
 /*
- * Takes the trace data that exists at the time of the call. Before that, takes the records that are needed to
- * decode this data.
+ * Writes the trace data that exists at the time of the call to the file. First writes all records in the
+ * queue, because they are needed to decode this data.
  */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
 {
@@ -292,7 +303,9 @@ int recording_take(struct recording *recording, unsigned timeout_ms, recording_s
 
 	if (error != -ESRCH)
 		return error ? error : first < 0 ? first : 0;
-	/* The target may have ended after the positions were read. */
+	/*
+	 * The target has ended, perhaps after the positions of its units were read, so this reads them again.
+	 */
 	recording->is_over = true;
 	error = look_at_units(recording);
 	return error ? error : take_traces(recording);

@@ -14,7 +14,7 @@ struct file {
 	struct elf_header header;
 };
 
-/* Returns 0, -ENOEXEC if the file is too short, or -errno. */
+/* Reads exactly `size` bytes at an offset. Returns 0, -ENOEXEC if the file is too short, or -errno. */
 static int read_at(const struct file *file, uint64_t offset, void *to, size_t size)
 {
 	int64_t n = lseek(file->fd, (int64_t)offset, SEEK_SET);
@@ -33,7 +33,7 @@ static int read_section(const struct file *file, unsigned n, struct elf_section 
 	return read_at(file, file->header.sections_offset + n * sizeof(*section), section, sizeof(*section));
 }
 
-/* Finds the file offset of the code at an address. */
+/* Sets function->offset, the file offset of the code, from function->address. Returns 0 or -errno. */
 static int find_offset(const struct file *file, struct function *function)
 {
 	struct elf_segment segment;
@@ -52,8 +52,8 @@ static int find_offset(const struct file *file, struct function *function)
 }
 
 /*
- * Returns true if the string at the file offset `at` equals the name. In a damaged file, the string may be
- * incomplete.
+ * Returns true if the string at offset `at` in the section `strings` equals the name. In a damaged file, the
+ * offset may be outside the section.
  */
 static int is_called(const struct file *file, const struct elf_section *strings, uint64_t at,
 		     const char *name)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counters of this process's operations since it was forked, or since its program was started. The library
- * counts system calls and the bytes they transfer; a program that provokes page faults counts them itself.
+ * Counters of what this process has done since it was forked, or since its program was started. The library
+ * counts system calls and the bytes that they transfer. A program that provokes page faults counts these
+ * itself.
  */
 #ifndef USER_ACCOUNT_H
 #define USER_ACCOUNT_H
@@ -14,8 +15,8 @@ struct account {
 	uint64_t bytes;	   /* number of bytes transferred by read, write, sendto and recvfrom */
 	uint64_t packets;  /* datagrams sent */
 	uint64_t children; /* processes forked */
-	uint64_t faults;   /* number of page faults provoked in the address range below */
-	uint64_t from, to; /* address range of the provoked faults */
+	uint64_t faults;   /* number of page faults that the program has provoked between `from` and `to` */
+	uint64_t from, to; /* address range in which the program provokes page faults */
 };
 extern struct account account;
 

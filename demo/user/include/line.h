@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A text line of standard output that is composed piece by piece. A long line is written in several parts. */
+/*
+ * A line of text for standard output, which is composed piece by piece. If it becomes too long for the
+ * buffer, it is written in several parts.
+ */
 #ifndef USER_LINE_H
 #define USER_LINE_H
 
@@ -12,6 +15,7 @@ struct line {
 
 void line_put(struct line *line, const char *text, ...) __attribute__((format(printf, 2, 3)));
 void line_byte(struct line *line, char byte);
-void line_flush(struct line *line); /* writes what has been composed so far */
+/* Writes the text that has been composed so far, and empties the buffer. */
+void line_flush(struct line *line);
 
 #endif

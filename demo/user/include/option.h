@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Options of a command: letters after a dash, one or more in a word. The value of a letter is the rest of its
- * word, or the next word. "--" ends the options.
+ * Options of a command: words that consist of a dash and one or more letters. If a letter takes a value, the
+ * value is the rest of its word, or the next word if there is no rest. "--" ends the options.
  */
 #ifndef USER_OPTION_H
 #define USER_OPTION_H
@@ -9,16 +9,20 @@
 struct options {
 	char **words; /* argv */
 	/*
-	 * Index of the next word in argv. At first it is 1. After the last option it is the index of the
-	 * first word after the options.
+	 * Index in argv of the next word; at first it is 1. When next_option() has returned 0, it is the
+	 * index of the first word after the options.
 	 */
 	int next;
-	const char *at;	     /* remaining letters of the current word; NULL at first */
-	const char *value;   /* value of the letter that next_option() returned last */
-	const char *letters; /* known letters; a ':' follows those that have a value */
+	const char *at; /* letters of the current word that have not been returned yet; NULL at first */
+	/* Value of the letter that next_option() returned last, if the letter takes a value. */
+	const char *value;
+	const char *letters; /* all valid letters; a ':' follows each letter that takes a value */
 };
 
-/* Returns the next letter, 0 after the last one, or '?' if the letter is unknown or its value is missing. */
+/*
+ * Returns the next letter; 0 if there are no more options; '?' if the letter is not valid or its value is
+ * missing.
+ */
 int next_option(struct options *options);
 
 #endif

@@ -13,35 +13,35 @@ extern const char *program_name; /* last component of argv[0] */
 int main(int argc, char **argv);
 
 /*
- * Checks a value. If it is wrong, prints a message with `text`, and finish() will end with status 1. Returns
- * whether the value is right.
+ * Check a value. If it is wrong, print a message that contains `text`, and make finish() end the process with
+ * status 1. Return true if the value is right.
  */
 bool check(bool good, const char *text);
 bool check_equal(int64_t expected, int64_t value, const char *text);
 
-/* Ends the process with an account line; status 1 if any check failed. */
+/* Prints the account line and ends the process, with status 1 if any check has failed, otherwise 0. */
 _Noreturn void finish(void);
 
 /*
- * Runs a function in a child, which ends with finish(). Returns its pid. If no child can be created, the
- * calling process ends.
+ * Runs a function in a child process, which then calls finish(). Returns the child's pid. If no child can be
+ * created, ends the calling process.
  */
 int start_child(void (*child)(void));
 
 /*
- * Starts a program with arguments. Returns the pid of the new process or -errno. If the program cannot be
- * executed, the process ends with status 127.
+ * Starts a program in a new process. Returns the pid of the new process or -errno. If the program cannot be
+ * executed, the new process ends with status 127.
  */
 int start_program(const char *path, char **argv);
 
 /*
- * Waits for a child; signals do not end the wait. Returns the child's status in the form of wait4, or -errno.
+ * Waits for a child; signals do not end the wait. Returns the child's status as wait4 stores it, or -errno.
  */
 int wait_for(int pid);
 
 /*
- * Read or write `size` bytes, or fewer only at the end of the file or after an error. Return the number of
- * bytes or -errno.
+ * Read or write `size` bytes, by several system calls if necessary. Return the number of bytes, which is less
+ * than `size` only at the end of the file; or -errno, even if some bytes were transferred before the error.
  */
 int64_t read_all(int fd, void *to, size_t size);
 int64_t write_all(int fd, const void *from, size_t size);

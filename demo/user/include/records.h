@@ -8,12 +8,12 @@
 
 struct records {
 	int fd;
-	uint64_t at;			/* file offset of the next record */
+	uint64_t at;			/* file offset of the record after `record` */
 	struct ktrx_proc_record record; /* the last record */
-	uint64_t payload;		/* file offset of the payload */
-	struct ktrx_proc_head head;	/* head of the session that contains the record */
+	uint64_t payload;		/* file offset of the payload of `record` */
+	struct ktrx_proc_head head;	/* head of the session to which `record` belongs */
 	uint64_t heads;			/* number of heads read so far */
-	/* Buffer for a part of the file, so that most records can be read without a system call. */
+	/* Buffer with a part of the file, so that reading a record does not always need a system call. */
 	uint64_t from;
 	size_t size;
 	char part[4096];
@@ -23,19 +23,22 @@ struct records {
 int records_open(struct records *records, const char *path);
 void records_close(struct records *records);
 
-/* Reads the next record. Returns 1, 0 at the end, or -EINVAL if there is no complete record. Skips heads. */
+/*
+ * Reads the next record into `record`; reads heads before it into `head`. Returns 1 if there is a record, 0
+ * at the end of the file, -EINVAL if there is no complete and valid record.
+ */
 int records_next(struct records *records);
 
-/* Reads up to `size` bytes of the last record's payload. Returns how many, or -errno. */
+/* Reads up to `size` bytes of the payload of `record`. Returns their number, or -errno. */
 int64_t records_read(struct records *records, void *to, size_t size);
 
 /*
- * Counts the records of one type and one process; 0 means any type or any process. Returns -errno if the file
- * does not consist of complete records.
+ * Counts the records of a type and of a process in a file. type 0: any type; pid 0: any process. Returns
+ * -errno if the file does not consist of complete records.
  */
 int64_t records_count(const char *path, unsigned type, int pid);
 
-/* Returns the number of lost records, or -errno. */
+/* Returns the number of records that the kernel lost while it wrote the file, or -errno. */
 int64_t records_lost(const char *path);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-void *malloc(size_t size); /* aligned to 16; NULL: out of memory */
+void *malloc(size_t size); /* the address is a multiple of 16; NULL: out of memory */
 void free(void *memory);   /* NULL is allowed */
 
 /* Parses a decimal number; returns fallback if the text is not a number. */

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Data that the library keeps in each thread's local storage. */
+/* Data that the library keeps for each thread, in the thread's local storage. */
 struct tls_head {
 	uintptr_t self; /* value of the thread-local storage register */
-	uint64_t id;	/* id of the thread; 0: not known yet */
+	uint64_t id;	/* id of the thread; 0 if it has not been read yet */
 };
 
 #endif

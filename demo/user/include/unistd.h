@@ -11,14 +11,14 @@
 
 #include "abi.h"
 
-/* C types of the types in syscalls.def, for arguments and results. */
+/* The C types of arguments, and below of results, for the types in syscalls.def. */
 typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, call_mask_how,
 	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
 	call_ktrace_facilities, call_ioctl_request;
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
 	call_wait_flags, call_wait_on_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
-	*call_sigaction; /* also the type of pointers to read-only data */
+	*call_sigaction; /* pointers; the kernel may only read the memory behind some of them */
 typedef const char *call_path, *call_str;
 typedef const void *call_data;
 typedef size_t call_size;
@@ -34,11 +34,11 @@ typedef int64_t call_off, call_ms;
 #define RESULT_off  int64_t
 #define RESULT_ptr  int64_t
 
-/* Number of arguments of a call, computed from its result type and arguments. */
+/* CALL_COUNT(result, type argument…): the number of arguments of a system call. */
 #define CALL_COUNT(...)				 CALL_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
 #define CALL_COUNT_(r, a, b, c, d, e, f, n, ...) n
 
-/* CALL_PARAMETERS(n)(result, type argument…): a parameter list. */
+/* CALL_PARAMETERS(n)(result, type argument…): the parameter list of a function with n arguments. */
 #define CALL_PARAMETERS(n)		       CALL_PARAMETERS_(n)
 #define CALL_PARAMETERS_(n)		       CALL_PARAMETERS_##n
 #define CALL_PARAMETERS_0(r)		       void

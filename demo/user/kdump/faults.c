@@ -6,8 +6,8 @@
 #define NANO   1000000000u
 
 /*
- * Page faults that have not ended. The table is a hash without chains: if two threads collide, only the later
- * fault is known.
+ * Page faults that have not ended. The table is indexed by a hash of the thread. If two threads have the same
+ * hash, the later fault replaces the earlier one.
  */
 static struct fault {
 	uint64_t stamp;
@@ -41,7 +41,7 @@ void faults_put(struct line *line, const struct ktrx_proc_fault *fault)
 	line_put(line, fault->user ? " by user" : " by kernel");
 }
 
-/* Writes a time in seconds with nanosecond digits, or in ticks if the frequency is unknown. */
+/* Writes a duration: in seconds with nine decimals, or in ticks if the frequency is unknown. */
 static void put_duration(struct line *line, uint64_t ticks, uint64_t frequency)
 {
 	if (frequency == 0)

@@ -6,7 +6,7 @@
 #define NAME_MOST 32
 
 static struct name {
-	uint64_t used; /* time of the name's last use */
+	uint64_t used; /* value of `now` when the name was last used; 0: this entry is free */
 	uint32_t pid;
 	char text[NAME_MOST + 1];
 } names[NAMES];

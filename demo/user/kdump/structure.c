@@ -3,16 +3,21 @@
 #include <string.h>
 #include <words.h>
 
-#define FIELDS_MAX  32u
-#define BYTES_SHOWN 32u	  /* maximum number of bytes printed of a struct that is not in the table */
-#define SMALL	    4096u /* a number whose absolute value is smaller is not an address */
+#define FIELDS_MAX 32u
+/* If the table does not contain a struct, at most this many of its bytes are printed. */
+#define BYTES_SHOWN 32u
+/* A number with a smaller absolute value is not an address, so it is printed in decimal. */
+#define SMALL 4096u
 
 struct field {
 	char type[TABLE_WORD], name[TABLE_WORD];
 	uint32_t offset, width;
 };
 
-/* A struct in memory, and its layout from the table's line "struct NAME SIZE, TYPE FIELD OFFSET, …". */
+/*
+ * The bytes of a struct, and its layout, which is read from the table's line "struct NAME SIZE, TYPE FIELD
+ * OFFSET, …".
+ */
 struct layout {
 	struct field field[FIELDS_MAX];
 	unsigned fields;
@@ -37,8 +42,8 @@ static bool get_field(const struct table_line *line, unsigned n, struct field *f
 }
 
 /*
- * Sets the widths that the table does not contain: such a field extends to the next field, or to the end of
- * the struct.
+ * Sets the widths of fields for which the table contains none: such a field extends up to the next field, or
+ * to the end of the struct.
  */
 static void set_widths(struct layout *layout, uint32_t size)
 {
@@ -108,7 +113,7 @@ static int64_t with_sign(uint64_t value, uint32_t width)
 	return (int64_t)(value << unused) >> unused;
 }
 
-/* Writes a number for which the table has no name. */
+/* Writes a number for which the table has no name. The type determines the format. */
 static void put_number(struct line *line, const char *type, uint64_t value, uint32_t width)
 {
 	static const char *const with_signs[] = { "int", "fd", "pid", "ms", "long", "off", NULL };
@@ -128,7 +133,7 @@ static void put_number(struct line *line, const char *type, uint64_t value, uint
 		words_hex(line, value);
 }
 
-/* Writes an address in host byte order. */
+/* Writes an IPv4 address. `address` is in host byte order. */
 static void put_ipv4(struct line *line, uint64_t address)
 {
 	for (unsigned n = 4; n-- > 0;)
@@ -164,7 +169,10 @@ static void put_fields(struct line *line, const struct table *table, const struc
 	}
 }
 
-/* Writes a socket address, such as "AF_INET, 127.0.0.1:80", or only the fields that are present. */
+/*
+ * Writes a socket address, such as "AF_INET, 127.0.0.1:80", or only some of its fields if the bytes of the
+ * others are missing.
+ */
 static void put_sockaddr(struct line *line, const struct table *table, const struct layout *layout)
 {
 	const struct field *family = find_field(layout, "family");

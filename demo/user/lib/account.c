@@ -7,7 +7,10 @@
 
 #define LAST_CALLS 2 /* write and exit */
 
-/* Formats the account line. The number of bytes in the line includes the bytes of the line itself. */
+/*
+ * Formats the account line and returns its length. `length` is the length that the line will have, because
+ * writing it counts as well.
+ */
 static size_t print_account(char *line, size_t size, size_t length, int pid)
 {
 	format(line, size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The functions declared in unistd.h, generated from the same list. All calls go through call_kernel, which
- * counts them.
+ * The functions declared in unistd.h, generated from the same list, abi/syscalls.def. All calls go through
+ * call_kernel, which counts them.
  */
 #include <account.h>
 #include <stdbool.h>
@@ -12,13 +12,16 @@
 
 struct account account;
 
-/* Counts atomically, because a signal handler may interrupt this code and make calls as well. */
+/*
+ * Adds to a counter. Atomically, because a signal handler that interrupts this code may make system calls,
+ * too.
+ */
 static void add(uint64_t *count, uint64_t n)
 {
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
-/* One bit for each descriptor that is a datagram socket. Descriptors from dup are not tracked. */
+/* Bit n is set if descriptor n is a datagram socket. Copies of descriptors (dup) are not tracked. */
 static uint64_t datagram_sockets;
 
 static void count_result(unsigned number, const uint64_t a[static 6], uint64_t result)
@@ -59,7 +62,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 	return result;
 }
 
-/* CALL_VALUES(n)(result, type argument…): the arguments, converted for the kernel. */
+/* CALL_VALUES(n)(result, type argument…): the values of the n arguments, converted to uint64_t. */
 #define CALL_VALUES(n)			   CALL_VALUES_(n)
 #define CALL_VALUES_(n)			   CALL_VALUES_##n
 #define CALL_VALUES_0(r)		   0
@@ -70,7 +73,9 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define CALL_VALUES_5(r, a, b, c, d, e)	   VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e)
 #define CALL_VALUES_6(r, a, b, c, d, e, f) VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e), VALUE(f)
 
-/* Extracts the name from "type name": each type is a macro that expands to nothing here. */
+/*
+ * VALUE(type name) expands to the name: "type" becomes part of the name of a macro that expands to nothing.
+ */
 #define VALUE(a) (uint64_t) NAME_OF_##a
 #define NAME_OF_int
 #define NAME_OF_fd
@@ -131,8 +136,8 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 static signal_handler *handlers[SIG_COUNT];
 
 /*
- * The kernel calls this function for each signal that has a handler. The call of SYS_sigreturn after the
- * handler is counted as well.
+ * The kernel calls this function for each signal that has a handler. It calls the handler, and also counts
+ * the SYS_sigreturn that follows.
  */
 static void dispatch_signal(int signal)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE 128 /* maximum length of one piece of text */
+#define PIECE 128 /* maximum length of the text of one call */
 
 void line_put(struct line *line, const char *text, ...)
 {

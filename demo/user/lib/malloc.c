@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The heap: blocks with a header, contiguous between the first brk and the last one. First fit. Adjacent free
- * blocks are merged when malloc() searches for memory.
+ * The heap: a contiguous sequence of blocks from its start to the current end of the data segment (brk). Each
+ * block has a header. malloc() takes the first free block that is large enough. Adjacent free blocks are
+ * merged when malloc() searches for memory.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,18 +16,18 @@ struct block {
 };
 
 #define UNIT sizeof(struct block)
-#define MORE ((size_t)64 << 10) /* minimum number of bytes requested from the kernel */
+#define MORE ((size_t)64 << 10) /* minimum number of bytes by which the heap is extended */
 
 _Static_assert(sizeof(struct block) == 16, "what follows a header is aligned to 16");
 
-static struct block *heap, *heap_end; /* blocks fill [heap, heap_end) completely */
+static struct block *heap, *heap_end; /* the whole range [heap, heap_end) consists of blocks */
 
 static struct block *next_block(struct block *block)
 {
 	return (struct block *)((uintptr_t)block + block->size);
 }
 
-/* Merges all free blocks that follow this free block. */
+/* Merges a free block with all free blocks that directly follow it. */
 static void merge(struct block *block)
 {
 	while (next_block(block) < heap_end && !next_block(block)->used)

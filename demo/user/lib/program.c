@@ -51,8 +51,8 @@ _Noreturn void finish(void)
 }
 
 /*
- * Signals are blocked during fork: otherwise a handler could run in the child before the child's counters are
- * cleared, and its system calls would not be counted.
+ * Forks with all signals blocked. Otherwise a handler could run in the child before the child's counters are
+ * cleared, and the handler's system calls would not be counted.
  */
 static int fork_undisturbed(void)
 {

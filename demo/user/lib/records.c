@@ -16,7 +16,10 @@ void records_close(struct records *records)
 	close(records->fd);
 }
 
-/* Reads the part of the file at offset `at` into the buffer. */
+/*
+ * Fills the buffer with the part of the file that begins at offset `at`. Returns the number of bytes, or
+ * -errno.
+ */
 static int64_t fetch(struct records *records, uint64_t at)
 {
 	int64_t n = lseek(records->fd, (int64_t)at, SEEK_SET);
@@ -87,7 +90,7 @@ int64_t records_read(struct records *records, void *to, size_t size)
 		       size < records->record.size ? size : records->record.size);
 }
 
-/* Type of a function that returns the number that a record adds to a sum. */
+/* Functions of this type return what a record contributes to the sum that sum() computes. */
 typedef int64_t value_of(const struct ktrx_proc_record *record, unsigned type, int pid);
 
 static int64_t sum(const char *path, value_of *value, unsigned type, int pid)

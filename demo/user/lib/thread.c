@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads, implemented with the system calls. A thread's local storage is above its stack: variables and a
- * head, in the order that the architecture needs. For the first thread, this storage is a variable of this
- * file.
+ * Threads, implemented with the system calls. A thread's local storage consists of the thread-local variables
+ * and a struct tls_head, in the order that the architecture needs. It is above the thread's stack; for the
+ * first thread it is in the variable first_own.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -12,9 +12,10 @@
 #include "arch_tls.h"
 
 #define STACK_SIZE ((size_t)64 << 10)
-#define GUARD_SIZE ((size_t)4 << 10) /* unmapped memory below the stack */
-#define OWN_SIZE   ((size_t)2 << 10) /* size of the space for thread-local variables and struct tls_head */
-#define ALIGNMENT  16
+#define GUARD_SIZE ((size_t)4 << 10) /* size of the unmapped memory below each stack */
+/* Maximum size of a thread's local storage: its variables and struct tls_head. */
+#define OWN_SIZE  ((size_t)2 << 10)
+#define ALIGNMENT 16
 
 extern const char tls_image[], tls_image_end[], tls_end[]; /* user.ld */
 
@@ -26,7 +27,7 @@ static bool is_prepared;
 void thread_entry(void); /* arch/…/start.S */
 _Noreturn void thread_main(struct thread *self);
 
-/* Returns the size of the thread-local variables, rounded up. */
+/* Returns the size of the thread-local variables, rounded up to a multiple of ALIGNMENT. */
 static size_t variables_size(void)
 {
 	size_t size = (uintptr_t)tls_end - (uintptr_t)tls_image;
@@ -35,8 +36,8 @@ static size_t variables_size(void)
 }
 
 /*
- * Initializes thread-local storage in this memory. Returns the value for the thread-local storage register, 0
- * if the memory is too small.
+ * Initializes thread-local storage in `memory`, which has OWN_SIZE bytes. Returns the value for the
+ * thread-local storage register, or 0 if that is too small.
  */
 static uintptr_t make_own(char *memory)
 {
@@ -75,7 +76,10 @@ int thread_id(void)
 	return (int)head->id;
 }
 
-/* After fork, the child's thread has another id. */
+/*
+ * Called in the child after fork: its only thread has another id than the parent's thread, so the stored id
+ * is outdated.
+ */
 void thread_forked(void)
 {
 	if (is_prepared)
@@ -93,7 +97,10 @@ static void give_back(const struct thread *thread)
 	munmap(thread->memory + GUARD_SIZE, STACK_SIZE + OWN_SIZE);
 }
 
-/* Allocates a stack with unmapped memory below it. Returns 0 or -errno. */
+/*
+ * Allocates the memory of a stack and of thread-local storage, with unmapped memory below it. Returns 0 or
+ * -errno.
+ */
 static int get_memory(struct thread *thread)
 {
 	int64_t at = mmap(NULL, GUARD_SIZE + STACK_SIZE + OWN_SIZE, PROT_READ | PROT_WRITE,
@@ -147,8 +154,8 @@ static bool exchange(uint32_t *word, uint32_t from, uint32_t to)
 }
 
 /*
- * A thread that has waited cannot find out whether other threads still wait, so it sets MUTEX_AWAITED. If no
- * thread waits, the wakeup at the unlock has no effect.
+ * A thread that has waited for the mutex cannot find out whether other threads still wait for it, so it sets
+ * MUTEX_AWAITED when it takes the mutex. If no thread waits, the later wakeup has no effect.
  */
 void mutex_lock(struct mutex *mutex)
 {

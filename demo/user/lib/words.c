@@ -53,8 +53,8 @@ bool words_call(struct line *line, const struct table *table, uint32_t number, s
 }
 
 /*
- * Returns the mask from the table's line "field TYPE MASK": the bits that together are one value. 0: no such
- * line.
+ * Returns the mask from the table's line "field TYPE MASK": the bits of the type that are one number, not
+ * flags. Returns 0 if there is no such line.
  */
 static uint64_t field_mask(const struct table *table, const char *type)
 {

@@ -11,7 +11,7 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Writes a byte in the form of vis(3); `next` is the byte after it. */
+/* Writes a byte, encoded like vis(3). `next` is the byte after it. */
 static void put_visible(struct line *line, char byte, char next)
 {
 	unsigned char c = (unsigned char)byte;
@@ -55,7 +55,10 @@ static bool is_binary(const char *bytes, size_t size)
 	return false;
 }
 
-/* Returns the number of columns that a byte occupies when it is written as text. */
+/*
+ * Returns the number of columns that a byte takes on the screen when put_visible() writes it at `column`.
+ * `next` is the byte after it.
+ */
 static unsigned width_of(char byte, char next, unsigned column)
 {
 	if (byte == '\t')
@@ -114,7 +117,7 @@ static void put_row(struct line *line, const char *bytes, size_t size, size_t ro
 	line_byte(line, '|');
 }
 
-/* Each row shows as many pairs of bytes as fit on the screen. */
+/* Each line shows as many bytes as fit on the screen; their number is even. */
 void words_bytes(struct line *line, const char *bytes, size_t size)
 {
 	size_t width = 2;

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x0 to x4 are left to the compiler; x29 is the frame pointer. */
+/* The test's registers. x0 to x4 are for the compiler; x29 is the frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(5) what(6) what(7) what(8) what(9) what(10) what(11) what(12)				\
 	what(13) what(14) what(15) what(16) what(17) what(18) what(19) what(20)				\
@@ -21,8 +21,8 @@
 	"orr %[bad], %[bad], x" #n "\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
- * instruction) for each of them.
+ * Instructions that only the kernel may execute, or that the demo kernel disables. The macro expands to
+ * function(name, instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "msr daifset, #2")							\
@@ -35,7 +35,10 @@
 	function(call_debugger, "hlt #0xf000")								\
 	function(use_floats, ".inst 0x9e6703e0")
 
-/* Fills all registers and the thread pointer, spins, and returns whether they still have their values. */
+/*
+ * Sets all registers, including the thread pointer, spins, and returns true if all of them still have their
+ * values.
+ */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;

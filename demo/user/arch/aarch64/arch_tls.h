@@ -5,7 +5,7 @@
 
 #include "tls_head.h"
 
-/* The register points to the struct tls_head; variables are above it. */
+/* The thread-local storage register points to the struct tls_head; the variables are above it. */
 #define ARCH_TLS_BELOW 0
 
 static inline uintptr_t arch_tls(void)

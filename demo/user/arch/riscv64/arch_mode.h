@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* x10 to x14 are left to the compiler; x2 is the stack pointer, x8 the frame pointer. */
+/* The test's registers. x10 to x14 are for the compiler; x2 is the stack pointer, x8 the frame pointer. */
 #define EACH_REGISTER(what)										\
 	what(1) what(3) what(4) what(5) what(6) what(7) what(9) what(15)				\
 	what(16) what(17) what(18) what(19) what(20) what(21) what(22) what(23)				\
@@ -20,8 +20,8 @@
 	"or %[bad], %[bad], x" #n "\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
- * instruction) for each of them.
+ * Instructions that only the kernel may execute, or that the demo kernel disables. The macro expands to
+ * function(name, instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(read_status, "csrr a0, sstatus")							\
@@ -34,14 +34,15 @@
 	function(use_floats, ".4byte 0xf2000053")
 
 /*
- * Fills all registers, including the thread pointer, spins, and returns whether they still have their values.
+ * Sets all registers, including the thread pointer, spins, and returns true if all of them still have their
+ * values.
  */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;
 
 	/*
-	 * The compiler does not use x3 and x4 in this program, so the list of clobbers does not contain them.
+	 * x3 and x4 are not in the list of clobbers, because the compiler does not use them in this program.
 	 */
 	__asm__ volatile(EACH_REGISTER(SET)
 			 "1: addi %[rounds], %[rounds], -1\n"

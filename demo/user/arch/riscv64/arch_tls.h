@@ -5,7 +5,7 @@
 
 #include "tls_head.h"
 
-/* The register points to the variables; the struct tls_head is below them. */
+/* The thread-local storage register points to the variables; the struct tls_head is below them. */
 #define ARCH_TLS_BELOW 0
 
 static inline uintptr_t arch_tls(void)

@@ -8,7 +8,10 @@
 
 /* clang-format off */
 
-/* rax, rcx and rdx are left to the compiler; rsp is the stack pointer, rbp the frame pointer. */
+/*
+ * The test's registers. rax, rcx and rdx are for the compiler; rsp is the stack pointer, rbp the frame
+ * pointer.
+ */
 #define EACH_REGISTER(what)										\
 	what(rbx, 1) what(rsi, 2) what(rdi, 3) what(r8, 4) what(r9, 5) what(r10, 6) what(r11, 7) what(r12, 8)\
 	what(r13, 9) what(r14, 10) what(r15, 11)
@@ -19,8 +22,8 @@
 	"or %%" #name ", %[bad]\n"
 
 /*
- * Instructions that only the kernel may execute, or that this kernel disables. Expands to function(name,
- * instruction) for each of them.
+ * Instructions that only the kernel may execute, or that the demo kernel disables. The macro expands to
+ * function(name, instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
 	function(mask_interrupts, "cli")								\
@@ -32,7 +35,7 @@
 	function(leave_kernel, "sysretq")								\
 	function(use_floats, "xorps %xmm0, %xmm0")
 
-/* Fills all registers, spins, and returns whether they still have their values. */
+/* Sets all registers, spins, and returns true if all of them still have their values. */
 static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
 {
 	uint64_t bad = 0;

@@ -5,7 +5,10 @@
 
 #include "tls_head.h"
 
-/* The register points to the struct tls_head, which contains its own address; variables are below it. */
+/*
+ * The thread-local storage register points to the struct tls_head, which contains its own address. The
+ * variables are below it.
+ */
 #define ARCH_TLS_BELOW 1
 
 static inline uintptr_t arch_tls(void)

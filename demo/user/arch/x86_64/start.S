@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "call_numbers.h"
 
-/* Entry of a program: argc is at the stack pointer, followed by argv. */
+/* Entry of a program. The stack contains argc at the stack pointer, followed by argv. */
 	.text
 	.globl	_start
 _start:
@@ -10,15 +10,15 @@ _start:
 	lea	8(%rsp), %rsi
 	call	start
 
-/* Entry of a thread: the argument is its struct thread. */
+/* Entry of a thread. The argument is the address of its struct thread. */
 	.globl	thread_entry
 thread_entry:
 	xor	%ebp, %ebp
 	call	thread_main
 
 /*
- * A signal handler returns to this code. The return has popped the return address, so the stack pointer is
- * above it.
+ * A signal handler returns to this code. The return instruction has popped the address of this code, so the
+ * stack pointer is now above the place of that address.
  */
 	.globl	signal_restorer
 signal_restorer:
