@@ -24,7 +24,7 @@ FNR == 1 {
 		source[++sources] = FILENAME
 }
 
-# An exported function begins in the first column, with its type.
+# The definition of an exported function begins in the first column, with its type.
 is_source && /^[a-z][A-Za-z0-9_ ]*[ *][a-z][a-z0-9_]*\(/ && !/^(static|typedef|extern|return|else)/ {
 	name = $0
 	sub(/\(.*/, "", name)

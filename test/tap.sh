@@ -59,8 +59,8 @@ same() {
 }
 
 # eventually COMMAND…: runs the command again and again until it succeeds. Fails after $patience seconds,
-# which only a hang takes, even on a busy machine. Tests never sleep for a fixed time in which something
-# should happen; they wait for it.
+# which only a hang takes, even on a busy machine. Tests must not sleep for a fixed time and expect that
+# something happens meanwhile: they wait for it with this function.
 patience=120
 # Time, in seconds, after which a command that should end by itself is terminated (limit), or killed
 # (kill_limit). Only a hang takes this long.

@@ -30,10 +30,12 @@ struct checked_ring {
 	struct checked_record record[4096];
 };
 
-/* Checks ring `number` (0 is the boot ring). The result is valid until the next call. */
+/*
+ * Reads and checks the ring with this number (0 is the boot ring). The result is valid until the next call.
+ */
 const struct checked_ring *check_ring(uint32_t number);
 
-/* Returns the little-endian number in the `size` bytes of a payload at offset `at`. */
+/* Returns the number that is in the payload at offset `at`: `size` bytes, little-endian. */
 uint64_t payload_bits(const struct checked_record *record, uint32_t at, uint32_t size);
 
 #endif

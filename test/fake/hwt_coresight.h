@@ -40,7 +40,7 @@ uint32_t *fake_coresight_devid(uint32_t component);
  */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
-	FAKE_STUCK_IDLE,    /* a trace unit does not become idle */
+	FAKE_STUCK_IDLE,    /* a trace unit never becomes idle after it was disabled */
 	FAKE_STUCK_ENABLED, /* a trace unit stays idle after it was enabled */
 	FAKE_STUCK_FLUSH,
 	FAKE_STUCK_READY,

@@ -9,7 +9,7 @@
 #include "test/fake/hwt_coresight.h"
 #include "test/fake/hwt_log.h"
 
-#define FAKE_REGISTERS 1024u /* 32-bit words in 4 KiB */
+#define FAKE_REGISTERS 1024u /* number of 32-bit registers in 4 KiB */
 #define FAKE_QUEUE     256u
 #define FAKE_FRAME     16u
 
@@ -26,7 +26,7 @@ struct fake_queue {
 struct fake_formatter {
 	uint8_t frame[FAKE_FRAME];
 	unsigned filled; /* number of used bytes among the first 15 bytes of the frame */
-	unsigned frames; /* frames completed so far */
+	unsigned frames; /* number of frames completed so far */
 	uint8_t id;
 	/*
 	 * `pending` is the byte for the next even place of the frame. It is put there when the id of the byte
@@ -42,7 +42,7 @@ struct fake_component {
 	uint32_t reg[FAKE_REGISTERS];
 	uint8_t written[FAKE_REGISTERS];
 	int unlocked;
-	int dirty; /* a register was written since the last barrier */
+	int dirty; /* nonzero: a register was written since the last barrier */
 	enum fake_coresight_stuck stuck;
 	unsigned delay; /* number of reads of the status register after which the operation is complete */
 	/* For trace units: */
@@ -82,7 +82,7 @@ void fake_queue_drain(uint32_t component);
 void fake_coresight_rule(const struct fake_component *component, int holds, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the name of a register, valid until the next call. */
+/* Returns the name of a register. The text is valid until the next call. */
 const char *fake_coresight_name(const struct fake_component *component, uint32_t offset);
 
 /* Write or read a register of a component. Requires: the component is unlocked before a write. */

@@ -106,7 +106,7 @@ static void advance(struct fake_component *tmc)
 	tmc->pointer += FAKE_FRAME;
 	if (scatters(tmc)) {
 		if (tmc->pointer % PAGE == 0) {
-			tmc->full |= tmc->entries == 0; /* the last page has been filled */
+			tmc->full |= tmc->entries == 0; /* the last page of the list is full */
 			next_page(tmc);
 		}
 	} else if (is_etr(tmc) && tmc->pointer == base_of(tmc) + size_of(tmc)) {

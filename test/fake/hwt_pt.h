@@ -24,7 +24,7 @@ struct fake_pt_features {
 	uint32_t leaf_7_ebx;
 	uint32_t perf_version;
 	uint32_t leaf_14_eax, leaf_14_ebx, leaf_14_ecx;
-	uint32_t options_eax, options_ebx; /* leaf 0x14, subleaf 1 */
+	uint32_t options_eax, options_ebx; /* EAX and EBX of CPUID leaf 0x14, subleaf 1 */
 	uint32_t crystal_hz;
 	uint32_t base_mhz;
 	uint32_t virtual; /* nonzero: CPUID reports a hypervisor */

@@ -354,7 +354,7 @@ static void make_stateless(const char *directory)
 	writer_close(&writer);
 }
 
-/* The descriptor of CPU 0's ring is overwritten. */
+/* Makes a dump in which the descriptor of CPU 0's ring was overwritten. */
 static void make_written_over(const char *directory)
 {
 	struct writer writer;

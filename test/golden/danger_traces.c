@@ -69,7 +69,10 @@ enum {
 	CREATE
 };
 
-/* Codes of types: \2 u16, \3 u32, \4 u64, \10 i64, \11 pointer, \12 string, \14 character. */
+/*
+ * Adds the event descriptors. Their codes of types are: \2 u16, \3 u32, \4 u64, \10 i64, \11 pointer, \12
+ * string, \14 character.
+ */
 static void describe_all(struct writer *writer)
 {
 	describe(writer, "\12\14\3", "g~|n~|%s %c ~ %u %s|f~.c|~string|u~|~letter||~number|u~|");

@@ -17,7 +17,7 @@ struct json {
 	double number;
 	char *text;	   /* a string as written, with escapes, or the digits of a number */
 	struct json *item; /* elements of an array, or values of the members of an object */
-	char **name;	   /* names of the members */
+	char **name;	   /* names of the members of an object */
 	size_t items;
 };
 

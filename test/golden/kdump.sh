@@ -76,7 +76,7 @@ for format in freebsd1 ktrx; do
 	done
 done
 
-# Tests one line per call, values of all types, and data with control characters.
+# Tests the output with one line per call, values of all types, and data with control characters.
 for trace in linux values hostile; do
 	golden "$trace" kdump -T $trace.ktrace
 	golden "$trace-oneline" kdump --oneline $trace.ktrace

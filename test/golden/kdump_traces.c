@@ -232,7 +232,8 @@ static void make_hostile(const char *directory)
 	put_struct(&put, "s", "12345678", 8);
 	put_struct(&put, "s", "1", 1);
 	put_struct(&put, "s", "", 0);
-	put_begin(&put, 15); /* an array with any number of elements of size 0 */
+	/* an array whose elements have size 0, so any number of elements fits into the record */
+	put_begin(&put, 15);
 	put32(&put, 0);
 	put32(&put, UINT32_MAX);
 	put_bytes(&put, "s", 2);

@@ -347,8 +347,8 @@ static bool is_full_sync(const struct bytes *raw, size_t at)
 }
 
 /*
- * Unpacks the bytes of a trace id. Drops synchronization packets: full ones between frames, and halfword ones
- * within frames, as a trace port writes them.
+ * Unpacks the bytes that have the trace id `id`. Drops synchronization packets: full ones between frames, and
+ * halfword ones within frames, as a trace port writes them.
  */
 static void unpack(const struct bytes *raw, unsigned id, struct bytes *to)
 {

@@ -18,7 +18,7 @@ for page in $pages; do
 	equal "$page names only files that exist" '' "$absent"
 done
 
-# Links between documents, and to headings in them.
+# Checks links between documents, and links to headings in documents.
 links=$(git ls-files '*.md')
 printf '# A `b`, c\n```\n# no\n```\n[x](#a-b-c) [x](#no) [x](y.md) [x](../z) [x](https://a.b)\n' >"$tmp/links.md"
 equal "a link without a target is found" "#no y.md ../z" \

@@ -120,7 +120,7 @@ sed -n 's/^#define \(KTR[A-Z_]*\)[ 	].*/\1/p' include/user/sys/ktrace.h | grep -
 cat man/ktrace.2 man/utrace.2 | grep -oE 'Dv KTR[A-Z_]+' | sed 's/Dv //' | sort -u >"$tmp/page"
 same "ktrace(2) and utrace(2) have the constants of sys/ktrace.h" "$tmp/declared" "$tmp/page"
 
-# hwt(8) has the options of the demo kernel's program.
+# hwt(8) must have exactly the options of the demo kernel's program.
 sed -n 's/.*\.letters = "\([^"]*\)".*/\1/p' demo/user/tools/hwt.c | tr -d ':' | fold -w 1 | sort >"$tmp/declared"
 sed -n 's/^\.It Fl \([a-zA-Z]\).*/\1/p' man/hwt.8 | sort >"$tmp/page"
 same "hwt(8) has the options of demo/user/tools/hwt.c" "$tmp/declared" "$tmp/page"

@@ -23,14 +23,14 @@ functions() {
 		llvm-addr2line -f -e "build/demo/$1/kernel.elf" | sed -n '1~2{s/\..*//;p}' | tr '\n' ' '
 }
 
-# line_of PATTERN: prints the number of the first line of the workload that matches.
+# line_of PATTERN: prints the number of the first line that matches in the workload's source.
 line_of() { grep -n "$1" demo/kern/work/calls.c | head -n 1 | cut -d : -f 1; }
 
 second=$(line_of 'calls_third(number + 1)') first=$(line_of 'calls_second(number + 1)')
 callers="<- calls_second[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$second)"
 callers="$callers <- calls_first[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$first)"
 
-# log_of PATTERN: prints file and line of a KTR_LOG as they appear in JSON.
+# log_of PATTERN: prints file and line of the KTR_LOG that matches, as they appear in JSON.
 log_of() {
 	echo "\"file\":\"demo/kern/work/ktr.c\",\"line\":$(grep -n "LOG($1" demo/kern/work/ktr.c | head -n 1 | cut -d : -f 1)"
 }

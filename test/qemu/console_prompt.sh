@@ -5,8 +5,8 @@
 . test/tap.sh
 . test/qemu/console_support.sh
 
-# falling FILE: succeeds if the timestamps of `show ktr/v` decrease from line to line. An interrupt during a
-# record may swap two lines.
+# falling FILE: succeeds if the timestamps of `show ktr/v` decrease from line to line. If an interrupt occurs
+# while an event is recorded, two lines may be swapped.
 falling() {
 	awk '{ if (NR > 1 && $3 > last) up++; last = $3 } END { exit !(NR > 100 && up * 100 < NR) }' "$1"
 }

@@ -64,7 +64,7 @@ equal "settings: lost settings are wrong" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 
-# Only the last events are cleared, as when a loader or a script is off by a page.
+# Start code clears only the last events. This happens if a loader or a script is off by a page.
 kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
 doctor partly -- $virt "$tmp/partly/build/kernel.elf"
 equal "partly: doctor reports lost events if only some are lost" 10 "$status"

@@ -38,7 +38,7 @@
  * QEMU ended.
  */
 #define LEFT_MOST      3u
-#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the branches that a packet contains */
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the number of branches that one packet may contain */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;
@@ -46,10 +46,10 @@ static size_t left_most;
 /* ---- Sizes of blocks --------------------------------------------------------------------------- */
 
 struct size {
-	uint64_t address; /* address plus 1; 0: the entry is free */
+	uint64_t address; /* address of the block plus 1; 0 if the entry is free */
 	uint64_t space;	  /* 0: any */
 	uint32_t size;
-	/* a single instruction that repeats itself, for which QEMU logs a block for each repetition */
+	/* true if the block is one instruction that repeats itself; QEMU logs a block for each repetition */
 	bool repeats;
 };
 

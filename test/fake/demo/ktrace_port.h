@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* These tests trace nothing, but headers that they include need a port. */
+/* A port for tests that trace nothing. Headers that these tests include need a port. */
 #ifndef FAKE_DEMO_KTRACE_PORT_H
 #define FAKE_DEMO_KTRACE_PORT_H
 

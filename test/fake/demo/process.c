@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces the process functions. No process runs in these tests, so none is traced and no threads share
- * memory.
+ * Replaces the process functions. No process runs in these tests, so no process is traced, and no threads
+ * share memory.
  */
 #include <stddef.h>
 

@@ -57,7 +57,10 @@ void put_call(struct put *put, unsigned number, unsigned args, const uint64_t *a
 void put_ret(struct put *put, unsigned number, int error, int64_t result);
 void put_io(struct put *put, int fd, int write, const void *data, size_t size);
 void put_sig(struct put *put, unsigned signal, uint64_t handler, int code, uint64_t mask);
-/* Adds a context switch. `message` is NULL if the format has none, or if it is unknown. */
+/*
+ * Adds a context switch. `message` is what the thread waits for. It is NULL if this is unknown, or if the
+ * format does not have it.
+ */
 void put_switch(struct put *put, int out, int voluntary, const char *message);
 void put_struct(struct put *put, const char *name, const void *bytes, size_t size);
 void put_array(struct put *put, const char *name, size_t element, const void *bytes, size_t size);
