@@ -184,8 +184,8 @@ static void long_and_cut_paths_are_not_stored(void **state)
 }
 
 /*
- * There are more files than can be stored. The newest files have the right path, and no file has a wrong
- * path.
+ * There are more files than can be stored. The newest files must have the right path, and no file may have a
+ * wrong path.
  */
 static void newest_files_are_kept(void **state)
 {

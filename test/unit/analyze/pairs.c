@@ -63,7 +63,7 @@ static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t drop
 	assert_int_equal(result->dropped, dropped);
 }
 
-/* Sets three slots as missing before the event. */
+/* Makes the event report that three slots before it are missing. */
 static void lost_before(struct ktread_event *event)
 {
 	event->lost = 3;

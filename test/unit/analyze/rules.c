@@ -284,7 +284,7 @@ static char *default_rules_text(void)
 	return text;
 }
 
-/* Each default rule can be violated, and a script violates only the intended rules. */
+/* Checks that each default rule can be violated, and that each script violates only the intended rules. */
 static void each_default_rule_can_be_violated(void **state)
 {
 	static const char *const wanted[] = {

@@ -121,7 +121,7 @@ static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 	was_off(1, WAKE);
 }
 
-/* The event was recorded before it was switched off. No record shows when it was switched off. */
+/* The event is off at the end of the trace, and no record shows since when. It was recorded before. */
 static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 {
 	(void)state;

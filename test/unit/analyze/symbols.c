@@ -106,7 +106,7 @@ static void any_number_of_sections_has_symbols(void **state)
 	symbols_close(symbols);
 }
 
-/* Names in the file that are mangled by C++ and by Rust. */
+/* Functions whose names in the file are mangled, one by C++ and one by Rust. */
 uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
 uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
 
@@ -173,7 +173,7 @@ static void addresses_elsewhere_have_no_symbol(void **state)
 	symbols_close(NULL);
 }
 
-/* Returns the build id of this program, which is the only note of this kind in the program's memory. */
+/* Returns the build id of this program. It is the only build-id note in the program's memory. */
 static const unsigned char *own_build_id(uint32_t *size)
 {
 	const Elf64_Phdr *segment = (const Elf64_Phdr *)(const void *)(__ehdr_start + own_header()->e_phoff);

@@ -274,8 +274,8 @@ static void kinds_recorded_at_some_time_are_known(void **state)
 }
 
 /*
- * The trace has not been scanned in advance. So the state fields are used only after the first one that is
- * not 0.
+ * The trace has not been scanned in advance. So the state fields are used from the first one on that is not
+ * 0.
  */
 static void states_count_from_the_first_nonzero_one(void **state)
 {
@@ -465,7 +465,7 @@ static void version_1_wakes_are_bounded(void **state)
 	       "60 cpu0 8 runnable by 9\n");
 }
 
-/* Threads and CPUs beyond the limits are only counted. */
+/* Threads and CPUs beyond the limits are not stored, only counted. */
 static void threads_beyond_the_limits_are_counted(void **state)
 {
 	struct wellknown known = { .kind = WELLKNOWN_OTHER };

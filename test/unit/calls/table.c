@@ -192,7 +192,7 @@ static void values_are_shown_by_name(void **state)
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "how", 0), "0<READ>");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "bits", 0), "0");
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "bits", 2), "0x2");
-	/* The same number with and without sign extension to 64 bits. */
+	/* A 32-bit number has the same word with and without sign extension to 64 bits. */
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffffffffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x1ffffff9c)), "0x1ffffff9c");

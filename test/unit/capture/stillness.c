@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests if a machine is found to make progress. The test supplies the pulses, and advances the time without
- * waiting.
+ * Tests how it is decided whether a machine makes progress. The test supplies the pulses, and advances the
+ * time without waiting.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -42,7 +42,9 @@ static void scheduling_is_exported(void **state)
 	perfetto_expect("timestamp=1200 ftrace_events{cpu=1 event{timestamp=1200 pid=5 sched_waking{pid=7 "
 			"success=1}}}");
 	perfetto_expect_none(STATE("1200", "0", "7", "2"));
-	/* An idle thread that does not run is not shown as runnable. A preempted thread is. */
+	/*
+	 * An idle thread that does not run is not shown as runnable. A preempted thread is shown as runnable.
+	 */
 	perfetto_expect(STATE("1300", "0", "3", "4"));
 	perfetto_expect(STATE("1300", "0", "7", "3"));
 	perfetto_expect(STATE("1400", "0", "7", "2"));

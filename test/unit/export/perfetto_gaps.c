@@ -32,7 +32,7 @@ static void spans_do_not_cross_gaps(void **state)
 			"debug_annotations{name=\"slots\" uint_value=12}}");
 	perfetto_expect("timestamp=1899 track_event{type=2 track_uuid=24}");
 	perfetto_expect("timestamp=1100 track_event{type=2 track_uuid=16}");
-	/* Names must be sent again after a loss. The unpaired return is an instant. */
+	/* Names must be sent again after a loss. The unpaired return is shown as an instant. */
 	perfetto_expect_end(
 		"1900",
 		"interned_data{event_categories{iid=7 name=\"syscall\"} event_names{iid=7 name=\"exit\"} "

@@ -197,8 +197,8 @@ static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 }
 
 /*
- * The decoder reads the code of a run. It asks for the code at the time and in the address space that packets
- * before the run state, not packets after it.
+ * The decoder requests the code of a run for a time and an address space. These must be from the packets
+ * before the run, not from the packets after it.
  */
 static void code_is_read_for_context_before_the_run(void **state)
 {

@@ -81,8 +81,8 @@ static void ete_packets_are_decoded_or_named(void **state)
 		/* A timestamp marker and the timestamp. */
 		{ START "88 02 85 01 f6", BEGUN "run 401000-401004 (2) conditional not at 133\n" },
 		/*
-		 * Source addresses replace atoms. Earlier branches that were not taken become part of a run
-		 * of instructions.
+		 * Packets with source addresses replace atoms. Before such an address, there may be branches
+		 * that were not taken.
 		 */
 		{ START "b4 03 95 08 b4 09 95 04 f6",
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"

@@ -304,7 +304,7 @@ static void file_that_differs_from_executed_code_is_refused(void **state)
 	unlink(wrong);
 }
 
-/* Moved code is distinguished from patched code, even if it is only a small part. */
+/* Moved code is distinguished from patched code, even if the moved code is only a small part of the file. */
 static void file_with_moved_code_is_refused(void **state)
 {
 	struct hwt_file_writer writer;

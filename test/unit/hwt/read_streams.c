@@ -159,7 +159,7 @@ static void cut_record_gives_its_remaining_packets(void **state)
 	end(&reading);
 }
 
-/* A jump to itself needs no packet, so decoding would never end. */
+/* An instruction that jumps to itself needs no packet, so decoding it would never end. */
 static void endless_loop_without_packets_is_damage(void **state)
 {
 	static const uint8_t round[] = { 0xeb, 0xfe };

@@ -198,8 +198,8 @@ static void interrupt(void)
 }
 
 /*
- * An interrupt records an event at any point of the record path. This event and the interrupted event must be
- * printed exactly once.
+ * An interrupt records an event at any point of the record path. Each of the two events, this one and the
+ * interrupted one, must be printed exactly once.
  */
 static void interrupts_at_any_point_are_printed(void **state)
 {

@@ -229,7 +229,8 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	hwt_take(context, &walk); /* reads one record, which has the number of records that were lost last */
+	/* reads a single record, which states how many records were lost at the end */
+	hwt_take(context, &walk);
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
 	lost += seen.lost;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs the record path at full speed on two threads, each interrupted by two kinds of signals that interrupt
- * each other, while a third thread reads. Every record shown must have been written, and every slot must be
- * accounted for.
+ * each other, while a third thread reads. Every record shown must have been written, and each slot must be
+ * counted.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -141,8 +141,8 @@ static void decoys_are_ignored(void **state)
 	writer_memory(&old, memory + 0x600000 - WRITER_ROOT, 0);
 	memset(memory + 0x600000 - WRITER_ROOT + WRITER_BLOCK, 0, 64);
 	/*
-	 * Three wrong finds: a block of another boot with the same addresses, a block with a wrong length,
-	 * and magic numbers without a root or block.
+	 * Three places that the search must not accept: a block of another boot with the same addresses, a
+	 * block with a wrong length, and magic numbers without a root or block.
 	 */
 	block.nonce ^= 1;
 	memcpy(memory + 0x400000, &block, sizeof(block));

@@ -48,7 +48,8 @@ int checking_parse(const char *text);
 /* Parses rules, and checks whether the script obeys them. */
 void checking_run(const char *text);
 /*
- * Checks how often the last rule was kept, violated and left undecided, and that no other rule was violated.
+ * Checks that the last rule was kept, violated and left undecided as often as the arguments state, and that
+ * no other rule was violated.
  */
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided);
 

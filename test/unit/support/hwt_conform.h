@@ -30,8 +30,8 @@ struct hwt_conform {
 	 */
 	void (*memory)(uint64_t physical, void *host, uint64_t size);
 	/*
-	 * Runs the current CPU until it has made `bytes` bytes of trace, which is a multiple of `granule`. If
-	 * the unit is enabled there, they are its trace. Returns how many bytes were written.
+	 * Runs the current CPU, on which the unit may be enabled, until it has made `bytes` bytes of trace.
+	 * `bytes` is a multiple of `granule`. Returns how many bytes were written.
 	 */
 	uint64_t (*run)(struct ktrace_hwt_unit *unit, uint64_t bytes);
 	/* Returns the byte that the model wrote at this position of the unit's trace. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests waits for devices, locks and deadlines, which are overdue or normal. Also tests how certain the
- * verdict "idle" is.
+ * Tests findings about waits for devices, locks and deadlines, which are overdue or normal. Also tests how
+ * certain the verdict "idle" is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-#define KNOWN_WAKES 8u /* minimum number of wakeups for which it counts as known how soon a thread is woken */
+#define KNOWN_WAKES 8u /* minimum number of earlier wakeups that show how soon a thread is usually woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 

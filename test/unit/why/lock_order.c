@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests locks that threads take in different orders. Some of these orders can lead to a deadlock, and some
- * cannot.
+ * Tests findings about locks that threads take in different orders. Some of these orders can lead to a
+ * deadlock, and some cannot.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void opposite_orders_are_reported(void **state)
 
 /*
  * Thread 5 takes A, then B. Thread 6 takes B, then A. The arguments choose which of these locks are taken by
- * a try: the first lock of each thread, and the second lock of thread 6.
+ * a trylock: the first lock of each thread, and the second lock of thread 6.
  */
 static void orders_by(uint16_t first, uint16_t last)
 {
@@ -89,7 +89,9 @@ static void acquire_makes_order(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* A lock that was taken by a try is held like any other lock: a thread may wait for C while it holds B. */
+/*
+ * A lock that was taken by a trylock is held like any other lock: a thread may wait for C while it holds B.
+ */
 static void lock_taken_by_try_is_held(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests a device that answers late once. In that period, timed sleeps of other threads end on time, or late
- * as well.
+ * Tests findings about a device that answers late once. In that period, timed sleeps of other threads end on
+ * time, or late as well.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests a thread that spins and moves between CPUs. Other threads run on these CPUs as well, so no single CPU
- * shows the whole spin.
+ * Tests findings about a thread that spins and moves between CPUs. Other threads run on these CPUs as well,
+ * so no single CPU shows the whole spin.
  */
 #include <setjmp.h>
 #include <stdarg.h>

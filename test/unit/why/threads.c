@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests threads that starve or wait long for devices, healthy machines, and traces that show too little for a
- * verdict.
+ * Tests findings about threads that starve or wait long for devices. Also tests healthy machines, and traces
+ * that show too little for a verdict.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,8 +52,8 @@ static void short_time_runnable_is_healthy(void **state)
 }
 
 /*
- * The host stopped the CPU for long, so the CPU took few interrupts. The other threads have not used up their
- * turns.
+ * The host stopped the CPU for a long time, so the CPU took few timer interrupts. According to these, the
+ * other threads have not used up their turns.
  */
 static void cpu_delayed_by_host_starves_no_thread(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests a CPU that takes no interrupt for a while: because interrupts were disabled, or because no interrupt
- * occurred.
+ * Tests findings about a CPU that takes no interrupt for a while: because interrupts were disabled, or
+ * because no interrupt occurred.
  */
 #include <setjmp.h>
 #include <stdarg.h>

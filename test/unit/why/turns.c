@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests threads that are recorded as runnable and do not run. Some of them starve; others may have ended or
- * may sleep.
+ * Tests findings about threads that are recorded as runnable and do not run. Some of them starve; others may
+ * have ended or may sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static void use_states(void)
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
 }
 
-/* Makes events of CPU 0 lost before `stamp`. */
+/* Adds an event of CPU 0 at `stamp`, before which events of this CPU are lost. */
 static void lose_until(uint64_t stamp)
 {
 	script_event(OTHER, stamp, 0, CLIENT)->lost = 5;
