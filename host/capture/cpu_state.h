@@ -12,8 +12,8 @@
 /* Registers as text (spec/ktrx.md section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
 
 /*
- * Converts the output of QEMU's "info registers -a", of any architecture, to text in this form. Keeps only
- * the integer registers. Returns the text, which the caller frees, or NULL if memory is short.
+ * Converts the output of QEMU's "info registers -a", of any architecture, to text (spec/ktrx.md section 3).
+ * Keeps only the integer registers. Returns the text, which the caller frees, or NULL if memory is short.
  */
 char *capture_registers_of_qemu(const char *printed);
 
@@ -87,8 +87,9 @@ int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
 
 /*
  * Reads the registers of all CPUs from a core dump, as text (spec/ktrx.md section 3). *text: for the caller
- * to free; NULL if the file is not a core dump or has no registers. The file is not trusted: a note that does
- * not fit into it ends the list. Returns 0 or CAPTURE_E_SYSTEM.
+ * to free; NULL if the file is not a core dump or has no registers. The file is not trusted: the list of
+ * notes ends at a note that does not fit into the file.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_registers(const char *path, char **text);
 

@@ -10,13 +10,13 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Blocks these signals. *before: the previous mask, for capture_release_signals(). */
+/* Blocks SIGINT, SIGTERM and SIGHUP. *before: the previous mask, for capture_release_signals(). */
 void capture_hold_signals(sigset_t *before);
-/* Returns 0, or CAPTURE_E_SYSTEM with a message about `what` if one of these signals is pending. */
+/* Returns 0, or CAPTURE_E_SYSTEM with a message about `what` if SIGINT, SIGTERM or SIGHUP is pending. */
 int capture_check_interrupt(const char *what);
 /*
- * Consumes one of these signals if it is pending, so that capture_check_interrupt() does not make cleanup
- * fail. Returns its number; 0 if none is pending.
+ * Consumes a pending SIGINT, SIGTERM or SIGHUP, so that capture_check_interrupt() does not make cleanup fail.
+ * Returns the signal's number; 0 if none is pending.
  */
 int capture_take_signal(void);
 /* Raises the signal `taken` again, unless it is 0, and restores the mask `before`. */

@@ -76,7 +76,7 @@ struct capture_snapshot;
 int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
 /* Returns the memory to read through. The snapshot owns it. */
 struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
-/* Starts to record reads. From here on a large read is only recorded and returns zeros. */
+/* Starts to record reads. After this call, a large read is only recorded, and returns zeros. */
 void capture_snapshot_remember(struct capture_snapshot *snapshot);
 /*
  * Ends recording and allocates buffers for what was recorded. This takes time: call it before the machine is

@@ -125,15 +125,19 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
 
-#define STEP_NS	  1000000L /* pause between two checks for a new record or heartbeat */
-#define QUIET	  0.3	   /* seconds without a record or heartbeat after which the measurement is given up */
-#define SPAN	  0.4	   /* intended time, in seconds, between the first and the last sample */
-#define PATIENCE  2.0	   /* seconds after which the measurement ends, with the samples that it has */
-#define SAME_RATE 0.03	   /* largest relative difference at which both counters are taken to be the same */
+#define STEP_NS	 1000000L /* pause between two checks for a new record or heartbeat */
+#define QUIET	 0.3	  /* seconds without a record or heartbeat after which the measurement is given up */
+#define SPAN	 0.4	  /* intended time, in seconds, between the first and the last sample */
+#define PATIENCE 2.0	  /* seconds after which the measurement ends, with the samples that it has */
+/* largest relative difference at which the guest's and the host's counter are taken to be the same */
+#define SAME_RATE 0.03
 /* largest relative difference at which a round number replaces a measured rate */
 #define ROUND 0.005
 
-/* Waits until the guest records a new slot or a heartbeat. Returns false if it does not, or boots again. */
+/*
+ * Waits until the guest records a new slot or a heartbeat. Returns false if the guest records neither, or
+ * boots again.
+ */
 static bool await_movement(struct ktread_image *image)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };

@@ -66,7 +66,7 @@ static uint64_t load_address(Elf *elf, uint64_t offset)
 	return 0;
 }
 
-/* Returns the physical address of a virtual address, by the loaded segments; 0 if none contains it. */
+/* Returns the physical address of a virtual address, by the loaded segments; 0 if no segment contains it. */
 static uint64_t physical_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -77,7 +77,7 @@ static uint64_t physical_of(Elf *elf, uint64_t address)
 	return 0;
 }
 
-/* Returns the offset in the file of the byte at a virtual address, 0 if the file has none. */
+/* Returns the offset in the file of the byte at a virtual address, 0 if the file does not contain it. */
 static uint64_t offset_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;

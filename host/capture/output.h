@@ -56,7 +56,7 @@ void capture_output_abandon(struct capture_output *output);
  */
 
 struct capture_record {
-	char *bytes; /* "key=value\0" one after the other */
+	char *bytes; /* pairs, each as "key=value\0", one after the other */
 	size_t length;
 	bool failed; /* out of memory: capture_record_save() will fail */
 };

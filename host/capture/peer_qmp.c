@@ -37,7 +37,7 @@ struct peer_qmp {
 	struct capture_peer peer;
 	struct capture_monitor monitor;
 	struct capture_map map;
-	struct file file[CAPTURE_STACK_PAGES]; /* files that QEMU writes */
+	struct file file[CAPTURE_STACK_PAGES]; /* files to which QEMU saves memory */
 	double halted;			       /* time at which we halted the guest */
 	unsigned registers;		       /* id of the command that prints the registers; 0: not sent */
 };

@@ -15,7 +15,7 @@
 #include "watch.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* largest size of a line in bytes; a longer line is not QMP */
-/* most reads in one call, so that a peer that sends without end cannot block us */
+/* largest number of reads in one call, so that a peer that sends without end cannot block us */
 #define TURNS 256u
 
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)

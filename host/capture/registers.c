@@ -259,7 +259,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 	return 0;
 }
 
-/* Registers from the NT_PRSTATUS notes of an ELF core, in the same format. */
+/* Registers from the NT_PRSTATUS notes of an ELF core, as text (spec/ktrx.md section 3). */
 
 #define MOST_NOTES	((size_t)64 << 20) /* bytes */
 #define MOST_NOTED_CPUS 4096u

@@ -101,7 +101,10 @@ struct capture_result {
 /* Runs the command and writes the trace. Returns 0 with *result set, or an error. */
 int capture_run(const struct capture_run_options *options, struct capture_result *result);
 
-/* The verdict on a run, derived from what QEMU, the trace, the command and the user reported. No I/O. */
+/*
+ * The verdict on a run, derived from what QEMU, the trace, the command and the user reported. It is computed
+ * without I/O.
+ */
 
 /* Exit statuses of `ktrace run`. */
 enum capture_verdict {

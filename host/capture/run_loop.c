@@ -16,7 +16,8 @@
 
 /* The text that is expected on the console. */
 
-#define TURNS 16 /* reads per call, so that a guest that writes without end cannot block everything else */
+/* largest number of reads per call, so that a guest that writes without end blocks nothing else */
+#define TURNS 16
 
 /*
  * Prepares the search by the algorithm of Knuth, Morris and Pratt: it reads each byte once, and finds a text

@@ -156,7 +156,7 @@ struct capture_run {
 	 */
 	struct capture_inspection inspection;
 	bool has_guest;		     /* `guest` is set: the shim has taken a QEMU to be traced */
-	struct capture_cycles begin; /* the host's cycle counter at the beginning */
+	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
 	double connected;	     /* time at which QEMU connected; 0: it has not */
 	double started;		     /* time at which the guest first ran; 0: it has not */
 	double ended;		     /* time at which QEMU closed the connection; 0: it has not */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The shim: creates it, finds the real QEMU, and runs in the process that becomes QEMU. */
+/* The shim: code that creates the shim, and code that runs as the shim, in the process that becomes QEMU. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -207,7 +207,7 @@ void capture_shim_remove(const char *directory)
 	rmdir(directory);
 }
 
-/* Runs in the process that becomes QEMU. */
+/* The following functions run in the process that becomes QEMU. */
 
 static int open_mark(const char *directory, const char *name, int flags)
 {

@@ -25,8 +25,9 @@ struct capture_watch {
 	bool seen;	     /* `last` is set */
 	bool has_heartbeats; /* this guest has heartbeats, so that their absence is significant */
 	bool idle;	     /* all CPUs are idle */
-	double last_alive;   /* time at which the guest last recorded, was idle, or was not running */
-	double last_moved;   /* time at which the guest last recorded something, or was not running */
+	/* last time at which the guest recorded something, was idle, or was not running */
+	double last_alive;
+	double last_moved; /* last time at which the guest recorded something, or was not running */
 	/* time since which the oldest heartbeat has been the same: same CPU, same stamp */
 	double stuck_since;
 	unsigned boots; /* number of different boots seen */
@@ -56,8 +57,8 @@ typedef int capture_pass_time(void *context, int ms);
 
 /*
  * Watches until a new slot or a heartbeat is recorded, all CPUs are idle, or CAPTURE_STILLNESS_MS are over.
- * `pass` may be NULL if the machine runs by itself. *seconds: time without a new slot or heartbeat; 0: there
- * was one; negative: unknown. Returns 0 or an error of `pass`.
+ * `pass` may be NULL if the machine runs by itself. *seconds: time without a new slot or heartbeat; 0: a new
+ * slot or heartbeat came; negative: unknown. Returns 0 or an error of `pass`.
  */
 #define CAPTURE_STILLNESS_MS 1000
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);

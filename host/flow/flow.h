@@ -171,7 +171,7 @@ int flow_find_base(struct flow *flow);
 int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream);
 /* Adds the losses that the stream itself reports to flow->loss. */
 void flow_count_stream(struct flow *flow, const struct hwt_stream *stream);
-/* Returns the CPU of a stream, or the index of its thread. */
+/* Returns the CPU of a stream; for a stream in thread mode, the index of its thread. */
 uint32_t flow_stream_id(const struct hwt_stream *stream);
 /* Sets *address to the address of the step. Returns 0 if the step has no address. */
 int flow_address(const struct hwt_step *step, uint64_t *address);
@@ -180,7 +180,7 @@ int flow_address(const struct hwt_step *step, uint64_t *address);
 
 struct flow_reader;
 int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream);
-/* Returns 1 and the next selected step, 0 at the end, or an error. Counts what is missing in flow->loss. */
+/* Returns 1 and the next selected step; 0 at the end; or an error. Counts what is missing in flow->loss. */
 int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step);
 /* Seeks as hwt_decoder_seek() does. What is missing is counted once, even if it is read several times. */
 int flow_reader_seek(struct flow_reader *reader, uint64_t offset);

@@ -21,7 +21,7 @@
 struct known {
 	uint64_t address, from, until;
 	uint32_t pid;
-	struct flow_spot spot; /* spot.function NULL: unused element */
+	struct flow_spot spot; /* the cached result; spot.function is NULL in an unused element */
 };
 
 struct flow_functions {

@@ -28,7 +28,7 @@ struct hwt_binary {
 	uint64_t size;
 	uint16_t machine; /* ELF machine number; 0: not an ELF file */
 	bool movable;	  /* position-independent (ET_DYN) */
-	uint64_t base;	  /* lowest address of a segment */
+	uint64_t base;	  /* lowest address in all segments */
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
 	bool was_run;		 /* the file contains code that ran */
@@ -53,7 +53,7 @@ uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 struct hwt_names;
 
 struct hwt_function {
-	uint64_t address, size; /* in terms of the file's own addresses; size 0: unknown */
+	uint64_t address, size; /* `address` is one of the file's own addresses; `size` 0: unknown */
 	const char *name;
 };
 

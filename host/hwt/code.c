@@ -11,7 +11,7 @@
 /* largest number of versions of a line, of all spaces; a further one overwrites the newest of its space */
 #define LINES_MOST     1024u
 #define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that are read at once */
-#define DISTANCES      6u		   /* number of results of distance() */
+#define DISTANCES      6u		   /* number of ranks that distance() can return */
 #define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
 
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)

@@ -121,7 +121,7 @@ static int open_part(struct hwt_decoder *decoder)
 	return why ? KTREAD_E_UNSUPPORTED : KTREAD_E_MEMORY;
 }
 
-/* Opens the next piece. Returns 1, 0 if there are no more pieces, or an error. */
+/* Opens the next piece. Returns 1; 0 if there are no more pieces; or an error. */
 static int enter_piece(struct hwt_decoder *decoder)
 {
 	const struct hwt_piece *piece;
@@ -176,7 +176,7 @@ static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 	step->stamp = decoder->stamp;
 }
 
-/* Lets the encoding make steps. Returns 1, 0 at the end of the piece, or an error. */
+/* Lets the encoding make steps. Returns 1; 0 at the end of the piece; or an error. */
 static int make_steps(struct hwt_decoder *decoder)
 {
 	const struct hwt_encoding *encoding = decoder->encoding;
@@ -194,7 +194,7 @@ static int make_steps(struct hwt_decoder *decoder)
 	return made > 0 ? 1 : made;
 }
 
-/* Gets new steps when all have been returned. Returns 1 and the first of them, 0 at the end, or an error. */
+/* Gets new steps when all have been returned. Returns 1 and the first of them; 0 at the end; or an error. */
 static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
 	for (;;) {

@@ -12,7 +12,7 @@
 
 /* OpenCSD's decode tree for one unit, and how much of a piece it has been fed. */
 
-/* The reason why there is no tree. */
+/* Error message if there is no tree. */
 #define ETM4_TREE_REFUSED "OpenCSD cannot decode a trace unit with these register values"
 
 struct etm4_tree {
@@ -232,7 +232,7 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
  * from making OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
-#define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have a text */
+#define TEXTS	  ETM4_QUEUE_ROOM /* number of texts: one for each step that may have a text */
 
 struct etm4 {
 	struct etm4_tree tree;
@@ -251,7 +251,7 @@ struct etm4 {
 	uint64_t walk_end;
 	uint32_t walked;
 	unsigned texts;
-	/* descriptions of damage, reused in turn; the queue holds at most TEXTS steps */
+	/* texts that describe damage, used in turn; TEXTS are enough for all steps in the queue */
 	char text[TEXTS][128];
 };
 

@@ -87,7 +87,7 @@ bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step)
 #define EXCEPTION_HALT 1u
 #define EXCEPTION_CALL 2u
 
-/* Types of exceptions, as in exception packets. */
+/* Names of exceptions, by the type in an exception packet. */
 static const char *const exception_names[] = {
 	[0x0] = "reset",
 	[EXCEPTION_HALT] = "debug halt",

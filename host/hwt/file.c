@@ -225,7 +225,7 @@ static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 	struct hwt_stream *about = &stream->stream;
 	uint64_t end;
 
-	/* Another context has taken over the unit's number, and its positions begin at 0 again. */
+	/* Another context has taken over the unit's number, and positions begin at 0 again. */
 	if (stream->chunks && stream->chunk[0].position < about->begins)
 		about->begins = 0;
 	end = about->begins;

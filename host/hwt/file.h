@@ -80,7 +80,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 
 /* Bytes of a stream that are contiguous in the store. */
 struct hwt_chunk {
-	uint64_t position; /* position of the first byte, counted since the unit was made */
+	uint64_t position; /* position of the first byte, counted from the unit's creation */
 	uint64_t offset;   /* in the store */
 	uint64_t size;
 	bool torn; /* begins a new piece, even if its position follows the previous chunk */
@@ -169,8 +169,8 @@ void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute
 int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk);
 int hwt_file_add_code(struct hwt_file *file, const struct hwt_code *code);
 /*
- * Adds a stream. hwt_file_open() later makes its clock and pieces. Returns NULL if there are too many, or out
- * of memory; the file has the message.
+ * Adds a stream. hwt_file_open() later makes its clock and pieces. Returns NULL if there are too many
+ * streams, or if out of memory; then the message is in `file`.
  */
 struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file);
 

@@ -129,7 +129,8 @@ struct hwt_step {
 	uint64_t stamp;
 	/*
 	 * Position, in the unit's bytes, of the packet that this step comes from, or of the nearest packet
-	 * before it. For Intel PT: position of the next packet that is to be read, as coarse as the stamp.
+	 * before it. For Intel PT: position of the next packet that is to be read. This position is updated
+	 * as rarely as the stamp.
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* process and thread that ran; 0: unknown */
@@ -182,7 +183,7 @@ uint64_t hwt_file_nonce(const struct hwt_file *file);
 struct hwt_piece {
 	const unsigned char *bytes;
 	size_t size;
-	uint64_t position; /* position of the first byte, counted since the unit was made */
+	uint64_t position; /* position of the first byte, counted from the unit's creation */
 };
 size_t hwt_file_pieces(const struct hwt_file *file, size_t stream);
 const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n);
@@ -246,7 +247,7 @@ struct hwt_place {
 	uint64_t offset;		      /* the address, in terms of the file's own addresses */
 	const char *symbol;		      /* name, or NULL */
 	uint64_t symbol_address, symbol_size; /* address in memory */
-	uint64_t into;			      /* bytes from the symbol's start */
+	uint64_t into;			      /* number of bytes from the symbol's start to the address */
 	const char *source;		      /* source file; NULL: unknown, or not asked for */
 	unsigned line;
 	uint64_t from, until; /* the answer is the same for stamps in [from, until) */
@@ -269,7 +270,7 @@ int hwt_images_named(struct hwt_images *images);
 
 int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, size_t stream,
 		     struct hwt_images *images);
-/* Returns 1 and the next step, 0 at the end, or an error. Damage is a step (HWT_GAP), not an error. */
+/* Returns 1 and the next step; 0 at the end; or an error. Damage is a step (HWT_GAP), not an error. */
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
 /*
  * Continues decoding at the last position where decoding can begin that is not after `offset` (a position as
@@ -282,8 +283,8 @@ const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
 /*
  * Calls `line` for each packet of a stream, with its offset, its name and a description (for ktrace hwt -g).
- * Needs no images. Bytes that are not a packet have the name HWT_PACKET_DAMAGE. Returns 0, 1 if there was
- * damage, or an error.
+ * Needs no images. Bytes that are not a packet have the name HWT_PACKET_DAMAGE. Returns 0; 1 if there was
+ * damage; or an error.
  */
 #define HWT_PACKET_DAMAGE "damage"
 int hwt_packets(const struct hwt_file *file, size_t stream,

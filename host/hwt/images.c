@@ -299,7 +299,7 @@ size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t spac
 
 	if (size > ahead)
 		size = (size_t)ahead;
-	/* A snapshot is read page by page. */
+	/* Pages of a snapshot are mapped one by one: the next page may be readable. */
 	if (images->snapshot && size > HWT_WALK_PAGE - address % HWT_WALK_PAGE)
 		size = HWT_WALK_PAGE - address % HWT_WALK_PAGE;
 	return hwt_codes_unknown(images->codes, space, address, size, true);

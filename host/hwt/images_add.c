@@ -135,7 +135,7 @@ static int add_program(struct hwt_images *images, struct hwt_binary *binary, con
 
 /*
  * Searches the executed code for code of the file. A position-independent file found in the lower half of the
- * address space is a program or library. Returns 1, 0 if nothing is found, or an error.
+ * address space is a program or library. Returns 1; 0 if nothing is found; or an error.
  */
 static int find_code(struct hwt_images *images, struct hwt_binary *binary)
 {

@@ -312,7 +312,7 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	return (int)runs;
 }
 
-/* Takes an event, and returns the held run before it. Returns 1, 0 if no run was held, or an error. */
+/* Takes an event, and returns the held run before it. Returns 1; 0 if no run was held; or an error. */
 static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const int taken = pt_decoder_take_event(decoder);
@@ -323,7 +323,7 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 	return release_run(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
 }
 
-/* Handles the places where libipt cannot continue. Returns 1 and a step, 0 if there is none, or an error. */
+/* Handles the places where libipt cannot continue. Returns 1 and a step; 0 if there is none; or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	if (decoder->holds)

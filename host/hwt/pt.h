@@ -126,7 +126,7 @@ struct pt_decoder {
 	int unsynced; /* first error at a PSB at which libipt could not synchronize; 0: none */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* offset of the PSB at which decoding began */
-	unsigned char *own; /* NULL, or a copy of the piece's bytes, see pt_resume() */
+	unsigned char *own; /* copy of the piece's bytes, see pt_resume(); NULL: there is no copy */
 	size_t resumed;	    /* offset in `own` of the PSB that pt_resume() wrote last */
 	uint64_t offset;    /* offset in the piece up to which libipt has read */
 	uint64_t time;	    /* last time that libipt has read; 0: unknown */
@@ -158,9 +158,11 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
 /* Fills in a step with only the current position, stamp, process, thread and address space. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
 
-/* Fetches an event. Returns 1, 0 if no step is made from it, or KTREAD_E_MEMORY. */
+/* Fetches an event. Returns 1; 0 if no step is made from it; or KTREAD_E_MEMORY. */
 int pt_decoder_take_event(struct pt_decoder *decoder);
-/* Returns true if the event reports the address at which execution was, and sets *next to it. */
+/*
+ * Returns true if the event reports the address that execution had reached, and sets *next to that address.
+ */
 bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);
 /* Fills in the next step of the event. */
 void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step);
@@ -178,8 +180,8 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
  */
 int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
 /*
- * Synchronizes at the first PSB. Returns 1 and a step if bytes before the PSB are skipped, 0 if no bytes are
- * skipped, or an error.
+ * Synchronizes at the first PSB. Returns 1 and a step if bytes before the PSB are skipped; 0 if no bytes are
+ * skipped; or an error.
  */
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 

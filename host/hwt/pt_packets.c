@@ -28,7 +28,7 @@ static const char *name_of(const struct pt_packet *packet)
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
 }
 
-/* Writes the oldest branch first: T taken, N not taken. */
+/* Writes the branches of a TNT packet, the oldest first: T for taken, N for not taken. */
 static void put_branches(char *text, const struct pt_packet_tnt *tnt)
 {
 	unsigned bits = tnt->bit_size;

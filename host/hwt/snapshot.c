@@ -114,7 +114,7 @@ void hwt_snapshot_close(struct hwt_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Moves an address space to the front of the address spaces that are tried. */
+/* Makes `space` the first of the address spaces that are tried. */
 static void keep(struct hwt_snapshot *snapshot, uint64_t space)
 {
 	unsigned at;

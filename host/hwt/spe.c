@@ -20,7 +20,7 @@
 #define END_HEADER	 0x01
 
 /* Limits of the work of finding the next record, counted in packets that are read. */
-#define FIND_FIRST 4096u /* largest number of packets at first */
+#define FIND_FIRST 4096u /* number of packets that may be read at first */
 #define FIND_MORE  4u	 /* number of further packets for each byte that is passed */
 #define FIND_PADS  64u	 /* number of padding bytes that count as one packet */
 

@@ -18,7 +18,7 @@
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)
 
-/* Linux relocates a kernel by multiples of these. */
+/* Linux relocates a kernel by multiples of these numbers of bytes. */
 #define STEP_X86_64  (UINT64_C(2) << 20)
 #define STEP_AARCH64 (UINT64_C(64) << 10)
 
@@ -75,7 +75,10 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 		if (bytes[i] != 0xe8)
 			continue;
 		memcpy(&far, bytes + i + 1, sizeof(far));
-		/* A call to the next instruction is not a call of a function: it only reads the address. */
+		/*
+		 * A call to the next instruction is not a call of a function: it only serves to read the
+		 * address.
+		 */
 		if (far &&
 		    ((ends && i + CALL_SIZE == size) || begins_block(calls, next + (uint64_t)(int64_t)far)))
 			status = add(calls, next + (uint64_t)(int64_t)far);

@@ -63,7 +63,7 @@ static int refuse_line(struct builder *b, const char *why)
 	return fail(b, KTREAD_E_FORMAT, "%s:%lu: %s: \"%s\"", b->path, b->number, why, shown);
 }
 
-/* Reads a line without its end. Returns 1, 0 at the end of the file, or an error. */
+/* Reads a line without its end. Returns 1; 0 at the end of the file; or an error. */
 static int read_line(struct builder *b)
 {
 	int c;

@@ -210,7 +210,7 @@ static bool is_restart(const char *name)
 	       name[sizeof("ERESTART") - 1] != '\0';
 }
 
-/* Writes "-1 ENOENT (No such file or directory)". */
+/* Writes an error result, such as "-1 ENOENT (No such file or directory)". */
 static char *put_error(char *at, struct kdump_context *context, int32_t error)
 {
 	const char *name = calls_table_error(context->words.table, error);

@@ -89,7 +89,7 @@ static char *put_mode(char *at, uint32_t mode)
 	return rest ? base_put_hex(base_put_literal(at, " | 0x"), rest) : at;
 }
 
-/* Writes "HANDLE @ FIRST - LAST (NAME)". */
+/* Writes an object as "HANDLE @ FIRST - LAST (NAME)", with its first and last address. */
 static char *put_object(char *at, const struct linker *linker)
 {
 	at = base_put_literal(put_pointer(at, linker->handle), " @ ");
@@ -98,7 +98,7 @@ static char *put_object(char *at, const struct linker *linker)
 	return base_put_literal(put_linked_name(at, linker), ")");
 }
 
-/* Writes "BASE for HANDLE (NAME)". */
+/* Writes an initialization or finalization function as "BASE for HANDLE (NAME)". */
 static char *put_function(char *at, const struct linker *linker)
 {
 	at = base_put_literal(put_pointer(at, linker->base), " for ");

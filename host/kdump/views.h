@@ -44,9 +44,9 @@ extern const struct kdump_form kdump_form_counts;
 extern const struct kdump_form kdump_form_json;
 
 /*
- * A trace as kdump(1) prints it: a line for each record, with data below it. If the two originals differ, a
- * file of DragonFly is printed as by DragonFly's kdump, and all others as by FreeBSD's. Records that neither
- * of the two knows are printed in a form of our own.
+ * A trace as kdump(1) prints it: a line for each record, with data below it. If the kdump of DragonFly
+ * differs from that of FreeBSD, a file of DragonFly is printed as by DragonFly's, and all others as by
+ * FreeBSD's. Records that neither of the two knows are printed in a form of our own.
  */
 
 extern const struct kdump_form kdump_form_lines;
