@@ -260,7 +260,7 @@ static void cost_is_subtracted(void **state)
 	script_event(OTHER, 15, 0, 1);
 	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* 20 - 5 */
 	script_event(OPEN, 40, 0, 1, V(1), V(0));
-	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* the result is not less than 0 */
+	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* 41 - 40 - 2.5 is negative, so the result is 0 */
 	expect(2, 0, 0, 0);
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 15);
 	assert_int_equal(pairs_result(pairs)->ticks.least, 0);

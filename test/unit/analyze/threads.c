@@ -401,7 +401,7 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SWITCH, 20, 0, 7, V(7), V(8));
 	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
-	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* no thread sleeps on this queue */
+	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* on queue 0x200 no thread sleeps */
 	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
 	/* the event reports two woken threads, but only one still sleeps */
 	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2));

@@ -45,7 +45,7 @@ static void every_character_is_decoded_as_it_was_encoded(void **state)
 static void invalid_sequences_are_not_decoded(void **state)
 {
 	static const char *const bad[] = {
-		"\x80",		    /* begins with a continuation byte */
+		"\x80",		    /* invalid: begins with a continuation byte */
 		"\xc0\xaf",	    /* longer than needed */
 		"\xc1\xbf",	    /* the same */
 		"\xe0\x80\xaf",	    /* the same */

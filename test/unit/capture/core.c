@@ -13,7 +13,7 @@
 
 #include "capture/cpu_state.h"
 
-#define DATA	 (112 + 34 * 8) /* size of a note's data in bytes */
+#define DATA	 (112 + 34 * 8) /* size of the data of each note, in bytes */
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))
 
 /*

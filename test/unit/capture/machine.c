@@ -44,8 +44,9 @@ static void json_escapes_become_utf8(void **state)
 {
 	static const char *const expected[][2] = {
 		{ "\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac" },
-		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" }, /* a pair of surrogates */
-		{ "a\\u0000b", "a" },			    /* the NUL ends the string */
+		/* a pair of surrogates, which are one character */
+		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" },
+		{ "a\\u0000b", "a" }, /* the escaped NUL ends the string */
 	};
 	char quoted[64];
 

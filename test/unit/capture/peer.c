@@ -221,7 +221,7 @@ static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, c
 
 	snprintf(mem_path, sizeof(mem_path), "{\"return\": \"%s\", \"id\": \"5\"}\r\n", ram);
 	begin(peer, lines);
-	alarm(60); /* ends a test that hangs on a FIFO */
+	alarm(60); /* ends this program if a test waits for a FIFO */
 	return capture_peer_open_qmp(opened, peer->path, PATIENT_MS);
 }
 
@@ -274,8 +274,8 @@ static void ram_that_is_no_regular_file_is_not_opened(void **state)
 static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
-					     "+$0* 12#dd", /* the character 0, repeated three more times */
-					     "+$EF00aa#ad",	  "+$E14#aa", NULL };
+					     /* means "0000": the character 0, repeated three more times */
+					     "+$0* 12#dd", "+$EF00aa#ad", "+$E14#aa", NULL };
 	unsigned char bytes[3] = { 1, 1, 1 };
 	struct peer peer;
 	struct gdb gdb;

@@ -111,7 +111,7 @@ static void hostile_chains_end(void **state)
 	put(BASE + 0x18, 0x1);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
 
-	put(BASE + 0x10, BASE + 0x20); /* two frames point to each other */
+	put(BASE + 0x10, BASE + 0x20); /* from here on, two frames point to each other */
 	put(BASE + 0x20, BASE + 0x10);
 	put(BASE + 0x28, 0x2);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1 2 1 2 1 2\n");

@@ -165,9 +165,9 @@ static void differing_clocks_are_no_mistake(void **state)
 	(void)state;
 	for (unsigned n = 0; n < 20; n++) {
 		switches(0, 1, 5, 1);
-		switches(1, 2, 5, 1); /* 2 ms before thread 5 left CPU 0 */
+		switches(1, 2, 5, 1); /* CPU 1 begins to run thread 5, 2 ms before thread 5 leaves CPU 0 */
 		now += MS;
-		switches(0, 5, 1, 1); /* thread 5 leaves CPU 0 */
+		switches(0, 5, 1, 1); /* CPU 0 switches away from thread 5 */
 		switches(1, 5, 2, 1);
 	}
 	only(MISTAKES);

@@ -254,7 +254,7 @@ static void packets_and_signals_are_flows(void **state)
 	declare_flows();
 	script_event(TX, 1000, 0, 7, V(60), V(1));
 	script_event(SEND, 1010, 0, 7, V(10), V(8));
-	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* not part of the signal's flow */
+	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* this call is not part of the signal's flow */
 	script_event(RX, 1030, 1, 8, V(60), V(2));   /* a packet that was sent before the trace began */
 	script_event(RX, 1040, 1, 8, V(60), V(1));
 	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal */

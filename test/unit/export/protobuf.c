@@ -116,11 +116,12 @@ static void texts_are_utf8(void **state)
 	expect_text("\xc3\xa9", 2, 1, "");
 	/* continuation byte without a start byte */
 	expect_text("\x80", 1, 100, "\\x80");
-	expect_text("\xc0\x80", 2, 100, "\\xc0\\x80");			 /* overlong encoding */
-	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");		 /* overlong encoding */
-	expect_text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");		 /* half a surrogate pair */
+	expect_text("\xc0\x80", 2, 100, "\\xc0\\x80");		/* overlong encoding */
+	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80"); /* overlong encoding */
+	/* invalid: half of a surrogate pair */
+	expect_text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");
 	expect_text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
-	expect_text("\xc2\x9b", 2, 100, "\\xc2\\x9b"); /* a control character of a terminal */
+	expect_text("\xc2\x9b", 2, 100, "\\xc2\\x9b"); /* valid, but a control character of a terminal */
 	expect_text("\xff", 1, 100, "\\xff");
 }
 

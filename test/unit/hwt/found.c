@@ -41,7 +41,7 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	*(uint64_t *)base = info->dlpi_addr;
-	return 1; /* the first object is the program itself */
+	return 1; /* ends the iteration: the first loaded object is this program itself */
 }
 
 /* Returns the address of marked() according to the file's headers. */

@@ -17,7 +17,7 @@ static struct hwt_packets_writer packets;
 #define X86_LARGE  0x83u
 #define ARM_TABLE  3u
 #define ARM_BLOCK  0x701u
-#define ARM_MEMORY UINT64_C(0x40000000) /* first address of memory of QEMU's AArch64 machine */
+#define ARM_MEMORY UINT64_C(0x40000000) /* address at which the RAM of QEMU's AArch64 machine begins */
 
 /* Physical memory from `base` on. */
 static struct {
@@ -111,7 +111,8 @@ static void aarch64_tables_are_walked(void **state)
 	set_entry(table + 0x2000, 2, (table + 0x3000) | ARM_TABLE);
 	set_entry(table + 0x2000, 3, (ARM_MEMORY + 0x200000) | ARM_BLOCK);
 	set_entry(table + 0x3000, 1, (ARM_MEMORY + CODE_PAGE) | ARM_TABLE);
-	set_entry(table + 0x3000, 2, (ARM_MEMORY + CODE_PAGE) | 1); /* reserved: maps no page */
+	/* a reserved type of entry, which maps no page */
+	set_entry(table + 0x3000, 2, (ARM_MEMORY + CODE_PAGE) | 1);
 	open_memory("aarch64");
 	check_walk(HWT_WALK_AARCH64, table, 0x401234, ARM_MEMORY + CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_AARCH64, table, 0x654320, ARM_MEMORY + 0x254320);
@@ -138,7 +139,8 @@ static void addresses_of_devices_are_not_followed(void **state)
 	set_entry(table, 1, ARM_MEMORY | ARM_BLOCK);
 	open_memory("aarch64");
 	check_walk(HWT_WALK_AARCH64, table, ARM_MEMORY + 0x1234, ARM_MEMORY + 0x1234);
-	check_walk(HWT_WALK_AARCH64, table, 0x201234, 0x201234); /* a device, which has no memory */
+	/* the address of a device, where there is no memory */
+	check_walk(HWT_WALK_AARCH64, table, 0x201234, 0x201234);
 	end_memory();
 }
 

@@ -374,7 +374,7 @@ static void packet_cut_short_by_psb_is_damage(void **state)
 	(void)state;
 	begin(0);
 	packets_sync(&packets, 0, 0, 0);
-	put_bytes("\x02\xc3\x88", 3); /* MNT without its eight bytes */
+	put_bytes("\x02\xc3\x88", 3); /* an MNT packet without its eight bytes of data */
 	packets_sync(&packets, 0, 0, 0);
 	reading = finish();
 	assert_int_equal(check_listed(&reading, "is cut short by the PSB at 23\nPSB \n"), 1);

@@ -32,7 +32,7 @@ static const uint32_t sizes[FORMS] = { 0, 12, 6 + 3, 4, 12, 4 };
 /* Addresses and lines that the functions below stored about themselves. */
 static struct {
 	uintptr_t inner, middle, outer; /* return addresses */
-	uint32_t line;			/* line of the event */
+	uint32_t line;			/* line number of the event's statement */
 	const char *function;
 } expected;
 
@@ -285,7 +285,7 @@ static void a_full_record_omits_callers(void **state)
 	record = full(text, text + 3, 4);
 	assert_int_equal(block_of(record).parts, 0);
 	assert_int_equal(payload_bits(record, block_of(record).size + 199, 4), 4);
-	record = full(text, text + 4, 5); /* 202 bytes: the largest size that fits */
+	record = full(text, text + 4, 5); /* a payload of 202 bytes, the largest size that fits */
 	assert_int_equal(block_of(record).size, KTRACE_EXTENSION_MAX);
 	assert_int_equal(payload_bits(record, KTRACE_EXTENSION_MAX + 198, 4), 5);
 }

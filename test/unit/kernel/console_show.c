@@ -30,7 +30,7 @@ KTRACE_EVENT(other, text, "%s %s %s %s", (const char *, a), (const char *, b), (
 static struct {
 	char text[1 << 17];
 	size_t length;
-	const char *keys;	    /* keys typed at the pager */
+	const char *keys;	    /* keys that are typed at the pager */
 	void (*during_write)(void); /* function that is called once, after the first piece of text */
 } screen;
 
@@ -431,7 +431,7 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	record_on(0, 1, 2);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
-	slot_back(2)->word[3] ^= 1; /* last slot of the wide record */
+	slot_back(2)->word[3] ^= 1; /* damages the last slot of the record of test.wide */
 	/* the slot of record 2 now seems to belong to another lap */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */

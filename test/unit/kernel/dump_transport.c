@@ -10,7 +10,7 @@ static struct {
 	/* number of calls of begin(), counted from the first one, during which the section table changes */
 	unsigned changes;
 	uint64_t announced;
-	size_t most; /* maximum bytes per send */
+	size_t most; /* maximum number of bytes that a send accepts */
 } device;
 
 static int probe(struct ktrace_transport *transport)

@@ -16,7 +16,8 @@ static void clear_ring(uint64_t first)
 {
 	memset(slots, 0, sizeof(slots));
 	ring = (struct ktrx_ring){
-		.word = UINT64_C(4) << KTRX_WORD_INDEX_BITS | first, /* CPU 3 is online */
+		/* the upper bits contain ring number 4, so CPU 3 is online */
+		.word = UINT64_C(4) << KTRX_WORD_INDEX_BITS | first,
 		.base = (uintptr_t)slots,
 		.mask = SLOTS - 1,
 		.shift = SHIFT,

@@ -279,7 +279,7 @@ static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **s
 	ktrace_hwt_owner_exit(&theirs);
 	ktrace_hwt_put(its);
 
-	configure(0, 0); /* here the context belongs to the superuser */
+	configure(0, 0); /* from here on, the context belongs to the superuser */
 	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/su", 1);
 	hwt_take(context, &walk);
 	proc_find(&walk, KTRX_HWT_EXECUTABLE, &seen);

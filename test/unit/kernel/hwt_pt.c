@@ -460,7 +460,7 @@ static void other_interrupts_are_left_alone(void **state)
 	pt_begin();
 	pt_unit_whole(&unit, 4);
 	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
-	fake_pt_poke(0x38e, 1); /* overflow of a performance counter */
+	fake_pt_poke(0x38e, 1); /* simulates the overflow of a performance counter */
 	assert_int_equal(pt_backend.operations->interrupt(&pt_backend, &unit, 0), 0);
 	pt_enable(&unit);
 	assert_int_equal(pt_backend.operations->interrupt(&pt_backend, &unit, 0), 0);

@@ -109,7 +109,7 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	assert_int_equal(interrupts_of(0), 8);
 	assert_int_equal(interrupts_of(PT_PAGE), 128);
 	assert_int_equal(interrupts_of(8 * PT_PAGE), 16);
-	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* interrupts at 12, 24 and 32 pages */
+	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* expects interrupts after 12, 24 and 32 pages */
 	assert_int_equal(interrupts_of(32 * PT_PAGE), 4);
 }
 

@@ -50,7 +50,8 @@ static void image(struct proc_walk *walk, uint32_t type, uint64_t address, uint6
 	assert_int_equal(proc_bits(seen.payload + 8, 8), size);
 	assert_int_equal(proc_bits(seen.payload + 16, 8), offset);
 	assert_int_equal(proc_bits(seen.payload + 24, 4), type == KTRX_HWT_EXECUTABLE ? 4 : 5);
-	assert_int_equal(proc_bits(seen.payload + 28, 4), 1); /* ident of the first context */
+	/* the ident in the record is 1, that of the first context */
+	assert_int_equal(proc_bits(seen.payload + 28, 4), 1);
 	equal_text(&seen, 32, path);
 }
 

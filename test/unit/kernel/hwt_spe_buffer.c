@@ -74,7 +74,8 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	spe_begin();
 	assert_int_equal(interrupts_of(0, 8, 3), 6);
 	assert_int_equal(interrupts_of(SPE_TEST_PAGE, 8, 3), 24);
-	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* interrupts at 3, 6 and 8 pages */
+	/* expects interrupts after 3, 6 and 8 pages */
+	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9);
 	assert_int_equal(interrupts_of(8 * SPE_TEST_PAGE, 8, 3), 3);
 	assert_int_equal(interrupts_of(0, 1, 3), 3);
 }

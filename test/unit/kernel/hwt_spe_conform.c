@@ -15,7 +15,7 @@
 #define PMSCR	   KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
 #define PMSCR_USER 1u
 #define INTERVAL   4096u /* sampling interval that the backend uses by default */
-#define RECORD	   64u	 /* size of the model's records in bytes */
+#define RECORD	   64u	 /* size of the model's records, in bytes */
 
 static struct ktrace_hwt_backend *make(void)
 {

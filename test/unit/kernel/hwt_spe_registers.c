@@ -194,7 +194,7 @@ static void intervals_are_rounded(void **state)
 	struct ktrace_hwt_config config = spe_config();
 
 	(void)state;
-	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* the minimum interval is 256 */
+	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* changes the minimum sampling interval to 256 */
 	spe_begin();
 	config.interval = 256;
 	assert_int_equal(register_of(&config, PMSIRR), 256);

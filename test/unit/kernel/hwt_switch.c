@@ -358,7 +358,7 @@ static void a_unit_is_served_where_it_runs(void **state)
 	for (uint32_t i = 0; i < 63; i++)
 		hwt_run(thread);
 	hwt_switch_in(thread, 3);
-	hwt_mock_run(thread->trace.unit, 128); /* more bytes than fit into the buffer */
+	hwt_mock_run(thread->trace.unit, 128); /* makes more bytes than fit into the buffer */
 	assert_int_equal(place_of(0).full, 1);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4096), KTRACE_OK);
 	assert_int_equal(place_of(0).full, 0);

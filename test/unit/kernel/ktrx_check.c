@@ -177,7 +177,7 @@ static struct tally mix_all(struct payload (*make)(uint64_t n), bool one_thread)
 	struct tally tally = { 0 };
 
 	seed = 1;
-	for (unsigned subset = 1; subset < 729; subset++) { /* 3 to the power of PIECES */
+	for (unsigned subset = 1; subset < 729; subset++) { /* 729 is 3 to the power of PIECES */
 		unsigned owner[PIECES], rest = subset;
 
 		for (unsigned p = 0; p < PIECES; p++, rest /= 3)

@@ -72,7 +72,7 @@ static void each_record_has_its_line(void **state)
 	struct ktread *trace;
 
 	(void)state;
-	record_all(); /* these records are in the boot ring */
+	record_all(); /* the records made by this call are in the boot ring */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_all();
 	take();

@@ -191,7 +191,7 @@ static void full_at(const struct way *way, const struct whole *whole, size_t cap
 	assert_int_equal(sink.sink.bytes, sink.file.size);
 	assert_int_equal(sink.sink.error, capacity < whole->size && !way->silent ? PROC_ENOSPC : 0);
 	if (sink.sink.records == whole->records)
-		return; /* at most END is missing */
+		return; /* no record except END can be missing */
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
 	assert_true(sink.sink.lost > 0);
 	if (way->drain_at > whole->size)
@@ -300,7 +300,7 @@ static void open_without_room_is_an_error(void **state)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
 	assert_int_equal(sink.sink.error, PROC_ENOSPC);
 	assert_int_equal(sink.file.size, sink.file.capacity - 63);
-	assert_int_equal(proc_count(&sink, 0), 1); /* the first session's END */
+	assert_int_equal(proc_count(&sink, 0), 1); /* one record: the END of the first session */
 	assert_null(ktrace_proc_sink_find(&sink));
 }
 

@@ -215,7 +215,7 @@ static void exec_of_the_last_privileged_program_closes_the_sink(void **state)
 	exec(user, "passwd", 1);
 	assert_int_equal(sink.closed, 1);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 1);
-	exec(user, "again", 1); /* not traced: no effect */
+	exec(user, "again", 1); /* the process is not traced, so this has no effect */
 }
 
 static void names_follow_each_change(void **state)

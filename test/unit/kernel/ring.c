@@ -362,7 +362,7 @@ static void a_full_ring_may_keep_its_oldest_records(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_STOP, 0);
 	for (uint32_t i = 0; i < SLOTS - 2; i++)
 		record_pair();
-	record_long(); /* needs two slots, but only one is left */
+	record_long(); /* this record needs two slots, but only one is free */
 	assert_int_equal(ktrace_ring[1].dropped, 1);
 	record_pair();
 	record_pair();

@@ -7,7 +7,7 @@
 static struct {
 	int probe_result;
 	unsigned probes, sends;
-	int64_t most;	      /* maximum bytes per send */
+	int64_t most;	      /* maximum number of bytes that a send accepts */
 	int64_t fixed_result; /* the result of every send, or 0 if sends succeed */
 	unsigned char bytes[64];
 	size_t count;

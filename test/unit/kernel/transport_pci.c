@@ -12,7 +12,7 @@
 /* A PCI function in the given slot of bus 0. Its BAR 2 is a 64-bit BAR of `size` bytes. */
 static struct {
 	uint32_t id, header, command;
-	uint32_t function; /* number of the function */
+	uint32_t function; /* PCI function number of the device */
 	uint64_t bar, size;
 	uint32_t bar_type;
 	bool sized_while_decoding;
@@ -23,7 +23,8 @@ static unsigned char memory[MEMORY_SIZE] __attribute__((aligned(8)));
 
 static uint32_t config_read(uint32_t address)
 {
-	if (address >> 12 == SLOT << 3 && board.function != 0) /* function 0 is another device */
+	/* the device is not function 0, so function 0 is another device */
+	if (address >> 12 == SLOT << 3 && board.function != 0)
 		return (address & 0xfff) == 0 ? 0x12345678 : (address & 0xfff) == 0x0c ? board.header : 0;
 	if (address >> 12 != (SLOT << 3 | board.function))
 		return UINT32_MAX;

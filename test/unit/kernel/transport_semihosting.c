@@ -7,7 +7,7 @@
 static struct {
 	bool present;
 	const char *line; /* the command line that the host returns; if NULL, the request for it fails */
-	int64_t handle;	  /* result of opening a file */
+	int64_t handle;	  /* result that the host returns when a file is opened */
 	/* number of bytes that a write leaves unwritten; if UINT64_MAX, the write fails */
 	uint64_t unwritten;
 	unsigned calls;

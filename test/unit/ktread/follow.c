@@ -135,7 +135,8 @@ static void loss_before_following_is_reported(void **state)
 	now = guest_next(guest);
 	assert_int_equal(now.kind, KTREAD_FOLLOWED_LOST);
 	assert_int_equal(now.cpu, 0);
-	assert_int_equal(now.slots, 10); /* the first slot is an anchor */
+	/* lost slots: nine records, and the anchor before the first of them */
+	assert_int_equal(now.slots, 10);
 	for (uint32_t i = 9; i < SLOTS + 9; i++)
 		guest_expect_event(guest, i, 0);
 	guest_expect_end(guest);

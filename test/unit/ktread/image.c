@@ -40,7 +40,7 @@ static void check_trace(const char *path, const struct ktread_options *options, 
 	assert_int_equal(ktread_info(trace)->form, form);
 	assert_int_equal(ktread_info(trace)->rings, 3);
 	assert_int_equal(ktread_info(trace)->types, 2);
-	assert_int_equal(ktread_ring(trace, 1)->head, 2001); /* the first slot is an anchor */
+	assert_int_equal(ktread_ring(trace, 1)->head, 2001); /* 2000 records, and an anchor before them */
 	assert_int_equal(drain_exact(trace, 0), 1 + 2 * SLOTS);
 }
 

@@ -355,7 +355,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 	for (unsigned i = 0; i < depth; i++) {
 		struct block block = { .end = END_CALL, .reported = 1, .start = BASE + 8 * i };
 
-		code[2 * i] = 0x94000000u | 2; /* bl to the next */
+		code[2 * i] = 0x94000000u | 2; /* bl to the next call, 8 bytes further on */
 		code[2 * i + 1] = 0xd65f03c0u; /* ret */
 		block.last = block.start;
 		block.next = block.start + 4;

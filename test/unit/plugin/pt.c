@@ -30,7 +30,7 @@
 #define IRET	 "\x02\x48\xcf"
 #define HLT	 "\x01\xf4"
 #define UD2	 "\x02\x0f\x0b"
-#define INC_32	 "\x01\x40" /* this byte is a prefix in 64-bit code */
+#define INC_32	 "\x01\x40" /* inc %eax; in 64-bit code, this byte is a prefix */
 #define REX_NOP	 "\x03\x48\x89\xc0"
 
 static void run(struct block *const *block, size_t count)

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#define ELF_FILE_CODE 1u /* flag of a section that contains code */
+#define ELF_FILE_CODE 1u /* flag: the section contains code */
 #define ELF_FILE_DATA 2u
-#define ELF_FILE_BOTH 4u /* flag of a section whose segment is writable and executable */
+#define ELF_FILE_BOTH 4u /* flag: the section's segment is writable and executable */
 
 struct elf_file_section {
 	const char *name;

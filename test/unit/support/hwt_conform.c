@@ -27,7 +27,7 @@ static struct ktrace_hwt_backend *backend;
 struct fixture {
 	struct ktrace_hwt_unit unit;
 	struct ktrace_hwt_piece piece[PIECES];
-	uint8_t *host; /* memory of all pieces of the buffer */
+	uint8_t *host; /* memory that contains all pieces of the buffer */
 	uint64_t sum;  /* number of bytes written so far */
 };
 

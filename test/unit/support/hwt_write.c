@@ -218,7 +218,7 @@ void file_end(struct hwt_file_writer *writer, char *path)
 
 const uint8_t program[PROGRAM_SIZE] = {
 	0xe8, 0x0b, 0,	  0,	0,    /* main: call leaf */
-	0x75, 0x02,		      /* jne over the nops */
+	0x75, 0x02,		      /* jne: jumps over the two NOPs */
 	0x90, 0x90,		      /* nop, nop */
 	0xeb, 0xf5,		      /* jmp main */
 	0x90, 0x90, 0x90, 0x90, 0x90, /* */

@@ -297,7 +297,7 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 /* Offsets from the start of memory to the parts of the image. */
 #define BOOT_ROW   0x11000u
 #define EXTENTS	   0x11100u
-#define WORDS	   0x11200u /* reserve words, in the order of the rings */
+#define WORDS	   0x11200u /* offset of the reserve words, which are in the order of the rings */
 #define EVENTS	   0x12000u
 #define BOOT_SLOTS 0x20000u
 #define LENT_ROWS  (WRITER_BLOCK + 64)

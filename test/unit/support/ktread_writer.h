@@ -59,7 +59,7 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 #define WRITER_ROOT	    0x10000u
 #define WRITER_BLOCK	    0x200040u
 #define WRITER_IMAGE_OFFSET (UINT64_C(0xffffffff80000000))
-#define WRITER_SETTINGS	    0x18000u /* the table of settings */
+#define WRITER_SETTINGS	    0x18000u /* offset of the table of settings */
 #define WRITER_BLOCK_OFFSET (UINT64_C(0xffff888000000000))
 
 /*

@@ -19,7 +19,7 @@ struct ktread {
 	struct ktread_ring ring[SCRIPT_RINGS];
 	struct ktread_type type[TYPES_MAX];
 	struct ktread_field field[TYPES_MAX][KTRX_EVENT_FIELDS];
-	char text[TYPES_MAX][1024]; /* memory of the fields' names and units */
+	char text[TYPES_MAX][1024]; /* memory for the names and units of each type's fields */
 	struct ktread_event event[SCRIPT_EVENTS];
 	unsigned char payload[SCRIPT_EVENTS][KTRX_RECORD_MAX_PAYLOAD];
 	const char *thread[THREADS_MAX];

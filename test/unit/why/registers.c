@@ -20,7 +20,7 @@ extern const char __ehdr_start[]; /* defined by the linker: start of this progra
 
 uint64_t ktrace_root[4]; /* code that reads symbols uses this address to find where the program runs */
 
-#define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
+#define STORED UINT64_C(0xffff000012345678) /* the return address that the stack contains */
 
 static struct symbols *symbols;
 static struct why_evidence *evidence;
