@@ -113,8 +113,8 @@ static char *trimmed(char *text)
 }
 
 /*
- * Calls `take` with the section, key and value of each line "key=value". A part of the key in parentheses is
- * removed.
+ * Calls `take` with the section, key and value of each line "key=value". Removes a part in parentheses from
+ * the key first.
  */
 static void read_sections(struct snapshot *snapshot, const char *name,
 			  void (*take)(struct snapshot *snapshot, const char *section, char *key, char *value,

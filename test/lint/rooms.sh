@@ -39,7 +39,7 @@ customer() {
 customer demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 customer examples ktrace/ ktrx/
 
-# Only in the folders for architectures may #if test a macro of an architecture.
+# #if may test a macro of an architecture only in the folders for architectures.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
 	xargs grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*__(x86_64|amd64|aarch64|riscv|arm)' >"$tmp/arch" || :
 check "no #if on an architecture outside kernel/arch and demo/arch: $(head -n 3 "$tmp/arch")" test ! -s "$tmp/arch"

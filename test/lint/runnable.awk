@@ -22,7 +22,7 @@ function is_wrapper(word) {
 	return word ~ /^(exec|env|nohup|setsid|nice|time|timeout|if|then|else|elif|while|until|do|!|strace|xargs)$/
 }
 
-# A command begins at the beginning of a line of a script or a recipe, and after a separator of commands.
+# A command begins at the start of a line, in a script or a recipe, and after a separator of commands.
 {
 	is_make = FILENAME ~ /(\.mk|Makefile)$/
 	runs = is_make && text ~ /^[A-Z_]*_RUNS[ \t]*[:+]?=/

@@ -107,8 +107,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: by default the kernel does not measure its clocks" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
 	recorded=$(wrong)
 	check "$arch: without measurement many effects precede their causes: $recorded" test "$recorded" -ge 20
-	# If interrupts are merged on their way, it is unclear which of them is the cause. There are a few
-	# such pairs.
+	# If interrupts are merged on their way, it is unclear which of them caused the effect. So a few pairs
+	# may stay out of order.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/messages"
 	# On a busy host, virtual CPUs are paused for long times, and only a few pairs of cause and effect

@@ -52,7 +52,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: hwt --calls shows nested calls deeper than main" awk '
 		/main/ { depth = match($0, /main/) } /place_queens/ && match($0, /place_queens/) > depth { deeper = 1 }
 		END { exit !depth || !deeper }' "$tmp/calls"
-	# Six queens: there are 153 ways to place none to six of them row by row.
+	# With six queens, place_queens() is called 153 times: once for each way to place none to six queens
+	# row by row.
 	hwt --durations >"$tmp/durations"
 	check "$arch: hwt --durations counts every call" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
 		"$tmp/durations"

@@ -13,7 +13,7 @@ boot() {
 	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/messages"
 }
 
-# of EVENT KEY: prints a number from the event's line in the summary.
+# of EVENT KEY: prints the number with this key from the event's line in the summary.
 of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
 
 # early EVENT: prints how many events of this name are in the boot ring. The kernel recorded them before it

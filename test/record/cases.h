@@ -14,7 +14,7 @@
 
 struct test_case {
 	const char *name;
-	int (*run)(void); /* returns the exit status */
+	int (*run)(void); /* runs the case; returns the exit status of the program */
 };
 
 /* Path of this program, for cases that execute it again. */
