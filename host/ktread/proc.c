@@ -7,9 +7,13 @@
 
 #include "proc_state.h"
 
-/* Table of processes by number. The number selects a set of PLACES rows. */
+/*
+ * The table of processes. The number of a process selects a set of PLACES rows, in one of which the process
+ * is.
+ */
 
-#define SETS   4096u /* a power of two; process numbers are mostly consecutive, so no hash is needed */
+/* number of sets, a power of two; no hash is needed, because process numbers are mostly consecutive */
+#define SETS   4096u
 #define PLACES 4u
 
 static void processes_free(struct ktread_proc_processes *processes)
@@ -82,7 +86,9 @@ int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *for
 	return ktread_fail(KTREAD_E_FORMAT, "%s: offset %" PRIu64 ": %s", trace->input.name, offset, what);
 }
 
-/* Reports the input's error. Requires: all bytes at hand have been used. */
+/*
+ * Sets the message to the input's error, and returns the error. Requires: all bytes at hand have been used.
+ */
 static int input_error(struct ktread_proc *trace)
 {
 	trace->ended = true;
@@ -143,7 +149,7 @@ enum ktread_proc_format ktread_proc_format_named(const char *name)
 	return reader->format;
 }
 
-/* Finds the reader for the format. Returns 1, 0 if there are too few bytes to decide, or an error. */
+/* Finds the reader for the trace's format. Returns 1, 0 if there are too few bytes to decide, or an error. */
 static int settle(struct ktread_proc *trace)
 {
 	int status;
@@ -162,7 +168,7 @@ static int settle(struct ktread_proc *trace)
 	return status < 0 ? status : 1;
 }
 
-/* Starts reading at the input's current position. */
+/* Begins to read at the input's current position. */
 static int begin(struct ktread_proc *trace)
 {
 	int status;
@@ -226,10 +232,7 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 	return 1;
 }
 
-/*
- * Handles the case that no record was found. `status` is an error, or 0 if the input has ended, perhaps only
- * for now.
- */
+/* Called if no record was found. `status` is an error, or 0 if the input has ended, perhaps only for now. */
 static int handle_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)

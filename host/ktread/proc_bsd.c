@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the ktrace files of the BSDs: heads, each followed by a payload. Heads have no mark, so the first
- * impossible head ends the trace. A payload that is too long to be kept, such as that of a large read or
- * write, is cut: the rest of it is stepped over.
+ * Reads the ktrace files of the BSDs. They consist of heads, each followed by a payload. Heads have no mark,
+ * so the first impossible head ends the trace. If a payload is too long to be kept, such as that of a large
+ * read or write, it is cut, and the reader steps over the rest.
  */
 #include <elf.h>
 #include <inttypes.h>
 
 #include "proc_state.h"
 
-#define TYPES_OF_DRAGONFLY 0x02feu /* types 1 to 7 and 9 */
-#define TYPES_OF_FREEBSD   0xfffeu /* 1 to 15 */
+#define TYPES_OF_DRAGONFLY 0x02feu /* types 1 to 7 and type 9 */
+#define TYPES_OF_FREEBSD   0xfffeu /* types 1 to 15 */
 
 static const struct ktread_proc_layout dragonfly = {
 	.head = 64,
@@ -85,9 +85,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 	head->type = type & (uint16_t)~layout->type_flags;
 	head->lost = type & layout->type_flags & KTREAD_BSD_LOST;
 	head->pid = ktread_bsd_32(bytes + layout->pid);
-	/*
-	 * Older versions of FreeBSD store the address of a kernel structure here instead of a thread number.
-	 */
+	/* Older versions of FreeBSD store the address of a kernel structure here, and no thread number. */
 	head->tid = tid < 0 || tid > INT32_MAX ? 0 : (uint32_t)tid;
 	head->cpu = KTREAD_PROC_NOBODY;
 	if (layout->cpu)
@@ -98,7 +96,10 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 	head->part = ktread_bsd_word(layout, bytes + layout->time + layout->word);
 }
 
-/* Remembers and looks up the ABI of a process, which FreeBSD records once for all calls of a process. */
+/*
+ * FreeBSD records the ABI of a process once, for all later calls of the process. If the record states the
+ * ABI, remembers it. If the record is a call, sets its ABI to the remembered one.
+ */
 static void know_process(struct ktread_proc *trace)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -115,7 +116,7 @@ static void know_process(struct ktread_proc *trace)
 	}
 }
 
-/* Fills in trace->record. `size` bytes of the payload are at hand. */
+/* Fills in trace->record. `size` is the number of bytes of the payload that are at hand. */
 static void present(struct ktread_proc *trace, const struct ktread_proc_layout *layout,
 		    const struct ktread_proc_bsd_head *head, uint32_t size)
 {
@@ -145,8 +146,8 @@ static void present(struct ktread_proc *trace, const struct ktread_proc_layout *
 }
 
 /*
- * Handles the end of the input at a place where a head is expected. Returns 0, or an error if the input ends
- * within a record.
+ * Called if the input ends where a head is expected. Returns 0, or an error if the input ends within a
+ * record.
  */
 static int end(struct ktread_proc *trace, uint64_t wanted)
 {

@@ -8,12 +8,15 @@
 
 #define RIGHTS_WORDS 2u
 
-/* In FreeBSD before version 14, reason 3 is a denied path lookup. Later versions use 3 for another reason. */
+/*
+ * Before version 14 of FreeBSD, reason 3 means that a path lookup was denied. Later versions use 3 for
+ * another reason.
+ */
 #define EARLIER_LOOKUP 3
 
 /*
- * Makes everything after the first `size` bytes the record's data. Returns false if the payload is shorter
- * than that.
+ * Makes the bytes of the payload after the first `size` bytes the record's data. Returns false if the payload
+ * has fewer than `size` bytes.
  */
 static bool take(struct ktread_proc_record *record, uint32_t size)
 {
@@ -23,7 +26,10 @@ static bool take(struct ktread_proc_record *record, uint32_t size)
 	return true;
 }
 
-/* Decodes a call: its number and its count of arguments, 16 bits each; then the arguments, a word each. */
+/*
+ * Decodes a system call. The payload contains the call's number and its count of arguments, 16 bits each, and
+ * then the arguments, a word each.
+ */
 static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -69,7 +75,10 @@ static bool take_genio(struct ktread_proc_record *record)
 	return true;
 }
 
-/* Decodes a signal: its number and the handler, a word each; the code, 32 bits; the mask, 128 bits. */
+/*
+ * Decodes a signal. The payload contains the signal's number and handler, a word each, its code (32 bits) and
+ * the mask (128 bits).
+ */
 static bool take_psig(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
 	const uint8_t *code;
@@ -85,7 +94,7 @@ static bool take_psig(struct ktread_proc_record *record, const struct ktread_pro
 	return true;
 }
 
-/* Decodes a switch. Later versions add what the thread waits for, in eight bytes. */
+/* Decodes a context switch. Later versions add eight bytes that state what the thread waits for. */
 static bool take_csw(struct ktread_proc_record *record)
 {
 	if (!take(record, 8))
@@ -139,8 +148,8 @@ static uint32_t reason_of(int32_t raw)
 }
 
 /*
- * Decodes what was denied, from offset `at` on. The reason decides whether that is a set of rights, a number,
- * an address or a file path.
+ * Decodes what was denied. It is at offset `at` of the payload. The reason decides whether it is a set of
+ * rights, a number, an address or a file path.
  */
 static void take_denied(struct ktread_proc_record *record, uint32_t at)
 {
@@ -167,8 +176,8 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Decodes a denial. In FreeBSD before version 14, it consists of a reason and two sets of rights. Since
- * version 14 it has the reason, the number of the call, the process's ABI, and room for a path.
+ * Decodes a denial. Before version 14 of FreeBSD, the payload is a reason and two sets of rights. Since
+ * version 14, it is the reason, the number of the call, the process's ABI, and room for a path.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
@@ -220,7 +229,7 @@ static bool take_struct_array(struct ktread_proc_record *record, const struct kt
 	return true;
 }
 
-/* Leaves out the NUL at the end, which FreeBSD records. */
+/* Removes the NUL at the end of the data, which FreeBSD records, too. */
 static bool take_sysctl(struct ktread_proc_record *record)
 {
 	if (record->data_size && record->data[record->data_size - 1] == '\0')
@@ -259,7 +268,7 @@ bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc
 		return take_faultend(record);
 	case KTRX_PROC_STRUCT_ARRAY:
 		return take_struct_array(record, layout);
-	default: /* payloads of NAMEI and USER consist of data only */
+	default: /* for example NAMEI and USER: the whole payload is data */
 		return true;
 	}
 }

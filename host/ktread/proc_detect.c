@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Detects the format of a process trace. Our own format has a magic. Files of the BSDs have none, and two of
- * their formats have heads of the same size. So each format is tried, and the one with the most consecutive
- * plausible records is chosen. A wrong format may accept one record by chance, but fails at the next.
+ * Detects the format of a process trace. Our own format has a magic. The files of the BSDs have none, and two
+ * of their formats have heads of the same size. So each format is tried, and the one with the most plausible
+ * records in a row is chosen. A wrong format may accept one record by chance, but then fails at the next.
  */
 #include <stdio.h>
 
@@ -18,8 +18,8 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points that a record gets. A record also gets one point each for a known type, a right size and a plausible
- * time. POINTS_END is for a record that ends where the file ends.
+ * Points that a record gets if it is plausible. In addition, it gets one point for a known type, one for a
+ * right size, and one for a plausible time. POINTS_END is for a record that ends where the file ends.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
@@ -27,8 +27,9 @@
 #define POINTS_END     2
 
 /*
- * Returns the points for the name field. Best is a name that ends in a NUL. An empty field (a process without
- * a name) or one without a NUL is possible, but less likely. Control characters give 0.
+ * Returns the points for the name field of a head. A name that ends in a NUL gets the most. An empty field (a
+ * process without a name) and a name without a NUL are possible, but less likely. A name with control
+ * characters gets 0.
  */
 static int points_of_name(const uint8_t *name, uint32_t size)
 {
@@ -44,8 +45,8 @@ static int points_of_name(const uint8_t *name, uint32_t size)
 }
 
 /*
- * Returns the points of a head: how plausible it is. `left` bytes follow it. `before` is the time of the
- * previous head in seconds; negative if there is none.
+ * Returns the points of a head, which show how plausible it is. `left` is the number of bytes after it.
+ * `before` is the time of the previous head in seconds, negative if there is none.
  */
 static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 		     const struct ktread_proc_bsd_head *head, size_t left, int64_t before)
@@ -69,8 +70,8 @@ static int points_of(const struct ktread_proc_layout *layout, const uint8_t *byt
 }
 
 /*
- * Returns the sum of the points of all records if the file has this format; 0 if it cannot have it, or there
- * are too few bytes.
+ * Returns the sum of the points of all records if the file is read in this format. Returns 0 if the file
+ * cannot have this format, or there are too few bytes.
  */
 static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
 {
@@ -111,8 +112,9 @@ static int undecided(struct ktread_proc *trace, const char *names)
 }
 
 /*
- * Chooses the format with the most points. Returns 1; 0 if no format has points, or `more` is set and several
- * have the most; or an error if several have the most and no more bytes will come.
+ * Chooses the format with the most points. Returns 1 if there is one. Returns 0 if no format has points. If
+ * several have the most points, returns 0 if `more` is set, otherwise an error, because no more bytes will
+ * come.
  */
 static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {
@@ -160,8 +162,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 
 	*reader = NULL;
 	/*
-	 * From a pipe, wait only for the bytes that a mark needs. From an input that is followed, read only
-	 * what is there.
+	 * From a pipe, wait only for as many bytes as a mark needs. From an input that is followed, read only
+	 * the bytes that are there.
 	 */
 	ktread_proc_want(input, before < LEAST_BYTES ? LEAST_BYTES : before + 1);
 	if (is_ktrx(ktread_proc_bytes(input), ktread_proc_at_hand(input))) {

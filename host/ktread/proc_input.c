@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The input of a process trace: a window that slides over a file, a pipe, or packed bytes in one of these. */
+/*
+ * The input of a process trace: a window that moves over the bytes of a file or a pipe, which may be packed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +17,7 @@
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 
-/* Returns true if read() will not block. Also true if poll() cannot tell. */
+/* Returns true if read() will not block, or if this is unknown because poll() has failed. */
 static bool is_readable(const struct ktread_proc_input *input)
 {
 	struct pollfd end = { .fd = input->descriptor, .events = POLLIN };
@@ -24,9 +26,11 @@ static bool is_readable(const struct ktread_proc_input *input)
 }
 
 /*
- * Handles the end of an input that is followed. Returns 0 if nothing can be read now. A program that failed
- * to write a record completely may truncate the file to remove the incomplete record. If the file has lost
- * more than the bytes at hand, it was written anew with other content: returns an error.
+ * Called at the end of an input that is followed. Returns 0 if nothing can be read now.
+ *
+ * The file may have become shorter, because its writer removes a record that it could not write completely.
+ * If the file has lost more bytes than those at hand, it was written anew with other content: returns an
+ * error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {
@@ -50,7 +54,8 @@ static int handle_end(struct ktread_proc_input *input)
 }
 
 /*
- * Reads once. Returns how many bytes were read; 0 at the end, which may only be the end for now; or an error.
+ * Calls read() once. Returns the number of bytes read, 0 at the end, which may only be the end for now, or an
+ * error.
  */
 static ssize_t read_some(void *context, uint8_t *to, size_t room)
 {
@@ -69,14 +74,17 @@ static ssize_t read_some(void *context, uint8_t *to, size_t room)
 	return got == 0 && input->follow ? handle_end(input) : got;
 }
 
-/* Records the error after which nothing more is read. */
+/* Records an error. After it, nothing more is read. */
 static void give_up(struct ktread_proc_input *input, int error)
 {
 	input->failed = error;
 	memcpy(input->failure, ktread_fail_text(), sizeof(input->failure));
 }
 
-/* Moves the bytes at hand to the start of the window, and enlarges the window if `bytes` do not fit. */
+/*
+ * Moves the bytes at hand to the start of the window. Enlarges the window if `bytes` bytes do not fit into
+ * it.
+ */
 static bool make_room(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input);
@@ -98,7 +106,7 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 }
 
 /*
- * Reads once, if possible so much that `bytes` bytes are at hand afterwards. Returns how many bytes were
+ * Reads once, if possible so much that `bytes` bytes are at hand afterwards. Returns the number of bytes
  * read.
  */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
@@ -125,7 +133,8 @@ static size_t refill(struct ktread_proc_input *input, size_t bytes)
 }
 
 /*
- * Finds out whether the input is packed. Returns false if too few bytes have come to decide, or on an error.
+ * Finds out whether the input is packed. Returns false if too few bytes have arrived to decide, or on an
+ * error.
  */
 static bool start(struct ktread_proc_input *input)
 {
@@ -153,8 +162,8 @@ static bool start(struct ktread_proc_input *input)
 }
 
 /*
- * Reads and discards the bytes that are still to be stepped over. Returns false if some of these bytes cannot
- * be read yet.
+ * Reads and discards the bytes that the reader has to step over. Returns false if some of them cannot be read
+ * yet.
  */
 static bool skip_rest(struct ktread_proc_input *input)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads our own format: heads of sessions, records, and recovery after damage.
- * 
+ * Reads our own format: the heads of sessions and the records. Continues after damage.
+ *
  * A record is accepted if its mark and size are possible, and something plausible follows it: the beginning
- * of a record or of a head, or the end of the file. If nothing plausible follows, or if the size does not fit
- * the type, there are two possibilities. Either the size is wrong: then there are other records within what
- * it claims as payload. Or the bytes after the record are damaged.
+ * of a record, the head of a session, or the end of the file. If nothing plausible follows, or if the size
+ * does not fit the type, there are two possibilities. The size may be wrong: then there are other records in
+ * the bytes that it claims as payload. Or the bytes after the record are damaged.
  */
 #include <inttypes.h>
 
 #include "proc_state.h"
 
 #define ALIGNMENT 8u
-/* largest head of a session or a record; in a later version, heads may be longer than in this one */
+/*
+ * maximum size of the head of a session or a record; heads of later versions may be longer than those of this
+ * version
+ */
 #define HEAD_MOST 4096u
 #define EM_386	  3u
 #define EM_ARM	  40u
@@ -22,7 +25,7 @@ enum place {
 	NOTHING,
 	RECORD,
 	HEAD,
-	END,	/* the input ends here */
+	END,	/* the input ends at this place */
 	PART,	/* too few bytes to decide */
 	BEYOND, /* the input ends before this place */
 };
@@ -38,7 +41,7 @@ static bool is_head(const uint8_t *bytes)
 	       head.record_head % 8 == 0;
 }
 
-/* Returns what begins `at` bytes after the input's current position. */
+/* Returns the kind of thing that begins `at` bytes after the input's current position. */
 static enum place place_at(struct ktread_proc *trace, size_t at)
 {
 	const uint8_t *bytes;
@@ -98,9 +101,10 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 }
 
 /*
- * Searches for a record or head that can be accepted, every `step` bytes, at offsets from `from` up to
- * `until` after the input's current position. Returns true if there is one, and sets *found to its offset.
- * Otherwise *found is where to search again when more bytes have come, the end, or `until`.
+ * Searches for a record or head that can be accepted. Examines every `step`-th offset from `from` on, below
+ * `until`; offsets count from the input's current position. If there is one, returns true and sets *found to
+ * its offset. Otherwise returns false; *found is then the offset at which to search again when more bytes
+ * have come, or the end, or `until`.
  */
 static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t step, size_t *found)
 {
@@ -124,8 +128,8 @@ static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t st
 }
 
 /*
- * Steps over damage to the next place that can be read. Returns the error that reports the damage. Returns 0
- * if more bytes may come, which may contain that place.
+ * Steps over damage to the next place from which records can be read. Returns an error that reports the
+ * damage. Returns 0 if that place may be in bytes that have not come yet.
  */
 static int step_over(struct ktread_proc *trace)
 {
@@ -151,7 +155,9 @@ static int step_over(struct ktread_proc *trace)
 			   seen ? "" : ", up to the end");
 }
 
-/* Begins to step over damage at the input's current position. At least `known` bytes are damaged. */
+/*
+ * Begins to step over damage at the input's current position. At least the first `known` bytes are damaged.
+ */
 static int begin_damage(struct ktread_proc *trace, size_t known)
 {
 	trace->damaged = true;
@@ -160,7 +166,7 @@ static int begin_damage(struct ktread_proc *trace, size_t known)
 	return step_over(trace);
 }
 
-/* Takes the head of a session, and the table that follows it. */
+/* Takes the head of a session, and the TABLE records right after it. */
 static int take_head(struct ktread_proc *trace)
 {
 	struct ktrx_proc_head head;
@@ -191,8 +197,8 @@ static int take_head(struct ktread_proc *trace)
 }
 
 /*
- * Sets the record's process name. If the record contains a name, remembers it for later records of the
- * process.
+ * Sets the process name of the record. If the record itself contains the name, remembers it for later records
+ * of the process.
  */
 static void name_record(struct ktread_proc *trace)
 {
@@ -213,8 +219,8 @@ static void name_record(struct ktread_proc *trace)
 }
 
 /*
- * Fills in trace->record from the record at the input's current position. `payload` bytes of its payload are
- * there.
+ * Fills in trace->record from the record at the input's current position. `payload` is the number of bytes of
+ * its payload that are there.
  */
 static void present(struct ktread_proc *trace, uint32_t payload)
 {
@@ -244,9 +250,11 @@ static void present(struct ktread_proc *trace, uint32_t payload)
 
 /*
  * Follows the chain of records that begins at *at, within another record that ends at `until`. Returns true
- * if the chain reaches `until`, passes it, or reaches the end of the file. A program can have written a trace
- * as its data, but such a trace ends within the payload, or the end of the file cuts both short. Otherwise
- * returns false, and *at is the last record of the chain.
+ * if the chain reaches `until`, passes it, or reaches the end of the file. Otherwise returns false, and *at
+ * is the last record of the chain.
+ *
+ * Such a chain may also be data that a program has written, namely a trace. But that chain ends within the
+ * payload, or the end of the file cuts both short.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {
@@ -265,8 +273,8 @@ static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 }
 
 /*
- * Searches for a chain of records within the record at the input's current position. No record is looked at
- * twice, also if many chains lead nowhere.
+ * Searches for a chain of records within the record at the input's current position. Examines each record
+ * only once, even if many chains lead nowhere.
  */
 static bool find_within(struct ktread_proc *trace, size_t size, size_t step, size_t *found)
 {
@@ -282,8 +290,8 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 }
 
 /*
- * Handles a record that the end of the input cuts short. If the caller wants incomplete records, returns 1
- * with the part that is there, and the next call returns the error. Otherwise returns the error.
+ * Called if the end of the input cuts a record short. If the caller wants incomplete records, returns 1 with
+ * the part that is there; the next call then returns the error. Otherwise returns the error at once.
  */
 static int take_torn(struct ktread_proc *trace, size_t size)
 {
@@ -292,15 +300,15 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 
 	if (!trace->options.torn || trace->input.failed || !payload)
 		return ktread_proc_cut_short(trace, size);
-	/* The payload may be complete, if only padding is missing. */
+	/* The payload is complete if only padding is missing. */
 	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
 	trace->torn = size;
 	return 1;
 }
 
 /*
- * Takes the record at the input's current position, whose mark and size were checked. Returns 1, 0 if it is
- * not whole yet, or an error.
+ * Takes the record at the input's current position, whose mark and size are possible. Returns 1, 0 if it is
+ * not complete yet, or an error.
  */
 static int take_record(struct ktread_proc *trace)
 {
@@ -325,7 +333,7 @@ static int take_record(struct ktread_proc *trace)
 	return 1;
 }
 
-/* Returns how many bytes are needed to decide what begins with the few bytes at hand. */
+/* Returns how many bytes are needed to decide what begins at the input's current position. */
 static uint64_t wanted(const struct ktread_proc *trace)
 {
 	const struct ktread_proc_input *input = &trace->input;
@@ -336,8 +344,8 @@ static uint64_t wanted(const struct ktread_proc *trace)
 }
 
 /*
- * Reads whatever is at the input's current position, until a record was taken. Returns as
- * ktread_proc_reader.next().
+ * Reads what is at the input's current position, again and again until a record was taken. Returns what
+ * ktread_proc_reader.next() returns.
  */
 static int next_place(struct ktread_proc *trace)
 {

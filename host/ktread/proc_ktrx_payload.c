@@ -6,8 +6,8 @@
 #include "proc_state.h"
 
 /*
- * Copies the fixed part at the start of a payload, and makes the rest the record's data. Returns false if the
- * payload is shorter than that.
+ * Copies the first `size` bytes of the payload to `to`, and makes the rest the record's data. Returns false
+ * if the payload has fewer than `size` bytes.
  */
 static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 {
@@ -19,8 +19,8 @@ static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 }
 
 /*
- * Returns the arguments in place. If damage earlier in the file has put them at an unaligned address, returns
- * a copy.
+ * Returns a pointer to the arguments in the payload. If they are at an unaligned address, because of damage
+ * earlier in the file, returns a pointer to a copy.
  */
 static const uint64_t *take_args(struct ktread_proc *trace, const uint8_t *data, uint32_t args)
 {
@@ -248,10 +248,12 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 }
 
 /*
- * Checks whether a record's size can be right. A record whose size is too large by exactly the size of the
- * records after it swallows them. It is still followed by a record, so only its content shows that its size
- * is wrong. Data that a program wrote is never a reason to doubt a record: otherwise a program could make the
- * reader see records that the kernel never wrote.
+ * Checks whether a record's size can be right. A size that is too large may by chance be exactly the size of
+ * this record and the records after it. Then a record still follows, but the records in between are lost.
+ * Only the content of the payload shows this.
+ *
+ * Data that a program wrote is never a reason to doubt a record: otherwise a program could make the reader
+ * see records that the kernel never wrote.
  */
 
 static bool is_padded(const uint8_t *payload, uint32_t size)
@@ -259,7 +261,10 @@ static bool is_padded(const uint8_t *payload, uint32_t size)
 	return memcmp(payload + size, "\0\0\0\0\0\0\0", -size % 8u) == 0;
 }
 
-/* Returns true if the text after the first `bytes` bytes contains no NUL. */
+/*
+ * Returns true if the payload after its first `bytes` bytes is a text: it contains no NUL, and is padded with
+ * zeros.
+ */
 static bool is_text(const uint8_t *payload, uint32_t size, uint32_t bytes)
 {
 	return size >= bytes && !memchr(payload + bytes, 0, size - bytes) && is_padded(payload, size);
@@ -328,9 +333,9 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 }
 
 /*
- * Collects the text of a session's TABLE records. Those directly after the session's head are read ahead,
- * because the first other records need them to be shown. Later ones are added when they are read. Text beyond
- * TABLE_MOST bytes is left out.
+ * Collects the text of a session's TABLE records. Those right after the session's head are read in advance,
+ * because the first other records can only be shown with them. Later ones are added when they are read. At
+ * most TABLE_MOST bytes of text are kept.
  */
 
 #define TABLE_MOST (UINT32_C(4) << 20)

@@ -10,7 +10,10 @@
 #include "message.h"
 #include "trace.h"
 
-/* number of records sorted together, because a queued record may be written after later ones */
+/*
+ * number of records that are sorted together; needed because a record may be queued, and written after later
+ * ones
+ */
 #define BATCH		   128u
 #define NAMES		   (1u << 14)
 #define NAME_TRIES	   64u
@@ -26,12 +29,16 @@ _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items o
 
 struct processes {
 	struct ktread_proc *records;
-	uint32_t first_id; /* id of this source's first type in the trace's table */
+	uint32_t first_id; /* id in the trace's table of the first type of this source */
 	bool beside;
 	struct {
 		uint32_t tid, abi;
-	} last_call[ABIS]; /* last calls, by a hash of the thread number; a newer call replaces the old one */
-	uint64_t lost;	   /* records lost since the last event */
+		/*
+	 * the ABI of each thread's last call, at an index that is computed from the thread's number; a newer
+	 * call replaces an older one
+	 */
+	} last_call[ABIS];
+	uint64_t lost; /* number of records lost since the last event */
 	struct item item[BATCH];
 	struct ktread_processes_event event[BATCH];
 };
@@ -48,8 +55,8 @@ bool ktread_processes_is(struct ktread_memory *memory)
 /* ---- Reads the records as a ring ---------------------------------------------------------------- */
 
 /*
- * Sorts items by timestamp, and keeps the order of equal timestamps. The items are nearly always in order
- * already.
+ * Sorts items by timestamp. Items with equal timestamps keep their order. The items are nearly always in
+ * order already.
  */
 static void sort(struct item *item, uint32_t count)
 {
@@ -64,8 +71,8 @@ static void sort(struct item *item, uint32_t count)
 }
 
 /*
- * Reads the next record. Warns about damage, counts it as one lost record, and continues after it if
- * possible. Returns 1 and a record, 0 at the end, or an error.
+ * Reads the next record. If there is damage, warns about it, counts it as one lost record, and continues
+ * after it if possible. Returns 1 with a record, 0 at the end, or an error.
  */
 static int next_record(struct ktread *trace, struct processes *processes,
 		       const struct ktread_proc_record **record)
@@ -80,7 +87,10 @@ static int next_record(struct ktread *trace, struct processes *processes,
 	return status < 0 ? ktread_fail(status, "%s", ktread_proc_message(processes->records)) : status;
 }
 
-/* Returns the ABI of a thread's last call; 0 for the kernel's own ABI, and for formats other than KTRX. */
+/*
+ * Returns the ABI of a thread's last call. Returns 0 if it is the kernel's own ABI, or if the format is not
+ * KTRX.
+ */
 static uint32_t abi_of(struct processes *processes, const struct ktread_proc_record *record)
 {
 	const unsigned n = record->tid % ABIS;
@@ -175,7 +185,9 @@ static const struct ktread_version version = { refill, decode, NULL, rewind_reco
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
-/* Stores a thread's latest name in a hash table, whose rows are those of the THREADS section. */
+/*
+ * Stores a thread's newest name in a hash table. Its rows have the form of the rows of the THREADS section.
+ */
 static void store_name(struct ktrx_thread *row, uint32_t thread, const char *name)
 {
 	uint32_t at = thread * UINT32_C(2654435761) % NAMES;
@@ -189,7 +201,7 @@ static void store_name(struct ktrx_thread *row, uint32_t thread, const char *nam
 	}
 }
 
-/* Reads the whole trace once, to find the names of threads and the number of CPUs. */
+/* Reads the whole trace once, to learn the names of threads and the number of CPUs. */
 static int survey(struct ktread *trace, struct processes *processes, uint32_t *cpus)
 {
 	struct ktrx_thread *row = calloc(NAMES, sizeof(*row));
@@ -251,7 +263,7 @@ static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const c
 	processes->beside = beside;
 	status = ktread_proc_open(&processes->records, path, &options);
 	if (status < 0)
-		return status; /* the error message is already set */
+		return status; /* ktread_proc_open() has set the error message */
 	status = survey(trace, processes, &cpus);
 	if (status == 0)
 		status = load_types(trace, processes);
@@ -270,8 +282,8 @@ static const struct ktread_proc_info *info_of(const struct ktread_cursor *cursor
 }
 
 /*
- * Returns the name of the kernel whose system calls the trace contains; "" if the trace itself has the names
- * of the calls.
+ * Returns the name of the kernel whose system calls are in the trace. Returns "" if the trace itself contains
+ * the names of the calls.
  */
 static const char *kernel_of(const struct processes *processes)
 {
@@ -307,14 +319,18 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.wall_ns = info->wall_ns;
 	trace->info.kernel = kernel_of(trace->cursor[0].state);
 	/*
-	 * The machine is set for our own format only. If a trace has no names of system calls, the names of
-	 * Linux's calls on its machine are used, which would be wrong for the calls of the BSDs.
+	 * Set the machine only for our own format. If a trace has no names of system calls, its machine
+	 * decides which names of Linux's calls are used. For the calls of the BSDs, these names would be
+	 * wrong.
 	 */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;
 }
 
-/* Checks that two traces are of the same boot, so that they have one clock and can be in one timeline. */
+/*
+ * Checks that two traces are of the same boot. Only then do they have the same clock, and can be shown in one
+ * timeline.
+ */
 static int check_pair(const struct ktread *trace, const struct ktread_proc_info *info, const char *path)
 {
 	if (info->nonce != 0 && trace->info.nonce != 0 && info->nonce != trace->info.nonce)

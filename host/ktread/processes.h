@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process trace (ktread/proc.h) as a ring of events, so that all code that reads traces can read it: alone,
- * or beside the trace of the kernel that ran the processes. Its system calls are then events syscall.enter
- * and syscall.exit; beside a trace that has such events of its own, they are proc.call and proc.return. All
- * other events are of the group proc.
+ * or beside the trace of the kernel that ran the processes.
+ *
+ * Its system calls become events syscall.enter and syscall.exit. If they are shown beside a trace that has
+ * such events of its own, they become proc.call and proc.return. All other records become events of the group
+ * "proc".
  */
 #ifndef KTREAD_PROCESSES_H
 #define KTREAD_PROCESSES_H
@@ -15,13 +17,16 @@
 #include "ktrx/slot.h"
 #include "trace.h"
 
-/* Returns true if the file begins with the magic of our own format. */
+/* Returns true if the file begins with the magic of our own format for process traces. */
 bool ktread_processes_is(struct ktread_memory *memory);
 
 /* Opens the file at `path` as a trace of its own. Returns 0 or an error. */
 int ktread_processes_open(struct ktread *trace, const char *path);
 
-/* Records of a process trace as events: types, and payloads packed as in rings. */
+/*
+ * Events that are made from the records of a process trace: their types, and their payloads, which have the
+ * same form as in rings.
+ */
 
 #define KTREAD_PROCESSES_PAYLOAD 256u
 
@@ -34,19 +39,24 @@ struct ktread_processes_event {
 };
 
 extern const uint32_t ktread_processes_types;
-/* Returns type `n`. Its name and fields differ for system calls that are shown beside another trace. */
+/*
+ * Returns type `n`. If `beside` is set, the types of system calls have another name and other fields: those
+ * for events that are shown beside another trace.
+ */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
-/* Returns the thread of a record. A record of a whole process belongs to its first thread. */
+/*
+ * Returns the thread of a record. If a record is about a whole process, this is the process's first thread.
+ */
 static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)
 {
 	return (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
 }
 
 /*
- * Makes an event of a record. Returns false if no event is made of it (a name, a table). A long string is cut
- * and marked as cut. `calls`: names of system calls, for a trace that is shown beside another; otherwise
- * NULL. `abi`: ABI of the call, as for KTREAD_PROC_CALL().
+ * Makes an event from a record. Returns false if no event is made from this kind of record (a name, a table).
+ * A string that is too long is cut, and marked as cut. `calls` are the names of system calls if the trace is
+ * shown beside another, otherwise NULL. `abi` is the ABI of the call, as for KTREAD_PROC_CALL().
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			   uint32_t abi, const struct ktread_names *calls);

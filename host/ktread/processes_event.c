@@ -6,7 +6,7 @@
 
 #include "ktrx/v2.h"
 
-#define TEXT_MAX 120u /* most bytes of a string that are shown */
+#define TEXT_MAX 120u /* maximum number of bytes of a string that are shown */
 #define ARGS	 6u
 
 enum {
@@ -15,7 +15,7 @@ enum {
 	PATH,
 	DATA,
 	SIGNAL,
-	SIGNAL_UNKNOWN, /* caught, but the handler is unknown */
+	SIGNAL_UNKNOWN, /* a signal that is caught, but whose handler is unknown */
 	SWITCH,
 	USER,
 	STRUCTURE,
@@ -103,8 +103,8 @@ static const struct ktread_type types[TYPES] = {
 };
 
 /*
- * The types of system calls for a trace beside another one, which has events of the same calls. They have
- * other names, because pairs of events are made by name.
+ * The types of system calls for a process trace beside another trace, which has events of the same calls.
+ * Here they have other names, because the beginning and the end of a call are paired by their names.
  */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };
@@ -179,11 +179,12 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 }
 
 /*
- * Value of `error` in the BSDs' records if the call is restarted. The value -2 means that the program
- * continues somewhere else, for example after a signal handler.
+ * Value of `error` in the BSDs' records if the call will be restarted. Another special value is -2: the
+ * program continues at another place, for example after a signal handler.
  */
-#define RESTARTED    (-1)
-#define RESTARTED_AS 512 /* no kernel returns it as an error; Linux uses it for restarts */
+#define RESTARTED (-1)
+/* a value that no kernel returns to programs as an error; Linux uses it internally for restarts */
+#define RESTARTED_AS 512
 
 static int64_t result_of(const struct ktread_proc_record *record)
 {
@@ -292,7 +293,7 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 	return type;
 }
 
-/* Returns the type; TYPES if no event is made of the record. */
+/* Returns the type of the event made; TYPES if no event is made from this record. */
 static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 		     uint32_t abi, const struct ktread_names *calls)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads a running guest's signs of life. */
+/* Reads what shows that a running guest is alive: heartbeats, and the modes of its CPUs. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "image.h"
 
-#define READ_AT_ONCE 64u /* rows of CPUs read at once */
+#define READ_AT_ONCE 64u /* number of CPUs' rows that are read at once */
 
 static uint64_t count_slots(const struct ktread_layout *layout)
 {
@@ -21,8 +21,8 @@ static uint64_t count_slots(const struct ktread_layout *layout)
 }
 
 /*
- * Returns true if the CPU is busy. A CPU without heartbeats is busy only if it has a known mode, because some
- * kernels have heartbeats on one CPU only.
+ * Returns true if the CPU is busy: it has heartbeats or a known mode, and does not idle. Heartbeats are not
+ * required, because in some kernels only one CPU has them.
  */
 static bool is_busy(const struct ktrx_cpu *cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * RAM files of QEMU. On AArch64 and RISC-V the file is one range at a known base. On x86, memory that does
- * not fit below the PCI hole is at 4 GiB and above. The machine type decides how much fits below, and the
- * file does not record it, so the possible splits are tried.
+ * Maps of QEMU's RAM files. On AArch64 and RISC-V, the file is one range of addresses from a known base. On
+ * x86, memory that does not fit below the PCI hole is at 4 GiB and above. How much fits below depends on
+ * QEMU's machine type, which the file does not record. So each possible split is tried.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #define RISCV_BASE   UINT64_C(0x80000000)
 
 /*
- * Sizes of the memory below the PCI hole, in bytes, of these machines: pc, q35, q35 with little memory, and
- * microvm or pc with a narrow hole.
+ * Sizes in bytes of the memory below the PCI hole, in this order: of the machine pc; of q35; of q35 with
+ * little memory; of microvm, and of pc with a narrow hole.
  */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
 				       UINT64_C(0xe0000000) };
@@ -85,7 +85,10 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 	}
 	if (machine != EM_X86_64 || memory->size <= below_hole[1])
 		return try_flat(memory, 0, n);
-	/* If the root is above the hole, its address shows how much memory is below the hole. */
+	/*
+	 * If the root is above the hole, the distance between its address and its offset in the file shows
+	 * how much memory is below the hole.
+	 */
 	if (self_phys >= FOUR_GIB && self_phys > offset && self_phys - offset < FOUR_GIB) {
 		status = n ? 0 : map_split(memory, FOUR_GIB - (self_phys - offset));
 		return status < 0 || n ? status : 1;
@@ -122,8 +125,9 @@ int ktread_memory_assume(struct ktread_memory *memory)
 }
 
 /*
- * ELF cores as QEMU's dump-guest-memory writes them: each PT_LOAD is a range of guest physical memory at
- * p_paddr. The ELF class is the CPU's mode at the time of the dump, so a 64-bit guest may have a 32-bit core.
+ * ELF cores, as QEMU's dump-guest-memory writes them: each PT_LOAD segment is a range of guest physical
+ * memory at p_paddr. The ELF class is that of the mode in which the CPU was, so a 64-bit guest may have a
+ * 32-bit core.
  */
 
 #define MAX_SEGMENTS 65536u
@@ -137,7 +141,7 @@ bool ktread_core_is(struct ktread_memory *memory)
 	       memcmp(ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* Values that headers of both ELF classes have. */
+/* Values from the ELF header, the same for both ELF classes. */
 struct headers {
 	uint64_t offset; /* file offset of the program headers */
 	uint64_t count;
@@ -152,8 +156,8 @@ static int bad(const struct ktread_memory *memory, const char *what)
 }
 
 /*
- * Reads the number of segments from the first section header. The number is there if it does not fit into the
- * ELF header.
+ * Reads the number of segments from the first section header. It is there if it is too large for the ELF
+ * header.
  */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {
@@ -212,7 +216,7 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 	return 0;
 }
 
-/* Shortens a range that reaches past the end of the file, and counts the missing bytes. */
+/* Shortens a range if it extends beyond the end of the file, and counts the bytes that are missing. */
 static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, uint64_t file)
 {
 	uint64_t here = span->position < file ? file - span->position : 0;
@@ -222,7 +226,7 @@ static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, 
 	memory->missing = lacks < UINT64_MAX - memory->missing ? memory->missing + lacks : UINT64_MAX;
 }
 
-/* Reads segment `n`. Its length becomes 0 if it holds no memory. */
+/* Reads segment `n` as a range. If the segment contains no memory, the length of the range is 0. */
 static int read_segment(struct ktread_memory *memory, const struct headers *headers, uint64_t n,
 			struct ktread_span *span)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads and checks the root of a v2 trace. Nothing in a root can be trusted: after these checks, the sizes
- * are valid.
+ * Reads and checks the root of a v2 trace. Nothing in a root can be trusted. After these checks, the sizes in
+ * it can be used.
  */
 #include "layout.h"
 
@@ -132,7 +132,10 @@ void ktread_region_close(struct ktread_region *region)
 	region->length = 0;
 }
 
-/* Returns the index of the piece that holds `offset`; the last piece if `offset` is past the end. */
+/*
+ * Returns the index of the piece that contains `offset`. If `offset` is past the end, returns the index of
+ * the last piece.
+ */
 static uint32_t piece_at(const struct ktread_region *region, uint64_t offset)
 {
 	uint32_t low = 0, high = region->pieces;
@@ -207,7 +210,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 	uint64_t bytes = region->length < limit ? region->length : limit;
 	int status;
 
-	/* Allocate no memory for bytes that the region claims but that cannot be read. */
+	/* Allocate memory only for bytes that can be read, not for all that the region claims to have. */
 	if (bytes > readable)
 		bytes = readable;
 	*size = bytes;

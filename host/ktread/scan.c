@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scans a memory. Roots and block heads are aligned to 64 bytes and begin with the same four letters, so that
- * one comparison for each 64 bytes finds both. Holes are skipped, and nothing is mapped.
+ * Scans a memory for roots and for the heads of blocks. Both are aligned to 64 bytes and begin with the same
+ * four letters, so one comparison for every 64 bytes finds both. Holes are skipped. The memory is read, and
+ * never mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,10 @@ static int add_block(struct ktread_scan *scan, uint64_t position, const unsigned
 	return 0;
 }
 
-/* Checks each aligned place of a chunk that begins at `physical`. */
+/*
+ * Examines each aligned place of a chunk of `bytes` bytes. `physical` is the address of the chunk's first
+ * byte.
+ */
 static int look(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical, uint64_t position,
 		const unsigned char *chunk, uint64_t bytes)
 {

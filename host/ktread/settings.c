@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the kernel's tables of CPUs, holders and settings. Rows are returned in this reader's size, whatever
- * size the kernel's rows have.
+ * Reads the kernel's tables of CPUs, holders and settings. The rows that callers get have the size of this
+ * reader's structs, whatever size the kernel's rows have.
  */
 #include "layout.h"
 
@@ -47,7 +47,7 @@ int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struc
 		       : 0;
 }
 
-/* Corrects a timestamp. 0 means "never" and stays 0. */
+/* Corrects a timestamp. A timestamp of 0 means "never", and stays 0. */
 static void correct(const struct ktread *trace, uint32_t cpu, uint64_t *stamp)
 {
 	if (*stamp == 0)
@@ -70,8 +70,9 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 }
 
 /*
- * Corrects the timestamps in a row by the clock of the CPU that the thread runs on. A timestamp that another
- * CPU wrote, for example at a wakeup, is then wrong by the difference between the two clocks.
+ * Corrects the timestamps in a row by the clock of the CPU on which the thread last ran. A timestamp in it
+ * may come from another CPU, for example that of a wakeup. It is then wrong by the difference between the two
+ * clocks.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {
@@ -114,7 +115,7 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 	return count;
 }
 
-#define TABLE_LIMIT (UINT64_C(1) << 20) /* most bytes of the table that are read */
+#define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the table that are read */
 #define ROW_ALIGN   8u
 
 static bool is_wide(const struct ktrx_setting *row)
@@ -128,8 +129,8 @@ static bool is_bit(const struct ktrx_setting *row)
 }
 
 /*
- * Reads the row at `from`, and sets *taken if it is sound. Returns the number of bytes to the next place at
- * which a row may be.
+ * Reads the row at `from`, and sets *taken to whether it is sound. Returns the number of bytes to the next
+ * place at which there may be a row.
  */
 static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t left, bool *taken)
 {
@@ -145,7 +146,7 @@ static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t le
 	return *taken ? size : ROW_ALIGN;
 }
 
-/* Returns the setting's value in memory; 0 if it cannot be read. */
+/* Returns the value that the setting has in memory; 0 if it cannot be read. */
 static uint64_t read_word(const struct ktread_layout *layout, const struct ktread_resolver *resolver,
 			  const struct ktrx_setting *row)
 {

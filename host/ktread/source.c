@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memories: ranges of addresses over a source of bytes; and files as sources. */
+/* Memories, which are ranges of addresses over a source of bytes; and files as sources. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,8 +21,8 @@ static int compare_spans(const void *left, const void *right)
 }
 
 /*
- * Drops empty ranges, and shortens ranges that wrap around or overlap the previous range. Returns how many
- * are left.
+ * Drops empty ranges. Shortens ranges that wrap around, or that overlap the range before them. Returns the
+ * number of ranges kept.
  */
 static uint32_t tidy(struct ktread_span *span, uint32_t spans)
 {
@@ -138,7 +138,10 @@ uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_
 	return count;
 }
 
-/* Returns the index of the first range that ends after `physical`; the number of ranges if there is none. */
+/*
+ * Returns the index of the first range that ends after the address `physical`. If there is none, returns the
+ * number of ranges.
+ */
 static uint32_t span_after(const struct ktread_memory *memory, uint64_t physical)
 {
 	uint32_t low = 0, high = memory->spans;
@@ -244,9 +247,9 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 }
 
 /*
- * Files as sources. They are read with pread() only: mapping a hole of a tmpfs file would allocate it, and a
- * file that shrinks while mapped kills the reader. A file that cannot be read at random is copied to an
- * unnamed temporary file.
+ * Files as sources. They are only read with pread(), and never mapped, for two reasons: to touch a hole of a
+ * mapped tmpfs file would allocate it, and a mapped file that shrinks would kill the reader. A file that can
+ * only be read from first to last is first copied to an unnamed temporary file.
  */
 
 struct file {
@@ -288,10 +291,10 @@ static uint64_t file_next_data(void *context, uint64_t position)
 }
 
 /*
- * Returns 1 if no process can write to the file any more, 0 if one can, -1 if that is unknown. The kernel
- * gives a read lease only if no process has the file open for writing, by descriptor or by mapping. A process
- * that opens the file at that moment waits until the lease is dropped by the next call. The signal that the
- * kernel sends to the lease's owner is SIGURG, which is ignored by default.
+ * Returns 1 if no process can write to the file any more, 0 if some process can, -1 if this is unknown. The
+ * kernel grants a read lease only if no process has the file open for writing or mapped for writing. If a
+ * process opens the file while this function has the lease, it waits until the lease is given back. The
+ * kernel would send SIGURG to us then, which is ignored by default.
  */
 static int file_ended(void *context)
 {
@@ -303,7 +306,7 @@ static int file_ended(void *context)
 		return errno == EAGAIN ? 0
 				       /*
 				        * other errors: the file belongs to another user, or its file system
-				        * has no leases
+				        * does not support leases
 				        */
 				       : -1;
 	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);
@@ -349,7 +352,10 @@ int ktread_file_temporary(void)
 			      : descriptor;
 }
 
-/* Copies everything that can be read from `from` to an unnamed temporary file. Returns its descriptor. */
+/*
+ * Copies all that can be read from the descriptor `from` to an unnamed temporary file. Returns the file's
+ * descriptor, or an error.
+ */
 static int spool(int from, const char *path)
 {
 	unsigned char buffer[65536];
@@ -372,7 +378,7 @@ static int spool(int from, const char *path)
 	return KTREAD_E_SYSTEM;
 }
 
-/* Opens `path`. Returns a descriptor that pread() works on, or an error. */
+/* Opens `path`. Returns a descriptor for which pread() works, or an error. */
 static int open_seekable(const char *path, struct stat *state)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A memory: ranges of guest physical addresses over a source of bytes, which is read by position. A plain
- * trace file is a memory of one range whose addresses are file offsets. So one reader serves files, RAM and
- * cores.
+ * trace file is a memory of one range, in which addresses are file offsets. So one reader serves files, RAM
+ * and cores.
  *
- * Invariants: ranges are sorted by address, do not overlap and do not wrap around; every position that the
- * source is asked for is in a range.
+ * Invariants: ranges are sorted by address, do not overlap and do not wrap around; each position at which the
+ * source is read is in a range.
  */
 #ifndef KTREAD_SOURCE_H
 #define KTREAD_SOURCE_H
@@ -20,25 +20,25 @@
 struct ktread_span {
 	uint64_t physical;
 	uint64_t length;
-	uint64_t position; /* position of its first byte in the source */
+	uint64_t position; /* position in the source of the first byte of the range */
 };
 
 struct ktread_memory {
-	struct ktread_memory_ops ops; /* functions of the source, called with positions */
+	struct ktread_memory_ops ops; /* functions that read the source by position */
 	void *context;
 	struct ktread_span *span;
 	uint32_t spans;
 	bool live;	  /* the memory may change while it is read */
-	bool callers;	  /* the memory is read by a caller's function, which sets no message */
-	bool ram;	  /* a RAM file, whose map depends on the root that is found in it */
-	uint16_t machine; /* ELF machine of a RAM file if given, otherwise 0 */
+	bool callers;	  /* a function of the caller reads the memory, and sets no error message */
+	bool ram;	  /* the source is a RAM file, whose map depends on the root that is found in it */
+	uint16_t machine; /* for a RAM file: its ELF machine if the caller has given it, otherwise 0 */
 	uint64_t size;
-	uint64_t missing; /* bytes that an ELF core describes, but that are not in its file */
+	uint64_t missing; /* number of bytes that an ELF core describes, but that are not in its file */
 	char *name;	  /* for messages */
 };
 
 /*
- * Creates a memory. The memory owns `context` from then on. If the function fails, it closes `context`.
+ * Creates a memory. From then on, the memory owns `context`; if this function fails, it closes `context`.
  * `name` is copied.
  */
 int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
@@ -48,46 +48,46 @@ int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *sp
 /* Opens a regular file as one range from address 0. A pipe is first copied to a temporary file. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 /*
- * Opens a file as the function above does, but fails for a pipe: memory is read at random, and the name may
- * come from a QMP server.
+ * Opens a regular file as one range from address 0. Fails for a pipe, because memory is not read from first
+ * to last, and because the name may come from a QMP server.
  */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*
- * Opens a file by its descriptor, as one range from address 0. The function takes over the descriptor, even
- * if it fails.
+ * Makes a memory of one range, from address 0, of an open file. Takes over the descriptor, even if this
+ * fails.
  */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */
 int ktread_file_temporary(void);
-/* Writes all bytes. Returns 0, or KTREAD_E_SYSTEM with errno set and without a message. */
+/* Writes all `size` bytes. Returns 0, or KTREAD_E_SYSTEM with errno set; sets no message. */
 int ktread_file_write(int descriptor, const void *bytes, size_t size);
 /* Returns the address of the byte at `position` of the source; UINT64_MAX if no range has it. */
 uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position);
 /*
- * Sets *position for an address. Returns 0, or an error if the `bytes` bytes from `physical` on are not in
- * one range.
+ * Sets *position to the position of the byte at address `physical`. Returns an error if the `bytes` bytes
+ * from there on are not all in one range, otherwise 0.
  */
 int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
 			   uint64_t *position);
 
 /*
- * Files that contain a guest's memory: RAM files and core dumps. For each, a map gives the file offset of
- * each guest physical address.
+ * Files that contain a guest's memory: RAM files and core dumps. A map states at which file offset each guest
+ * physical address is.
  */
 
 /*
- * Makes an open file the RAM of a guest. `machine`: NULL if unknown. `base`: physical address of its first
- * byte; 0: the usual one of the machine.
+ * Makes an open file the RAM of a guest. `machine` is the name of the guest's machine, NULL if unknown.
+ * `base` is the physical address of the file's first byte; 0 means the usual address of this machine.
  */
 int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t base);
 /*
- * Tries the n-th possible map of a RAM file, for a root of ELF machine `machine` at file offset `offset`.
- * `self_phys` is the physical address that the root claims; 0: none. Returns 1, 0 if there are no more maps,
+ * Uses the n-th possible map of a RAM file, for a root of ELF machine `machine` at file offset `offset`.
+ * `self_phys` is the physical address that the root states; 0: none. Returns 1, 0 if there are no more maps,
  * or an error.
  */
 int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offset, uint64_t self_phys,
 		   uint32_t n);
-/* Makes an open file an ELF core. Returns 0 or an error. */
+/* Makes an open file the memory that it describes as an ELF core. Returns 0 or an error. */
 int ktread_core_map(struct ktread_memory *memory);
 bool ktread_core_is(struct ktread_memory *memory);
 
@@ -98,28 +98,28 @@ bool ktread_core_is(struct ktread_memory *memory);
 
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
- * Replaces the trace's file by a temporary file with the unpacked content. Zeros become holes in the
- * temporary file. Only the free space of the disk limits its size.
+ * Replaces the trace's file by a temporary file with its unpacked content, in which zeros become holes. The
+ * size of this file is only limited by the free space of the disk.
  */
 int ktread_unpack(struct ktread *trace);
 
-/* Unpacks a zstd file in order and in constant memory, for traces that are read from first to last. */
+/* Unpacks a zstd file from first to last, in a constant amount of memory. Used for process traces. */
 
 struct ktread_proc_unpacker;
 
-/* Reads once. Returns how many bytes were read, 0 at the end, or an error. */
+/* Reads once. Returns the number of bytes read, 0 at the end, or an error. */
 typedef ssize_t ktread_proc_read(void *context, uint8_t *to, size_t room);
 
 /*
- * Opens an unpacker for input of which KTREAD_ZSTD_MAGIC has already been read. Input that ends within a
- * frame counts as cut short, unless `more_may_come` is set. `name` is for messages; it is borrowed and must
- * outlive the unpacker.
+ * Opens an unpacker. Requires: KTREAD_ZSTD_MAGIC has already been read from the input. If the input ends
+ * within a frame, it counts as cut short, unless `more_may_come` is set. `name` is used in messages; it is
+ * borrowed and must outlive the unpacker.
  */
 int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come);
 void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker);
 /*
- * Unpacks up to `room` bytes. Returns as ktread_proc_read does, or KTREAD_E_FORMAT if the packed bytes are
- * damaged or cut short, after all bytes before that place have been returned.
+ * Unpacks up to `room` bytes. Returns what ktread_proc_read returns. If the packed bytes are damaged or cut
+ * short, first returns all bytes before that place, and then KTREAD_E_FORMAT.
  */
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
 			   uint8_t *to, size_t room);

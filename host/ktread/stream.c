@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads streams. The heads of all blocks are read first, which costs a few bytes each. A block is decoded
- * when its bytes are needed, and cached until its room is needed for another block.
+ * Reads streams. First reads the heads of all blocks, which needs only a few bytes of each. Decodes a block
+ * when its bytes are needed, and keeps the decoded bytes until their room is needed for another block.
  *
  * Invariants: places are sorted by position, do not overlap and are within the dump.
  */
@@ -16,23 +16,24 @@
 #include "stream.h"
 
 #define PLACES_MAX (UINT32_C(1) << 20)
-/* largest frame: data that cannot be compressed grows a little */
+/* maximum size of a frame; data that cannot be compressed grows a little */
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u)
 #define SEARCH_CHUNK 4096u
 #define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 #define NOT_CACHED   UINT32_MAX
 
-/* A block, and its position in the dump. */
+/* A block of the stream, and the position in the dump of the bytes that it contains. */
 struct place {
 	uint64_t position;
-	uint64_t offset; /* offset of its head in the stream */
+	uint64_t offset; /* offset in the stream of the block's head */
 	uint32_t length;
-	uint32_t cached; /* index in stream->cached of its decoded bytes, or NOT_CACHED */
+	/* index in stream->cached of the block's decoded bytes; NOT_CACHED: they are not cached */
+	uint32_t cached;
 };
 
 struct cached {
 	uint32_t place;
-	uint64_t used; /* value of stream->clock at the last use */
+	uint64_t used; /* value of stream->clock when the block was last used */
 	unsigned char *bytes;
 };
 
@@ -42,8 +43,8 @@ struct stream {
 	struct ktrx_stream head;
 	struct place *place;
 	uint32_t places, room;
-	uint64_t damaged; /* bytes of the stream that belong to no block */
-	uint64_t ending;  /* number of blocks in the END block; UINT64_MAX: there is no END block */
+	uint64_t damaged; /* number of bytes of the stream that belong to no block */
+	uint64_t ending;  /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
 	struct cached *cached;
 	uint32_t cached_count, cached_limit, longest;
 	uint64_t clock;
@@ -90,8 +91,8 @@ static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_s
 }
 
 /*
- * Returns the offset of a sound block head whose frame begins in a buffer of `size` bytes read at offset
- * `at`; UINT64_MAX if there is none.
+ * Searches `size` bytes, which were read at offset `at`, for the beginning of a frame that follows a sound
+ * block head. Returns the offset of that head; UINT64_MAX if there is none.
  */
 static uint64_t head_before_frame(const struct stream *stream, const unsigned char *bytes, size_t size,
 				  uint64_t at)
@@ -110,8 +111,8 @@ static uint64_t head_before_frame(const struct stream *stream, const unsigned ch
 }
 
 /*
- * Returns the offset of the next sound block head, from `from` on, that is followed by a frame; the size of
- * the file if there is none.
+ * Returns the offset of the first sound block head, from `from` on, that is followed by a frame. Returns the
+ * size of the file if there is none.
  */
 static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t size)
 {
@@ -150,7 +151,7 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 	return 0;
 }
 
-/* Finds all blocks: goes from head to head, and searches for the next head if this chain breaks. */
+/* Finds all blocks. Goes from head to head; if this chain breaks, searches for the next head. */
 static int find_places(struct stream *stream)
 {
 	uint64_t size = ktread_memory_run(stream->file, 0), at = stream->head.head_size;
@@ -187,7 +188,7 @@ static int compare_places(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Drops blocks that overlap an earlier one. */
+/* Drops each block that overlaps a block before it. */
 static void tidy_places(struct stream *stream)
 {
 	uint32_t found = stream->places, kept = 0;
@@ -231,7 +232,8 @@ static void report_loss(const struct stream *stream)
 /* ---- decoding blocks ---- */
 
 /*
- * Decodes a block. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT without a message if the block is damaged.
+ * Decodes a block. Returns 0, KTREAD_E_SYSTEM, or, if the block is damaged, KTREAD_E_FORMAT without setting a
+ * message.
  */
 static int decode(struct stream *stream, const struct ktrx_stream_block *block, unsigned char *to)
 {
@@ -271,8 +273,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 }
 
 /*
- * Returns a buffer for a decoded block, which may be the one of the least recently used block. NULL: out of
- * memory.
+ * Returns a buffer for the bytes of a decoded block. It may be taken from the block whose last use is longest
+ * ago. Returns NULL if out of memory.
  */
 static struct cached *make_room(struct stream *stream)
 {
@@ -312,7 +314,9 @@ static int load_cached(struct stream *stream, uint32_t n, struct cached **cached
 	return status;
 }
 
-/* Returns the index of the first place that ends after `position`; stream->places if there is none. */
+/*
+ * Returns the index of the first place that ends after `position`. If there is none, returns stream->places.
+ */
 static uint32_t place_after(const struct stream *stream, uint64_t position)
 {
 	uint32_t low = 0, high = stream->places;

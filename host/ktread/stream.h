@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Streams as sources. A stream is read as the memory of the dump that it was made from, so all code that
- * reads dumps can read streams. Parts that a stream lacks, because it was cut short or damaged, read as
+ * Streams as sources. A stream is read as if it were the dump from which it was made, so all code that reads
+ * dumps can read streams. A stream may lack parts, because it was cut short or damaged. These parts read as
  * zeros, like slots that were never written.
  */
 #ifndef KTREAD_STREAM_H
@@ -16,33 +16,37 @@
 #include "layout.h"
 #include "trace.h"
 
-/* Bytes of decoded blocks that a reader caches. One block of each ring should fit. */
+/* Maximum number of bytes of decoded blocks that a reader caches. One block of each ring should fit. */
 #define KTREAD_STREAM_CACHE (UINT32_C(2) << 20)
 
 /* Returns true if the file begins with a stream's head. */
 bool ktread_stream_is(struct ktread_memory *memory);
 /*
- * Replaces the trace's memory by the dump inside the stream. Options that the caller left open are taken from
- * the stream's head. Sets *form to KTRX_STREAM_*. Returns 0 or an error.
+ * Replaces the trace's memory by the dump inside the stream. For options that the caller has not set, uses
+ * the values in the stream's head. Sets *form to KTRX_STREAM_*. Returns 0 or an error.
  */
 int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 
-/* Slots as columns of bytes, which compress well: the order of columns, and numbers within one. */
-
 /*
- * A column of a stream: values of 32 bits, stored as byte planes: first the lowest bytes of all values, and
- * so on. Planes that are all 0 are left out. Normative text: spec/stream.md.
+ * Encodes slots as columns of bytes, which compress well. This part states the order of the columns, and how
+ * numbers are stored in a column.
  */
 
-/* Bytes of a block that the decoder has not read yet. */
+/*
+ * A column of a stream holds values of 32 bits as byte planes: first the lowest bytes of all values, then the
+ * second bytes, and so on. Planes whose bytes are all 0 are left out. Normative text: spec/stream.md.
+ */
+
+/* The bytes of a block that the decoder has not read yet. */
 struct ktread_column_source {
 	const unsigned char *at, *end;
 };
 
-/* Writes a column of plain values. Returns its end. */
+/* Writes a column of plain values. Returns the end of the bytes written. */
 unsigned char *ktread_column_put_values(unsigned char *to, const uint32_t *value, uint32_t count);
 /*
- * Writes a column of values or of differences, whichever seems smaller. Overwrites `value`. Returns its end.
+ * Writes a column of values or of their differences, whichever will probably be smaller. Overwrites `value`.
+ * Returns the end of the bytes written.
  */
 unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t count);
 
@@ -63,14 +67,14 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 
 #define KTREAD_COLUMNS_SLOTS (KTRX_STREAM_BLOCK_MAX / KTRX_SLOT_SIZE)
 /*
- * Largest size of a block's columns: a slot takes less than 64 bytes, even if each slot is a group of its
+ * Maximum size of a block's columns. A slot needs less than 64 bytes, even if each slot is a group of its
  * own.
  */
 #define KTREAD_COLUMNS_MAX (2u * KTRX_STREAM_BLOCK_MAX)
 
 #define KTREAD_COLUMNS_KEYS (KTRX_STREAM_KEY_ODD + 1u)
-#define KTREAD_FIRST_WORD   3u	/* first word of the payload of a record or a first slot */
-#define KTREAD_LEAD_BITS    25u /* bits of word 2 of a first slot that are below the generation */
+#define KTREAD_FIRST_WORD   3u	/* index of the first word of the payload, in a record or a first slot */
+#define KTREAD_LEAD_BITS    25u /* number of bits of word 2 of a first slot that are below the generation */
 #define KTREAD_LEAD_MASK    ((1u << KTREAD_LEAD_BITS) - 1u)
 #define KTREAD_STAMP_SHIFT  (64u - KTRX_STAMP_BITS)
 
@@ -80,39 +84,41 @@ struct ktread_columns_group {
 	uint16_t key;
 	uint16_t shape;
 	uint32_t slots;
-	uint32_t end; /* end of the group's slots in order[] */
+	uint32_t end; /* index in order[] after the group's last slot */
 };
 
 struct ktread_columns {
 	struct ktrx_stream_columns head;
-	uint16_t group_of_key[KTREAD_COLUMNS_KEYS]; /* group index + 1; 0: none yet. All 0 between blocks */
+	/* index of the group of each key, plus 1; 0: none yet. Between two blocks, all are 0 */
+	uint16_t group_of_key[KTREAD_COLUMNS_KEYS];
 	uint32_t groups;
 	struct ktread_columns_group group[KTREAD_COLUMNS_SLOTS];
-	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* slots, sorted by group */
+	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* numbers of the slots, sorted by group */
 	uint32_t member[KTREAD_COLUMNS_SLOTS]; /* group of each slot */
 	uint32_t stamps, generations;
 	uint32_t first_lap;
-	uint32_t stamp[2][KTREAD_COLUMNS_SLOTS]; /* low and high halves of zigzag differences */
+	/* low and high halves of the timestamps' differences, in zigzag form */
+	uint32_t stamp[2][KTREAD_COLUMNS_SLOTS];
 	uint32_t lead[KTREAD_COLUMNS_SLOTS];
 	uint32_t generation[KTREAD_COLUMNS_SLOTS];
-	/* lap of each slot; modulo 256 unless the coding is KTRX_STREAM_CHECKED */
+	/* lap of each slot; modulo 256, except with KTRX_STREAM_CHECKED */
 	uint32_t lap[KTREAD_COLUMNS_SLOTS];
-	/* encoder only: the slot is as a kernel writes it, so its check is not stored */
+	/* used by the encoder only: the slot is as a kernel writes it, so its check need not be stored */
 	bool regular[KTREAD_COLUMNS_SLOTS];
 	uint32_t value[KTREAD_COLUMNS_SLOTS];
 };
 
-/* Values of the previous slot, from which the next slot's differences are taken. */
+/* Values of the previous slot. The differences of the next slot are computed from them. */
 struct ktread_columns_trail {
 	uint64_t stamp;
 	uint32_t lead, lap, event;
 };
 
-/* Position of slots in their ring. The laps of slots of KTRX_STREAM_CHECKED are computed from it. */
+/* Position of the slots in their ring. With KTRX_STREAM_CHECKED, the laps of slots are computed from it. */
 struct ktread_columns_ring {
 	struct ktread_slot_form form;
 	uint64_t head;	   /* head of the ring */
-	uint64_t position; /* position of the first slot in the ring */
+	uint64_t position; /* position in the ring of the first of the slots */
 };
 
 static inline uint64_t ktread_words(const uint32_t *words)
@@ -123,15 +129,15 @@ static inline uint64_t ktread_words(const uint32_t *words)
 struct ktread_columns *ktread_columns_create(void);
 void ktread_columns_free(struct ktread_columns *columns);
 /*
- * Encodes at most KTREAD_COLUMNS_SLOTS slots into at most KTREAD_COLUMNS_MAX bytes at `to`. Returns how many
- * bytes it wrote. `ring` is used with KTRX_STREAM_CHECKED only.
+ * Encodes at most KTREAD_COLUMNS_SLOTS slots. Writes at most KTREAD_COLUMNS_MAX bytes to `to`, and returns
+ * their number. `ring` is only used if `coding` is KTRX_STREAM_CHECKED.
  */
 size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
 			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],
 			     uint32_t slots, unsigned char *to);
 /*
- * Decodes `slots` slots. Returns 0, or KTREAD_E_FORMAT without a message if the bytes are not columns of this
- * number of slots.
+ * Decodes `slots` slots. Returns 0. If the bytes are not the columns of this number of slots, returns
+ * KTREAD_E_FORMAT without setting a message.
  */
 int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
 			  size_t size, uint32_t (*slot)[8], uint32_t slots);
@@ -144,7 +150,7 @@ static inline void ktread_columns_words(const uint32_t *slot, uint64_t word[4])
 }
 
 enum ktread_columns_shape ktread_columns_shape_of(uint32_t coding, uint32_t key);
-/* Sorts the slots by group into order[]. */
+/* Sorts the numbers of the slots by group, into order[]. */
 void ktread_columns_order(struct ktread_columns *columns, uint32_t slots);
 
 #endif

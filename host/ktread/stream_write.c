@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes streams. First comes everything around the rings, without which the rings cannot be read. Then come
- * the rings, a block of each in turn, each from its oldest slot on. So if the stream is cut short, all CPUs
- * lose about the same time. Zeros are left out.
+ * Writes streams. First come all bytes outside of the rings, because the rings cannot be read without them.
+ * Then come the rings: one block of each ring in turn, from the ring's oldest slot on. So if the stream is
+ * cut short, all CPUs lose about the same time. Zeros are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,22 +22,23 @@
 /* The slots of a ring, as a part of the dump's memory. */
 struct stretch {
 	uint64_t start, bytes;
-	uint64_t oldest; /* number of the block that is written first: it holds the oldest slot */
+	uint64_t oldest; /* number of the block that is written first, because it contains the oldest slot */
 	uint32_t coding;
-	struct ktread_columns_ring ring; /* set only if the stretch has slots of version 2 */
+	struct ktread_columns_ring ring; /* only set if the slots are of version 2 */
 };
 
 /* The bytes to write: a dump, or bare records. */
 struct dump {
 	struct ktread_memory *memory;
-	struct ktread_memory *own; /* `memory`, if this code opened it and must close it; otherwise NULL */
+	/* equals `memory` if this code has opened it and must close it; otherwise NULL */
+	struct ktread_memory *own;
 	struct ktread_layout *layout;
 	struct ktread_layout *own_layout;
 	uint64_t start, length;
 	uint32_t form;
 	struct stretch *stretch; /* sorted by start */
 	uint32_t stretches;
-	uint32_t block; /* size of a block's part of a ring, in bytes */
+	uint32_t block; /* number of bytes of a ring that one block contains */
 };
 
 struct writer {
@@ -48,7 +49,7 @@ struct writer {
 	ZSTD_CCtx *compressor;
 	struct ktread_columns *columns;
 	unsigned char *bytes, *content;
-	unsigned char *packed; /* a block's head and its frame */
+	unsigned char *packed; /* buffer for a block's head and frame */
 };
 
 /* ---- describing the dump ---- */
@@ -101,7 +102,10 @@ static void describe_v2(struct dump *dump)
 			 before = dump->stretches;
 		uint64_t oldest;
 
-		/* No dump has rings in several pieces; such a ring is written as bytes. */
+		/*
+		 * No dump has a ring in several pieces. If a memory has one, the ring is written as plain
+		 * bytes.
+		 */
 		if (!place->usable || place->slots.pieces != 1)
 			continue;
 		oldest = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
@@ -113,7 +117,7 @@ static void describe_v2(struct dump *dump)
 	}
 }
 
-/* Makes a dump of a memory that is read in place. */
+/* Makes a dump of a memory that was read in place until now. */
 static int dump_image(struct dump *dump, struct ktread *trace)
 {
 	struct ktread_image *image;
@@ -145,7 +149,7 @@ static int compare_stretches(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Drops stretches that are not within the dump, and stretches that overlap an earlier one. */
+/* Drops each stretch that is not within the dump, or that overlaps a stretch before it. */
 static void tidy_stretches(struct dump *dump)
 {
 	uint64_t end = dump->start;
@@ -165,8 +169,8 @@ static void tidy_stretches(struct dump *dump)
 }
 
 /*
- * Returns the size of blocks. It is small enough that a reader can cache a block of each ring, unless there
- * are very many rings.
+ * Returns the number of bytes of a ring in one block. It is so small that a reader can cache a block of each
+ * ring, unless there are very many rings.
  */
 static uint32_t block_bytes(uint32_t rings)
 {
@@ -249,8 +253,8 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 }
 
 /*
- * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: the place of slots of
- * version 2; otherwise NULL.
+ * Writes a block that contains `length` bytes of the dump's memory from `start` on. `ring` is the position of
+ * the slots if they are of version 2, otherwise NULL.
  */
 static int put_block(struct writer *writer, uint32_t coding, const struct ktread_columns_ring *ring,
 		     uint64_t start, uint32_t length)
@@ -295,7 +299,7 @@ static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
 	return status;
 }
 
-/* Writes everything except the slots of rings (the stretches). */
+/* Writes all bytes of the dump except the stretches, which are the slots of the rings. */
 static int put_surroundings(struct writer *writer)
 {
 	const struct dump *dump = writer->dump;
@@ -309,7 +313,7 @@ static int put_surroundings(struct writer *writer)
 	return status == 0 ? put_bytes(writer, at, dump->start + dump->length) : status;
 }
 
-/* Writes the n-th block of a stretch, counted from its oldest block. */
+/* Writes block `n` of a stretch. Block 0 is that with the oldest slot. */
 static int put_slots(struct writer *writer, const struct stretch *stretch, uint64_t n)
 {
 	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;

@@ -10,12 +10,12 @@
 #include "message.h"
 #include "trace.h"
 
-/* Bytes of the windows of all rings together: half of the L2 cache of a current CPU core. */
+/* Number of bytes of the windows of all rings together: half of the L2 cache of a current CPU core. */
 #define WINDOW_BYTES	 (UINT64_C(512) << 10)
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
-/* Returns true if the trace has this warning already, because the trace is read again. */
+/* Returns true if the trace has this warning already. This is so if the trace is read again. */
 static bool is_known_warning(const struct ktread *trace, const char *text)
 {
 	for (uint32_t i = 0; i < trace->warnings; i++)
@@ -78,14 +78,14 @@ int ktread_keep_message(struct ktread *trace, int status)
 	return status;
 }
 
-/* Handles an error that ends reading. */
+/* Remembers an error after which nothing more is read. Returns the error. */
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
 	return ktread_keep_message(trace, status);
 }
 
-/* Reads a ring's next items. If there are none, cursor->item == cursor->end afterwards. */
+/* Reads the next items of a ring. If there are none, cursor->item == cursor->end afterwards. */
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	int status = cursor->version->refill(trace, cursor);
@@ -123,7 +123,7 @@ int ktread_rewind(struct ktread *trace)
 	return 0;
 }
 
-/* Merges further items. Returns 1, 0 at the end, or an error. */
+/* Merges more items. Returns 1, 0 at the end, or an error. */
 static int order_more(struct ktread *trace)
 {
 	struct ktread_merge *merge = &trace->merge;
@@ -143,7 +143,10 @@ static int order_more(struct ktread *trace)
 	return merge->ordered != 0;
 }
 
-/* Implements ktread_next() if the next event is not merged yet, or the filter rejects it. */
+/*
+ * Does the work of ktread_next() if no event has been merged in advance, or the filter rejects the next
+ * event.
+ */
 static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)
 {
 	struct ktread_merge *merge = &trace->merge;
@@ -201,7 +204,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 	return trace->status;
 }
 
-/* Decodes those items from cursor->item on that pass the filter. */
+/* Decodes the items from cursor->item on, and keeps those that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace that is being read: clocks, names, merging of rings, and cursors. */
+/* A trace that is being read: its clocks, its names, the merging of its rings, and its cursors. */
 #ifndef KTREAD_TRACE_H
 #define KTREAD_TRACE_H
 
@@ -12,15 +12,15 @@
 #include "types.h"
 
 /*
- * Corrected clocks: for each CPU a piecewise linear function from its timestamps to corrected timestamps,
- * through measured or computed points. The function never decreases, whatever the points are.
+ * Corrected clocks. For each CPU, a piecewise linear function turns its timestamps into corrected timestamps.
+ * It goes through measured or computed points. It never decreases, whatever the points are.
  */
 
 struct ktread_clock_piece {
 	/* timestamp at which the piece begins; the first piece also covers earlier timestamps */
 	uint64_t from;
-	int64_t offset; /* ticks to add at `from` */
-	int64_t slope;	/* further ticks to add for each tick after `from`, in 2^-32 */
+	int64_t offset; /* number of ticks to add at `from` */
+	int64_t slope;	/* number of ticks to add in addition for each tick after `from`, in units of 2^-32 */
 };
 
 struct ktread_clock {
@@ -30,16 +30,19 @@ struct ktread_clock {
 	uint32_t at;
 };
 
-/* The clocks of a trace. `clock` has `cpus` entries; timestamps of other CPUs are not corrected. */
+/*
+ * The clocks of a trace. `clock` has an entry for each of `cpus` CPUs. Timestamps of other CPUs are not
+ * corrected.
+ */
 struct ktread_clocks {
 	struct ktread_clock *clock;
 	uint32_t cpus;
 };
 
 /*
- * Replaces a clock's pieces by pieces through `count` points, in order of their timestamps. A point is left
- * out if it contradicts the previous point: it is not later, or the offset has changed by half of the time
- * between the two points, or more. `slopes` is the drift before the first and after the last point, in 2^-32.
+ * Replaces the pieces of a clock by pieces through `count` points, which are sorted by timestamp. Leaves out
+ * a point that contradicts the point before it: it is not later, or the offset changes by half of the time
+ * between them or more. `slopes` are the drifts before the first and after the last point, in units of 2^-32.
  * Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
@@ -48,7 +51,7 @@ int ktread_clocks_init(struct ktread_clocks *clocks, uint32_t cpus);
 void ktread_clocks_free(struct ktread_clocks *clocks);
 
 /*
- * Loads the guest's clock measurements from the sections of a version 2 trace, and describes them in
+ * Loads the guest's measurements of its clocks from the sections of a version 2 trace, and describes them in
  * trace->info. Returns 0 or an error.
  */
 int ktread_clock_load(struct ktread *trace);
@@ -63,54 +66,62 @@ static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, u
 	return ktread_clock_apply(&clocks->clock[cpu], stamp);
 }
 
-/* Names by number: of threads, system calls and errors. */
+/* Names of threads, of system calls and of errors, each found by its number. */
 
 struct ktread_name {
 	uint32_t number;
 	const char *name;
-	const char *rest; /* rest of the text line after the name; NULL: nothing follows the name */
+	const char *rest; /* the text after the name in its line; NULL: nothing follows the name */
 };
 
 /* Sorted by number. */
 struct ktread_names {
 	struct ktread_name *row;
 	uint32_t rows;
-	char *text; /* memory that the names are in */
+	char *text; /* memory that contains the names */
 };
 
 /*
- * Loads names from the bytes of KTRX_SECTION_THREADS. Takes over `bytes` (malloc'd), which has `size` bytes.
+ * Loads the names of threads from the bytes of KTRX_SECTION_THREADS. Takes over `bytes`, which is malloc'd
+ * and has `size` bytes.
  */
 int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
 /*
- * Loads names from the bytes of KTRX_SECTION_SYSCALLS: of calls, and of errors, whose number is minus the
- * call's result. Takes over `bytes`, which has room for size + 1 bytes. It belongs to `calls` from then on,
- * also with the names of errors.
+ * Loads names of calls and of errors from the bytes of KTRX_SECTION_SYSCALLS. An error's number is the call's
+ * result, negated. Takes over `bytes`, which is malloc'd and has room for size + 1 bytes. The memory belongs
+ * to `calls` then, but `errors` uses it, too.
  */
 int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
 			    uint64_t size);
 const char *ktread_names_get(const struct ktread_names *names, uint32_t number);
-/* Returns the rest of the line after the name; NULL if there is nothing, or no such line. */
+/*
+ * Returns the text after the name in its line. Returns NULL if nothing follows the name, or no name has this
+ * number.
+ */
 const char *ktread_names_rest(const struct ktread_names *names, uint32_t number);
 void ktread_names_free(struct ktread_names *names);
 
 /*
- * Merges rings by timestamp, with a tournament tree over the next timestamp of each ring. A node is a single
- * word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So one round is a load, a
- * comparison and a conditional move. Of two items with equal timestamps, the item of the lower ring wins.
- * Many rounds are played in one tight loop, ahead of the reader, until the items of some ring run out.
+ * Merges rings by timestamp. A tournament tree finds the ring with the earliest next timestamp.
  *
- * A timestamp too far from `base` to fit into a node is replaced by the largest timestamp that fits.
+ * A node is a single word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So one
+ * round is a load, a comparison and a conditional move. If two items have equal timestamps, the item of the
+ * ring with the lower number wins. Many rounds are played in one loop, before the reader needs their results,
+ * until the items of some ring run out.
+ *
+ * If a timestamp is so far from `base` that it does not fit into a node, it is replaced by the largest
+ * timestamp that fits.
  */
 
-#define KTREAD_ITEM_SIZE   32u /* items begin with their timestamp */
+#define KTREAD_ITEM_SIZE   32u /* size of an item in bytes; an item begins with its timestamp */
 #define KTREAD_MERGE_AHEAD 512u
 
 /* The items of one ring that are still to be merged. */
 struct ktread_lane {
-	const unsigned char *item; /* the item whose word is in the tree */
+	const unsigned char *item; /* the next item, whose word is in the tree */
 	const unsigned char *end;
-	uint64_t ahead; /* word of the item after `item`, computed early so that no round waits for memory */
+	/* word of the item after `item`; it is computed early, so that no round has to wait for memory */
+	uint64_t ahead;
 };
 
 struct ktread_merge {
@@ -119,33 +130,33 @@ struct ktread_merge {
 	uint32_t ring_bits;
 	uint64_t base;
 	struct ktread_lane *lane;
-	uint32_t order[KTREAD_MERGE_AHEAD]; /* rings of the next items, in the order of the merge */
+	uint32_t order[KTREAD_MERGE_AHEAD]; /* numbers of the rings of the next items, in merged order */
 	uint32_t next, ordered;
-	uint32_t starved; /* ring whose items have run out; KTREAD_MERGE_NONE: no ring */
+	uint32_t starved; /* number of the ring whose items have run out; KTREAD_MERGE_NONE: there is none */
 };
 #define KTREAD_MERGE_NONE UINT32_MAX
 
 int ktread_merge_init(struct ktread_merge *merge, uint32_t rings);
 void ktread_merge_free(struct ktread_merge *merge);
-/* Forgets all items. `base`: the least timestamp to come. */
+/* Forgets all items. `base` is the earliest timestamp that will come. */
 void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
-/* Gives a ring its next items. No items: the ring is at its end. */
+/* Gives a ring its next items. If there are none, the ring has ended. */
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
 		       const unsigned char *end);
 /*
- * Fills order[] anew. If a ring runs out of items, sets `starved` to it. Requires: order[] has been used up,
- * and no ring is starved.
+ * Fills order[] again. If the items of a ring run out, stops and sets `starved` to this ring. Requires:
+ * order[] has been used up, and no ring is starved.
  */
 void ktread_merge_run(struct ktread_merge *merge);
 
-/* Frees what opening a trace acquired, except the cursors. */
+/* Frees all that was allocated when the trace was opened, except the cursors. */
 void ktread_open_release(struct ktread *trace);
 
 /*
- * A trace. Each ring has a cursor, which returns items of 32 bytes in order, each beginning with its
- * timestamp. A version 1 item is the record itself; a version 2 item (versions.h) points to a checked record
- * in the window. The merge selects the cursor with the least timestamp, and only the selected item becomes an
- * event.
+ * A trace. Each ring has a cursor, which returns the ring's items one after another. An item has 32 bytes and
+ * begins with its timestamp. An item of version 1 is the record itself; an item of version 2 (versions.h)
+ * refers to a checked record in the ring's window. The merge selects the cursor whose next item has the
+ * earliest timestamp. Only then is this item turned into an event.
  */
 
 #define KTREAD_MAX_WARNINGS 64u
@@ -153,18 +164,21 @@ void ktread_open_release(struct ktread *trace);
 struct ktread_cursor;
 struct ktread_layout;
 
-/* Functions that differ between versions. */
+/* Functions that are different for each version of traces. */
 struct ktread_version {
 	/*
-	 * Reads the next items into cursor->item .. cursor->end. Returns 1, 0 at the end of the ring, or an
-	 * error.
+	 * Reads the next items, and sets cursor->item and cursor->end to the first of them and the end.
+	 * Returns 1, 0 at the end of the ring, or an error.
 	 */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
-	/* Takes cursor->item and fills cursor->event. Returns false if the filter rejects the event. */
+	/*
+	 * Takes the item cursor->item, and fills in cursor->event from it. Returns false if the filter
+	 * rejects the event.
+	 */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Decodes at most `room` of the items from cursor->item on into `brief`, without a filter. Returns
-	 * how many. If this function is NULL, `decode` is used.
+	 * Decodes items from cursor->item on into `brief`, at most `room`. Applies no filter. Returns the
+	 * number of items decoded. If this pointer is NULL, `decode` is used instead.
 	 */
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
@@ -176,12 +190,16 @@ struct ktread_cursor {
 	const unsigned char *end;
 	struct ktread_event event;
 	struct ktread_ring ring;
-	const struct ktread_version *version; /* set by the first rewind, unless opening has set it */
-	void *state;			      /* owned by the version's functions */
+	/*
+	 * the functions of the cursor; set by the first rewind, unless they were set when the trace was
+	 * opened
+	 */
+	const struct ktread_version *version;
+	void *state; /* state of the version's functions, which own it */
 };
 
 struct ktread_selection {
-	bool set, active; /* `active`: the filter is applied */
+	bool set, active; /* `set`: a filter was given; `active`: the filter is applied */
 	uint8_t *cpus;
 	uint32_t cpu_count;
 	int64_t thread;
@@ -190,7 +208,7 @@ struct ktread_selection {
 };
 
 struct ktread {
-	const struct ktread_version *version; /* functions for each cursor that has no functions of its own */
+	const struct ktread_version *version; /* functions for each cursor that has none of its own */
 	struct ktread_cursor *cursor;
 	uint32_t cursors;
 	struct ktread_merge merge;
@@ -199,24 +217,25 @@ struct ktread {
 	struct ktread_names threads, syscalls, errors;
 	struct ktread_info info;
 	struct ktread_memory *memory;
-	bool is_lossy;		      /* `memory` is a stream that lacks some blocks */
-	struct ktread_image *image;   /* set for a RAM file or a core dump */
-	struct ktread_layout *layout; /* only version 2 */
+	bool is_lossy;		      /* true if `memory` is a stream that lacks some blocks */
+	struct ktread_image *image;   /* the image in a RAM file or a core dump; NULL for other traces */
+	struct ktread_layout *layout; /* the layout of a version 2 trace; NULL for other traces */
 	struct ktread_options options;
-	/* clocks of a version 2 trace; `measured` is applied first, then `aligned` */
+	/* the clocks of a version 2 trace: `measured` is applied first, `aligned` second */
 	struct ktread_clocks measured, aligned;
-	struct ktrx_fold fold; /* the row that ktread_fold() returned */
+	struct ktrx_fold fold; /* the row that ktread_fold() has returned last */
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;
-	uint32_t unmerged; /* ring that ktread_next_by_ring() or ktread_next_briefs() reads now */
-	int status;	   /* the error that ended reading */
+	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */
+	uint32_t unmerged;
+	int status; /* the error after which nothing more is read; 0: none */
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_returned;
 	char message[512];
 };
 
-/* Returns a CPU's timestamp, corrected by measured offsets and then by alignment. */
+/* Returns a CPU's timestamp, corrected first by measured offsets, then by alignment. */
 static inline uint64_t ktread_corrected(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
 {
 	return ktread_clocks_apply(&trace->aligned, cpu, ktread_clocks_apply(&trace->measured, cpu, stamp));
@@ -230,7 +249,7 @@ static inline uint64_t ktread_item_stamp(const unsigned char *item)
 	return stamp;
 }
 
-/* Returns true if the filter accepts an event. The filter is applied before the event is built. */
+/* Returns true if the filter accepts an event with these values. Called before the event is built. */
 static inline bool ktread_selected(const struct ktread_selection *want, uint64_t stamp, uint32_t cpu,
 				   uint32_t thread, uint32_t id)
 {
@@ -243,25 +262,33 @@ static inline bool ktread_selected(const struct ktread_selection *want, uint64_t
 	return stamp >= want->since && stamp <= want->until;
 }
 
-/* Stores a warning for ktread_warning(). Warnings beyond the limit, and repeated ones, are dropped. */
+/*
+ * Stores a warning for ktread_warning(). If there are too many warnings, or the trace has this one already,
+ * does nothing.
+ */
 void ktread_warn(struct ktread *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Copies the thread's error text to the trace. Returns `status`. */
 int ktread_keep_message(struct ktread *trace, int status);
 
-/* Makes `count` cursors, all zero except their ring numbers. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Makes `count` cursors. All their members are zero, except their ring numbers. Returns 0 or KTREAD_E_MEMORY.
+ */
 int ktread_cursors_create(struct ktread *trace, uint32_t count);
-/* Returns how many slots a ring's window may have, so that all windows together stay small. */
+/* Returns the number of slots in a ring's window. It is so small that all windows together stay small. */
 uint32_t ktread_window_slots(uint32_t rings);
 
-/* beside.c: adds rings to those of a trace. */
+/* Functions of beside.c, which adds rings to a trace. */
 
 /*
- * Adds a cursor at the end, all zero except its ring number, and makes the merge anew. Returns 0 or
- * KTREAD_E_MEMORY.
+ * Adds a cursor after the existing ones, all members zero except its ring number, and makes the merge anew.
+ * Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_beside_cursor(struct ktread *trace);
-/* Adds `count` event types at free ids. Sets *id to the id of the first. Returns 0 or an error. */
+/*
+ * Adds `count` event types at free ids. Sets *id to the id of the first one; the others follow it. Returns 0
+ * or an error.
+ */
 int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, uint32_t count, uint32_t *id);
 
 #endif

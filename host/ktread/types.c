@@ -11,7 +11,8 @@
 #include "types.h"
 
 /*
- * Text of the event types that ktread makes up for unknown ids. The address of this text marks such a type.
+ * Text of each type that ktread makes for an unknown id. Such a type is recognized by the address of this
+ * text.
  */
 static const char no_text[] = "";
 
@@ -74,7 +75,8 @@ const struct ktread_type *ktread_types_known(const struct ktread_types *types, u
 }
 
 /*
- * Values of an event's fields. They are packed in order and little-endian. A string begins with its length.
+ * Reads the values of an event's fields. They are packed one after another, in little-endian form. A string
+ * begins with its length.
  */
 
 /* Returns the size of an integer type in bytes; 0 for strings and unknown types. */
@@ -147,7 +149,10 @@ int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_val
 
 	if (n >= event->type->fields)
 		return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %u", event->type->name, n);
-	/* Step over earlier fields; only strings have to be read for that. */
+	/*
+	 * Step over the fields before it. Only strings must be read for that, because they state their
+	 * length.
+	 */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t width = width_of(event->type->field[i].type);
 		int status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Loads event types from the trace's own table. An event descriptor is a fixed part and strings, aligned to 8
- * bytes. Descriptors are numbered from 1 over all sections; a damaged one keeps its number, so that later
- * numbers stay right. Descriptors of places contain their own numbers.
+ * Loads event types from the trace's own table. An event descriptor consists of a fixed part and of strings,
+ * and is aligned to 8 bytes. Event descriptors are numbered from 1 over all sections. A damaged one keeps its
+ * number, so that the numbers after it stay right. Descriptors of places state their own numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "message.h"
 #include "types.h"
 
-#define TABLE_LIMIT  (UINT64_C(64) << 20) /* most bytes of the table that are read */
+#define TABLE_LIMIT  (UINT64_C(64) << 20) /* maximum number of bytes of the table that are read */
 #define ROW_ALIGN    8u
-#define NAME_STRINGS 4u /* number of strings: group, name, text, file */
+#define NAME_STRINGS 4u /* number of strings in an event descriptor: group, name, text, file */
 
-/* All sections of the table, one after another. */
+/* The bytes of all sections of the table, one after another. */
 struct table {
 	char *bytes;
 	uint64_t size;
@@ -55,7 +55,10 @@ static uint16_t magic_at(const struct table *table, uint64_t at)
 	return magic;
 }
 
-/* Reads the descriptor of a place at offset `at`. Returns false if there is none, or it is damaged. */
+/*
+ * Reads the descriptor of a place at offset `at`. Returns false if there is none at this offset, or it is
+ * damaged.
+ */
 static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *place)
 {
 	if (table->size - at < sizeof(*place) || magic_at(table, at) != KTRX_PLACE_MAGIC)
@@ -66,8 +69,8 @@ static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *
 }
 
 /*
- * Returns the offset of the next event descriptor from `at` on; the table's size if there is none. Skips
- * descriptors of places as a whole, because their text may look like anything.
+ * Returns the offset of the first event descriptor from `at` on. Returns the table's size if there is none.
+ * Steps over whole descriptors of places, because their text may contain anything.
  */
 static uint64_t next_row(const struct table *table, uint64_t at)
 {
@@ -81,7 +84,7 @@ static uint64_t next_row(const struct table *table, uint64_t at)
 	return table->size;
 }
 
-/* Returns the next string of a descriptor; NULL if the descriptor has no more. */
+/* Returns the next string of a descriptor, NULL if there is no other. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *string = *at;
@@ -99,9 +102,9 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 }
 
 /*
- * Returns the name in a field's declaration. A kernel may give the whole C declaration, "struct thread *td",
- * as the name. The name is then its last identifier. A declaration that does not end in an identifier, such
- * as that of an array, is used as a whole.
+ * Returns the name of a field. As the name, a kernel may record the whole C declaration, such as "struct
+ * thread *td". Then the name is the last identifier in it. If a declaration does not end in an identifier,
+ * such as that of an array, the whole declaration is the name.
  */
 static const char *declared_name(const char *declaration)
 {
@@ -113,9 +116,9 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Makes the names of the fields unique. If several fields have the same name (arguments declared without a
- * name do), the later ones are named by their number, such as "#2". A field whose declared name begins with
- * '#' is named by its number, too.
+ * Makes the names of the fields unique. Several fields may have the same name, for example arguments that are
+ * declared without a name. The later ones are then named by their number, such as "#2". So are fields whose
+ * declared name begins with '#'.
  */
 static void make_unique(struct ktread_field *field, uint32_t fields)
 {
@@ -133,7 +136,7 @@ static void make_unique(struct ktread_field *field, uint32_t fields)
 	}
 }
 
-/* Fills a type from a sound descriptor. Returns false if the strings do not end within the descriptor. */
+/* Fills in a type from a sound descriptor. Returns false if a string does not end within the descriptor. */
 static bool fill_type(struct ktread_type *type, struct ktread_field *field, const struct ktrx_event *row,
 		      const char *strings, const char *end)
 {
@@ -167,8 +170,8 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 }
 
 /*
- * Walks through the table. Fills `types`, unless it is NULL, and counts fields and damaged descriptors.
- * Returns how many event descriptors there are.
+ * Goes through the table. Fills in `types` unless it is NULL. Counts fields and damaged descriptors. Returns
+ * the number of event descriptors.
  */
 static uint32_t walk_table(const struct table *table, struct ktread_types *types, uint32_t *fields,
 			   uint32_t *damaged)
@@ -202,7 +205,10 @@ static uint32_t walk_table(const struct table *table, struct ktread_types *types
 	return id;
 }
 
-/* Adds the place at `at`. Returns false if its descriptor is impossible. */
+/*
+ * Adds the place whose descriptor is at offset `at`. Returns false if the descriptor's contents are
+ * impossible.
+ */
 static bool add_place(struct ktread_types *types, const struct table *table, uint64_t at,
 		      const struct ktrx_place *place, uint32_t events)
 {
@@ -219,7 +225,7 @@ static bool add_place(struct ktread_types *types, const struct table *table, uin
 	return true;
 }
 
-/* Loads the descriptors of places, which are stored among the event descriptors. */
+/* Loads all descriptors of places. They are between the event descriptors. */
 static int load_places(struct ktread_types *types, const struct table *table, uint32_t events,
 		       uint32_t *damaged)
 {
@@ -248,7 +254,7 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 	return 0;
 }
 
-/* Adds up the counts of all CPUs for each event. */
+/* Adds up, for each event, the counts of all CPUs. */
 static int add_counters(struct ktread_types *types, const struct ktread_layout *layout)
 {
 	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_COUNTERS, 0);

@@ -16,11 +16,11 @@
 struct unpacking {
 	struct ktread_memory *file;
 	ZSTD_DCtx *reader;
-	uint64_t read; /* bytes of the file read so far */
+	uint64_t read; /* number of bytes of the file that have been read */
 	uint64_t written;
 	int descriptor;
 	bool whole;	     /* the last frame is complete */
-	const char *problem; /* error of the zstd library; NULL: none */
+	const char *problem; /* message of the zstd library after an error; NULL: there was none */
 	unsigned char in[CHUNK], out[CHUNK];
 };
 
@@ -33,7 +33,7 @@ bool ktread_unpack_is_packed(struct ktread_memory *memory)
 	       memcmp(magic, KTREAD_ZSTD_MAGIC, sizeof(magic)) == 0;
 }
 
-/* Writes unpacked bytes. Leaves a hole for zeros. */
+/* Writes unpacked bytes to the temporary file. If all of them are zero, leaves a hole instead. */
 static int put(struct unpacking *unpacking, size_t bytes)
 {
 	const unsigned char *out = unpacking->out;
@@ -51,7 +51,10 @@ static int put(struct unpacking *unpacking, size_t bytes)
 			  : 0;
 }
 
-/* Unpacks the bytes in `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with unpacking->problem set. */
+/*
+ * Unpacks the first `bytes` bytes of `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with
+ * unpacking->problem set.
+ */
 static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 {
 	ZSTD_inBuffer from = { unpacking->in, bytes, 0 };
@@ -154,10 +157,11 @@ struct ktread_proc_unpacker {
 	ZSTD_DCtx *reader;
 	const char *name;
 	ZSTD_inBuffer packed;
-	uint64_t read; /* packed bytes read so far */
-	bool more;     /* the zstd reader holds bytes that did not fit into the output */
+	uint64_t read; /* number of packed bytes that have been read */
+	/* true if the zstd reader still holds unpacked bytes that did not fit into the output */
+	bool more;
 	bool whole;    /* the last frame is complete */
-	bool may_grow; /* more input may come later */
+	bool may_grow; /* true if more input may come later */
 	uint8_t bytes[PACKED_CHUNK];
 };
 
@@ -189,7 +193,10 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 	free(unpacker);
 }
 
-/* Unpacks the packed bytes at hand. Returns the number of unpacked bytes, or an error. */
+/*
+ * Unpacks the packed bytes at hand, as far as there is room. Returns the number of unpacked bytes, or an
+ * error.
+ */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
 {
 	ZSTD_outBuffer unpacked = { to, room, 0 };
@@ -198,7 +205,8 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 	if (ZSTD_isError(left)) {
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
-		unpacker->whole = true; /* do not report that the bytes after the damage are cut short */
+		/* step over the bytes after the damage: otherwise they would be reported as cut short, too */
+		unpacker->whole = true;
 		return ktread_fail(KTREAD_E_FORMAT,
 				   "%s: compressed bytes before offset %" PRIu64 " are damaged: %s",
 				   unpacker->name, unpacker->read, ZSTD_getErrorName(left));

@@ -7,11 +7,12 @@
 #include "message.h"
 #include "versions.h"
 
-/* largest dump of which all records are checked for order at opening */
+/* size in bytes of the largest dump whose records are all checked for order when it is opened */
 #define THOROUGH_LIMIT (UINT64_C(64) << 20)
 
 /*
- * The events. Some of them have a different layout in the published text (SPEC) and in real traces (KEVLAR).
+ * The events of version 1. Some of them have one layout in the published text (SPEC) and another in real
+ * traces (KEVLAR).
  */
 
 #define OF(type, name, unit)                 \
@@ -36,7 +37,7 @@ struct well_known {
 	uint16_t id;
 	int8_t layout;
 	const char *group, *name, *text;
-	struct ktread_field field[V1_FIELDS + 1]; /* an element without a name ends the array */
+	struct ktread_field field[V1_FIELDS + 1]; /* fields; an element without a name ends the array */
 };
 
 #define ROW(name, layout, group, ...) ROW_OF(name, layout, group, __VA_ARGS__)
@@ -83,7 +84,7 @@ static const struct well_known table[] = {
 	ROW(NET_DNS_QUERY, BOTH, "net", "id=%u", U32("id")),
 };
 
-/* Adds the events of a layout to the table. Returns how many there are. */
+/* Adds the events to the table, in this layout. Returns their number. */
 static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout layout)
 {
 	uint32_t loaded = 0;
@@ -170,7 +171,10 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return count;
 }
 
-/* Decodes the rest of an event whose type is unknown or which the filter may reject. */
+/*
+ * Completes an event whose type is unknown, or which the filter may reject. Returns false if the filter
+ * rejects it.
+ */
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
 	event->type = ktread_types_get(&trace->types, event->id);
@@ -259,7 +263,7 @@ static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64
 	return ktread_v1_ring_survey(ring, thorough);
 }
 
-/* Makes `rings` cursors and the table of types. Returns 0 or an error. */
+/* Makes `rings` cursors and the table of event types. Returns 0 or an error. */
 static int describe(struct ktread *trace, uint32_t cpus, uint32_t rings)
 {
 	int status = ktread_cursors_create(trace, rings);
@@ -276,7 +280,7 @@ static int describe(struct ktread *trace, uint32_t cpus, uint32_t rings)
 	return 0;
 }
 
-/* Warns about oddities of a header with which the records can still be read. */
+/* Warns about unusual values in a header. The records can be read nevertheless. */
 static void check_header(struct ktread *trace, const struct ktrx1_header *header, uint64_t offset)
 {
 	const char *name = trace->memory->name;
@@ -318,8 +322,8 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 }
 
 /*
- * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records do not wrap around, so
- * their order is wrong.
+ * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records cannot wrap around; so if
+ * they seem to, they are not in order.
  */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {

@@ -13,10 +13,10 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 	return ring->position + slot * sizeof(struct ktrx1_record);
 }
 
-/* Result of reading all slots in the order in which they are in memory. */
+/* What was found when all slots were read, in the order in which they are in memory. */
 struct survey {
-	uint64_t descents; /* number of places where a timestamp is below the previous one */
-	uint64_t descent;  /* slot of the last such place */
+	uint64_t descents; /* number of records whose timestamp is below that of the record before */
+	uint64_t descent;  /* slot of the last of these records */
 	uint64_t first, last;
 	bool any;
 };
@@ -70,8 +70,8 @@ static int survey_all(struct ktread_v1_ring *ring)
 }
 
 /*
- * Finds the timestamp of the first record that is not empty among a few slots from `slot` on; 0 if all are
- * empty.
+ * Sets *stamp to the timestamp of the first record that is not empty, of at most 8 slots from `slot` on. Sets
+ * it to 0 if all of them are empty.
  */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {
@@ -88,8 +88,8 @@ static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *sta
 }
 
 /*
- * Finds the slot where the timestamps of a full ring begin: all timestamps before it are >= `first`, all from
- * it on are lower.
+ * Finds the slot at which the timestamps of a full ring begin. `first` is the timestamp of the first record
+ * in memory. All timestamps before the slot that is searched for are >= `first`; all from it on are lower.
  */
 static int find_start(struct ktread_v1_ring *ring, uint64_t first)
 {
@@ -143,7 +143,7 @@ int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
 	return thorough || ring->slots < PROBES ? survey_all(ring) : survey_probes(ring);
 }
 
-/* Removes empty slots. Returns how many records are left. */
+/* Removes the empty slots. Returns the number of records that remain. */
 static uint32_t compact(struct ktrx1_record *record, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -156,7 +156,7 @@ static uint32_t compact(struct ktrx1_record *record, uint32_t count)
 	return kept;
 }
 
-/* Steps over slots in a hole of the file, which are empty. */
+/* Steps over the slots in a hole of the file, all of which are empty. */
 static void skip_hole(struct ktread_v1_ring *ring)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
@@ -171,7 +171,10 @@ static void skip_hole(struct ktread_v1_ring *ring)
 	ring->taken += hole;
 }
 
-/* Reads the next slots, at most `limit`, but not past the end of the ring's memory or its oldest record. */
+/*
+ * Reads the next slots, at most `limit`. Stops at the end of the ring's memory, and before the slot at which
+ * reading began.
+ */
 static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint64_t limit, uint64_t *count)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
@@ -203,8 +206,8 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 }
 
 /*
- * Merges two adjacent sorted parts. Records with equal timestamps keep their order: those of the left part
- * come first.
+ * Merges two sorted parts, one directly after the other. Records with equal timestamps keep their order:
+ * those of the first part come first.
  */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)

@@ -8,16 +8,17 @@
 #include "types.h"
 #include "versions.h"
 
-#define NAMES_LIMIT    (UINT64_C(128) << 20) /* most bytes of a table of names */
-#define BUILD_ID_MOST  64u
-#define NOTE_MOST      (UINT64_C(64) << 10)
-#define SECTION_MOST   (UINT64_C(16) << 20) /* most bytes of a section that is copied for a caller */
+#define NAMES_LIMIT   (UINT64_C(128) << 20) /* maximum number of bytes that are read of a table of names */
+#define BUILD_ID_MOST 64u
+#define NOTE_MOST     (UINT64_C(64) << 10)
+/* maximum number of bytes that are copied of a section for a caller */
+#define SECTION_MOST   (UINT64_C(16) << 20)
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
 /*
- * Returns how many slots after a ring's last record are missing because the file lacks some of the ring's
- * bytes, for example because it is cut short.
+ * Returns the number of slots after the ring's last record that are missing because the file lacks some of
+ * the ring's bytes, for example because it was cut short.
  */
 static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {
@@ -49,8 +50,9 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Reads the next part of an extension block, `size` bytes at *at. Returns 1 and sets *value if the block has
- * this part. Returns 0 if the block does not have it, or is too short for it.
+ * Reads one part of an extension block, with `size` bytes, at offset *at of the payload. If the block has
+ * this part, sets *value, moves *at after the part and returns 1. If the block does not have it, or is too
+ * short, returns 0.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)
@@ -128,8 +130,8 @@ static void v2_destroy(struct ktread_cursor *cursor)
 static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_destroy };
 
 /*
- * Returns how many slots were forgotten by clearing the ring. The first index of a boot follows from its
- * nonce (spec/ktrx.md, section 4).
+ * Returns the number of slots that were lost when the ring was cleared. The index at which a boot begins is
+ * computed from its nonce (spec/ktrx.md, section 4).
  */
 static uint64_t slots_cleared(const struct ktrx_ring *row, uint64_t nonce)
 {
@@ -153,7 +155,7 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
-#define UNUSABLE_WARNINGS 4u /* most warnings about unusable rings */
+#define UNUSABLE_WARNINGS 4u /* maximum number of warnings about unusable rings */
 
 static int open_ring(struct ktread *trace, uint32_t n)
 {
@@ -193,8 +195,8 @@ static int open_ring(struct ktread *trace, uint32_t n)
 }
 
 /*
- * Copies a section's bytes. Sets *copy to NULL and *size to 0 if there is no such section. Returns 0 or an
- * error.
+ * Copies the bytes of a section, at most `limit`. If there is no such section, sets *copy to NULL and *size
+ * to 0. Returns 0 or an error.
  */
 static int section_copy(const struct ktread *trace, uint32_t type, uint64_t limit, char **copy,
 			uint64_t *size)
@@ -249,8 +251,8 @@ static int load_names(struct ktread *trace)
 }
 
 /*
- * Returns true if all bytes are zero: the kernel has reserved room for a build id, but the build id was never
- * filled in.
+ * Returns true if all bytes are zero. This means that the kernel has reserved room for a build id, but the id
+ * was never written there.
  */
 static bool is_zero(const char *bytes, uint64_t size)
 {
@@ -309,7 +311,8 @@ static void describe(struct ktread *trace)
 }
 
 /*
- * Warns about events whose text does not match their fields. They are shown nevertheless, as far as possible.
+ * Warns about event types whose text does not match their fields. Their events are shown nevertheless, as far
+ * as possible.
  */
 static void check_texts(struct ktread *trace)
 {
@@ -347,7 +350,7 @@ static int load_types(struct ktread *trace)
 	return 0;
 }
 
-/* Warns if reading takes much memory, because there are many rings. */
+/* Warns if reading the trace needs much memory, because it has many rings. */
 static void warn_memory(struct ktread *trace)
 {
 	uint64_t bytes = 0;
@@ -362,7 +365,10 @@ static void warn_memory(struct ktread *trace)
 			    trace->memory->name, trace->cursors, bytes >> 20);
 }
 
-/* Counts the CPUs that have run. A CPU has run if its row marks it as online, or if its ring has records. */
+/*
+ * Counts the CPUs that have run: those whose row states that they are online, and those whose ring has
+ * records.
+ */
 static void count_online(struct ktread *trace)
 {
 	struct ktrx_cpu row;

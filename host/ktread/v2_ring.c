@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-#define RUNNING_SLOTS 256u /* slots of a running guest that are read together */
+#define RUNNING_SLOTS 256u /* number of slots of a running guest that are read at once */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)
@@ -73,7 +73,7 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item by its timestamp, but at most `reorder` places before the end. */
+/* Inserts an item in the order of timestamps, but moves it past at most the last `reorder` items. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
@@ -119,7 +119,8 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 }
 
 /*
- * Processes `count` slots in the window. The first `dropped` of them may have changed while they were read.
+ * Processes `count` slots in the window. The first `dropped` of them are not used, because they may have
+ * changed while they were read.
  */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {
@@ -139,7 +140,11 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 		}
 		slots = ktread_slot_record(form, window + n, ring->index, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
-			return; /* the record may go on after the window: read it again from its first slot */
+			/*
+			 * the record may continue after the window: read it again later, from its first slot
+			 * on
+			 */
+			return;
 		if (slots == 0) {
 			skip_slots(ring, 1);
 			continue;
@@ -164,10 +169,10 @@ static int read_once(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * Reads slots of a running guest. A writer stores a slot's first word last, so a reader must load the other
- * words after that one. A copy promises no order, so the slots are read twice: the first word of the first
- * reading and the other words of the second reading belong together. A slot whose first word changed in
- * between counts as not written yet.
+ * Reads slots of a running guest. A writer stores the first word of a slot last. So a reader must load the
+ * first word before the others. A copy does not guarantee any order. So the slots are read twice, and the
+ * first words of the first reading are used with the other words of the second reading. A slot whose first
+ * word has changed in between counts as not written yet.
  */
 static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 			uint64_t count)
@@ -199,7 +204,7 @@ int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uin
 	return status;
 }
 
-/* Steps over slots in a hole of the memory without looking at each. */
+/* Steps over slots that are in a hole of the memory, without reading them. */
 static void skip_nothing(struct ktread_v2_ring *ring)
 {
 	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
@@ -212,7 +217,10 @@ static void skip_nothing(struct ktread_v2_ring *ring)
 		skip_slots(ring, nothing);
 }
 
-/* Sets *overtaken to how many slots from ring->index on a writer may have reached since they were read. */
+/*
+ * Sets *overtaken to the number of slots, from ring->index on, that a writer may have reached after they were
+ * read.
+ */
 static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtaken)
 {
 	uint64_t head, begin;
@@ -227,7 +235,7 @@ static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtake
 	return status;
 }
 
-/* Moves the items that were not handed out, and their slots, to the front. */
+/* Moves the items that were not handed out yet, and their slots, to the front of the buffer. */
 static void carry_over(struct ktread_v2_ring *ring)
 {
 	uint64_t kept[KTREAD_CARRY(KTREAD_REORDER)][SLOT_WORDS];
@@ -247,8 +255,8 @@ static void carry_over(struct ktread_v2_ring *ring)
 }
 
 /*
- * Decides how many items can be handed out. The last items are held back, because a later slot may have an
- * earlier timestamp.
+ * Decides how many items can be handed out now. The last items are held back, because a slot that is read
+ * later may have an earlier timestamp.
  */
 static void hold_back(struct ktread_v2_ring *ring)
 {
@@ -283,7 +291,10 @@ static int fill_once(struct ktread_v2_ring *ring)
 	return 0;
 }
 
-/* Counts records that are out of order by more than the window can correct. */
+/*
+ * Counts the records whose timestamp is out of order although the window has sorted the items: they came too
+ * late.
+ */
 static void count_disorder(struct ktread_v2_ring *ring)
 {
 	uint64_t last = ring->last_stamp;
