@@ -367,7 +367,7 @@ static void aligns_ten_milliseconds(void **state)
 	align(10000000, 0, STEPS / 10);
 }
 
-/* For each effect, a hundred causes of other effects are nearer in time than its own cause. */
+/* Each effect has its own cause, but the causes of a hundred other effects are nearer to it in time. */
 static void aligns_cpus_that_take_turns(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 20000000, 100 } };

@@ -153,7 +153,10 @@ static void addresses_after_a_function_are_not_part_of_it(void **state)
 	expect_code(0x10017f, "main", 0x7f);
 	assert_true(symbols_has_code(symbols, 0x100180));
 	assert_int_equal(symbols_find(symbols, 0x100180, &symbol), -1);
-	/* A call that is the last instruction of a function returns to the address after it. */
+	/*
+	 * If a call is the last instruction of a function, its return address is directly after the end of
+	 * the function.
+	 */
 	assert_int_equal(symbols_find_call(symbols, 0x100180, &symbol), 0);
 	assert_string_equal(symbol.function, "main");
 	assert_int_equal(symbol.offset, 0x80);

@@ -95,7 +95,8 @@ static void find_line(uint32_t line)
 }
 
 /*
- * The split unit's file is a FIFO. The line numbers are in the kernel's file, so they are found without it.
+ * The split unit's file is a FIFO. The line numbers are in the kernel's file, so they are found without that
+ * file.
  */
 static void fifo_as_split_unit_is_not_opened(void **state)
 {

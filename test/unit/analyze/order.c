@@ -194,7 +194,10 @@ static void aligned_clocks_order_causes_and_effects(void **state)
 	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
-/* Each of two clocks is moved by at most its error, and may have been wrong by the same amount. */
+/*
+ * The alignment moved each of two clocks by at most its error. Before that, each clock may have been wrong by
+ * the same error.
+ */
 static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 {
 	const struct ktread_clock_point point = { EVERY, 20 };

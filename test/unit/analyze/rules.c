@@ -181,8 +181,8 @@ static void events_without_the_key_are_left_out(void **state)
 }
 
 /*
- * The handler of one interrupt switches threads before it has ended the interrupt. The handler of another
- * interrupt ends it first. NMIs need no end.
+ * The handler of one interrupt switches threads before it has signalled the end of the interrupt. The handler
+ * of another interrupt signals the end first. NMIs need no such signal.
  */
 static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 {

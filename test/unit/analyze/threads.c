@@ -197,7 +197,7 @@ static void state_that_is_always_zero_is_ignored(void **state)
 }
 
 /*
- * Before threads sleep, they record an event that announces it. The announcement shows that the thread
+ * Before threads sleep, they record an event that announces the sleep. The announcement shows that the thread
  * sleeps, even if its state field is 0.
  */
 static void announcements_replace_empty_states(void **state)

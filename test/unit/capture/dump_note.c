@@ -19,7 +19,7 @@ static void append_dump(struct bytes *file, uint32_t events)
 	writer_close(&writer);
 }
 
-/* Opens the file, and checks the number of its events and its note. */
+/* Opens the file, and checks how many events and which note it has. */
 static void expect(const char *path, uint64_t events, const char *note)
 {
 	struct ktread *trace = open_ok(path, NULL);

@@ -71,7 +71,10 @@ static void bad_escapes_are_not_json(void **state)
 		assert_null(json(bad[i]));
 }
 
-/* A message cut at any length is refused, and nothing is read past its end (the sanitizer checks this). */
+/*
+ * A message that is cut at any length is refused, and no byte after its end is read (the sanitizer checks
+ * this).
+ */
 static void cut_json_is_refused(void **state)
 {
 	const char *text =

@@ -362,7 +362,10 @@ static void endless_sender_is_given_up(void **state)
 	end(&peer);
 }
 
-/* A running machine accepts no packet: it must be halted before it can be detached. */
+/*
+ * QEMU accepts no packet while the machine runs. So the machine must be halted before the client can detach
+ * from it.
+ */
 static void running_machine_is_halted_again_after_errors(void **state)
 {
 	static const char *const lines[] = { "", "", "+$T02#b6", NULL };

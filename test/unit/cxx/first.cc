@@ -54,8 +54,8 @@ extern "C" struct ktrx_root ktrace_root;
 extern "C" const char __start_ktrace_events[], __stop_ktrace_events[];
 
 /*
- * Prints each descriptor of the section to standard error, one per line: its file, the types of its fields,
- * its text.
+ * Prints each event descriptor of the section to standard error, one per line: the file, the types of the
+ * fields, and the text.
  */
 static void print_rows()
 {

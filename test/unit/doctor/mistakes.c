@@ -159,7 +159,10 @@ static void idle_threads_may_run_on_several_cpus(void **state)
 	only(MISTAKES);
 }
 
-/* The clock of CPU 1 is behind, so a thread seems to start there while it still runs on CPU 0. */
+/*
+ * The clock of CPU 1 is behind. So a thread that moves to CPU 1 seems to start there while it still runs on
+ * CPU 0.
+ */
 static void differing_clocks_are_no_mistake(void **state)
 {
 	(void)state;
@@ -479,7 +482,7 @@ static void contend_without_acquire_is_found(void **state)
 	only(MISTAKE_CONTEND);
 }
 
-/* The missing events may have happened while they were switched off. */
+/* Some kinds of events were switched off for a while. The missing events may have occurred then. */
 static void switched_off_period_resets_state(void **state)
 {
 	(void)state;

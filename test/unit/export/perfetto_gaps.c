@@ -22,7 +22,10 @@ static void spans_do_not_cross_gaps(void **state)
 	script_event(RETURN, 1900, 0, 7, V(1), V(0))->lost = 12;
 	assert_int_equal(perfetto_export().unpaired, 2);
 
-	/* The thread is removed from its CPU and added again, because its state in between is unknown. */
+	/*
+	 * At a gap, the thread is removed from its CPU and added again, because its state in the gap is
+	 * unknown.
+	 */
 	perfetto_expect(STATE("1101", "0", "0", "3"));
 	perfetto_expect(STATE("1900", "0", "7", "3"));
 	perfetto_expect(

@@ -129,7 +129,7 @@ static void system_call_is_a_frame(void **state)
 }
 
 /*
- * An indirect jump leads from function c into the middle of function a, which is on the stack: it has called
+ * An indirect jump leads from function c into the middle of function a, which is on the stack: a has called
  * b, and b has called c.
  */
 static void longjmp_removes_the_frames_between(void **state)
@@ -181,7 +181,10 @@ static void each_thread_has_its_own_stack(void **state)
 		       OPEN("16", "e {") OPEN("17", "  d {") "--- thread: 7 ---\n" LINE("22", "10", "  } d"));
 }
 
-/* Only if there is one CPU is it certain that the thread did not run elsewhere in between. */
+/*
+ * If there is only one CPU, the thread cannot have run elsewhere in between. Here there are two CPUs, so the
+ * duration is unknown.
+ */
 static void duration_is_unknown_if_thread_may_have_run_elsewhere(void **state)
 {
 	(void)state;

@@ -85,7 +85,7 @@ static const struct {
 							    "gap: invalid packet!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
-	/* AArch32 code is not decoded, but it is not damage. */
+	/* AArch32 code is not decoded, but is not reported as damage. */
 	{ START "f6 81 a0 08 00 00 00 f7 " SYNC AT("04") "f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
 		"gap: AArch32 code is not decoded\n"
@@ -103,7 +103,9 @@ static const struct {
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: invalid packet!\n" },
 	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
-	/* OpenCSD would decode this branch as another instruction. Nothing is guessed after it. */
+	/*
+	 * OpenCSD would decode this branch as another instruction. What ran after the branch is not guessed.
+	 */
 	{ SYNC ON AT("10") "f7 f7 95 04 f6",
 	  "on 401040\n"
 	  "space 7\n"

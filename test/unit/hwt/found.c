@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests finding position-independent files by their code. The file is this test itself, and the blocks are
- * its own code.
+ * Tests finding position-independent files by their code. The file is this test program itself, and the
+ * recorded blocks are code of the program.
  */
 #include <link.h>
 #include <stdbool.h>

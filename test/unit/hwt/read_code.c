@@ -131,8 +131,8 @@ static void self_modifying_code_is_decoded_as_it_was_then(void **state)
 }
 
 /*
- * A CPU sleeps after its last branch. The timestamp that follows belongs to the interrupt, not to the earlier
- * runs.
+ * A CPU sleeps after its last branch. The timestamp after the sleep belongs to the interrupt that ends the
+ * sleep, not to the runs before the sleep.
  */
 static void runs_before_interrupt_keep_their_earlier_time(void **state)
 {

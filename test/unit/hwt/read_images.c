@@ -334,7 +334,7 @@ static void file_with_moved_code_is_refused(void **state)
 	unlink(path);
 }
 
-/* Several programs ran at the same addresses. The file is that of one of them. */
+/* Several programs ran at the same addresses. The file is the file of one of these programs. */
 static void file_may_match_only_one_address_space(void **state)
 {
 	struct hwt_file_writer writer;

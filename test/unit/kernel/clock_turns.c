@@ -93,7 +93,9 @@ static const struct ktrx_clock *clock_of(uint32_t cpu)
 	       cpu;
 }
 
-/* Checks the newest sample of a CPU's clock: its bound must be correct at that moment. Returns the bound. */
+/*
+ * Checks that the bound in the newest sample of a CPU's clock is correct at this moment. Returns the bound.
+ */
 static uint64_t check_newest(uint32_t cpu)
 {
 	const struct ktrx_clock_sample *sample = &clock_of(cpu)->sample[clock_of(cpu)->samples - 1];

@@ -135,7 +135,8 @@ static void records_of_the_boot_ring_are_printed(void **state)
 	(void)state;
 	set_level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
-	KTRACE_EARLY(test, number, 2); /* not printed, because its context must not use the console */
+	/* this event is not printed, because an EARLY event must not use the console */
+	KTRACE_EARLY(test, number, 2);
 	assert_string_equal(screen.text, "test_number  1\n");
 }
 

@@ -448,8 +448,8 @@ static void store_rest(void)
 }
 
 /*
- * A record that is completed while older ones are printed is not printed after them. The next listing shows
- * it in its place.
+ * Records are printed from the newest to the oldest. A record that is completed while older ones are printed
+ * is not printed after them. The next listing shows it in its place.
  */
 static void a_record_finished_late_does_not_follow_older_ones(void **state)
 {

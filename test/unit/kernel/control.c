@@ -334,8 +334,8 @@ static void switching_a_recording_event_is_recorded(void **state)
 }
 
 /*
- * A stop of all recording is not recorded, because no record can follow. The record of a start covers all
- * events that were off before it.
+ * A stop of all recording makes no record, because nothing is recorded after it. A start makes a record,
+ * which covers all events that were off before the start.
  */
 static void a_start_is_recorded(void **state)
 {

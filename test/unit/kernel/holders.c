@@ -481,7 +481,7 @@ static void the_first_of_two_entries_is_used(void **state)
 	}
 }
 
-/* A thread keeps its name in the table, although many other threads are named after it. */
+/* A thread keeps its name in the table, although many other threads get a name later. */
 static void threads_that_live_keep_their_names(void **state)
 {
 	(void)state;

@@ -291,7 +291,10 @@ static void refused(const struct ktrace_hwt_config *config)
 	assert_int_equal(pt_backend.operations->enable(&pt_backend, &unit, 0), KTRACE_ERROR_ARGUMENT);
 }
 
-/* Applies a change that makes a valid configuration invalid, and checks that it is refused. */
+/*
+ * Applies a change that makes a valid configuration invalid, and checks that the changed configuration is
+ * refused.
+ */
 #define REFUSED(change)                                        \
 	do {                                                   \
 		struct ktrace_hwt_config config = pt_config(); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stress test of hardware trace: threads of this program act as threads of traced processes. They share a few
- * CPUs, switch, map code, make threads and exit, while owners make, start, stop, read and release contexts
- * for them.
+ * Stress test of hardware trace: threads of this program act as threads of traced processes. The threads
+ * share a few CPUs, switch, map code, make further threads and exit. Meanwhile, owners make, start, stop,
+ * read and release contexts that trace these processes.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -163,7 +163,10 @@ static struct proc_process *target_of(const struct permission *permission)
 	proc_ids(target, permission->uid.real, permission->gid.real);
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
-	/* If the first process is root, the trace has root's mark. Remove the mark unless it is requested. */
+	/*
+	 * If the first process is root, the trace now has root's mark. The mark is removed unless `root_mark`
+	 * is set.
+	 */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;
 	become(target, permission->uid, permission->gid, permission->jail);

@@ -115,8 +115,8 @@ static int run(const struct way *way, size_t capacity)
 }
 
 /*
- * Checks with the host's reader that the file has this number of records. After them, the file must end, or
- * if `torn`, be damaged.
+ * Checks with the host's reader that the file has this number of records. After these records, the file must
+ * end or, if `torn`, be damaged.
  */
 static void read_back(uint32_t format, uint32_t records, bool torn)
 {

@@ -126,7 +126,10 @@ static void the_end_of_a_process_is_recorded(void **state)
 		ktrace_proc_exit(&child->trace, &child->thread, ends[i].status, ends[i].signaled);
 		assert_int_equal(child->trace.facilities, 0);
 		assert_null(child->trace.sink);
-		/* Later events of the process are not recorded, and it cannot be traced again. */
+		/*
+		 * The process has exited. Its later events are not recorded, and the process cannot be traced
+		 * again.
+		 */
 		call(child, 1);
 		ktrace_proc_csw(&child->trace, &child->thread, 1, 1, NULL);
 		ktrace_proc_exit(&child->trace, &child->thread, 1, 1);

@@ -341,7 +341,7 @@ static bool write_step(struct state *state, unsigned n, unsigned choice)
 	struct writer *writer = &state->writer[n];
 
 	if (model->nested && n == 0 && state->writer[1].step != IDLE)
-		return false; /* B is an interrupt of A: A does not run until it ends */
+		return false; /* B is an interrupt of A, so A does not run until B ends */
 	if (writer->step == STORING)
 		return store_step(state, writer, choice);
 	if (choice > 0)
