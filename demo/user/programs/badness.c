@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * badness: mistakes of programs. System calls with bad pointers return an error. Processes that access
- * forbidden memory get a signal. Exhausted resources lead to an error, and are available again afterwards.
+ * badness: checks how the kernel reacts to mistakes of programs. A system call with a bad pointer must return
+ * an error. A process that accesses forbidden memory must get a signal. A system call that needs an exhausted
+ * resource must return an error, and the resource must be available again later.
  */
 #include <program.h>
 #include <stdio.h>
@@ -10,12 +11,12 @@
 
 #define PAGE	   4096u
 #define FILE_PATH  "/tmp/badness"
-#define HUGE	   (UINT64_C(1) << 30) /* more bytes than the machine has memory */
+#define HUGE	   (UINT64_C(1) << 30) /* number of bytes, larger than the machine's memory */
 #define PIECE	   (UINT64_C(16) << 20)
-#define KERNEL	   0x200000 /* an address of kernel memory */
+#define KERNEL	   0x200000 /* an address that only the kernel may access */
 #define FORKS_MAX  200
 #define FILES_MOST 64
-#define FRAME_MOST 64 /* number of 64-bit words, more than the registers of any machine */
+#define FRAME_MOST 64 /* number of 64-bit words, larger than the number of registers of any machine */
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 
@@ -52,7 +53,7 @@ static void bad_pointers_in_calls(void)
 
 /* ---- Processes that die ------------------------------------------------------------------------- */
 
-/* volatile, so that the compiler does not know that the address is bad */
+/* volatile, so that the compiler does not detect that the address is bad */
 static volatile uintptr_t address;
 
 static void write_there(void)
@@ -75,7 +76,7 @@ static void call_nothing(void)
 	__builtin_trap();
 }
 
-/* Endless recursion, hidden from the compiler. */
+/* Recurses endlessly, because `address` is 0. The compiler cannot know that. */
 static unsigned __attribute__((noinline)) recurse(unsigned depth)
 {
 	volatile unsigned char frame[PAGE / 4];
@@ -97,7 +98,10 @@ static void handle_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* The registers that sigreturn restores are in memory above the handler's stack frame. */
+/*
+ * A signal handler that overwrites the saved registers, which sigreturn will restore. They are in memory
+ * above the handler's stack frame.
+ */
 static void spoil_registers(int signal)
 {
 	volatile uint64_t *frame = __builtin_frame_address(0);
@@ -113,7 +117,7 @@ static void return_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* Runs `crime` in a child and checks that one of the two signals ends the child. */
+/* Runs `crime` in a child, with `address` set to `at`. Checks that one of the two signals ends the child. */
 static void check_death(void (*crime)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
 	int status;
@@ -158,14 +162,14 @@ static void check_no_program(const void *bytes, size_t size, const char *text)
 }
 
 /*
- * The tests of bad programs copy this program's file and change one field each. These are offsets in an
- * ELF-64 file.
+ * Each test of a bad program copies this program's file and changes one field in it. These numbers are
+ * offsets of fields in an ELF-64 file.
  */
 #define PROGRAM_MAX  (16 * PAGE)
 #define ELF_CLASS    4
 #define ELF_MACHINE  18
 #define ELF_ENTRY    24
-#define ELF_SEGMENTS 32 /* offset of the program header table */
+#define ELF_SEGMENTS 32 /* field with the offset of the program header table */
 #define ELF_COUNT    56
 #define SEGMENT	     64 /* its first entry */
 #define SEGMENT_AT   (SEGMENT + 16)
@@ -233,7 +237,7 @@ static void full_disk(void)
 	check_equal(-ENOENT, unlink(FILE_PATH), "a removed file does not exist");
 }
 
-/* Accesses more memory than exists. The process does not survive this. */
+/* Accesses more and more memory, until the kernel ends the process. */
 static void use_memory(void)
 {
 	for (;;) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * echo: a server that sends back what it receives, and clients that check it, over stream sockets. The server
- * polls all its connections. Each client sends more bytes than a receive window holds before it reads.
+ * polls all its connections. Each client sends a whole message, which takes several packets, before it reads
+ * the echo.
  */
 #include <program.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #define PORT	7
 #define CLIENTS 3
 #define ROUNDS	4
-#define MESSAGE 3000u /* size in bytes: several packets, but not a multiple of a packet's size */
+#define MESSAGE 3000u /* message size in bytes: takes several packets, the last of which is not full */
 
 static const struct abi_sockaddr server_address = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener;
@@ -28,7 +29,7 @@ static int64_t send_all(int fd, const unsigned char *from, size_t size)
 	return (int64_t)done;
 }
 
-/* Sends back received data. Returns false at the end of the connection. */
+/* Receives data and sends it back. Returns false at the end of the connection. */
 static bool serve(int fd)
 {
 	unsigned char buffer[1024];
@@ -41,7 +42,7 @@ static bool serve(int fd)
 	return check_equal(n, send_all(fd, buffer, (size_t)n), "all received bytes are sent back");
 }
 
-/* Accepts one connection for each client. Returns when all of them have ended. */
+/* Accepts one connection for each client. Returns when all connections have ended. */
 static void serve_all(void)
 {
 	struct abi_pollfd fds[1 + CLIENTS] = { { .fd = listener, .events = POLLIN } };

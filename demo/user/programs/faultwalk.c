@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * faultwalk: accesses fresh memory, forks, and accesses it again, so that pages are allocated, shared and
- * copied. Counts each fault that must occur: the first access to a page, the first write after fork while the
- * page is shared, and the first write after the page is no longer shared.
+ * faultwalk: accesses newly mapped memory, forks, and accesses the memory again, so that pages are allocated,
+ * shared and copied. Counts each fault that must occur: the first access to a page, the first write after
+ * fork while the page is shared, and the first write after the page is no longer shared.
  */
 #include <account.h>
 #include <program.h>
@@ -11,8 +11,8 @@
 #define PAGE  4096u
 #define PAGES 64u
 /*
- * Number of stack frames of one page each: far more than the stack's first page, but less than the stack's
- * maximum size.
+ * Depth of a recursion whose stack frames have one page each. Together they take far more than the initial
+ * stack, but less than the stack's maximum size.
  */
 #define DEPTH 100u
 
@@ -40,7 +40,7 @@ static void declare_area(void)
 	account.to = (uintptr_t)area + PAGES * PAGE;
 }
 
-/* The child shares all pages with its parent, and writes to every second page. */
+/* Runs in the child, which shares all pages with its parent and writes to every second one. */
 static void child(void)
 {
 	declare_area();
@@ -51,8 +51,8 @@ static void child(void)
 }
 
 /*
- * The function uses its frame after the recursive call, so that the compiler does not turn the recursion into
- * a loop.
+ * Recurses to use much stack. Accesses its frame after the recursive call, so that the compiler does not turn
+ * the recursion into a loop.
  */
 static unsigned __attribute__((noinline)) descend(unsigned depth)
 {

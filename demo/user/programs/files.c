@@ -127,8 +127,8 @@ static void write_shared(void)
 }
 
 /*
- * Descriptors that refer to the same open file share one offset; a write with O_APPEND does not use this
- * offset.
+ * Checks that descriptors that refer to the same open file share one offset, and that a write with O_APPEND
+ * does not use it.
  */
 static void offsets(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwtest: checks that /dev/hwt behaves as abi/hwt.h describes. Most checks need a trace unit. Without one,
- * the program prints that and checks only that requests are refused.
+ * hwtest: checks that /dev/hwt behaves as abi/hwt.h describes. Most checks need a trace unit. If the machine
+ * has none, the program prints that and only checks that requests are refused.
  */
 #include <hwt.h>
 #include <ktrx/hwt.h>
@@ -21,14 +21,14 @@
 #define RECORDS_MAX 8192
 
 /*
- * A process that waits until it may continue (see `gate`), then executes "hwtest child", and reports that
- * this program runs.
+ * A process to be traced. It waits for a byte from a pipe, then executes "hwtest child", which reports that
+ * it runs.
  */
 struct target {
 	int pid;
 	/*
-	 * gate: write end of a pipe; a byte written to it lets the process continue. door: read end of a pipe
-	 * to which the process writes a byte when it runs the program.
+	 * gate: write end of a pipe; after a byte is written to it, the process continues. door: read end of
+	 * another pipe; it contains a byte when "hwtest child" runs.
 	 */
 	int gate, door;
 };
@@ -67,9 +67,9 @@ static unsigned twist(unsigned a, unsigned b)
 }
 
 /*
- * The program "hwtest child". Its standard input is the write end of a pipe (`door`); the program writes a
- * byte to this pipe to report that it runs. Its calls are indirect, so the trace unit must record the target
- * of each call.
+ * The program "hwtest child". Its standard input is the write end of the pipe `door`: the program writes a
+ * byte to it to report that it runs. Then the program calls functions through pointers, because a trace unit
+ * must record the target of each such call.
  */
 static int be_target(void)
 {
@@ -167,7 +167,10 @@ static struct abi_hwt_place place_of(const struct context *context)
 	return place;
 }
 
-/* Reads records, and waits for each, until one has that type. Returns false if no record has that type. */
+/*
+ * Takes records one by one, and waits for each, until one has this type. Returns false if there are no more
+ * records.
+ */
 static bool await_record(const struct context *context, unsigned type)
 {
 	static uint64_t records[RECORDS_MAX / 8];
@@ -244,7 +247,7 @@ static void check_requests(int device)
 	check_equal(-ENODEV, alloc(device, wanted, &ident), "a CPU that does not exist is refused");
 }
 
-/* A target can have only one context. */
+/* Checks that a target can have only one context, and that requests in a wrong order are refused. */
 static void check_one_context(int device)
 {
 	struct target target = start_target();
@@ -300,7 +303,10 @@ static void check_pause_alone(void)
 	close_context(&context);
 }
 
-/* Requests records and has them stored at `to`. Returns the number of bytes stored, or the error. */
+/*
+ * Takes records from the queue; the kernel stores them at `to`. Returns the number of bytes stored, or
+ * -errno.
+ */
 static int64_t take_records(const struct context *context, void *to)
 {
 	struct abi_hwt_records wanted = { .buffer = (uintptr_t)to, .size = PAGE, .most = 99 };
@@ -309,7 +315,7 @@ static int64_t take_records(const struct context *context, void *to)
 	return error ? error : (int64_t)wanted.bytes;
 }
 
-/* Checks that records that cannot be copied to the reader are not lost. */
+/* Checks that records are not lost if they cannot be copied to the reader's memory. */
 static void check_bad_memory(void)
 {
 	static const struct abi_hwt_records unwritable = { .size = PAGE, .most = 99 };
@@ -329,7 +335,7 @@ static void check_bad_memory(void)
 	close_context(&context);
 }
 
-/* Checks that a full buffer is not overwritten until its contents were taken. */
+/* Checks that with HWT_STOP, a full buffer is not overwritten until its contents were taken. */
 static void check_full(void)
 {
 	struct target target = start_target();
@@ -354,8 +360,8 @@ static void check_full(void)
 }
 
 /*
- * A process creates a context, and reports through a pipe when the target of the context is paused. Then the
- * process is killed.
+ * Checks that a paused target continues when the owner of its context is killed. The owner is a process that
+ * creates the context, and reports through a pipe when the target is paused.
  */
 static void check_owner_killed(void)
 {
@@ -519,7 +525,10 @@ static void check_hidden_from_jail(struct abi_hwt_alloc wanted, unsigned d)
 	close(device);
 }
 
-/* The superuser of a jail may open files of the superuser, but only for processes in the jail. */
+/*
+ * Checks that a superuser in a jail can open the files of a context only if the traced process is in the
+ * jail.
+ */
 static void check_jail(void)
 {
 	struct abi_hwt_alloc cpu = { .mode = KTRX_HWT_MODE_CPU, .cpus = 1, .buffer_size = BUFFER };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwtthreads: checks that each thread gets a trace unit when a context of hardware trace is created for a
- * process with several threads, and that threads that start later get one, too (abi/hwt.h). Without a trace
- * unit in the machine it checks nothing.
+ * hwtthreads: creates a context of hardware trace for a process with several threads. Checks that each of
+ * these threads gets a trace unit, and that threads that start later get one, too (abi/hwt.h). Without a
+ * trace unit in the machine it checks nothing.
  */
 #include <hwt.h>
 #include <ktrx/hwt.h>
@@ -32,7 +32,10 @@ static unsigned even(unsigned n)
 	return n / 2;
 }
 
-/* The calls are indirect, so a trace unit must record the target of each. */
+/*
+ * Calls functions through pointers until `stop` is set, because a trace unit must record the target of each
+ * such call.
+ */
 static void compute(void *argument)
 {
 	static unsigned (*volatile const functions[])(unsigned) = { even, odd };
@@ -60,7 +63,7 @@ static int open_unit(uint32_t ident, uint32_t unit)
 	return error;
 }
 
-/* Returns the number of bytes written for the thread with that index. */
+/* Returns how many bytes the trace unit has written for the thread with this index. */
 static uint64_t written(uint32_t ident, uint32_t unit)
 {
 	struct abi_hwt_place place = { 0 };
@@ -72,7 +75,7 @@ static uint64_t written(uint32_t ident, uint32_t unit)
 	return place.position;
 }
 
-/* Finds out from the records which thread each unit belongs to. */
+/* Reads records, and stores in tids[] the id of the thread to which each unit belongs. */
 static void note_units(int fd, uint32_t tids[LATE + 1])
 {
 	static char bytes[65536];
@@ -104,7 +107,10 @@ static bool is_among(const uint32_t *tids, unsigned count, int tid)
 	return found == 1;
 }
 
-/* A computing thread must write trace; it may take a while until it runs. */
+/*
+ * Checks that the unit of a computing thread writes trace data. Waits for that, because it may take a while
+ * until the thread runs.
+ */
 static void check_written(uint32_t ident, uint32_t unit)
 {
 	unsigned tries = 0;

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ITSELF	 "/bin/identity"
-#define SET_ID	 "/tmp/identity.set-id" /* path of a copy of this program that runs as OWNER */
+#define ITSELF "/bin/identity"
+/* Path of a copy of this program, which is set-id and belongs to OWNER. */
+#define SET_ID	 "/tmp/identity.set-id"
 #define SECRET	 "/tmp/identity.secret" /* path of a file that only OWNER can read */
 #define OWNER	 2000
 #define SOMEBODY 1000
@@ -37,7 +38,7 @@ static void run_itself(const char *path, char *word)
 	finish();
 }
 
-/* The set-id copy of this program: started by SOMEBODY, runs as OWNER. */
+/* Run by the set-id copy of this program: SOMEBODY has started it, so it must run as OWNER. */
 static void as_set_id(void)
 {
 	check_users(SOMEBODY, OWNER, OWNER, "a set-id program runs as its owner");
@@ -60,7 +61,7 @@ static void as_set_id(void)
 	run_itself(ITSELF, (char[]){ "plain" });
 }
 
-/* The program without set-id bits, started by SOMEBODY. */
+/* Run by this program without set-id bits: SOMEBODY has started it, so it must run as SOMEBODY. */
 static void as_plain(void)
 {
 	check_users(SOMEBODY, SOMEBODY, SOMEBODY, "a plain program has only the caller's ids");
@@ -131,7 +132,7 @@ static uint32_t mode_of(const char *path)
 	return about.mode & ~S_IFMT;
 }
 
-/* Checks the rights of a file's owner: first as a member of the file's group, then as a non-member. */
+/* Checks what the owner of a file may do: first as a member of the file's group, then as a non-member. */
 static void owner(void)
 {
 	uint32_t group = A_GROUP;
@@ -157,7 +158,7 @@ static void groups(void)
 	check_equal(0, unlink(SECRET), "the file is removed");
 }
 
-/* A change of a program's contents clears its set-id bits. */
+/* Checks that a change of a program's contents clears the program's set-id bits. */
 static void changed_programs(void)
 {
 	int fd = open(SECRET, O_WRONLY | O_CREAT | O_EXCL, 0755);
@@ -219,7 +220,7 @@ static void leave_group_and_signal_it(void)
 	check_equal(-EPERM, kill(getppid(), SIGUSR1), "a process of another user cannot be signaled");
 }
 
-static int outside; /* id of a process in a process group of its own */
+static int outside; /* pid of a process outside the jail that has a process group of its own */
 
 static void shut_in(void)
 {

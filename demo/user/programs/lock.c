@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * lock: four processes increment a number in a file, protected by two kinds of user-level mutexes: first a
- * pipe with one byte: the process that has read the byte holds the lock; then a file that only one process
- * can create.
+ * lock: four processes increment a number in a file, protected by a mutex that they implement themselves.
+ * There are two kinds. First kind: a pipe that contains one byte; the process that has read the byte holds
+ * the mutex. Second kind: a file that only one process can create; the process that has created it holds the
+ * mutex.
  */
 #include <program.h>
 #include <unistd.h>
@@ -59,7 +60,10 @@ static void write_number(int fd, unsigned number)
 	check_equal(sizeof(number), write(fd, &number, sizeof(number)), "the number is written");
 }
 
-/* Yields between reading and writing, so that a missing lock would show. */
+/*
+ * Increments the number in the file. Yields between reading and writing, so that increments would be lost if
+ * the mutex did not work.
+ */
 static void add(int fd, void (*lock)(void), void (*unlock)(void))
 {
 	unsigned number;
@@ -83,7 +87,7 @@ static void fight(void)
 	close(fd);
 }
 
-/* Runs all processes with one kind of mutex. */
+/* Runs all processes until they have ended. They use the kind of mutex that by_file selects. */
 static void run_fight(void)
 {
 	int children[PROCESSES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * make [JOBS [FILES]]: a load like a parallel build. It writes sources, runs JOBS compilers at a time until
- * each of FILES sources has an object, links the objects, and checks the result. Compiler and linker are this
- * program, executed as "make compile SOURCE OBJECT" and "make link FILES OUTPUT".
+ * make [JOBS [FILES]]: a load like a parallel build. It writes FILES sources, compiles each of them to an
+ * object, with up to JOBS compilers at a time, links the objects, and checks the result. Compiler and linker
+ * are this program, executed as "make compile SOURCE OBJECT" and "make link FILES OUTPUT".
  */
 #include <program.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define FILES_MAX   1000
 #define SOURCE_SIZE 6000u
 #define DIRECTORY   "/tmp/make"
-#define OPTIMIZE    20 /* number of passes over a source, to make the compiler slow */
+#define OPTIMIZE    20 /* number of passes of the compiler over a source, so that it takes long */
 
 static void source_name(char *path, unsigned n)
 {
@@ -41,7 +41,7 @@ static unsigned hash(unsigned value, const char *bytes, size_t size)
 	return value;
 }
 
-/* Compiles a source. Returns the number that is its object code. */
+/* Compiles a source. The object code is only a number, which is returned. */
 static unsigned translate(const char *source, size_t size)
 {
 	unsigned value = 2166136261u;

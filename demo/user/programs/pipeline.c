@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define NUMBERS	    4000u
-#define NUMBER_SIZE 8 /* length of a number's text: seven digits and a newline */
+#define NUMBER_SIZE 8 /* size of a number as text: seven digits and a newline */
 #define BATCH	    100
 
 /* Pipes between the stages. */
@@ -20,7 +20,7 @@ static void use(int in, int out)
 {
 	if (in != STDIN)
 		dup2(in, STDIN);
-	/* Standard output remains the console, because the account line is printed there. */
+	/* The pipe does not become standard output: the account line must be printed on the console. */
 	for (int fd = STDERR + 1; fd <= to_parent[1]; fd++)
 		if (fd != out)
 			close(fd);
@@ -39,7 +39,7 @@ static void generate(void)
 	}
 }
 
-/* Calls `keep` with each number that it reads from standard input. Returns at the end of the input. */
+/* Reads numbers from standard input and calls `keep` with each one. Returns at the end of the input. */
 static void for_each_number(void (*keep)(const char *text))
 {
 	char text[NUMBER_SIZE];

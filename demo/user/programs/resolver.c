@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * resolver: a DNS server over UDP that answers from /etc/hosts, and its clients. Messages are those of RFC
- * 1035: one question of type A, class IN.
+ * resolver: a DNS server over UDP that answers from /etc/hosts, and its clients. Messages have the format of
+ * RFC 1035; each has one question, of type A and class IN.
  */
 #include <program.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define HEADER_SIZE  12
 #define TYPE_A	     1
 #define CLASS_IN     1
-#define RESPONSE     0x8180u /* a response, recursion desired and available */
+#define RESPONSE     0x8180u /* flags: response, recursion desired, recursion available */
 #define NO_SUCH_NAME 3	     /* the response's code */
 #define CLIENTS	     2
 #define TIMEOUT_MS   10000
@@ -67,7 +67,7 @@ static void put_header(struct message *message, unsigned id, unsigned flags, uns
 	put16(message, 0);
 }
 
-/* Writes the labels of a name, each after its length. */
+/* Writes a question: the labels of the name, each of them after its length, then type and class. */
 static void put_question(struct message *message, const char *name)
 {
 	do {
@@ -85,7 +85,10 @@ static void put_question(struct message *message, const char *name)
 	put16(message, CLASS_IN);
 }
 
-/* Copies the name of the question. Returns the offset of its end, 0 if there is none. */
+/*
+ * Copies the name in the question. Returns the offset of the end of the question, or 0 if the question is
+ * malformed.
+ */
 static size_t get_question(const struct message *message, char name[static NAME_SIZE])
 {
 	size_t at = HEADER_SIZE, length = 0;
@@ -121,7 +124,7 @@ static uint32_t parse_address(const char *text)
 	return address << 8 | byte;
 }
 
-/* Returns the address of a name in the text of /etc/hosts, 0 if there is none. */
+/* Looks up a name in the text of /etc/hosts. Returns its address, or 0 if there is none. */
 static uint32_t look_up(char *hosts, const char *name)
 {
 	for (char *line = hosts, *next; *line; line = next) {
@@ -155,14 +158,14 @@ static void answer(const struct message *query, char *hosts, struct message *res
 	put16(response, 0xc000 | HEADER_SIZE); /* pointer to the name in the question */
 	put16(response, TYPE_A);
 	put16(response, CLASS_IN);
-	put16(response, 0); /* time to live in seconds, two words: a day */
+	put16(response, 0); /* time to live: a day, in seconds, as two 16-bit numbers */
 	put16(response, 0x5180);
 	put16(response, 4);
 	put16(response, address >> 16);
 	put16(response, address & 0xffff);
 }
 
-/* Returns when all clients have asked all questions. */
+/* The server. Returns when all clients have asked all questions. */
 static void serve(void)
 {
 	struct message query, response;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * same: the same source runs here and on Linux, where its system calls are recorded as well. A test compares
- * the two traces. Errors are not handled, because the comparison finds them.
+ * same: this source is compiled for the demo kernel and for Linux, and the system calls of both programs are
+ * recorded. A test compares the two traces. The program does not check for errors, because the comparison
+ * shows them.
  */
 #if defined(__linux__) && __STDC_HOSTED__
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings are found by number and by name, read by every user, and set only by root. */
+/*
+ * settings: checks that settings are found by number and by name, that every user can read them, and that
+ * only root can set them.
+ */
 #include <program.h>
 #include <string.h>
 #include <unistd.h>

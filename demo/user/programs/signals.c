@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * signals: two processes send each other a signal in turn, each from its handler. Nothing else continues the
- * exchange, so a lost signal would stop it.
+ * signals: two processes send each other a signal in turn, each from its signal handler. Only the arrival of
+ * a signal makes a process send the next one, so a lost signal would stop the exchange.
  */
 #include <program.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static void return_ball(int signal)
 		return;
 	check_equal(0, kill(opponent, signal), "the ball is returned");
 	/*
-	 * The child ends in the handler: outside the handler, a signal could arrive between the check of the
+	 * The child ends here and not in play(): there, the last signal could arrive between a check of the
 	 * count and pause().
 	 */
 	if (!is_parent && received == ROUNDS)
@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 
 	(void)argc, (void)argv;
 	/*
-	 * The child inherits `opponent`, so the value is correct in the child from its first instruction on.
+	 * Set before the child is created: the child's opponent is the parent, and a signal may reach the
+	 * child before it executes anything else.
 	 */
 	opponent = parent = getpid();
 	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sleeper: children sleep at the same time for different durations; no sleep may end too early. Signals and
- * timeouts end sleeps.
+ * sleeper: children sleep at the same time for different durations; no sleep may end too early. Also checks
+ * that a signal ends a sleep, and a timeout ends poll().
  */
 #include <program.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #define STEP_MS	  10
 #define NS_PER_MS 1000000u
 
-static unsigned turn; /* duration of the next child's sleep, in steps of STEP_MS */
+static unsigned turn; /* duration of the sleep of the next child that is started, in units of STEP_MS */
 
 static void sleep_in_turn(void)
 {
@@ -43,7 +43,9 @@ static void sleep_long(void)
 	check_equal(-EINTR, nanosleep(&minute), "a signal ends a sleep");
 }
 
-/* Sends the signal repeatedly, because the parent cannot know when the child sleeps. */
+/*
+ * Sends the signal again and again, until the child has ended: the parent cannot know when the child sleeps.
+ */
 static void sleep_until_signal(void)
 {
 	int child, status, ended;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sockets: errors of sockets: bad arguments and addresses, signals, missing privileges, full windows, closed
- * peers.
+ * sockets: checks that sockets handle errors: bad arguments and addresses, signals, missing privileges, full
+ * windows, closed peers.
  */
 #include <program.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #define PORT	8000
 #define NOWHERE ((void *)8)
 
-#define DATAGRAM_MAX 1472 /* maximum data in a frame of 1500 bytes */
+#define DATAGRAM_MAX 1472 /* maximum number of data bytes in a datagram: its frame then has 1500 bytes */
 
 static struct abi_sockaddr here = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener, client, server;
 
-/* Creates a connection between the sockets `client` and `server`. */
+/* Makes a connection. Sets `client` and `server` to its two sockets. */
 static bool connected(int client_type)
 {
 	int result;
@@ -59,7 +59,7 @@ static void bad_arguments(void)
 	close(datagram);
 }
 
-/* Checks that data that could not be copied is not lost. */
+/* Checks that data is not lost if it cannot be copied from or to the program's memory. */
 static void bad_buffers(void)
 {
 	char text[8];
@@ -81,7 +81,7 @@ static void bad_buffers(void)
 	close(client);
 }
 
-/* Passes the destination to each call, because the account counts only the packets that sendto() sends. */
+/* Sends a datagram by sendto() with a destination, because the account counts only such datagrams. */
 static int64_t send_datagram(int fd, size_t size, struct abi_sockaddr *to)
 {
 	static char block[DATAGRAM_MAX];
@@ -118,8 +118,8 @@ static void datagrams(void)
 }
 
 /*
- * Sends DNS messages whose names extend beyond the end of the message. The kernel parses these names for its
- * trace.
+ * Sends DNS messages in which a name extends beyond the end of the message. The kernel parses DNS messages
+ * for its trace, and must detect this.
  */
 static void strange_queries(void)
 {
@@ -163,7 +163,7 @@ static void interrupted(void)
 	close(server);
 }
 
-/* Sends until there is no more room. Returns the number of bytes sent. */
+/* Sends until the socket accepts no more data. Returns the number of bytes sent. */
 static int64_t fill(int fd)
 {
 	static char block[1000];
@@ -212,7 +212,7 @@ static void send_after_reset(void)
 	check(false, "SIGPIPE ends the process that sends");
 }
 
-/* The client closes the connection with unread data. */
+/* Checks what the server gets when the client closes the connection before it has read all data. */
 static void peer_gone(void)
 {
 	struct abi_pollfd fd = { .events = POLLIN };

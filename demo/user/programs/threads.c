@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * threads: the threads of a process share memory; each has its own variables, name and signals. They end one
- * by one, or all with the process. execve ends all threads but one; fork copies one.
+ * threads: checks the threads of a process. They share memory, but each has its own thread-local variables,
+ * name and signals. They end one by one, or all together with the process. execve ends all threads except the
+ * caller; fork copies only the caller.
  */
 #include <program.h>
 #include <string.h>
@@ -94,7 +95,8 @@ static void wake_by_word(void)
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-static unsigned taken_by[2]; /* number of signals handled: [0] by the first thread, [1] by another thread */
+/* Numbers of signals that were handled: [0] by the first thread, [1] by another thread. */
+static unsigned taken_by[2];
 static unsigned ready;
 
 static void note_taker(int signal)
@@ -103,7 +105,7 @@ static void note_taker(int signal)
 	__atomic_add_fetch(&taken_by[own == 1], 1, __ATOMIC_SEQ_CST);
 }
 
-/* Sleeps until the signal has been handled, which may happen before the sleep. */
+/* The main function of a thread that must handle a signal. Returns when the thread has handled it. */
 static void take_signal(void *unused)
 {
 	unsigned before = __atomic_load_n(&taken_by[1], __ATOMIC_SEQ_CST);
@@ -238,7 +240,10 @@ static void leave_before_exit(void)
 	thread_exit();
 }
 
-/* Checks that the new program has one thread, and still the pid of the process. */
+/*
+ * Starts a program from a thread. "threads again" checks that it has one thread, and still the pid of the
+ * process.
+ */
 static void exec_again(void *unused)
 {
 	char *words[] = { "threads", "again", NULL }, *none[] = { NULL };
@@ -284,7 +289,7 @@ static void count(void *unused)
 		counter = counter + 1;
 }
 
-/* In the child, no thread increments the counter. */
+/* Runs in a child. Checks that no thread increments the counter there. */
 static void look_at_counter(void)
 {
 	unsigned before = counter;
@@ -315,8 +320,8 @@ static void fork_with_threads(void)
 }
 
 /*
- * When the parent writes to a page that it shares with a child, the parent gets a copy of the page. All
- * threads of the parent must see the copy.
+ * A variable in a page that the parent and its child share. When the parent writes to it, the parent gets a
+ * copy of the page. All threads of the parent must then see the copy.
  */
 static volatile unsigned shown __attribute__((aligned(4096)));
 

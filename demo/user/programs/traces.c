@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * traces: which users may trace which processes into which files, which descendants are traced, and what the
- * file contains. Started with an argument, the program is one of the traced processes.
+ * traces: checks which users may trace which processes into which files, which descendants are traced, and
+ * what the file then contains. If it is started with an argument, the program is one of the traced processes.
  */
 #include <program.h>
 #include <records.h>
@@ -12,12 +12,12 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
-#define HIDDEN	 SET_ID /* path of the file SET_ID, used after the file has lost its set-id bits */
+#define HIDDEN	 SET_ID /* the same path: this name is used after the file has lost its set-id bits */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000
 #define ANOTHER	 1001
-#define NOBODY	 30000 /* a number that no process has */
+#define NOBODY	 30000 /* a pid that no process has */
 #define CALLS	 (KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define TOKEN	 "so they say"
 
@@ -64,7 +64,10 @@ static void refusals(void)
 
 /* ---- Those who are traced ---------------------------------------------------------------------- */
 
-/* A started process reports that it is ready by writing a byte to this descriptor. */
+/*
+ * Descriptor of the write end of a pipe. A process that was started writes a byte to it to report that it is
+ * ready.
+ */
 #define READY 20
 static int ready_end;
 
@@ -108,7 +111,7 @@ static void wait_for_ever(void)
 static int target_uid, target_gid;
 static const char *target_path;
 
-/* The program is executed after the ids were changed, so that the process is not marked set-id. */
+/* Sets the ids of the process and then executes the program, so that the process is not marked as set-id. */
 static void become_target(void)
 {
 	setgid((uint32_t)target_gid);
@@ -116,7 +119,7 @@ static void become_target(void)
 	run_itself(target_path, (char[]){ "wait" });
 }
 
-/* Starts a program that only waits, in a process with that user and group. */
+/* Starts a program that only waits, in a process with these user and group ids. Returns its pid. */
 static int start_target(const char *path, int uid, int gid)
 {
 	int pid;
@@ -251,7 +254,7 @@ static void inheritance(void)
 
 static int pipe_ends[2];
 
-/* For each received byte, records the token and replies. */
+/* For each byte that arrives through the pipe, records the token and replies. */
 static void record_on_request(void)
 {
 	char byte;
@@ -279,8 +282,8 @@ static void request_token(void)
 }
 
 /*
- * Returns the number of processes that an operation traces. Counts the creation records, of which each
- * process has one.
+ * Returns the number of processes that are traced if `operation` is applied to `pid`. Counts the records of
+ * type PROCCTOR in the file: there is one for each process.
  */
 static int count_traced(int operation, int pid)
 {
@@ -308,7 +311,7 @@ static void descendants_and_groups(void)
 	wait_for(first), wait_for(second);
 }
 
-/* Replaces the file and changes the facilities while a process is traced. */
+/* While a process is traced, changes the file into which it is traced, and then the facilities. */
 static void changes(void)
 {
 	int child;
@@ -339,8 +342,8 @@ static void changes(void)
 }
 
 /*
- * When a file has reached its limit, tracing into it can start again, also by the process that reached the
- * limit.
+ * Checks that tracing into a file can start again after the file has reached its limit, even by the process
+ * that was traced when the limit was reached.
  */
 static void beyond_the_limit(void)
 {
@@ -384,8 +387,8 @@ static void run_plain_then_set_id(void)
 }
 
 /*
- * ANOTHER traces itself, then becomes SOMEBODY by a set-id program. Only the token that the process writes as
- * ANOTHER may be recorded.
+ * A process of ANOTHER traces itself, and then executes a set-id program that runs as SOMEBODY. The trace may
+ * contain only the token that the process writes before that.
  */
 static void trace_and_raise(void)
 {
@@ -396,8 +399,8 @@ static void trace_and_raise(void)
 }
 
 /*
- * Tracing a program reveals its contents, so a program that is executable but not readable must not be
- * traced.
+ * Checks that a program that is executable but not readable is not traced, because a trace would reveal its
+ * contents.
  */
 static void run_unreadable(void)
 {

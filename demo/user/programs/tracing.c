@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * tracing: the command ktrace, option by option, on processes that record a token on request; and a disk that
- * becomes full while a process is traced.
+ * tracing: checks each option of the command ktrace with processes that record a token on request. Also
+ * checks what happens if the disk becomes full while a process is traced.
  */
 #include <program.h>
 #include <records.h>
@@ -16,14 +16,17 @@
 
 /* ---- Processes that say something -------------------------------------------------------------- */
 
-/* A process and its child. For each byte sent to the process, both processes record a token and reply. */
+/*
+ * A process (the parent) and its child. For each byte that is sent to the parent, both record a token and
+ * reply.
+ */
 struct family {
 	int tell[2], answer[2], tell_child[2];
 	int parent;
 	char number[12]; /* pid of the parent, as text */
 };
 
-static struct family *starting; /* the family whose processes are being started */
+static struct family *starting; /* the family to which the processes that are being started belong */
 
 static void record_on_request(int told)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * usermode: a program's registers keep their values, even if other processes run and handlers are called in
- * between. Forbidden instructions lead to a signal.
+ * usermode: checks that a program's registers keep their values, even if other processes run and signal
+ * handlers are called in between, and that forbidden instructions lead to a signal.
  */
 #include <program.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 
 #define CHILDREN 5
 #define SIGNALS	 5
-#define STRETCH	 200000u /* number of rounds of a loop that takes a fraction of a time slice */
+#define STRETCH	 200000u /* number of rounds of a loop; they take a fraction of a time slice */
 
-static unsigned turn; /* number of the next child to start */
+static unsigned turn; /* index of the child that is started next */
 static volatile unsigned handled;
 
 static void count(int signal)
@@ -21,7 +21,10 @@ static void count(int signal)
 	handled++;
 }
 
-/* Signals from the parent and timer interrupts come at any point of this loop. */
+/*
+ * Checks the registers in a loop. Signals from the parent and timer interrupts may come at any point of the
+ * loop.
+ */
 static void use_registers(void)
 {
 	uint64_t seed = (uint64_t)turn << 40;
@@ -30,7 +33,10 @@ static void use_registers(void)
 		check(arch_registers_kept(++seed, STRETCH), "registers are kept");
 }
 
-/* Ends one child after the other, while the remaining children continue to compute. */
+/*
+ * Starts all children, then sends signals to one after the other until it ends. The remaining children
+ * continue to compute meanwhile.
+ */
 static void registers_are_kept(void)
 {
 	int children[CHILDREN], status;

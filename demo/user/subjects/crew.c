@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * crew: a program for hardware trace with three threads. Each thread calls functions, through pointers, that
- * no other thread calls, and the threads pass a number to each other. Meanwhile short-lived threads start and
- * end.
+ * crew: a program for tests of hardware trace, with three long-lived threads. Two of them take turns to
+ * change a number; each of the two calls, through pointers, functions that no other thread calls. Meanwhile
+ * the first thread starts short-lived threads.
  */
 #include <program.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 typedef uint64_t change(uint64_t value);
 
-/* The number of the thread whose turn it is. */
+/* The thread whose turn it is: 0 (saw) or 1 (paint). */
 static uint32_t turn;
 static uint64_t value = 1;
 

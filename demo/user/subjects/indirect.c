@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * indirect: a program for hardware trace whose control flow depends on data: a recursive-descent compiler of
- * expressions, an interpreter that runs the result once through a table of functions and once through a
- * switch, and objects with function pointers.
+ * indirect: a program for tests of hardware trace. Its control flow depends on data: a recursive-descent
+ * compiler of expressions, an interpreter that runs the result once through a table of functions and once
+ * through a switch, and objects with function pointers.
  */
 #include <program.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct machine {
 	int depth;
 };
 
-static const char *text; /* the expression that is compiled */
+static const char *text; /* the rest of the expression that is being compiled */
 
 static APART void emit(struct machine *machine, enum operation operation, int64_t operand)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * interrupted: a program for hardware trace whose code is interrupted often: by signals whose handlers raise
- * other signals, by system calls that fail or wait, by memory that is mapped and unmapped, by handled page
- * faults, and by timer ticks.
+ * interrupted: a program for tests of hardware trace. Its code is interrupted often: by signals whose
+ * handlers raise other signals, by system calls that fail or wait, by memory that is mapped and unmapped, by
+ * handled page faults, and by timer ticks.
  */
 #include <program.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #define SPINS  200000
 
 static volatile unsigned firsts, seconds, refusals;
-static volatile uintptr_t window; /* address of pages that are unmapped until they are accessed */
+static volatile uintptr_t window; /* address of a page that is not mapped until it is accessed */
 
 static APART void count_second(int signal)
 {
 	seconds = seconds + (signal == SIGUSR2);
 }
 
-/* Raises another signal before this handler returns. */
+/* A signal handler that raises another signal, whose handler runs before this one returns. */
 static APART void count_first(int signal)
 {
 	firsts = firsts + (signal == SIGUSR1);
@@ -43,7 +43,7 @@ static APART void raise_signals(void)
 		check_equal(0, kill(getpid(), SIGUSR1), "a signal to ourselves");
 }
 
-/* A blocked signal is delivered when it is unblocked. */
+/* Sends a signal that is blocked. Its handler must run only when the signal is unblocked. */
 static APART void hold_signals(void)
 {
 	uint32_t all = UINT32_MAX, before;
@@ -87,8 +87,8 @@ static APART void be_refused(void)
 }
 
 /*
- * The first access to each page of the window causes a fault. The handler of SIGSEGV resolves the fault in
- * the window.
+ * Accesses new memory: the first access to each page causes a fault, which the kernel resolves. Then unmaps
+ * the memory and accesses it again (the window): the handler of SIGSEGV resolves this fault.
  */
 static APART void touch_memory(void)
 {

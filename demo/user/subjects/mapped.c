@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * mapped: a program for hardware trace that runs a copy of its own code, as a program does when it loads a
- * library. It maps the text segment of its file a second time, at an address that the kernel chooses, and
- * calls a function there.
+ * mapped: a program for tests of hardware trace. It maps the text segment of its own file a second time, at
+ * an address that the kernel chooses, and calls a function there. So it runs code as from a library that it
+ * has loaded.
  *
- * "mapped late [-OPTION...]" calls the copy in a child until `hwt -OPTION... -P PID` traces it. The trace
- * starts when the copy is already mapped.
+ * "mapped late [-OPTION...]" starts a child that calls the copied function, and then `hwt -OPTION... -P PID`
+ * to trace the child. So the trace starts when the copy is already mapped.
  */
 #include <elf.h>
 #include <hwt.h>
@@ -21,14 +21,14 @@
 #define PATH  "/bin/mapped"
 #define CALLS 10
 
-#define IDENTS	 8    /* maximum number of contexts since boot */
-#define ATTEMPTS 3000 /* number of attempts, one every 10 ms */
+#define IDENTS	 8    /* number of contexts that may have been created since boot */
+#define ATTEMPTS 3000 /* maximum number of attempts; there is one every 10 ms */
 #define ENOUGH	 4096 /* bytes of trace */
 #define WORDS	 12
 
 typedef unsigned function(unsigned n);
 
-/* The function refers to nothing outside of itself, so it runs at any address. */
+/* The function that is copied. It refers to nothing outside of itself, so it can run at any address. */
 static APART unsigned collatz(unsigned n)
 {
 	unsigned steps = 0;
@@ -38,7 +38,7 @@ static APART unsigned collatz(unsigned n)
 	return steps;
 }
 
-/* Reads the header of the file's first segment, which contains the code. */
+/* Reads the file's first program header, which describes the segment with the code. */
 static bool read_text(int fd, struct elf_segment *text)
 {
 	struct elf_header header;
@@ -48,7 +48,9 @@ static bool read_text(int fd, struct elf_segment *text)
 	       read_all(fd, text, sizeof(*text)) == sizeof(*text);
 }
 
-/* Returns the function's copy. If there is none, prints a message and returns NULL. */
+/*
+ * Maps the copy. Returns the address of the function in it. If that fails, prints a message and returns NULL.
+ */
 static function *map_copy(struct elf_segment *text)
 {
 	int fd = open(PATH, O_RDONLY, 0);
@@ -75,7 +77,10 @@ static void unmap_copy(const struct elf_segment *text, function *copy)
 
 /* ---- Traced later ------------------------------------------------------------------------------ */
 
-/* Reports by the pipe that the child is ready. Then calls the copied function until the pipe is closed. */
+/*
+ * The child of "mapped late". Writes a byte to the pipe `ready`, and calls the copied function until the pipe
+ * `end` is closed.
+ */
 static void run_until(int ready, int end)
 {
 	struct abi_pollfd fds = { .fd = end, .events = POLLIN };
@@ -89,8 +94,8 @@ static void run_until(int ready, int end)
 }
 
 /*
- * Opens the context of a process by trying all possible context numbers. Returns a negative number if there
- * is no context yet.
+ * Opens the file of the context that traces a process, by trying all possible numbers of contexts. Returns
+ * the descriptor, or a negative number if there is no context yet.
  */
 static int find_context(int pid)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * recursion: a program for hardware trace with functions that call themselves and each other: queens on a
- * board, quicksort with comparison functions, Ackermann's function, and trees of fresh memory, which cause
- * page faults.
+ * recursion: a program for tests of hardware trace, with functions that call themselves and each other:
+ * queens on a board, quicksort with comparison functions, Ackermann's function, and trees in newly allocated
+ * memory, which cause page faults.
  */
 #include <program.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline)) /* not inlined, so that it appears in the trace as a function */
+#define APART __attribute__((noinline)) /* prevents inlining, so that the trace shows calls of the function */
 
 #define BOARD	    6
 #define NUMBERS	    200
 #define TREE_DEPTH  7
-#define TREE_MEMORY 600 /* size of a node in bytes, so that the tree needs many pages */
+#define TREE_MEMORY 600 /* size of a node in bytes, so large that the tree needs many pages */
 
 /* ---- Queens ------------------------------------------------------------------------------------ */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * callcost: measures the duration of a system call on this machine, in picoseconds: with all events of the
- * kernel's trace off, with the events of system calls on, and traced into a file with all facilities except
- * the data of input and output. Prints the minimum of several rounds; the three cases alternate.
+ * callcost: measures the duration of a system call on this machine, in picoseconds. The duration is measured
+ * in three cases: with all events of the kernel's trace off; with the events of system calls on; and while
+ * the process is traced into a file, with all facilities except the data of input and output. The cases
+ * alternate; for each case, the minimum of several rounds is printed.
  */
 #include <error.h>
 #include <program.h>
@@ -42,7 +43,7 @@ static void end_trace(void)
 	must(unlink(FILE_OF), FILE_OF);
 }
 
-/* Measures the time of the calls and stores it in *least if it is a new minimum. */
+/* Measures the time of a system call, and stores it in *least if it is lower than *least. */
 static void measure(uint64_t *least)
 {
 	uint64_t begin = now_ns(), took;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * give FILE…: prints files on the console as text that `ktrace take` on the host converts back to files:
+ * give FILE…: prints files on the console as text, so that `ktrace take` on the host can make files from it:
  *
  *   ktrace-file NAME
  *   ~BASE64               lines of up to 90 bytes of the file
@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the file in one line. They become 120 letters, so the line fits into one write to the console. */
+/*
+ * Maximum number of bytes of the file in one line. They are encoded as 120 letters, so that the line fits
+ * into one write to the console.
+ */
 #define LINE_BYTES 90
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -27,7 +30,7 @@ static uint32_t check_bytes(uint32_t value, const unsigned char *bytes, size_t s
 	return value;
 }
 
-/* Encodes three bytes as four letters; '=' replaces missing bytes. */
+/* Encodes up to three bytes as four characters. If there are fewer than three bytes, '=' fills the rest. */
 static void encode(char *to, const unsigned char *from, size_t size)
 {
 	uint32_t bits = (uint32_t)from[0] << 16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt: records which instructions a program runs, or the kernel on some CPUs, with trace units (abi/hwt.h),
- * into a file for `ktrace hwt` on the host.
+ * hwt: uses trace units (abi/hwt.h) to record which instructions a program runs, or the kernel on some CPUs.
+ * `ktrace hwt` on the host decodes the file that hwt writes.
  *
  *   hwt [OPTION]... COMMAND [WORD...]                    user code of a command, from its exec to its end
  *   hwt [OPTION]... -P PID                               user code of a process, until it or hwt ends
@@ -9,7 +9,7 @@
  *
  *   -b BYTES     size of the buffer of each trace unit (1048576)
  *   -c BACKEND   trace unit: qemu, pt, coresight, spe; default: the first available one
- *   -f FUNCTION  trace only this function of the image of -i, or addresses START-END; up to four times
+ *   -f FUNCTION  trace only this function of the image of -i, or addresses START-END; may be repeated
  *   -i IMAGE     path of the program, or of a file that it maps; default: the command
  *   -m           pause at each mmap of code, not only when -f needs it
  *   -t MS        maximum time that a paused thread waits for hwt (60000; 1000 with -P)
@@ -33,23 +33,26 @@
 
 struct request {
 	struct abi_hwt_alloc alloc;
-	/* Pauses and other settings. Address ranges are added when the addresses of the image are known. */
+	/*
+	 * Flags, pauses and timeout. The address ranges are added later, when the addresses of the image are
+	 * known.
+	 */
 	struct abi_hwt_config config;
 	const char *file;
 	const char *image;
 	const char *functions[FUNCTIONS_MAX];
 	unsigned function_count;
 	const char *cpus;
-	bool waits_for_image; /* true: tracing starts when the image has been mapped */
+	bool waits_for_image; /* true: tracing starts when the target has mapped or executed the image */
 	/*
-	 * True: tracing starts at the exec of the command, so that the trace does not contain the child
-	 * before its exec.
+	 * True: tracing starts at the exec of the command, so that the trace contains nothing that the child
+	 * runs before its exec.
 	 */
 	bool waits_for_exec;
 	bool runs;
-	/* True: the target has executed a program since the trace was requested. */
+	/* True: the target has executed a program since its context was created. */
 	bool has_changed;
-	int child;	/* pid of the command; 0: none */
+	int child;	/* pid of the command; 0 if there is none */
 	int child_gate; /* write end of a pipe; a byte written to it lets the child continue */
 	int child_status;
 };
@@ -69,7 +72,10 @@ static void complain(const char *what, int64_t error)
 	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
 }
 
-/* Returns true if the kernel has such a trace unit. If `print_list`, prints the kernel's list of units. */
+/*
+ * Returns true if the machine has a trace unit whose name begins with `backend`. If `print_list` is true,
+ * prints the kernel's list of trace units.
+ */
 static bool has_unit(const char *backend, bool print_list)
 {
 	int fd = open(HWT_PATH, O_RDONLY, 0);
@@ -89,8 +95,8 @@ static bool has_unit(const char *backend, bool print_list)
 }
 
 /*
- * Explains that another context traces the target, or uses the trace unit for another kind of target. A new
- * command cannot have a context yet.
+ * Prints that another context already traces the target, or uses the trace unit for another kind of target.
+ * If the target is a new command, only the latter is possible.
  */
 static void explain_other(const struct request *request, bool by_cpu)
 {
@@ -108,7 +114,7 @@ static void explain_other(const struct request *request, bool by_cpu)
 			request->alloc.pid);
 }
 
-/* Prints an error with the option that caused it. */
+/* Prints why the kernel refused the context, and which option caused that. */
 static void explain_refusal(const struct request *request, int error)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU;
@@ -162,8 +168,8 @@ static bool parse_range(const char *text, uint64_t *start, uint64_t *end)
 }
 
 /*
- * Adds the range of a function or of addresses. If image is NULL, its addresses are not known yet, and only
- * the existence of the function is checked. Returns 0 or -errno.
+ * Adds an address range to the configuration: `name` is a function or START-END. If `image` is NULL, the
+ * address of the function is not known yet; then only checks that the function exists. Returns 0 or -errno.
  */
 static int add_range(struct abi_hwt_config *config, const struct request *request, const char *name,
 		     const struct ktrx_hwt_image *image, bool is_mapping)
@@ -235,8 +241,8 @@ static bool is_image(const struct request *request, const struct ktrx_proc_recor
 }
 
 /*
- * Configures and starts the trace when the awaited image has been mapped. The thread that mapped it is paused
- * meanwhile.
+ * Called when the target has mapped or executed the awaited image. Configures and starts the trace. The
+ * kernel pauses the target's thread meanwhile.
  */
 static void arrive(struct request *request, const struct ktrx_proc_record *record,
 		   const struct ktrx_hwt_image *image)
@@ -254,7 +260,7 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
-/* Starts the trace when the child has executed the command. The child is paused meanwhile. */
+/* Called when the child has executed the command. Starts the trace. The kernel pauses the child meanwhile. */
 static void begin(struct request *request)
 {
 	int error = start(request);
@@ -293,7 +299,10 @@ static void interrupt(int signal)
 	interrupted = true;
 }
 
-/* Starts the command's process. The process waits for a byte from a pipe until its context exists. */
+/*
+ * Creates the process for the command. Before it executes the command, it waits for a byte from a pipe, so
+ * that its context can be created first.
+ */
 static int start_child_at_gate(struct request *request, char **words)
 {
 	char *no_environment[] = { NULL };
@@ -318,7 +327,7 @@ static int start_child_at_gate(struct request *request, char **words)
 	return pid < 0 ? pid : 0;
 }
 
-/* If `goes` is true, lets the child continue; otherwise makes the child end. */
+/* Ends the child's wait: if `goes` is true, the child executes the command; otherwise it ends. */
 static void open_gate(struct request *request, bool goes)
 {
 	if (request->child && goes)
@@ -327,13 +336,13 @@ static void open_gate(struct request *request, bool goes)
 		close(request->child_gate);
 }
 
-/* Returns true if the command has ended; stores its status. */
+/* Returns true if the command has ended, and stores its status in the request. */
 static bool child_has_ended(struct request *request)
 {
 	return request->child && wait4(request->child, &request->child_status, WNOHANG) == request->child;
 }
 
-/* Records until the target or the command of -s has ended, or SIGINT arrives. */
+/* Records until the traced process has ended or, with -s, the command has ended, or until SIGINT arrives. */
 static int follow(struct request *request)
 {
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU, ended = false;
@@ -368,14 +377,17 @@ static void print_summary(const struct request *request)
 	       request->file, bytes, recording.records, missed, wraps, unit_lost, recording.lost);
 }
 
-/* Configures and starts the trace and opens the output file, before the command runs. */
+/*
+ * Called before the command runs. Configures the trace, starts it if it need not wait for the image or the
+ * exec, and opens the output file.
+ */
 static int prepare(struct request *request)
 {
 	int error = configure(request, NULL, false);
 
 	if (!error && !request->waits_for_image && !request->waits_for_exec)
 		error = start(request);
-	if (error && error != -ENOENT) /* the message for -ENOENT was already printed */
+	if (error && error != -ENOENT) /* for -ENOENT, configure() has already printed a message */
 		complain("configuration", error);
 	if (error)
 		return error;
@@ -388,7 +400,7 @@ static int prepare(struct request *request)
 	return recording.file;
 }
 
-/* The command could not be executed: removes the output file, which is useless. */
+/* Removes the output file, which is useless, because the command was not executed. Returns the error. */
 static int give_up(const struct request *request, int error)
 {
 	if (request->child)
@@ -420,7 +432,7 @@ static int record(struct request *request)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* Prints that the value of an option is unsuitable, and ends the program. */
+/* Prints that the value of an option is not valid, and ends the program. */
 static _Noreturn void refuse(int letter, const char *value, const char *wanted)
 {
 	const char option[] = { (char)letter, '\0' };
@@ -509,8 +521,8 @@ static void check_image(const char *path)
 }
 
 /*
- * Completes the request. If it has function names, it needs an image; the default image is the command's
- * program.
+ * Completes the request after all options have been read. Function names need an image; if -i was not given,
+ * this is the command's program.
  */
 static void settle(struct request *request, char **words)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * init [WORD…]: the first process. Its arguments are the kernel's boot arguments. It runs the programs of
- * run=NAME[:ARGUMENT…][,NAME…] one after another; then it switches the machine off, with status 0 if all of
- * them returned 0, else 1. Without run=, it starts the shell if the user at the console presses Enter,
- * otherwise a short demo.
+ * init [WORD…]: the first process. Its arguments are the kernel's boot arguments. It runs the programs that
+ * run=NAME[:ARGUMENT…][,NAME…] names, one after another. Then it switches the machine off, with status 0 if
+ * all of them returned 0, otherwise 1. Without run=, it starts the shell if the user at the console presses
+ * Enter, otherwise a short demo.
  */
 #include <program.h>
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 #define WORD_MAX      2048
 
 #define DEMO	  "pipeline,faultwalk,lock,echo,resolver,signals,make"
-#define ANSWER_MS 1500 /* time for the user to ask for the shell */
+#define ANSWER_MS 1500 /* time in which the user can press Enter to get the shell */
 
 static unsigned programs_run, programs_failed;
 
-/* Opens standard input, output and error if the kernel has not. */
+/* Opens the console as standard input, output and error, unless the kernel has already done so. */
 static void open_console(void)
 {
 	struct abi_stat stat;
@@ -29,7 +29,7 @@ static void open_console(void)
 			break;
 }
 
-/* Waits for the program. Also reaps orphans that end before it. */
+/* Waits for a program and returns its status. Meanwhile also reaps orphans. */
 static int await(int program)
 {
 	int status, pid;
@@ -59,7 +59,10 @@ static void run(char **words)
 		printf("init: %s: signal %d\n", words[0], WTERMSIG(status));
 }
 
-/* Cuts the text at the first separator. Returns the rest, or NULL if there is no separator. */
+/*
+ * Ends the text at the first separator. Returns the text after the separator, or NULL if there is no
+ * separator.
+ */
 static char *cut(char *text, char separator)
 {
 	char *end = strchr(text, separator);
@@ -88,7 +91,10 @@ static void run_list(const char *list)
 	}
 }
 
-/* A serial line does not show whether a user is present, so this function asks. */
+/*
+ * Asks whether a user is present, because a serial line does not show that. Returns true if the user presses
+ * Enter.
+ */
 static bool somebody_is_there(void)
 {
 	struct abi_pollfd console = { .fd = open("/dev/console", O_RDONLY | O_NONBLOCK, 0),
@@ -97,7 +103,8 @@ static bool somebody_is_there(void)
 	bool there;
 
 	printf("init: Enter starts the shell, otherwise a short demo follows\n");
-	read(console.fd, line, sizeof(line)); /* opens the console, which accepts input from now on */
+	/* Does not wait; from this first read on, the console accepts input. */
+	read(console.fd, line, sizeof(line));
 	there = poll(&console, 1, ANSWER_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
 	close(console.fd);
 	return there;

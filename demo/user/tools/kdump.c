@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * kdump [-f FILE] [-m MAX] [-p PID]: prints a process trace (ktrace.out) as text, in the format of the host's
- * kdump, for all record types of ktrx/proc.h. For a record of an unknown type it prints the bytes; a message
- * at the end counts such records.
+ * kdump, for all record types of ktrx/proc.h. For a record of an unknown type it prints the bytes, and at the
+ * end the number of such records.
  */
 #include <error.h>
 #include <kdump_parts.h>
@@ -20,11 +20,13 @@
 
 static struct records records;
 static struct table table;
-/* True: another record followed the table, so the next table belongs to a new session. */
+/*
+ * True: another record has followed the last part of the table, so a further table belongs to a new session.
+ */
 static bool table_is_over;
 static struct line out;
 static unsigned data_max = USUAL_MAX;
-static unsigned unknown; /* number of records whose type is not in ktrx/proc.h */
+static unsigned unknown; /* number of records of unknown types */
 
 static union {
 	char bytes[KTRX_PROC_USER_MAX * 2 + 64];
@@ -41,9 +43,9 @@ static union {
 	struct ktrx_proc_struct_array array;
 	struct ktrx_proc_end end;
 } payload;
-static size_t payload_size; /* number of bytes that were read */
+static size_t payload_size; /* number of bytes of the payload that were read */
 
-/* Writes the variable part of the payload, which follows the fixed part of `fixed` bytes. */
+/* Writes the variable part of the payload: the bytes after the first `fixed` bytes. */
 static void put_rest(size_t fixed)
 {
 	words_quoted(&out, payload.bytes + fixed, payload_size - fixed);
@@ -53,7 +55,10 @@ static void put_rest(size_t fixed)
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
-/* The mode of open() is unused unless the flags before it contain O_CREAT. */
+/*
+ * Returns true if an argument is the mode of open(), and the flags before it do not contain O_CREAT: the mode
+ * is then unused.
+ */
 static bool is_unused(const char *type, const char *type_before, uint64_t before)
 {
 	char name[TABLE_WORD];
@@ -106,7 +111,7 @@ static void put_return(void)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
-/* Returns how many of `size` data bytes are printed. */
+/* Returns how many of `size` data bytes must be printed: all, or at most MAX (option -m). */
 static size_t shown_size(size_t size)
 {
 	return data_max && size > data_max ? data_max : size;
@@ -139,7 +144,7 @@ static void put_unknown(void)
 
 /* ---- Structs ----------------------------------------------------------------------------------- */
 
-/* Returns the length of the name at `from`, including its NUL; 0: it is not terminated. */
+/* Returns the size of the name at offset `from` of the payload, including its NUL, or 0 if it has no NUL. */
 static size_t name_size(size_t from)
 {
 	for (size_t n = from; n < payload_size; n++)
@@ -232,8 +237,8 @@ static void put_fault_end(void)
 /* ---- All others -------------------------------------------------------------------------------- */
 
 /*
- * Finds the name of the reason for a signal. The table may contain reasons for one signal only, under a type
- * such as "sicode_SIGSEGV".
+ * Finds the name of the reason for which a signal was sent. The table may contain names that are valid only
+ * for one signal; their type is, for example, "sicode_SIGSEGV".
  */
 static bool find_code(char *name)
 {
@@ -289,7 +294,7 @@ static void put_switch(void)
 		line_put(&out, ", %lu times", payload.csw.count);
 }
 
-/* Returns true for printable ASCII with tabs and newlines. */
+/* Returns true if the payload consists of printable ASCII characters, tabs and newlines. */
 static bool is_text(void)
 {
 	for (size_t n = 0; n < payload_size; n++)
@@ -345,7 +350,7 @@ static void put_path(void)
 
 static const struct {
 	const char *word;
-	size_t least; /* minimum size of the record's payload */
+	size_t least; /* minimum size of the payload; a smaller one is invalid */
 	void (*put)(void);
 } kinds[] = {
 	[KTRX_PROC_SYSCALL] = { "CALL", sizeof(struct ktrx_proc_syscall), put_call },
@@ -392,7 +397,7 @@ static void put_payload(unsigned type)
 		kinds[type].put();
 }
 
-/* A session's table may be split into several records. */
+/* Adds text to the table. A session's table may be split into several records. */
 static bool take_table(const char *text, size_t size)
 {
 	if (table_is_over) {
@@ -425,7 +430,7 @@ static void show(uint32_t only)
 	line_flush(&out);
 }
 
-/* A record with a table may be longer than the payload buffer. */
+/* Reads the payload of a record. A record of type TABLE needs a larger buffer than the others. */
 static int take(uint32_t only)
 {
 	static char text[32 << 10];

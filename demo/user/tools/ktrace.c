@@ -21,7 +21,10 @@
 #define CALLS	(KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define FAULTS	(KTRFAC_FAULT | KTRFAC_FAULTEND)
 #define STRUCTS (KTRFAC_STRUCT | KTRFAC_STRUCT_ARRAY)
-/* These facilities are always on, because all other records refer to processes, which these describe. */
+/*
+ * Records of the life of processes are always on, because all other records refer to the processes that these
+ * records describe.
+ */
 #define LIVES (KTRFAC_PROCCTOR | KTRFAC_PROCDTOR)
 #define USUAL                                                                                        \
 	(CALLS | KTRFAC_NAMEI | KTRFAC_GENIO | KTRFAC_PSIG | KTRFAC_USER | STRUCTS | KTRFAC_SYSCTL | \
@@ -34,7 +37,7 @@ struct request {
 	const char *file;
 	bool append, clear, clear_all;
 	int operation, facilities;
-	int pid; /* negative: number of a process group; 0: no process was given */
+	int pid; /* pid; a negative number is that of a process group; 0: none was given */
 };
 
 static const struct {
@@ -126,7 +129,10 @@ static void take_option(struct request *request, int letter, const char *value, 
 	}
 }
 
-/* Creates the file, readable only by the caller, or checks that an existing one may be appended to. */
+/*
+ * Creates the trace file, so that only its owner can read it. With -a, the file may exist; checks that it
+ * belongs to the user.
+ */
 static void make_file(const struct request *request)
 {
 	struct abi_stat about;

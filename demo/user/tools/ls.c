@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ls [-la] [FILE…]: prints a line for each file, or for each file in a directory: kind, permissions, owner,
- * size, name. The options are accepted and have no effect.
+ * ls [-la] [FILE…]: prints a line for each file: kind, permissions, owner, size, name. For a directory,
+ * prints a line for each file in it. The options are accepted and have no effect.
  */
 #include <option.h>
 #include <program.h>

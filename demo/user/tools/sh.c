@@ -34,7 +34,7 @@ struct pipeline {
 };
 
 static int last_status;
-static int script = STDIN; /* descriptor from which command lines are read */
+static int script = STDIN; /* descriptor from which the shell reads its commands */
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
@@ -52,14 +52,14 @@ static bool read_line(char *line)
 	return n == 1 || n == -EINTR || length > 0;
 }
 
-/* State of parsing a line. `store` has room for copies of all words. */
+/* State of parsing a line. Words are copied to `store`, which is large enough for all words of a line. */
 struct reader {
 	const char *at;
 	char store[2 * LINE_MAX];
 	char *free;
 };
 
-/* Skips and returns the next operator; 0 if there is none. */
+/* Returns the next operator and skips it. Returns 0 if something else, or the end of the line, comes next. */
 static char next_operator(struct reader *reader)
 {
 	while (*reader->at == ' ' || *reader->at == '\t')
@@ -67,7 +67,7 @@ static char next_operator(struct reader *reader)
 	return *reader->at && strchr(OPERATORS, *reader->at) ? *reader->at++ : '\0';
 }
 
-/* Returns the next word; NULL if an operator or the end comes next. */
+/* Returns the next word and skips it. Returns NULL if an operator, or the end of the line, comes next. */
 static char *next_word(struct reader *reader)
 {
 	char *word = reader->free, quote = '\0';
@@ -88,7 +88,10 @@ static char *next_word(struct reader *reader)
 	return word;
 }
 
-/* Reads a command up to the operator that ends it. Returns that operator: | & ; or 0. -1: syntax error. */
+/*
+ * Reads a command, up to the operator that ends it. Returns this operator: '|', '&', ';' or, at the end of
+ * the line, 0. Returns -1 after a syntax error.
+ */
 static int read_command(struct reader *reader, struct command *command)
 {
 	*command = (struct command){ 0 };
@@ -114,7 +117,7 @@ static int read_command(struct reader *reader, struct command *command)
 	}
 }
 
-/* Reads commands joined by |. Returns false after a syntax error. */
+/* Reads a pipeline: commands that are connected by '|'. Returns false after a syntax error. */
 static bool read_pipeline(struct reader *reader, struct pipeline *pipeline)
 {
 	int symbol;
@@ -157,7 +160,7 @@ static void redirect(const char *path, unsigned flags, int to)
 	close(fd);
 }
 
-/* Runs in the child. */
+/* Executes a command. Runs in the child process. */
 static _Noreturn void execute(const struct command *command)
 {
 	char *no_environment[] = { NULL };
@@ -182,8 +185,8 @@ static _Noreturn void execute(const struct command *command)
 }
 
 /*
- * Starts a command that reads from `input`. If another command follows in the pipeline, stores in *output the
- * read end of the pipe to which this command writes.
+ * Starts a command that reads from `input`. Unless the command is the last one of the pipeline, it writes to
+ * a new pipe, and *output becomes the read end of this pipe.
  */
 static int start_stage(const struct command *command, int input, bool last, int *output)
 {
@@ -226,7 +229,7 @@ static void run_pipeline(const struct pipeline *pipeline)
 		dprintf(STDERR, "sh: ended by signal %d\n", WTERMSIG(last_status));
 }
 
-/* Runs cd or exit, which change the shell itself. Returns false for other commands. */
+/* Runs `cd` and `exit` in the shell itself, because they change it. Returns false for other commands. */
 static bool run_own(const struct command *command)
 {
 	const char *directory = command->count > 1 ? command->words[1] : "/";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * swarm [N [FILE]]: creates N processes (1000), up to eight at a time. Each is forked, executes a program,
- * and ends; all are traced into one file (/tmp/swarm.out). Then swarm checks that the file contains these
- * events of each process and that no record was lost.
+ * swarm [N [FILE]]: creates N processes (1000), about eight at a time. Each process is forked, executes a
+ * program, and ends. All are traced into FILE (/tmp/swarm.out). Then swarm checks that the file contains
+ * these events of each process, and that no record was lost.
  */
 #include <program.h>
 #include <records.h>
@@ -44,7 +44,10 @@ static void run_all(int count)
 	check_equal(count, ended_well, "all end well");
 }
 
-/* Counts the records of processes that were forked, or that executed a program. */
+/*
+ * Counts the records of type PROCCTOR with this `how`: processes that were forked, or that executed a
+ * program.
+ */
 static int64_t count_creations(const char *path, uint32_t how)
 {
 	struct records records;
@@ -62,8 +65,8 @@ static int64_t count_creations(const char *path, uint32_t how)
 }
 
 /*
- * Each child calls execve, utrace and exit. There is no record of a return from exit; execve returns in the
- * new program.
+ * Checks the number of records. Each child calls execve, utrace and exit. A call of exit has no record of its
+ * return.
  */
 static void check_trace(const char *path, int count)
 {

@@ -46,7 +46,7 @@ static int fail(const char *name, int64_t error)
 
 static int value_alone;
 
-/* Prints a setting. Returns the negative error of setting_get() if there is no such setting. */
+/* Prints a setting. Returns the result of setting_get(), which is negative if there is no such setting. */
 static int64_t show_one(const char *name)
 {
 	char value[VALUE_BYTES];
@@ -65,8 +65,8 @@ static int is_below(const char *name, const char *branch)
 }
 
 /*
- * Prints all settings of a branch, or all settings if `branch` is NULL. Returns the number of settings
- * printed.
+ * Prints all settings whose names begin with "BRANCH.", or all settings if `branch` is NULL. Returns the
+ * number of settings printed.
  */
 static int show_branch(const char *branch)
 {
@@ -88,7 +88,9 @@ static int show(const char *name)
 	return fail(name, error);
 }
 
-/* Changes a setting. For a single setting, prints the old and the new value. */
+/*
+ * Changes settings or events. For "NAME=VALUE" with the name of a setting, prints the old and the new value.
+ */
 static int set(const char *text)
 {
 	char name[NAME_BYTES], before[VALUE_BYTES], after[VALUE_BYTES];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* time PROGRAM [ARGUMENT…]: runs a program and prints its duration. Exits with the program's status. */
+/*
+ * time PROGRAM [ARGUMENT…]: runs a program and prints its duration. Its exit status is that of the program.
+ */
 #include <program.h>
 #include <stdio.h>
 #include <unistd.h>
