@@ -27,8 +27,8 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 
 /*
  * Returns whether the CPU has made progress since the last sample: it has had a heartbeat, or it idles
- * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, so that
- * a kernel is recognized that hangs before the end of its first timer tick.
+ * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, too. So
+ * a CPU is found to be stuck even if the kernel hangs before the end of its first timer tick.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
@@ -173,8 +173,8 @@ static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 }
 
 /*
- * Inserts a wait into the list, which is sorted as goes_before() states. If the list is full, its last entry
- * is dropped, or the new wait if it would come after it.
+ * Inserts a wait into the list, which is sorted as goes_before() states. If the list is full, the wait that
+ * comes last is dropped.
  */
 static void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
 {
@@ -264,8 +264,8 @@ const char *live_wait_word(uint8_t kind)
 struct live_waits {
 	struct threads *threads;
 	/*
-	 * time of the last event of any CPU: its stamp, or the time of the event before plus 2 if its stamp
-	 * is below that
+	 * time of the last event of any CPU: the event's stamp, but at least 2 more than the time of the
+	 * event before it
 	 */
 	uint64_t time;
 	uint64_t last[THREADS_CPUS_MAX]; /* time of the last event of each CPU */

@@ -83,12 +83,15 @@ struct live_cpu {
 	uint32_t sample[LIVE_SHARES];
 	/* number of samples in which the CPU was in an interrupt, as its CPU descriptor states */
 	uint32_t nested;
-	uint64_t covered, /* ticks of this interval that are covered by events */
-		in_irq;	  /* the part of `covered` that was spent in interrupts */
+	uint64_t covered, /* number of ticks of this interval that are covered by events */
+		in_irq;	  /* number of those ticks that were spent in interrupts */
 	bool missed;	  /* true if events of this interval were lost */
 	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
-	/* there is a last event, so the time from it to the next event is known unless events are lost */
+	/*
+	 * true if the time from the last event to the next one can be counted: there is a last event, and its
+	 * CPU has lost none since
+	 */
 	bool follows;
 	bool irq;		   /* true if the CPU is in an interrupt after its last event */
 	enum live_share by_events; /* mode of the CPU after the last event */

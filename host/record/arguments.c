@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records what the arguments of a system call point to: paths, and data that the program passes or the
- * kernel fills in, as the table of Linux's calls (share/tables) states. Each record names its argument.
+ * Records what the arguments of a system call point to: paths, data that the program passes, and data that
+ * the kernel fills in. The table of Linux's calls (share/tables) describes the arguments. Each record states
+ * to which argument it belongs.
  */
 #include "record/tracer.h"
 
@@ -57,7 +58,7 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 
 #define PAGE 4096u
 
-/* A copy of part of a program's memory, from the beginning of a page on. */
+/* A copy of a part of the program's memory. The part begins at a page boundary. */
 struct window {
 	uint64_t address;
 	size_t size;
@@ -99,7 +100,7 @@ static struct window *move_window(const struct record_thread *thread, struct win
 	return address - window->address < window->size ? window : NULL;
 }
 
-/* Returns the NUL of a string that begins at `address` in the window; NULL if it is not in the window. */
+/* Returns a pointer to the NUL that ends the string at `address`; NULL if it is not in the window. */
 static const char *find_end(const struct window *window, uint64_t address)
 {
 	const uint64_t at = address - window->address;
@@ -170,7 +171,7 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 
 /*
  * Returns the number of values that an argument points to. The table of calls states where this number comes
- * from. If the number comes from the program, it is unchecked.
+ * from. A number that comes from the program has not been checked.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)

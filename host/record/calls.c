@@ -23,8 +23,7 @@
 #define NUMBERS 1024u
 
 /*
- * What this recorder must know about some calls and the table of calls (share/tables) does not state. Sorted
- * by name.
+ * Properties of calls that are needed here, but missing in the table of calls (share/tables). Sorted by name.
  */
 static const struct special {
 	const char *name;
@@ -105,10 +104,7 @@ static bool is_x32(uint32_t abi, uint64_t number)
 	       record_machine_own() == EM_X86_64;
 }
 
-/*
- * Returns the name of a call. If it is a call of x32, its name is returned without the prefix
- * CALLS_X32_PREFIX.
- */
+/* Returns the name of a call. If it is a call of x32, leaves out the prefix CALLS_X32_PREFIX. */
 static const char *bare_name(const struct calls_call *call)
 {
 	const size_t length = sizeof(CALLS_X32_PREFIX) - 1;

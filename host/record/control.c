@@ -33,8 +33,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 }
 
 /*
- * Returns whether `pid`, as for is_named(), names the process or, with `descend`, one of its ancestors. The
- * parent of a process is here always the process that created it, even after this parent has ended.
+ * Returns whether `pid` names the process, as is_named() states, or, with `descend`, one of its ancestors.
+ * The parent of a process is here always the process that created it, even if that process has ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {
@@ -320,9 +320,9 @@ void record_control_serve(void)
 }
 
 /*
- * Returns whether the recorder that created the socket has ended. That the socket refuses a connection does
- * not prove it, because a recorder that has just started may refuse, too. Returns false if the recorder is in
- * another PID namespace, because it is unknown then.
+ * Returns whether the recorder that created the socket has ended. A refused connection does not prove this,
+ * because a recorder that has just started may also refuse one. Returns false if the recorder is in another
+ * PID namespace, because it is then unknown whether it has ended.
  */
 static bool is_gone(const char *path)
 {

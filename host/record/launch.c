@@ -75,10 +75,10 @@ static void signals_begin(bool foreground)
 }
 
 /*
- * Drops all threads, which ends the recorder, if all are to be detached but none was for TICKS_TO_GIVE_UP
- * ticks. Some threads do not stop when we interrupt them, for example a parent that waits for its vforked
- * child. The kernel detaches these threads when the recorder ends. Drops no thread while the recorder waits
- * for its command, unless a signal has asked it to end.
+ * Drops all threads if all of them are to be detached, but none was detached for TICKS_TO_GIVE_UP ticks. The
+ * recorder ends then, and the kernel detaches the threads. Some threads do not stop when we interrupt them,
+ * for example a parent that waits for its vforked child. Drops no thread while the recorder waits for its
+ * command, unless a signal has asked the recorder to end.
  */
 static void drop_unstoppable(void)
 {

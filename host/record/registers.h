@@ -84,8 +84,8 @@ bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct r
 
 /*
  * Returns whether the thread is about to execute a program that would give it other rights, for example a
- * set-id program. The kernel does not give these rights to a thread that is traced, unless root traces it. So
- * for root this function always returns false.
+ * set-id program. The kernel does not give these rights to a thread that is traced, unless root traces it.
+ * Always returns false if the recorder runs as root.
  */
 bool record_is_privileged_exec(const struct record_thread *thread);
 /* Returns whether the thread's current call is execveat(), in the machine's own ABI or in that of i386. */

@@ -442,8 +442,8 @@ static void discard_stop(pid_t tid)
 }
 
 /*
- * Collects one report with waitpid(), which gets `options`. Returns 0 or a positive errno: ECHILD also if no
- * report is available and `options` contain WNOHANG.
+ * Collects one report with waitpid(), which gets `options`. Returns 0 or a positive errno. The errno is
+ * ECHILD if there is no child, or if `options` contains WNOHANG and no report is available.
  */
 static int collect_report(int options)
 {

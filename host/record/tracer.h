@@ -293,11 +293,15 @@ void record_faults_end(struct record_thread *thread);
 /* Returns true if the thread's last recorded page fault has begun, but has not been resolved. */
 bool record_faults_begun(const struct record_thread *thread);
 /*
- * Returns the number of threads whose page faults could not be recorded. *error: the last reason, an errno.
+ * Returns the number of threads whose page faults could not be recorded. Sets *error to the errno of the last
+ * such failure.
  */
 unsigned record_faults_missed(int *error);
 
-/* System calls: called when a thread stops at the beginning or at the return of a call. */
+/*
+ * Functions for system calls. They are called when a thread stops at the beginning or at the return of a
+ * call.
+ */
 
 /* What the thread's current call creates, if it is fork(), clone() or the like. */
 enum record_created { RECORD_CREATES_NOTHING, RECORD_CREATES_THREAD, RECORD_CREATES_PROCESS };
@@ -313,7 +317,7 @@ bool record_handle_call(struct record_thread *thread);
  */
 
 struct record_plan {
-	const char *path; /* path of the file */
+	const char *path; /* path of the trace file */
 	bool append;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
 	bool inherit;
@@ -418,8 +422,8 @@ void record_put_descriptor(struct record_thread *thread, int32_t fd);
 /* Adds an FD record for a descriptor that the kernel has just created. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /*
- * Marks the descriptors from `first` to `last` as unknown, because they may refer to something else now. Both
- * bounds are inclusive.
+ * Marks the descriptors from `first` to `last`, both inclusive, as unknown, because they may refer to
+ * something else now.
  */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
 /* Marks all descriptors and the current folder as unknown. */
