@@ -90,7 +90,7 @@ static void tick(int signal)
 	ktrace_heartbeat(0);
 }
 
-/* Returns the rounds of the loop per microsecond of CPU time. */
+/* Returns the speed of the loop: rounds per microsecond of CPU time. */
 static double speed(int toggled)
 {
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + SLICE_NS, begun = now_ns(CLOCK_THREAD_CPUTIME_ID),

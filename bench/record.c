@@ -32,7 +32,7 @@
 #define TWIN_RUNS 90
 /* Twins: minimum percentage of runs that must count; otherwise the ratio is "not measurable". */
 #define TWIN_LEAST_PERCENT 66
-#define TRIES		   8 /* attempts to find a moment without a shared core */
+#define TRIES		   8 /* maximum number of attempts to time a loop while the core is not shared */
 #define TIGHT_ROUNDS	   400000u
 #define BUSY_ROUNDS	   200000u
 #define RING_SLOTS	   8192u

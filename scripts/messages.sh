@@ -307,7 +307,7 @@ try ktrace extract --gdb localhost:1 -o out
 # ---- Rules ----
 
 heading "Rules that cannot be used"
-# rule TEXT: checks a rule.
+# rule TEXT: writes the rule to a file, and runs `ktrace check` with it.
 rule() {
 	printf '%s\n' "$1" >mine.rules
 	printf '# %s\n' "$1"

@@ -9,7 +9,7 @@ tmp=$(mktemp -d "$out/.single.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# head_of TEXT: prints the first lines of a file; TEXT describes it.
+# head_of TEXT: prints the first lines of a file that this script makes. TEXT describes the file.
 head_of() {
 	printf '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */\n/*\n * ktrace %s, %s\n' "$(cat VERSION)" "$1"
 	printf ' * Made by `make single` from the files named below: change those. Documentation: doc/porting.md.\n */\n'

@@ -34,7 +34,7 @@ struct ring_file {
 	int fd;
 	off_t start; /* file offset of slot 0 */
 	uint64_t slots;
-	uint64_t slot; /* the next slot to fill */
+	uint64_t slot; /* number of the slot to fill next */
 	uint32_t held;
 	struct ktrx1_record record[CHUNK];
 };
@@ -117,7 +117,7 @@ static uint32_t fault(struct machine *machine, uint32_t *data)
 	return KTRX1_PAGE_FAULT;
 }
 
-/* Other activity: sleep, wake, network traffic. */
+/* Fills in a random other event: sleep, wakeup, or network traffic. Returns its number. */
 static uint32_t other(struct machine *machine, uint32_t *data)
 {
 	static const uint16_t events[] = { KTRX1_WAITQ_SLEEP,  KTRX1_WAITQ_WAKE, KTRX1_NET_SEND,

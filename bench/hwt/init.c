@@ -33,7 +33,8 @@ __attribute__((used)) static void run(const long *stack)
 {
 	const char *words[] = { "/init", "work", 0 };
 
-	if (stack[0] > 1) /* the number of arguments */
+	/* The number of arguments is stack[0]: only copies of this program get a second one. */
+	if (stack[0] > 1)
 		call(SYS_exit, (long)(work((uint32_t)stack[0]) & 1), 0, 0, 0);
 	for (long i = 0; i < CHILDREN; i++)
 		if (call(SYS_fork, 0, 0, 0, 0) == 0)

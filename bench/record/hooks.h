@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Loops over hooks, like the loops over events: back to back, and with arithmetic work between the hooks. */
+/*
+ * Timed loops that call the tracer's hooks: the "tight" loops contain only the calls, the "busy" loops also
+ * arithmetic work.
+ */
 #ifndef BENCH_HOOKS_H
 #define BENCH_HOOKS_H
 

@@ -33,7 +33,7 @@ void SITE_NAME(busy)(uint64_t n)
 	}
 }
 
-/* A system call with six arguments: two slots. */
+/* Records an event that needs two slots: the number and the six arguments of a system call. */
 void SITE_NAME(call_tight)(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)

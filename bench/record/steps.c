@@ -12,7 +12,10 @@
 #define FEW  16u
 #define MANY 80u
 
-/* Returns the number of instructions from the child's first stop to its end, or -1. */
+/*
+ * Runs a loop in a child process. Returns the number of instructions from the child's SIGSTOP to its end, or
+ * -1.
+ */
 static long steps_of(void (*loop)(uint64_t n), uint64_t rounds)
 {
 	long steps = 0;

@@ -51,7 +51,8 @@ enum {
 #define SIG_IGN UINT64_C(1)
 
 struct abi_sigaction {
-	uint64_t handler;  /* a void (*)(int), SIG_DFL or SIG_IGN */
+	/* Address of a function with a parameter int and no result, or SIG_DFL or SIG_IGN. */
+	uint64_t handler;
 	uint64_t restorer; /* return address of the handler; the code there calls SYS_sigreturn */
 	/*
 	 * Signals that are blocked while the handler runs, in addition to the handled signal. Bit n - 1 is
@@ -139,7 +140,7 @@ struct abi_pollfd {
 
 struct abi_sockaddr {
 	uint16_t family;
-	uint16_t port;	  /* host byte order: all supported architectures are little-endian */
+	uint16_t port;	  /* in host byte order, which is little-endian on all supported architectures */
 	uint32_t address; /* host byte order */
 };
 

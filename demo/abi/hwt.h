@@ -30,7 +30,7 @@
 struct abi_hwt_alloc {
 	uint32_t mode; /* KTRX_HWT_MODE_* */
 	uint32_t pid;
-	uint64_t cpus;		       /* CPU mode: bit n for CPU n */
+	uint64_t cpus;		       /* CPU mode: bit n is set if CPU n is to be traced */
 	char backend[HWT_BACKEND_MAX]; /* "": any */
 	/* Size of each trace unit's buffer in bytes, a multiple of the page size. */
 	uint64_t buffer_size;
@@ -39,8 +39,8 @@ struct abi_hwt_alloc {
 };
 
 /*
- * Argument of HWT_IOC_SET_CONFIG: the fields of struct ktrace_hwt_config and struct ktrace_hwt_pausing. A
- * field without a comment may be 0. EBUSY: the trace is running.
+ * Argument of HWT_IOC_SET_CONFIG: its fields are those of struct ktrace_hwt_config and struct
+ * ktrace_hwt_pausing. A field that has no comment here may be 0. EBUSY: the trace is running.
  */
 struct abi_hwt_config {
 	uint32_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */

@@ -8,8 +8,9 @@
  *
  * Every architecture guarantees:
  *   - kernel memory is mapped at its physical address, so a page has one address for both;
- *   - the boot CPU is cpus[0]; arch_this_cpu() is valid on a CPU before any C code runs there, exception
- *     handlers included, except the CPU's own start-up code;
+ *   - the boot CPU is cpus[0];
+ *   - arch_this_cpu() is valid in all C code on a CPU, also in exception handlers, but perhaps not in the
+ *     CPU's own start-up code;
  *   - interrupt handlers run with interrupts off, on the stack of the interrupted thread (non-maskable ones
  *     on a stack of their own).
  */
@@ -184,7 +185,10 @@ _Noreturn void arch_reset(void);
  */
 void arch_switch(uintptr_t *save, uintptr_t next);
 
-/* Prepares a stack so that arch_switch to the returned stack pointer calls entry, which must not return. */
+/*
+ * Prepares a thread's stack and returns its stack pointer. An arch_switch to this stack pointer calls
+ * `entry`, which must not return.
+ */
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
 
 /*
@@ -217,10 +221,12 @@ extern const char build_id_note[], build_id_note_end[];
 
 /* ---- Called by the architecture ---------------------------------------------------------------- */
 
-/* C entry of the boot CPU, on the boot stack, interrupts off. */
+/*
+ * The first function of the portable kernel on the boot CPU. Called on the boot stack, with interrupts off.
+ */
 _Noreturn void kmain(void);
 
-/* C entry of every other CPU. */
+/* The first function of the portable kernel on each other CPU. */
 _Noreturn void cpu_main(void);
 
 enum irq {
@@ -252,7 +258,7 @@ void interrupt(enum irq irq, uintptr_t ip);
 void nmi(uintptr_t ip);
 
 enum fault_flags {
-	FAULT_PRESENT = 1, /* fault flag: the page is mapped, but does not allow the access */
+	FAULT_PRESENT = 1, /* the page is mapped, but does not allow the access */
 	FAULT_WRITE = 2,
 	FAULT_EXECUTE = 4,
 };

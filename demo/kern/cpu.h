@@ -35,13 +35,13 @@ struct cpu {
 	uintptr_t entry[2];
 	uint64_t hardware_id; /* number by which the hardware identifies the CPU: APIC id, MPIDR or hart id */
 	/*
-	 * The CPU has started, and no panic has stopped it. The CPU itself sets this field; all CPUs read it
-	 * (acquire).
+	 * True: the CPU has started, and no panic has stopped it. The CPU itself sets this field; all CPUs
+	 * read it (acquire).
 	 */
 	bool online;
 
 	struct thread *current;	 /* the running thread; not NULL while the CPU is online */
-	struct thread *idle;	 /* runs when no other thread is runnable */
+	struct thread *idle;	 /* the thread that runs when no other thread is runnable */
 	struct thread *previous; /* during a switch and shortly after it: the thread that ran before */
 	struct timer_list {
 		struct spinlock lock;
@@ -53,7 +53,7 @@ struct cpu {
 	bool need_resched;
 	struct run_queue queue; /* accessed by any CPU, under its lock */
 
-	uint32_t ipi_pending; /* enum ipi bits; accessed by any CPU, atomically */
+	uint32_t ipi_pending; /* pending requests: bits of enum ipi; accessed by any CPU, atomically */
 };
 
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");

@@ -25,7 +25,7 @@ void ramfs_init(void); /* sets the size of the file system to the boot argument 
  */
 struct inode *ramfs_new(uint32_t mode, const struct credentials *who);
 
-/* Returns the inode with a number from a directory entry. */
+/* Returns the inode with that number. The number must come from a directory entry. */
 struct inode *ramfs_inode(uint32_t number);
 
 /*

@@ -89,7 +89,7 @@ static int64_t regular_write(struct file *file, uintptr_t from, size_t size)
 }
 
 /*
- * This function is used for directories as well. The position in a directory is a multiple of the entry size.
+ * Sets the position in a file or directory. In a directory, getdents requires a multiple of the entry size.
  */
 static int64_t seek(struct file *file, int64_t offset, int whence)
 {

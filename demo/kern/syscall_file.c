@@ -268,7 +268,7 @@ int64_t sys_chdir(const struct call *call)
 	return 0;
 }
 
-/* Returns the length including the NUL, like Linux. */
+/* getcwd(buffer, size): copies the path and returns its length including the NUL, like Linux. */
 int64_t sys_getcwd(const struct call *call)
 {
 	struct process *self = process_self();

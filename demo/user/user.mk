@@ -7,7 +7,8 @@ USER_TOOLS := $(patsubst demo/user/tools/%.c,%,$(sort $(wildcard demo/user/tools
 USER_PROGRAMS := $(patsubst demo/user/programs/%.c,%,$(sort $(wildcard demo/user/programs/*.c)))
 USER_BUGS := $(patsubst demo/user/bugs/%.c,%,$(sort $(wildcard demo/user/bugs/*.c))) # programs that never end
 
-# Programs for hardware trace: their code is at addresses that no other program uses, and they keep their symbols.
+# Programs for tests of hardware trace. They are linked to addresses that no other program uses, and keep
+# their symbols.
 USER_SUBJECTS := $(patsubst demo/user/subjects/%.c,%,$(sort $(wildcard demo/user/subjects/*.c)))
 USER_SUBJECT_START := 0x1800000000
 
@@ -17,7 +18,7 @@ USER_KDUMP := $(sort $(wildcard demo/user/kdump/*.c))
 # Sources of the programs' library, including two files of the kernel that use nothing else of the kernel.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
 
-# Programs are linked to addresses above 2 GiB, so their code must be position-independent.
+# Programs are linked to addresses above 2 GiB. Therefore code for x86_64 must be position-independent.
 USER_CFLAGS_x86_64 := -fpie
 USER_CFLAGS_aarch64 :=
 USER_CFLAGS_riscv64 :=

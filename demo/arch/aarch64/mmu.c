@@ -8,7 +8,7 @@
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
 
-/* Descriptor bits. start.S sets MAIR_EL1 for these attribute indices. */
+/* Bits of page table descriptors. start.S sets MAIR_EL1, which gives the attribute indices a meaning. */
 #define TABLE_OR_PAGE	     UINT64_C(2)
 #define ATTRIBUTE_NORMAL     (UINT64_C(1) << 2)
 #define USER		     (UINT64_C(1) << 6) /* accessible to user mode */

@@ -127,7 +127,7 @@ sleep_for_ever:
 	wfi
 	j	sleep_for_ever
 
-/* Not in .bss, because they are used before the boot hart clears .bss. */
+/* machine_areas and hart_calls are not in .bss, because harts use them before the boot hart clears .bss. */
 	.data
 	.balign	8
 machine_areas:

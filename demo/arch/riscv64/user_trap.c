@@ -45,7 +45,8 @@ static void exception(struct user_frame *frame, uint64_t cause, uintptr_t value)
 	case CAUSE_BREAKPOINT:
 		user_exception(SIGTRAP, ip);
 		break;
-	case CAUSE_ILLEGAL_INSTRUCTION: /* including floating point and supervisor registers */
+	/* Also raised by floating-point instructions and by access to supervisor registers. */
+	case CAUSE_ILLEGAL_INSTRUCTION:
 		user_exception(SIGILL, ip);
 		break;
 	default: /* unaligned access, or no memory at the physical address */

@@ -47,7 +47,9 @@ static void meter(void *unused)
 	}
 }
 
-/* A thread on the measured CPU. A thread on another CPU wakes it. */
+/*
+ * The main function of a thread on the CPU whose timer is stopped. Another thread wakes it again and again.
+ */
 static void runner(void *unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Big-endian numbers at any address, as in network frames. */
+/* Functions that read and write big-endian numbers at any address, as in network frames. */
 #ifndef DEMO_NET_BYTES_H
 #define DEMO_NET_BYTES_H
 

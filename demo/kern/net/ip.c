@@ -5,7 +5,7 @@
 #include "net/udp.h"
 #include "string.h"
 
-#define VERSION_AND_HEADER 0x45 /* version 4, five words */
+#define VERSION_AND_HEADER 0x45 /* IP version 4, header size of five 32-bit words */
 #define TIME_TO_LIVE	   64
 
 static uint32_t add_words(uint32_t sum, const uint8_t *at, size_t n)

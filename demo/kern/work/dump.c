@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Dumps the trace while the kernel continues. */
+/* Dumps the trace while all CPUs continue to run. */
 #include "dump.h"
 #include "work.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Parts of the tool kdump: names of processes, structs, page faults. */
+/* Parts of the tool kdump: names of processes, contents of structs, page faults. */
 #ifndef USER_KDUMP_PARTS_H
 #define USER_KDUMP_PARTS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* files: names, contents, permissions, pipes and polling. The result of each call is checked. */
+/*
+ * files: checks names, contents and permissions of files, pipes and polling, by the result of each system
+ * call.
+ */
 #include <program.h>
 #include <stdio.h>
 #include <string.h>

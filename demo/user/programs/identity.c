@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * identity: users, groups, process groups and jails, and the rights of set-id programs. The program also runs
- * copies of itself as set-id programs, to check their ids; the first argument selects the check.
+ * identity: checks users, groups, process groups and jails, and the rights of set-id programs. The program
+ * also runs copies of itself as set-id programs, to check their ids; the first argument selects the check.
  */
 #include <program.h>
 #include <stdio.h>

@@ -104,7 +104,7 @@ static int start_compiler(unsigned n)
 	return start_program("/bin/make", (char *[]){ "make", "compile", source, object, NULL });
 }
 
-/* Writes the sources. Returns the result that the linker must compute. */
+/* Writes the sources. Returns the result that the linker must compute from their objects. */
 static unsigned write_sources(unsigned files)
 {
 	char path[PATH_MAX], *source = malloc(SOURCE_SIZE);

@@ -134,7 +134,7 @@ static APART void do_square(struct machine *machine, int64_t operand)
 	do_multiply(machine, 0);
 }
 
-/* This function is in the table, but is never called: it must not appear in the trace. */
+/* This function is in the table of functions, but is never called, so it must not appear in the trace. */
 static APART void do_swap(struct machine *machine, int64_t operand)
 {
 	int64_t b = pop(machine), a = pop(machine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* User mode on x86_64, for a program that tests it. */
+/* The parts of the program usermode that depend on the architecture: x86_64. */
 #ifndef USER_ARCH_MODE_H
 #define USER_ARCH_MODE_H
 
