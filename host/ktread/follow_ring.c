@@ -271,7 +271,7 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 
 /*
  * Reads and processes the slots up to the head as it is when the function is called. Returns 1 if all were
- * processed, 0 if some have to wait, or an error.
+ * processed, 0 if the reader has to wait for some of them, or an error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -355,8 +355,8 @@ static int revisit(struct ktread_follow_ring *follow)
 /*
  * Returns the timestamp up to which all events of the ring have been read; 0: none. Two kinds of slots are
  * not read yet. An unfinished slot was reserved after the slots before it, so its timestamp is not earlier
- * than theirs. A finished slot that is still unread may have an earlier timestamp than at most KTREAD_REORDER
- * slots before it.
+ * than theirs. A finished slot may have an earlier timestamp than some slots before it, but than
+ * KTREAD_REORDER of them at most.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

@@ -98,8 +98,8 @@ uint64_t ktread_region_readable(const struct ktread_region *region);
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Functions that check whether a slot is the one that the reader expects at an index. Slots of the older
- * format, KTRX_SLOTS_COPIED, have no check; only layout.c and columns*.c handle them.
+ * Functions that check whether a slot is the one that the reader expects at an index. In the older format
+ * KTRX_SLOTS_COPIED, first slots have no check; only layout.c and columns*.c handle slots of this format.
  */
 
 /* Format of a ring's slots. */

@@ -18,7 +18,7 @@
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Returns true if the caller requires another version than `version`, by `form`. */
+/* Returns true if `form`, as the caller requires it, is of a version other than `version`. */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||

@@ -125,7 +125,7 @@ struct ktread_lane {
 };
 
 struct ktread_merge {
-	uint64_t *tree;	 /* [1] is the winner, [leaves + n] is ring n */
+	uint64_t *tree;	 /* tree[1] is the word of the winner, tree[leaves + n] the word of ring n */
 	uint32_t leaves; /* number of leaves, a power of two */
 	uint32_t ring_bits;
 	uint64_t base;

@@ -102,9 +102,9 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 }
 
 /*
- * Returns the name of a field. As the name, a kernel may record the whole C declaration, such as "struct
- * thread *td". Then the name is the last identifier in it. If a declaration does not end in an identifier,
- * such as that of an array, the whole declaration is the name.
+ * Returns the name of a field. A kernel may record a whole C declaration as the name, such as "struct thread
+ * *td". Then the name is the last identifier in it. If a declaration does not end in an identifier, such as
+ * that of an array, the whole declaration is the name.
  */
 static const char *declared_name(const char *declaration)
 {

@@ -190,7 +190,7 @@ static uint32_t last_owner(const struct orphan *lock)
 
 /* ---- Whether the owner has ended ----------------------------------------------------------------- */
 
-/* Returns whether the table row of the owner still holds the lock. */
+/* Returns whether the owner's table row still names the lock as held. */
 static bool is_kept(const struct orphan *lock)
 {
 	return lock->holder && lock->holder == lock->owner;

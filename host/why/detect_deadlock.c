@@ -13,13 +13,13 @@
 #include "why/pulse.h"
 
 /*
- * time in ms: a cycle that began later than this before the end is not certain, if the machine ran while its
- * memory was read
+ * time in ms: if the machine ran while its memory was read, a cycle is not certain if it began less than this
+ * before the end
  */
 #define LEAST_MS 10u
 /*
- * time in ms: a cycle that began later than this before the end is not certain, if it contains a wait for an
- * IPI answer, or for a CPU that the host may have stopped
+ * time in ms: if a cycle contains a wait for an IPI answer, or for a CPU that the host may have stopped, it
+ * is not certain if it began less than this before the end
  */
 #define ANSWER_MS 250u
 /* maximum number of findings; a limit is needed because it takes time to list the waiters of each cycle */

@@ -66,8 +66,8 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the table row names the lock as held, and taken at `stamp` or before. If the lock was taken
- * later, its holder changes, so the waiters make progress.
+ * Returns whether the table row shows that the lock has been held since `stamp` or longer. If the lock was
+ * taken later, its holder changes, so the waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {

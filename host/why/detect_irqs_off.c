@@ -150,9 +150,9 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 
 /*
  * Returns whether the guest may be the cause, and not the host. There are two cases. Events show that the CPU
- * ran for longer than the time between two ticks. Or the CPU was silent for longer than a host usually stops
- * one virtual CPU while it runs the others. In both cases, other CPUs must have ticked in the period if they
- * tick at all: if all timers are late at once, the host is the cause.
+ * ran for longer than the time between two ticks. Or other CPUs tick, and this CPU was silent for longer than
+ * a host usually stops one virtual CPU while it runs the others. In both cases, other CPUs that tick must
+ * have ticked in the period: if all timers are late at once, the host is the cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

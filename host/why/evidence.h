@@ -139,8 +139,8 @@ struct why_interrupts {
 
 struct why_cpu {
 	uint32_t number;
-	bool has_row;	 /* `row` is valid, because the kernel's tables contain it */
-	bool has_holder; /* `holder` is valid, because the kernel's tables contain it */
+	bool has_row;	 /* true if `row` is valid: the kernel's tables contain it */
+	bool has_holder; /* true if `holder` is valid: the kernel's tables contain it */
 	struct ktrx_cpu row;
 	struct ktrx_holder holder;
 	bool has_registers;
@@ -267,7 +267,7 @@ struct why_hold {
  */
 struct why_order {
 	uint64_t first, then;
-	uint64_t stamp;		    /* stamp of this moment, in the trace that `trace` states */
+	uint64_t stamp;		    /* stamp of that time, in the trace with the number `trace` */
 	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
 	/* other locks that were held each time this order was recorded; 0: none */
 	uint64_t outer[WHY_OUTER];
@@ -369,10 +369,7 @@ struct why_panic {
 	uint64_t stamp; /* stamp of the panic; 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
 	char message[256]; /* text from the guest, not escaped */
-	/*
-	 * addresses of the code that called the panic function, as return addresses, innermost first; 0:
-	 * unknown
-	 */
+	/* return addresses of the code that called the panic function, innermost first; 0: unknown */
 	uint64_t caller[2];
 };
 

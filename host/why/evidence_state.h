@@ -8,7 +8,7 @@
 #include "why/evidence.h"
 
 #define WHY_IRQ_NESTED 8u /* maximum number of nested interrupts that are tracked */
-/* maximum number of locks held by a thread at once for which lock orders are recorded */
+/* maximum number of held locks of a thread that are tracked, for lock orders */
 #define WHY_NESTED 8u
 
 /* State of a thread while the trace is read, in addition to struct why_thread. */

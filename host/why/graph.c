@@ -161,8 +161,8 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 
 /*
  * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner has released the
- * lock since. It has if the kernel's tables name held locks, the owner's row has room for all locks that it
- * holds, and this lock is not among them.
+ * lock since. The owner has released it if three things are true: the kernel's tables name held locks, the
+ * owner's row has room for all locks that the owner holds, and this lock is not among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
@@ -231,9 +231,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest stamp at which the running thread can have become impossible to preempt; 0: unknown.
- * The result is not before the switch to this thread, because each switch disables interrupts or preemption
- * for a moment.
+ * Returns the earliest stamp from which on the running thread may have been impossible to preempt; 0:
+ * unknown. The result is not before the switch to this thread, because each switch disables interrupts or
+ * preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -292,8 +292,8 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 }
 
 /*
- * Adds an edge from CPU `asker` if CPU `cpu` has not answered its IPI, and has interrupts disabled or is in
- * an interrupt handler.
+ * Adds an edge from CPU `asker` to CPU `cpu` if `cpu` has not answered an IPI of `asker`, and has interrupts
+ * disabled or is in an interrupt handler.
  */
 static void wait_for_answer(struct builder *builder, const struct why_cpu *asker, uint32_t cpu)
 {

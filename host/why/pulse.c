@@ -147,8 +147,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * The CPU has switched to the thread after it set the mode if the stamp of the switch is later: a
-	 * mode that is set after a switch never has an earlier stamp than the switch.
+	 * The thread runs since a switch that came after the mode was set, if the stamp of the switch is
+	 * later than that of the mode. If a mode is set after a switch, its stamp is at least that of the
+	 * switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&

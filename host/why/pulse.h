@@ -96,8 +96,8 @@ bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
  * Returns whether the thread idles when it runs on that CPU. This is so for an idle thread. If the CPU is in
- * idle mode, it is also so for a thread that has run on the CPU since before it set that mode, and, if the
- * CPU has never switched threads, for a thread without a table row.
+ * idle mode, it is also so for a thread that already ran on the CPU when this mode was set, and, if the CPU
+ * has never switched threads, for a thread without a table row.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 

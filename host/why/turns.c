@@ -6,7 +6,7 @@
 
 #define LEAST	   20u /* minimum number of wakeups that show a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* number of tenths of the wakeups that must come near the usual time */
+#define ALIKE_PART 8u /* part of the wakeups, in tenths, that must come near the usual time */
 
 /*
  * Returns whether the counts in the table row fit together. They may not fit if the kernel changed the row

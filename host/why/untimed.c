@@ -10,7 +10,7 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-/* number of tenths of the intervals that must be between half and twice the median */
+/* part of the intervals, in tenths, that must be between half and twice the median */
 #define REGULAR_PART 8u
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ const char *why_say_untimed(const struct why_evidence *evidence, const struct wh
 		       held);
 }
 
-/* Formats "; a wakeup came 1.2 ms before it and found no thread asleep". */
+/* Formats a text such as "; a wakeup came 1.2 ms before it and found no thread asleep". */
 static const char *say_nobody(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			      char *buffer, size_t size)
 {
