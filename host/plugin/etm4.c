@@ -43,8 +43,8 @@ static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 }
 
 /*
- * Makes a packet of format 3, 2 or 1, with as many atoms: the oldest is bit 0. Returns the number of atoms in
- * the packet.
+ * Makes a packet of format 3, 2 or 1, which contains 3, 2 or 1 atoms. The oldest atom is in bit 0. Returns
+ * the number of atoms in the packet.
  */
 static unsigned short_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {

@@ -216,7 +216,7 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 
 /*
  * Returns whether the kernel called all needed hooks and the rings cover the whole window. If not, the
- * verdict could be another one with the missing data.
+ * missing data could change the verdict.
  */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {

@@ -108,7 +108,7 @@ struct why_turn {
 	const struct why_thread *thread;
 	/* CPU where the thread last ran; NULL: it has not run yet, or the CPU is unknown */
 	const struct why_cpu *cpu;
-	uint64_t since;	 /* stamp since which the thread has been runnable, or even longer */
+	uint64_t since;	 /* stamp; the thread has been runnable since then, or for longer */
 	bool others_ran; /* `cpu` has switched threads after `since` */
 	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
