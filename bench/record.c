@@ -239,7 +239,7 @@ static double worse(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Runs two twins. Returns for each ratio the greater one of the two twins. */
+/* Runs two twins at the same time. Returns, for each ratio, the greater value of the two. */
 static struct twin two_threads(void)
 {
 	pthread_barrier_t start;

@@ -22,7 +22,10 @@
  */
 #define TCR_VALUE (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 | 2 << 32)
 #define SCTLR_RES1 0x30d00800
-/* Turns on the MMU, the data cache, the stack alignment checks at EL1 and EL0, and the instruction cache. */
+/*
+ * Value of SCTLR_EL1 that turns on the MMU, the data cache, the stack alignment checks at EL1 and EL0, and
+ * the instruction cache.
+ */
 #define SCTLR_ON (SCTLR_RES1 | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 12)
 
 	.macro	load_address reg, symbol

@@ -7,9 +7,10 @@
 #include "string.h"
 #include "x86.h"
 
-#define PVH_MAGIC	 0x336ec578u
-#define MEMORY_RAM	 1
-#define LOW_MEMORY_END	 0x100000ul /* RAM below this address is not used: firmware and trampoline use it */
+#define PVH_MAGIC  0x336ec578u
+#define MEMORY_RAM 1
+/* The kernel does not allocate RAM below this address, because firmware and trampoline use it. */
+#define LOW_MEMORY_END	 0x100000ul
 #define MEMORY_MAP_MAX	 32
 #define COMMAND_LINE_MAX 2048
 

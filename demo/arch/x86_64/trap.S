@@ -4,8 +4,8 @@
  * code, a stub pushes 0 instead. Then it pushes its vector. The order is that of struct trap_frame (trap.h).
  *
  * In kernel mode, GS is the kernel's: its base is the address of this CPU's struct cpu. In user mode, GS is
- * the program's. SWAPGS exchanges the two: at first on entry from user mode, and at last, with interrupts
- * off, on the return to user mode.
+ * the program's. SWAPGS exchanges the two: at the beginning of an entry from user mode, and at the end of a
+ * return to user mode, when interrupts are off.
  */
 #include "layout.h"
 

@@ -122,7 +122,10 @@ static void kernel_trap(const struct trap_frame *frame)
 {
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		bad_trap(frame);
-	/* For a call to a bad address, this is the return address; otherwise it has no meaning. */
+	/*
+	 * The word at the stack pointer is the return address if a call to a bad address led to the fault;
+	 * otherwise it has no meaning.
+	 */
 	page_fault(fault_address(), frame->rip, fault_flags(frame->error), *(const uintptr_t *)frame->rsp);
 }
 

@@ -18,7 +18,7 @@ typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, c
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
 	call_wait_flags, call_wait_on_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
-	*call_sigaction; /* pointers; the kernel may only read the memory behind some of them */
+	*call_sigaction; /* these are not const, even if the kernel only reads the data */
 typedef const char *call_path, *call_str;
 typedef const void *call_data;
 typedef size_t call_size;

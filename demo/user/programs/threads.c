@@ -241,8 +241,8 @@ static void leave_before_exit(void)
 }
 
 /*
- * Starts a program from a thread. "threads again" checks that it has one thread, and still the pid of the
- * process.
+ * Starts another program from a thread: "threads again", which checks that its process has one thread, and
+ * the same pid as before.
  */
 static void exec_again(void *unused)
 {

@@ -430,7 +430,10 @@ static void show(uint32_t only)
 	line_flush(&out);
 }
 
-/* Reads the payload of a record. A record of type TABLE needs a larger buffer than the others. */
+/*
+ * Reads the payload of a record. Prints the record, or adds the text of a record of type TABLE to the table.
+ * Such a text needs a larger buffer.
+ */
 static int take(uint32_t only)
 {
 	static char text[32 << 10];
