@@ -18,7 +18,7 @@
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
-/* Only recorded if the trace is set to continue after a panic. */
+/* This event is recorded only if the trace is set to continue after a panic. */
 KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status));
 
 static const struct cpu *panicking; /* the first CPU that panicked */

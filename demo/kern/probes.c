@@ -106,7 +106,7 @@ void probes_run(void)
 {
 	uint32_t runs;
 
-	/* Waits for CPU 0 to be idle, because that happens only after all CPUs have started. */
+	/* Only CPU 0 runs the probes: when it becomes idle, all CPUs have started. */
 	if (arch_this_cpu()->id != 0)
 		return;
 	if ((runs = take(&logs)))

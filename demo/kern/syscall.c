@@ -143,7 +143,7 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	/* Sigreturn has already restored the result register, like all other registers. */
+	/* The call of sigreturn has already restored the result register, like all other registers. */
 	if (number != SYS_sigreturn)
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);

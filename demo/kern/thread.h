@@ -44,8 +44,8 @@ struct thread {
 	uint32_t id;  /* identifies the thread; starts at 1, never reused */
 	enum thread_state state;
 	/*
-	 * The CPU on which the thread runs or last ran. If the thread is runnable, it is in this CPU's run
-	 * queue.
+	 * The CPU on which the thread runs or last ran. If the thread is runnable, but not running, it is in
+	 * this CPU's run queue.
 	 */
 	struct cpu *cpu;
 	/*

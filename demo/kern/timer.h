@@ -34,8 +34,8 @@ void timer_sleep(uint64_t ns);
 void timer_tick(void);
 
 /*
- * Reads the boot argument tickless=1, which allows that idle CPUs stop their ticks. Requires: boot CPU,
- * before other CPUs run.
+ * Reads the boot argument tickless=1, which allows idle CPUs to stop their ticks. Requires: boot CPU, before
+ * other CPUs run.
  */
 void timer_init(void);
 

@@ -18,7 +18,7 @@
 #define KEEP_BYTES  (128u << 10) /* size in bytes of the memory for copies that must survive a reset */
 #define THREADS	    256		 /* maximum number of threads in ktrace's tables */
 #define RARE_LEAST  512
-/* 1/RARE_PART of a ring's number of slots is the number of additional slots for rare events. */
+/* The number of additional slots for rare events is the number of a ring's slots, divided by RARE_PART. */
 #define RARE_PART 16
 #define FOLDS	  4
 

@@ -115,8 +115,8 @@ void arch_code_written(uintptr_t page);
 void user_entered(void);
 
 /*
- * Handles a system call and stores its result in the frame. The frame's instruction pointer is already behind
- * the system call instruction. Requires: interrupts on.
+ * Handles a system call and stores its result in the frame. The frame's instruction pointer already points
+ * after the system call instruction. Requires: interrupts on.
  */
 void user_system_call(struct user_frame *frame);
 
