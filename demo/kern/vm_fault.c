@@ -199,9 +199,9 @@ bool vm_fork(struct vm *child, struct vm *parent)
 }
 
 /*
- * Called when the kernel accesses user memory that is not mapped accordingly. Does the same as for a page
- * fault of the program. Traces that as a page fault if the memory belongs to the running process, but not if
- * it belongs to a process that is being created.
+ * Called when the kernel accesses user memory that is not mapped for this kind of access. Resolves that like
+ * a page fault of the program. Process traces show it as a page fault if the memory belongs to the running
+ * process, but not if it belongs to a process that is being created.
  */
 static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 {
