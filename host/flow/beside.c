@@ -42,18 +42,23 @@ struct waiting {
  */
 struct ring {
 	struct flow_reader *reader;
-	struct flow_calls *calls; /* state of the calls; NULL: the events are branches, not calls */
+	/* state that reconstructs calls from steps; NULL: the events are branches, not calls */
+	struct flow_calls *calls;
 	const struct hwt_stream *stream;
 	size_t number;
 	struct flow_piece piece; /* the growing piece, whose end is not known yet */
 	struct flow_piece held;
-	int has_stamp; /* the unit has written a timestamp, so the growing piece has a beginning */
+	/* true if the unit has written a timestamp, so that the growing piece has a beginning */
+	int has_stamp;
 	/*
-	 * stamp of the last event whose recording function was found in the steps; later steps are not
-	 * earlier than this stamp
+	 * stamp of the last event of the kernel's trace whose recording function was found in the steps; the
+	 * steps after that function are not earlier than this stamp
 	 */
 	uint64_t matched;
-	/* if a call recorded an event, but that event was not found: the latest stamp that it may have */
+	/*
+	 * if the steps contain a call that recorded an event, but that event was not found: the latest stamp
+	 * that the event may have; otherwise 0
+	 */
 	uint64_t doubt_to;
 	struct waiting *queue;
 	size_t first, count;
@@ -307,8 +312,8 @@ static void place_held(const struct beside *beside, struct ring *ring)
 }
 
 /*
- * Ends the growing piece at the stamp `to`. Places the held piece, holds the ended piece instead, and begins
- * a new growing piece.
+ * Ends the growing piece at the stamp `to`. Sets the times of the events in the held piece, holds the ended
+ * piece instead, and begins a new growing piece.
  */
 static void end_piece(const struct beside *beside, struct ring *ring, uint64_t to)
 {
@@ -320,8 +325,8 @@ static void end_piece(const struct beside *beside, struct ring *ring, uint64_t t
 }
 
 /*
- * Ends the growing piece, and places it without waiting for the next one. Called if steps are missing or too
- * many events wait.
+ * Ends the growing piece, and sets the times of its events without waiting for the next piece. Called if
+ * steps are missing or too many events wait.
  */
 static void end_all(const struct beside *beside, struct ring *ring)
 {

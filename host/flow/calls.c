@@ -15,7 +15,8 @@
 enum way {
 	WAY_STRAIGHT,
 	/*
-	 * unknown: without a branch if the address is that of the next instruction, otherwise by any branch
+	 * unknown: no branch if the next address is that of the next instruction, otherwise a branch of any
+	 * kind
 	 */
 	WAY_UNKNOWN,
 	WAY_CALL,
@@ -417,7 +418,10 @@ static int report_run(struct flow_calls *calls, int continued)
 	return calls->sink.run && top ? calls->sink.run(calls->to, top, &at) : 0;
 }
 
-/* Handles a run that continues without a branch from one function into the next, as in interrupt vectors. */
+/*
+ * Handles a run of instructions that continues without a branch from one function into the next, as in
+ * interrupt vectors.
+ */
 static int run_on(struct flow_calls *calls, const struct hwt_step *step)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);

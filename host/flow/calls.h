@@ -40,10 +40,12 @@ struct flow_frame {
 	uint64_t inside;     /* ticks spent in functions that this function called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
-	uint8_t timed;	     /* the frame's beginning was seen, and nothing has been missing since */
-	/* when the frame was pushed, execution was at the function's first instruction */
+	/* set if the frame's beginning was seen, and no steps have been missing since */
+	uint8_t timed;
+	/* set if execution was at the function's first instruction when the frame was pushed */
 	uint8_t from_start;
-	uint8_t inner; /* the function has called an address within itself, and that call has not returned */
+	/* set while a call from the function to an address within the same function has not returned */
+	uint8_t inner;
 };
 
 /* Context of a callback. */
@@ -55,7 +57,8 @@ struct flow_moment {
 	 * that ended
 	 */
 	uint32_t depth;
-	uint8_t continued; /* the run began in another function and continues into this one */
+	/* set if the run of instructions began in another function and continues into this one */
+	uint8_t continued;
 	uint32_t pid, tid;
 	uint64_t space;
 };

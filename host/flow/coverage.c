@@ -72,7 +72,7 @@ static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 	return recent->image;
 }
 
-/* Finds the block of a range, or adds it. Returns NULL if out of memory. */
+/* Finds the block, which has the counter, of an address range, or adds it. Returns NULL if out of memory. */
 static struct block *obtain(struct flow_coverage *coverage, uint32_t image, uint64_t begin, uint64_t end)
 {
 	const uint64_t hash = base_hash(base_hash(base_hash(0, image), begin), end);
@@ -124,7 +124,10 @@ const struct flow_view flow_coverage = { .step = step };
 
 /* ---- From addresses to lines ------------------------------------------------------------------- */
 
-/* A place where the number of runs that cover an address changes. */
+/*
+ * An edge: an address at which runs of instructions begin or end, so that the number of runs that cover an
+ * address changes there by `change`.
+ */
 struct edge {
 	uint64_t address;
 	int64_t change;
@@ -161,7 +164,10 @@ static int by_source(const void *a, const void *b)
 	return order == 0 && x->name ? strcmp(x->name, y->name) : order;
 }
 
-/* Returns the edges of an image, sorted by address. Returns NULL if out of memory. */
+/*
+ * Returns the edges of an image (the addresses at which its runs begin or end), sorted by address. Returns
+ * NULL if out of memory.
+ */
 static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
 {
 	struct edge *edge = malloc((2 * (size_t)coverage->blocks + 1) * sizeof(*edge));
@@ -181,13 +187,15 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 }
 
 /*
- * Sets the count of each line to the number of runs that cover its most executed address. Lines are sorted by
- * address and may overlap, so the search begins again at the start of each line.
+ * Sets the count of each source line to the number of runs that cover the most executed address of the line.
+ * Lines are sorted by address and may overlap, so the search for that address begins again at the start of
+ * each line.
  */
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t after = 0; /* number of edges up to the line's beginning */
+	/* number of elements of `edge` with an address at or before the beginning of the source line */
+	size_t after = 0;
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->count; n++) {
@@ -212,7 +220,8 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t after = 0; /* number of edges up to the function's entry */
+	/* number of elements of `edge` with an address at or before the function's first instruction */
+	size_t after = 0;
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->entries; n++) {

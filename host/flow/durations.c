@@ -60,8 +60,8 @@ static uint64_t slack(const struct ktread *trace)
 }
 
 /*
- * Returns the distance of a stamp from a piece. If the end of the piece is unknown, returns the distance from
- * its beginning.
+ * Returns by how many ticks a stamp is before the beginning or after the end of a piece; 0 if the stamp is in
+ * the piece. If the end of the piece is unknown, returns the distance of the stamp from the beginning.
  */
 static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
 {
@@ -242,7 +242,8 @@ static void put_cell(struct base_output *out, const struct flow *flow, int known
 {
 	char text[32] = "-";
 
-	if (known && ticks > 0) /* 0: the duration is shorter than the unit's timestamps can show */
+	/* if `ticks` is 0, the duration is shorter than the unit's timestamps can show */
+	if (known && ticks > 0)
 		flow_put_span(text, flow, ticks);
 	base_output_format(out, " %13s", text);
 }

@@ -40,9 +40,13 @@ struct flow_function {
 /* The function at an address, and its extent in memory. */
 struct flow_spot {
 	const struct flow_function *function;
-	/* addresses [begin, end) of the function; only the one address if it has no name */
+	/*
+	 * addresses [begin, end) of the function; only the address that was looked up if the function has no
+	 * name
+	 */
 	uint64_t begin, end;
-	uint8_t at_start; /* the address is that of the function's first instruction */
+	/* set if the address that was looked up is that of the function's first instruction */
+	uint8_t at_start;
 };
 
 struct flow_functions;
@@ -138,7 +142,7 @@ struct flow {
 	struct flow_range *range; /* owned: the ranges selected by flow_select_function() */
 	struct flow_loss loss;
 	uint64_t wanted;	 /* number of selected steps that were read, not counting losses */
-	uint8_t names_processes; /* at least one step has named its process */
+	uint8_t names_processes; /* set if at least one step reports its process */
 	uint64_t frequency;	 /* ticks per second of the clock that stamps are taken from; 0: unknown */
 	uint64_t base;		 /* first stamp of all streams; 0: none */
 };

@@ -187,11 +187,12 @@ struct flow_spread {
 	uint64_t run_from, run_to; /* numbers of the instructions at `from` and at `to` */
 };
 
-/* What the unit reported between two timestamps. */
+/* A piece: what the unit reported between two of its timestamps. */
 struct flow_piece {
-	uint64_t from, to; /* stamps of its beginning and end; `to` UINT64_MAX: the end is unknown */
-	uint64_t early;	   /* stamp at which the previous piece began; `from` if there is no such piece */
-	uint64_t run;	   /* number of instructions in the piece */
+	/* stamps of the piece's beginning and end; `to` UINT64_MAX: the end is unknown */
+	uint64_t from, to;
+	uint64_t early; /* stamp at which the previous piece began; `from` if there is no such piece */
+	uint64_t run;	/* number of instructions in the piece */
 };
 
 enum flow_anchor {
@@ -262,7 +263,7 @@ int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream);
 
 /* largest number of bytes of a name that are printed; longer names are cut */
 #define FLOW_NAME_MOST	128u
-#define FLOW_NAME_ROOM	(4u * FLOW_NAME_MOST + 1) /* room for an escaped name */
+#define FLOW_NAME_ROOM	(4u * FLOW_NAME_MOST + 1) /* room, in bytes, for an escaped name */
 #define FLOW_PLACE_ROOM (2u * FLOW_NAME_ROOM + 32)
 
 /*
