@@ -12,8 +12,12 @@
 #define PAGE   4096u /* files are loaded at multiples of this number */
 #define SAMPLE 16u   /* size in bytes of a sample: the first bytes of an executed block */
 #define LEAST  4u    /* smallest number of matching samples that can prove a base */
-#define MANY   64u   /* this number of matches proves a base if at least 1/SHARE of the blocks match */
-/* see MANY; blocks that do not match may be of other programs at the same addresses */
+/* smallest number of matching samples that proves a base even if only 1/SHARE of the blocks match */
+#define MANY 64u
+/*
+ * with MANY matching samples, one block in SHARE must match; the others may be of other programs at the same
+ * addresses
+ */
 #define SHARE	     16u
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define SAMPLES_MOST (UINT32_C(1) << 22)

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* largest number of versions of a line, of all spaces; a further one overwrites the newest of its space */
+/*
+ * largest number of versions of a line in all address spaces together; if a line has this many, new bytes are
+ * written into the newest version of their address space
+ */
 #define LINES_MOST     1024u
 #define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that are read at once */
 #define DISTANCES      6u		   /* number of ranks that distance() can return */
@@ -280,8 +283,8 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 			best = line;
 			nearest = far;
 			/*
-			 * In this rank, each line in the list is better than the lines before it: forget the
-			 * lines seen so far.
+			 * In an odd rank, each line in the list is better than the lines before it: forget
+			 * the lines of this rank that were seen so far.
 			 */
 			if (far % 2)
 				known[far] = 0;

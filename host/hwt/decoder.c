@@ -19,11 +19,12 @@ struct hwt_decoder {
 	const struct hwt_encoding *encoding;
 	struct hwt_images *images;
 	size_t piece;	       /* index of the piece that is being decoded, or is next */
-	struct hwt_piece part; /* bytes of this piece that are being decoded */
-	uint64_t wanted;       /* position of the next piece if no bytes are missing before it */
-	void *open;	       /* the encoding's decoder; NULL: no piece is being decoded */
-	uint64_t time, stamp;  /* the last time that was converted, and its stamp */
-	unsigned next, steps;  /* step[next] to step[steps - 1] have not been returned yet */
+	struct hwt_piece part; /* bytes of the piece that is being decoded */
+	/* position in the stream of the next piece if no bytes are missing before that piece */
+	uint64_t wanted;
+	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded */
+	uint64_t time, stamp; /* the last time that was converted, and its stamp */
+	unsigned next, steps; /* step[next] to step[steps - 1] have not been returned yet */
 	struct hwt_step step[STEPS];
 	char text[160];
 	char message[512];

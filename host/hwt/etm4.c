@@ -12,7 +12,7 @@
 
 /* OpenCSD's decode tree for one unit, and how much of a piece it has been fed. */
 
-/* Error message if there is no tree. */
+/* Error message if OpenCSD does not accept the registers of a unit. */
 #define ETM4_TREE_REFUSED "OpenCSD cannot decode a trace unit with these register values"
 
 struct etm4_tree {
@@ -94,8 +94,8 @@ static void tree_close(struct etm4_tree *tree)
 }
 
 /*
- * Opens the tree. Returns 0, or -1 and sets *message, which is NULL if memory is short. `flags`:
- * OCSD_CREATE_FLG_*.
+ * Creates OpenCSD's decode tree for a piece. Returns 0, or -1 and sets *message, which is NULL if memory is
+ * short. `flags`: OCSD_CREATE_FLG_*.
  */
 static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, const struct hwt_piece *piece,
 		     int flags, const char **message)

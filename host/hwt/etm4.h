@@ -40,7 +40,7 @@ struct etm4_guard {
 	 */
 	bool synced, decodes;
 	bool wants_address; /* the last packet was an exception, whose address must follow */
-	bool bits_64;	    /* a context packet has come; it was for 64-bit code */
+	bool bits_64;	    /* set after the first context packet for 64-bit code */
 	const char *unread; /* reason why a valid packet was refused; NULL: the packet was damaged */
 	uint32_t depth;	    /* number of uncommitted P0 elements (atoms, exceptions and the like) */
 	/*
@@ -80,7 +80,7 @@ bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
  * open until another closes them.
  */
 
-#define ETM4_QUEUE_ROOM 256u /* a power of two */
+#define ETM4_QUEUE_ROOM 256u /* number of steps for which the queue has room, a power of two */
 /* largest number of steps that are made from one element of OpenCSD */
 #define ETM4_QUEUE_SPARE 8u
 

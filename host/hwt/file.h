@@ -83,7 +83,8 @@ struct hwt_chunk {
 	uint64_t position; /* position of the first byte, counted from the unit's creation */
 	uint64_t offset;   /* in the store */
 	uint64_t size;
-	bool torn; /* begins a new piece, even if its position follows the previous chunk */
+	/* set if the chunk begins a new piece, even if its position follows the previous chunk */
+	bool torn;
 };
 
 struct hwt_joined {
@@ -110,7 +111,7 @@ struct hwt_unit_stream {
 
 /* A file that was mapped at an address, or an address range that was unmapped. */
 struct hwt_mapping {
-	uint32_t type; /* KTRX_HWT_MMAP, MUNMAP, EXECUTABLE, KERNEL */
+	uint32_t type; /* type of the record: KTRX_HWT_MMAP, MUNMAP, EXECUTABLE or KERNEL */
 	uint32_t pid;
 	uint64_t stamp;
 	uint64_t address, size, offset;

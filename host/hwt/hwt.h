@@ -134,7 +134,11 @@ struct hwt_step {
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* process and thread that ran; 0: unknown */
-	const char *text;  /* valid until the next step */
+	/*
+	 * text that describes the step, for kinds that have one (enum hwt_kind); valid until the next step is
+	 * read
+	 */
+	const char *text;
 	const struct hwt_sample *sample;
 };
 
@@ -145,8 +149,8 @@ struct hwt_step {
  */
 struct hwt_stream {
 	struct ktrx_hwt_context context;
-	struct ktrx_hwt_pt pt;	   /* set if the encoding is PT */
-	struct ktrx_hwt_etm4 etm4; /* set if the encoding is ETM4 */
+	struct ktrx_hwt_pt pt;	   /* the unit's parameters if the encoding is PT */
+	struct ktrx_hwt_etm4 etm4; /* the unit's registers if the encoding is ETM4 */
 	uint32_t unit;
 	uint32_t pid, tid; /* thread mode */
 	uint32_t cpu;	   /* number of the CPU in CPU mode; 0xffffffff in thread mode */

@@ -49,11 +49,12 @@ void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t ad
  * The code of a period. A period ends after a fixed number of changes of code. Adjacent lines form one run.
  */
 struct hwt_code_run {
-	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
-	uint64_t space;		/* address space of its lines; 0: all */
-	/* hwt_codes_read() returns the same bytes at any stamp of this period and the next. */
+	uint64_t address, size; /* address and size of the run in memory, multiples of HWT_CODE_LINE */
+	uint64_t space;		/* address space of the run's lines; 0: all address spaces */
+	/* true if hwt_codes_read() returns the same bytes at any stamp of this period and the next */
 	bool fixed;
-	bool apart; /* lines of the other kind (fixed or not) are between the previous run and this one */
+	/* true if lines with the other value of `fixed` are between the previous run and this one */
+	bool apart;
 };
 
 /* Must be zero before the first use. The caller frees `run`. */
@@ -82,11 +83,13 @@ int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_cod
  */
 
 struct hwt_likeness {
-	uint64_t space;	    /* address space that matches the file best; 0: the kernel's, or unknown */
-	uint64_t blocks;    /* number of executed blocks within the file's addresses */
-	uint64_t differing; /* number of these blocks with at least one different byte */
-	uint64_t moved;	    /* number of these blocks that differ in too many bytes to be patched code */
-	uint64_t first;	    /* lowest address of a different byte; 0 if there is none */
+	uint64_t space;	 /* address space that matches the file best; 0: the kernel's, or unknown */
+	uint64_t blocks; /* number of executed blocks within the file's addresses */
+	/* number of executed blocks with at least one byte that differs from the file */
+	uint64_t differing;
+	/* number of executed blocks that differ from the file in too many bytes to be patched code */
+	uint64_t moved;
+	uint64_t first; /* lowest address of a byte that differs from the file; 0 if there is none */
 };
 
 /* Compares the file's segments, moved up by `base`, with the code that ran. Returns 0 or KTREAD_E_MEMORY. */

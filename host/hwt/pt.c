@@ -184,7 +184,10 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 
 	return (struct pt_last){
 		.address = block->end_ip,
-		/* PT_NO_SECTION: not found the next time, because other code may be at this address then */
+		/*
+		 * PT_NO_SECTION prevents that this element is found the next time, when other code may be at
+		 * the address
+		 */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
 		.branch = branch.kind,

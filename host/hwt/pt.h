@@ -101,12 +101,12 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 /* A stream of Intel PT that is being decoded: pt.c decodes runs, pt_events.c other events. */
 
 #define PT_KNOWN      2048u /* number of branches that are remembered */
-#define PT_NO_SECTION (-1)  /* not the number of any section of libipt */
+#define PT_NO_SECTION (-1)  /* a value of `section` that is not the number of any of libipt's sections */
 
 /* The last instruction of a block. */
 struct pt_last {
 	uint64_t address;
-	int section; /* libipt's number of its section; 0: unused element */
+	int section; /* libipt's number of the section that contains the block; 0: unused element */
 	enum pt_exec_mode mode;
 	/* members as in struct hwt_step */
 	uint8_t branch, taken, bits;

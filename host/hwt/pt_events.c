@@ -95,7 +95,7 @@ static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint
 	step->to = step->has_to ? to : 0;
 }
 
-/* Sets the address of a note, if its event has one. */
+/* Sets the address of an HWT_NOTE step if the event of this step has an address. */
 static void set_note_address(const struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const struct pt_event *event = &decoder->event;

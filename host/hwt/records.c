@@ -18,7 +18,9 @@
 #define PATH_MOST     4096u
 
 struct context {
-	/* number of CONTEXT records before it; distinguishes contexts that have the same ident */
+	/*
+	 * number of contexts that were read before this one; distinguishes contexts that have the same ident
+	 */
 	uint32_t session;
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;

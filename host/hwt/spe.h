@@ -83,8 +83,8 @@ enum spe_verdict {
 	SPE_RECORD_WHOLE,
 	SPE_RECORD_NONE,  /* there is only padding up to the end */
 	SPE_RECORD_CUT,	  /* the bytes end within the record */
-	SPE_RECORD_WRONG, /* no packet begins with such a byte */
-	SPE_RECORD_TWICE, /* a second packet of the same kind */
+	SPE_RECORD_WRONG, /* no packet begins with the byte at `end` */
+	SPE_RECORD_TWICE, /* the record has two packets of the same kind */
 	SPE_RECORD_LONG,
 };
 

@@ -41,10 +41,11 @@ const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t 
  * If the list is of another build, few calls lead to the beginnings of its functions.
  */
 struct hwt_map_fit {
-	uint64_t base;	  /* number of bytes by which the kernel ran above the listed addresses */
-	uint64_t calls;	  /* number of distinct addresses that the kernel's code calls */
-	uint64_t inside;  /* number of these addresses that are within a listed function */
-	uint64_t entries; /* number of these addresses at the beginning of a function */
+	uint64_t base;	 /* number of bytes by which the kernel ran above the listed addresses */
+	uint64_t calls;	 /* number of distinct addresses that the kernel's code calls */
+	uint64_t inside; /* number of distinct called addresses that are within a listed function */
+	/* number of distinct called addresses that are the beginning of a listed function */
+	uint64_t entries;
 };
 
 /*
