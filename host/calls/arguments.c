@@ -11,8 +11,8 @@ static bool has(uint64_t value, uint64_t flag)
 }
 
 /*
- * Returns true if the argument is the mode of open() and the flags, which are the argument before it, do
- * not create a file: the call then does not use the mode.
+ * Returns true if the argument is the mode of open(), and the call does not use the mode because its flags do
+ * not create a file. The flags are the argument before the mode.
  */
 static bool is_unused(const struct calls_arguments *arguments, const struct calls_type *type)
 {
@@ -24,8 +24,8 @@ static bool is_unused(const struct calls_arguments *arguments, const struct call
 }
 
 /*
- * Returns the type that a keyed type stands for: "so^" after a level SOL_SOCKET is "so_SOL_SOCKET". If there
- * is no such type, the value is shown as a number or an address.
+ * Returns the type to use for a type whose name ends in "^": if an earlier argument has the value SOL_SOCKET,
+ * "so_SOL_SOCKET" replaces "so^". If there is no such type, the value is shown as a number or an address.
  */
 static const struct calls_type *resolve(const struct calls_table *table, const struct calls_type *type,
 					const char *key, uint64_t value)

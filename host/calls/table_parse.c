@@ -232,7 +232,10 @@ static const char *take_argument(struct parser *parser, struct calls_argument *a
 	return count;
 }
 
-/* Sets an argument's count from "2", "=", "len" or "*len". `len` is the name of an argument. */
+/*
+ * Sets how many values are at the address in an argument: "2" is that number, "=" means the call's result,
+ * "len" the value of the argument `len`, and "*len" the number to which the argument `len` points.
+ */
 static void set_count(const struct calls_call *call, struct calls_argument *argument, const char *word)
 {
 	uint64_t number;

@@ -74,8 +74,8 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 }
 
 /*
- * Finds a call by name among the calls that the table has without a number. If there are several lines,
- * the last one counts.
+ * Finds a call by name among the calls that the table has without a number. If several lines have the name,
+ * returns the call of the last of these lines.
  */
 static struct calls_call *find_named(struct calls_table *table, const char *name)
 {

@@ -27,7 +27,7 @@ const char *calls_tables_text(const char *name);
 #define CALLS_SIGNALS	 256u
 
 /* Numbers of the calls of x32, without the bit BASE_LINUX_X32 that each of them has. */
-#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of their names */
+#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of the names of x32's calls */
 /* calls of x32 with lower numbers have the same arguments as the machine's own call of that number */
 #define CALLS_X32_SHARED 512u
 #define CALLS_X32_MAX	 1024u /* only calls of x32 with a number below this can have a name */
@@ -86,7 +86,7 @@ struct calls_type {
 	enum calls_base base;
 	/* true if the value of an earlier argument selects the type: "so^" becomes "so_SOL_SOCKET" */
 	bool keyed;
-	uint64_t mask; /* mask of the part of a value that `symbol` names; 0: the whole value */
+	uint64_t mask;			  /* bits of a value that have a name in `symbol`; 0: all bits */
 	const struct calls_value *flag;	  /* names of bits */
 	const struct calls_value *symbol; /* names of values */
 	unsigned flags, symbols;
@@ -153,13 +153,16 @@ struct calls_call {
 struct calls_field {
 	const struct calls_type *type;
 	const char *name;
-	uint32_t offset, width; /* offset in the struct, and size, in bytes */
+	uint32_t offset, width; /* offset of the field in the struct, and size of the field, in bytes */
 };
 
 struct calls_layout {
 	const char *name;
 	uint32_t size;
-	/* true if the struct is from a line "on MACHINE"; it is preferred to one for all machines */
+	/*
+	 * true if the struct is from a line "on MACHINE"; such a struct is preferred to a struct for all
+	 * machines
+	 */
 	bool own;
 	unsigned fields;
 	bool descriptors; /* true if a field is a file descriptor */
@@ -235,7 +238,11 @@ struct calls_arguments {
 	/* type and value of the argument that calls_arguments_next() returned last */
 	const struct calls_type *before;
 	uint64_t value_before;
-	const char *key; /* name of the last value that had one; selects types like "so^"; NULL: none */
+	/*
+	 * name of the last value of an enumeration; selects types like "so^"; NULL: the value has no name, or
+	 * there was no such value
+	 */
+	const char *key;
 };
 
 /*
@@ -278,9 +285,9 @@ struct calls_table {
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;
-	/* by chain: 1 + the index of the first type; 0 if the chain is empty */
+	/* for each chain: 1 + the index of its first type in `type`; 0 if the chain is empty */
 	uint16_t chain[CALLS_CHAINS];
-	/* by type: 1 + the index of the next type in the chain; 0 if there is none */
+	/* for each type: 1 + the index of the next type in the same chain; 0 if this type is the last */
 	uint16_t after[CALLS_TYPES_MAX];
 	struct calls_layout *layout[CALLS_LAYOUTS_MAX];
 	unsigned layouts;

@@ -147,7 +147,7 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	if (context->dragonfly || context->options->table)
 		return KDUMP_NATIVE;
 	/*
-	 * In KTRX the flags are an ELF machine. If the trace has its own table, the meaning of the flags is
+	 * In KTRX, `flags` is an ELF machine. If the trace has its own table, the meaning of `flags` is
 	 * unknown.
 	 */
 	if (context->ktrx)

@@ -107,7 +107,7 @@ struct kdump_process_text {
 	uint32_t pid, tid;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 	bool dragonfly;
-	uint8_t length; /* length of the text; 0: no record was printed yet */
+	uint8_t length; /* length of the text in bytes; 0: no record was printed yet */
 	char text[200];
 };
 

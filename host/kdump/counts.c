@@ -66,10 +66,10 @@ bool kdump_select_wants(const struct kdump_select *select, const struct ktread_p
 	return !select->one || record->pid == select->pid || (freebsd && record->tid == select->pid);
 }
 
-/* index of the row for all numbers that are too large for a row of their own */
+/* index of the row for all call numbers that are too large for a row of their own */
 #define OTHER	CALLS_CALLS_MAX
 #define NUMBERS (CALLS_CALLS_MAX + 1)
-#define ROWS	((KDUMP_NATIVE + 1) * NUMBERS) /* a row for each number of each ABI */
+#define ROWS	((KDUMP_NATIVE + 1) * NUMBERS) /* one row for each call number of each ABI */
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
 

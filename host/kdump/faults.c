@@ -7,7 +7,9 @@
 #include "kdump/context.h"
 
 #define PATH_MOST 4000u
-/* the 57 bits of a word that are rights; the bits above them are the index of the word */
+/*
+ * the lower 57 bits of a word of FreeBSD's capability rights; the bits above them are the index of the word
+ */
 #define RIGHTS_BITS ((UINT64_C(1) << 57) - 1)
 
 /* ---- faults ---- */

@@ -14,7 +14,7 @@
 #define USUAL_DATA 64u
 
 struct lines {
-	bool loss_printed; /* the last thing printed was a report of lost records */
+	bool loss_printed; /* true if the line printed last was a report of lost records */
 	struct kdump_faults faults;
 };
 

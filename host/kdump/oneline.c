@@ -134,7 +134,7 @@ static void begin_call(struct oneline *oneline, struct kdump_context *context,
 {
 	struct kdump_pending *pending = kdump_pending_entry(&oneline->pending, record->pid, record->tid);
 
-	if (pending->used) /* the call never returned, or its return was lost */
+	if (pending->used) /* the thread's previous call never returned, or its return was lost */
 		print_finished(oneline, context, pending, NULL);
 	print_unfinished(oneline, context);
 	kdump_pending_begin(pending, record);

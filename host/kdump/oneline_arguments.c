@@ -33,9 +33,9 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 }
 
 /*
- * Finds the next filling of an argument, from index `from` on, that is not in the set *taken, and adds it to
- * the set. A filling that names no argument is used for an argument of its kind. Returns NULL if there is
- * none.
+ * Finds a filling (stored text) for an argument, from index `from` on, that is not in the set *taken, and
+ * adds it to the set. A filling without the number of an argument is used for an argument of its kind.
+ * Returns NULL if there is none.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)
@@ -66,8 +66,8 @@ static bool has_name(const struct kdump_filling *filling, unsigned argument, con
 }
 
 /*
- * Writes a message from several fillings: its address, its pieces, its control messages, and `head`, a
- * struct with the rest.
+ * Writes a message whose parts are stored in several fillings: its address, its pieces, its control messages.
+ * `head` is the text of a struct with the rest.
  */
 static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
 			 size_t size)
@@ -359,7 +359,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-/* Removes the fillings that are parts of a message in a list. Called when the message is complete. */
+/* Removes the fillings that hold parts of a message. Called when the complete message is added to a list. */
 static void drop_parts(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)

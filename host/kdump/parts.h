@@ -103,7 +103,7 @@ struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
 	size_t element; /* size of one value in bytes */
-	bool cut;	/* the trace does not have all bytes */
+	bool cut;	/* true if the trace does not have all bytes of the memory */
 };
 
 /*

@@ -10,8 +10,9 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u   /* largest number of bytes of an unknown struct that are printed */
-#define JSON_MOST    2500u /* largest size of a text before escaping, which may write six bytes for one */
+#define BYTES_SHOWN 32u /* largest number of bytes of an unknown struct that are printed */
+/* largest size, in bytes, of a text before it is escaped for JSON: escaping may write six bytes for one */
+#define JSON_MOST    2500u
 #define VALUES_MOST  2000u
 #define TEXT_MOST    400u  /* largest size of a string in a struct, in bytes */
 #define LEAST_FIELDS 2u	   /* number of fields that every socket address has: length and family */

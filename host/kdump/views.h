@@ -77,8 +77,8 @@ struct kdump_form {
 
 /*
  * Calls that have not returned yet, one for each thread, in a table of fixed size. If the table is crowded,
- * the call that began first is dropped. What the call's other records state about its arguments (paths,
- * data, structs) is stored with it as text, in fillings.
+ * the call that began first is dropped. What the call's other records state about its arguments (paths, data,
+ * structs) is stored with the call as texts, called fillings.
  */
 
 #define KDUMP_PENDINGS	    4096u
@@ -90,7 +90,7 @@ enum kdump_filling_kind {
 	KDUMP_FILLING_PATH,
 	KDUMP_FILLING_DATA,
 	KDUMP_FILLING_STRUCT,
-	KDUMP_FILLING_NONE, /* replaced by another filling */
+	KDUMP_FILLING_NONE, /* not in use any more: another filling has replaced this one */
 };
 
 struct kdump_filling {
@@ -113,7 +113,9 @@ struct kdump_pending {
 	unsigned shown; /* number of arguments in the unfinished line, if `shown_unfinished` */
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
-	/* number of elements in `piece`: the sizes in an argument that is a list of struct iovec */
+	/*
+	 * number of elements in `piece`, which holds the sizes in an argument that is a list of struct iovec
+	 */
 	unsigned pieces;
 	uint64_t piece[KDUMP_PIECES];
 	unsigned length;
