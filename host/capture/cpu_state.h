@@ -45,7 +45,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 
 struct capture_stack_page {
 	uint32_t cpu;
-	uint64_t address; /* virtual address on that CPU */
+	uint64_t address; /* virtual address of the page, as CPU `cpu` maps it */
 	bool readable;
 	unsigned char bytes[CAPTURE_STACK_PAGE];
 };

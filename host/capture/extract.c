@@ -90,7 +90,10 @@ struct session {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
-	/* NULL if the machine stays halted during all reads: then no copy is needed */
+	/*
+	 * copy of the needed memory; NULL if the machine stays halted during all reads, so that no copy is
+	 * needed
+	 */
 	struct capture_snapshot *snapshot;
 	struct ktread_memory *memory;
 	struct ktread_image *image;

@@ -30,13 +30,13 @@ struct capture_extract_options {
 	const char *elf;
 	uint32_t boot; /* number of boots to go back; 0: the last boot */
 	struct capture_ranges ranges;
-	int timeout_ms; /* longest time to wait for an answer of a peer */
+	int timeout_ms; /* longest time, in ms, to wait for an answer of a peer */
 };
 
 struct capture_extract_report {
 	struct capture_summary summary;
 	uint32_t boots; /* number of boots that a search found; 1 without a search */
-	bool paused;	/* the guest was running; ktrace halted it and resumed it */
+	bool paused;	/* true if the guest was running, and ktrace halted it and resumed it */
 	double pause;	/* seconds for which the guest was halted */
 	double located; /* seconds from the start of the extraction until the rings were found */
 	double total;

@@ -125,7 +125,7 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
 
-#define STEP_NS	 1000000L /* pause between two checks for a new record or heartbeat */
+#define STEP_NS	 1000000L /* pause, in ns, between two checks for a new record or heartbeat */
 #define QUIET	 0.3	  /* seconds without a record or heartbeat after which the measurement is given up */
 #define SPAN	 0.4	  /* intended time, in seconds, between the first and the last sample */
 #define PATIENCE 2.0	  /* seconds after which the measurement ends, with the samples that it has */

@@ -29,9 +29,11 @@ struct capture_kernel_section {
  * these bounds.
  */
 struct capture_kernel_bss {
-	uint64_t start, stop;		    /* addresses of the symbols; 0: there is none */
-	const char *start_name, *stop_name; /* the names that these symbols have; NULL: no such symbol */
-	uint64_t section;		    /* address of .bss; 0: there is none */
+	/* addresses of the symbols at the two bounds; 0: there is no such symbol */
+	uint64_t start, stop;
+	/* names of the symbols at the two bounds; NULL: there is no such symbol */
+	const char *start_name, *stop_name;
+	uint64_t section; /* address of .bss; 0: there is none */
 };
 
 /*
@@ -53,7 +55,7 @@ struct capture_kernel {
 	/* address of a symbol that usually marks the kernel's end; 0: no such symbol */
 	uint64_t image_end;
 	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
-	/* `loaded` of an object: the file contains its bytes */
+	/* objects of the ktrace library; `loaded` is nonzero if the file contains the bytes of the object */
 	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS];
 	struct capture_kernel_bss bss;
 	int has_symbols;

@@ -27,19 +27,20 @@ enum capture_shutdown {
 
 struct capture_machine {
 	struct capture_qmp qmp;
-	const char *backend;   /* id of the memory backend that `map` describes */
-	bool starts;	       /* ktrace starts the guest */
-	bool ended;	       /* QEMU closed the connection */
-	bool running;	       /* the guest runs now */
-	bool ran;	       /* the guest runs, or ran before */
-	bool stopped_for_good; /* QEMU has not exited, but will not run the guest again: see `state` */
-	char state[32];	       /* run state in QEMU's last answer, such as "internal-error" */
+	const char *backend; /* id of the memory backend that `map` describes */
+	bool starts;	     /* true if ktrace, not the user, starts the guest */
+	bool ended;	     /* true if QEMU has closed the connection */
+	bool running;	     /* true if the guest is running */
+	bool ran;	     /* true if the guest is running or has run before */
+	/* true if QEMU has not exited, but will not run the guest again; `state` is the reason */
+	bool stopped_for_good;
+	char state[32]; /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* map of the guest's RAM; it has no ranges until QEMU has reported them */
 	/* Answer to the command that capture_machine_ask() has sent. */
 	bool answered;
-	bool refused; /* the answer is an error */
+	bool refused; /* true if the answer is an error */
 	char *answer; /* text in the answer; NULL: none */
 };
 

@@ -103,7 +103,8 @@ static uint32_t capture_map_find(const struct capture_map *map, uint64_t physica
 	return i;
 }
 
-#define PAGEMAP_THERE	(UINT64_C(3) << 62) /* the page is in memory or swapped out */
+/* bits of an entry of the page map; at least one is set if the page is in memory or swapped out */
+#define PAGEMAP_THERE	(UINT64_C(3) << 62)
 #define PAGEMAP_ENTRIES 512u
 
 struct process {

@@ -81,7 +81,7 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 struct capture_plan {
 	enum capture_transport transport;
 	bool allow_reboot;
-	bool force;	       /* continue if disk space is short */
+	bool force;	       /* true: continue if disk space is short */
 	char path[PATH_MAX];   /* RAM file or trace file, which ktrace run creates empty */
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
 	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
@@ -115,7 +115,7 @@ struct capture_workplace {
 	char directory[64];
 	char qmp[PATH_MAX];
 	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
-	bool keep;	     /* do not remove the file */
+	bool keep;	     /* true: do not remove `file` at the end of the run */
 };
 
 /*

@@ -21,8 +21,9 @@
 
 struct capture_qmp {
 	int listener; /* -1: closed */
-	int fd;	      /* descriptor; -1: QEMU has not connected, or has closed the connection */
-	char *line;   /* received bytes of a line that is still incomplete */
+	/* descriptor of the connection; -1: QEMU has not connected, or has closed the connection */
+	int fd;
+	char *line; /* received bytes of a line that is still incomplete */
 	size_t used;
 	size_t room;
 };
@@ -66,7 +67,7 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 struct capture_monitor {
 	struct capture_qmp qmp;
 	const char *address; /* borrowed */
-	int timeout_ms;	     /* longest time to wait for an answer */
+	int timeout_ms;	     /* longest time, in ms, to wait for an answer */
 	unsigned sequence;   /* id of the last command */
 	/*
 	 * the answer to command `id` is element `id` modulo the size, the greeting is element 0; NULL: not

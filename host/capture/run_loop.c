@@ -158,7 +158,8 @@ void capture_expect_close(struct capture_expect *expect)
 #define ORPHAN_PATIENCE \
 	10.0		 /* seconds within which a process that the command left running must become QEMU */
 #define END_PATIENCE 2.0 /* seconds that QEMU may take to exit by itself after its SHUTDOWN event */
-#define END_SILENCE  2.0 /* seconds of silence after a recorded exit or panic; then ktrace ends the run */
+/* seconds of silence, after a recorded exit or panic, after which ktrace ends the run */
+#define END_SILENCE 2.0
 #define READER_PATIENCE \
 	2.0 /* seconds to wait for the reader of our standard output, if ktrace ended the run */
 

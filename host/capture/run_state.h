@@ -104,7 +104,7 @@ struct capture_inspection {
 
 /* The first call begins the inspection, each later call continues it. Returns true when it is done. */
 bool capture_inspection_step(struct capture_inspection *inspection, struct capture_machine *machine);
-/* Discards the results. The next step begins again. */
+/* Discards the results. The next call of capture_inspection_step() begins a new inspection. */
 void capture_inspection_reset(struct capture_inspection *inspection);
 
 /*
@@ -155,7 +155,7 @@ struct capture_run {
 	 * registers and stacks of the CPUs, read before ktrace ends the guest or after the guest has stalled
 	 */
 	struct capture_inspection inspection;
-	bool has_guest;		     /* `guest` is set: the shim has taken a QEMU to be traced */
+	bool has_guest;		     /* true if the shim has reported a QEMU; `guest` is this report */
 	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
 	double connected;	     /* time at which QEMU connected; 0: it has not */
 	double started;		     /* time at which the guest first ran; 0: it has not */

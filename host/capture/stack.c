@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A walk starts again from its beginning whenever a page arrives. There are few pages, and so only the pages
- * need to be stored. All CPUs are walked side by side, so that their pages can be read together.
+ * Walks the stacks of halted CPUs. When a page of a stack arrives, the walk of that stack starts again from
+ * its beginning: there are few pages, so only the pages need to be stored. All CPUs are walked side by side,
+ * so that their pages can be read together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,10 @@
 
 #define MOST_FRAMES 32u
 #define MOST_PAGES  8u
-/* largest number of steps to a lower address, such as from a handler's stack to the interrupted stack */
+/*
+ * largest number of times that a walk may go on at a lower address, for example from a handler's stack to the
+ * interrupted stack
+ */
 #define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
@@ -25,7 +29,11 @@ struct layout {
 	 * register that holds a leaf function's return address; NULL: every function stores it on the stack
 	 */
 	const char *link;
-	uint64_t below; /* number of bytes from the stored pair up to the address in the frame pointer */
+	/*
+	 * number of bytes from the stored frame pointer and return address up to the address in the frame
+	 * pointer
+	 */
+	uint64_t below;
 };
 
 static const struct layout layouts[] = {
@@ -38,8 +46,8 @@ struct walk {
 	uint32_t cpu;
 	const struct layout *layout;
 	uint64_t frame_pointer, link;
-	bool wants; /* the walk cannot continue without the page at `wanted` */
-	bool asked; /* the page at `wanted` is being read */
+	bool wants; /* true if the walk cannot continue without the page at `wanted` */
+	bool asked; /* true if the page at `wanted` was asked for and has not arrived yet */
 	uint64_t wanted;
 	struct capture_stack_page *page[MOST_PAGES];
 	uint32_t pages;
