@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Follows a guest while it records, by reading its memory again and again. One such reading is called a look.
+ * Follows a guest while it records: polls the guest, that is, reads the new slots of all its rings again and
+ * again. In names, such a poll is called a look.
  *
- * Merging relies on one fact: if a record is reserved after a look began, its timestamp is not earlier than
- * any timestamp that was read before that look began. So the records that one look reads are handed out after
- * the next look, which shows that no ring has an earlier record. A ring that records nothing causes no delay.
- * No clock of the host is compared with the guest's clock.
+ * Merging relies on one fact: if a record is reserved after a poll began, its timestamp is not earlier than
+ * any timestamp that was read before that poll began. So the records that one poll reads are handed out after
+ * the next poll, which shows that no ring has an earlier record. Then these records are due. A ring that
+ * records nothing causes no delay. No clock of the host is compared with the guest's clock.
  *
- * Records go through a trace object like that of a file: after each look, the cursors of its rings get the
+ * Records go through a trace object like that of a file: after each poll, the cursors of its rings get the
  * records that are due, and ktread_next() merges, filters and decodes them.
  */
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #define PATIENCE_MS 100u
 #define APPEAR_MS   10000u
 #define INTERVAL_MS 10u
-#define IDLE_MS	    100u /* time in ms between looks at a guest that records nothing */
+#define IDLE_MS	    100u /* time in ms between two polls of a guest that records nothing */
 /* the pause after a search is this many times as long as the search */
 #define SEARCH_PART 10u
 /* maximum time in ms between searches of a memory in which ktrace was not found */
@@ -30,10 +31,11 @@
 #define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
 #define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
 /* maximum number of slots of all rings together that wait to be handed out */
-#define WAITING_MOST  (UINT32_C(1) << 20)
-#define WAITING_RING  (UINT32_C(1) << 18) /* maximum number of slots of one ring that wait to be handed out */
-#define NAMES_MS      1000u		  /* time in ms between readings of the names of threads */
-#define SAMPLE_LEAST  16u		  /* minimum number of slots of each ring that a look reads */
+#define WAITING_MOST (UINT32_C(1) << 20)
+#define WAITING_RING (UINT32_C(1) << 18) /* maximum number of slots of one ring that wait to be handed out */
+#define NAMES_MS     1000u		 /* time in ms between readings of the names of threads */
+/* if options.sample is set: the limit of slots that a poll reads of each ring is never below this number */
+#define SAMPLE_LEAST  16u
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
 static uint64_t milliseconds(void)
@@ -220,8 +222,8 @@ static uint32_t waiting_limit(uint32_t rings)
 }
 
 /*
- * Returns the maximum number of slots of each ring that a look reads; 0: no limit. All rings have equal
- * shares, the boot ring, too.
+ * Returns the maximum number of slots of each ring that a poll reads; 0: no limit. It is the same for all
+ * rings, including the boot ring.
  */
 static uint32_t sample_of_ring(const struct ktread_follow *follow)
 {
@@ -267,7 +269,10 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 
 /* ---- handing out ---- */
 
-/* Gives the cursors the records that are due, or all records if `all` is set. */
+/*
+ * Gives the cursors the records that can be returned in order now (they are due), or all records if `all` is
+ * set.
+ */
 static void hand_out(struct ktread_follow *follow, bool all)
 {
 	struct ktread *trace = follow->trace;
@@ -357,8 +362,8 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 /* ---- boots ---- */
 
 /*
- * Stops following the current boot, and makes all its records due. When they have been returned, the handle
- * waits for the next boot.
+ * Stops following the current boot, and gives the cursors all its remaining records. When they have been
+ * returned, the handle waits for the next boot.
  */
 static void leave_boot(struct ktread_follow *follow)
 {
@@ -401,7 +406,7 @@ static int search(struct ktread_follow *follow)
 /* ---- the loop ---- */
 
 /*
- * Returns the time in ms until the next look. It is shorter if the rings fill fast, and longer if the guest
+ * Returns the time in ms until the next poll. It is shorter if the rings fill fast, and longer if the guest
  * records nothing.
  */
 static uint32_t next_interval(const struct ktread_follow *follow)
@@ -417,7 +422,7 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 }
 
 /*
- * Sets the time of the next look. While ktrace has not been found, a look is a search, which reads all data
+ * Sets the time of the next poll. While ktrace has not been found, a poll is a search, which reads all data
  * of the memory; so searches are rare.
  */
 static void schedule(struct ktread_follow *follow)
@@ -471,7 +476,7 @@ static int wait_for_boot(struct ktread_follow *follow, bool last, struct ktread_
 	return status;
 }
 
-/* Looks at the guest once. Returns 1 if `now` was filled in, 0 if not, or an error. */
+/* Polls the guest once. Returns 1 if *now was filled in, 0 if not, or an error. */
 static int look(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	bool last = follow->stopping;
@@ -499,7 +504,10 @@ static bool sleep_until(uint64_t then)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0;
 }
 
-/* Gets an item that can be returned without another look. Returns 1, 0 if there is none, or an error. */
+/*
+ * Gets an item that can be returned without another poll of the guest. Returns 1, 0 if there is none, or an
+ * error.
+ */
 static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	int status;

@@ -8,7 +8,7 @@
 #include "message.h"
 
 #define LEAST_ROOM 1024u
-/* a ring fills fast if more than 1/FAST_PART of its slots are written between two looks */
+/* a ring fills fast if more than 1/FAST_PART of its slots are written between two polls */
 #define FAST_PART 4u
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
@@ -65,7 +65,10 @@ void ktread_follow_ring_close(struct ktread_follow_ring *follow)
 	memset(follow, 0, sizeof(*follow));
 }
 
-/* Reads the head again. Counts as overwritten all slots that a writer may have reached until then. */
+/*
+ * Reads the ring's head again. Skips the unread slots that writers may have begun to overwrite, and counts
+ * them as overwritten.
+ */
 static int advance_head(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -293,9 +296,9 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Looks again at entry `n` of the slots that the reader has passed over. Returns how many slots need no
- * further look: if the slot's record is finished now, all slots of the record; if the slot is void or
- * overwritten, 1; if nothing has changed, 0. Returns a negative error if reading failed.
+ * Reads again the slot that is entry `n` of the slots that the reader has passed over. Returns how many of
+ * these slots need not be read again: if the slot's record is finished now, all slots of the record; if the
+ * slot is void or overwritten, 1; if nothing has changed, 0. Returns a negative error if reading failed.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -334,7 +337,7 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 	return status < 0 ? status : (int)slots;
 }
 
-/* Looks again at all slots that the reader has passed over. */
+/* Reads again all slots that the reader has passed over. */
 static int revisit(struct ktread_follow_ring *follow)
 {
 	uint32_t kept = 0, n = 0;
@@ -353,10 +356,10 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Returns the timestamp up to which all events of the ring have been read; 0: none. Two kinds of slots are
- * not read yet. An unfinished slot was reserved after the slots before it, so its timestamp is not earlier
- * than theirs. A finished slot may have an earlier timestamp than some slots before it, but than
- * KTREAD_REORDER of them at most.
+ * Returns the timestamp up to which all events of the ring have been read; 0: none. If the first slot that is
+ * not read yet is unfinished, it was reserved after the slots before it, so its timestamp is not earlier than
+ * theirs. If it is finished (there is a backlog), its timestamp may be earlier than those of some slots
+ * before it, but of KTREAD_REORDER slots at most.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

@@ -2,11 +2,11 @@
 /*
  * One ring of a guest that is recording. Slots are read in the order of their indices. If a record is not
  * finished, the reader waits for it. After a time limit, it passes over that slot, and over all unfinished
- * slots that were reserved before the wait began. It remembers these slots, and looks at them again until
- * they are finished or overwritten.
+ * slots that were reserved before the wait began. It remembers these slots, and reads them again until they
+ * are finished or overwritten.
  *
- * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + slots
- * from `index` on.
+ * Invariant: number of slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over
+ * + number of slots from `index` on.
  */
 #ifndef KTREAD_FOLLOW_STATE_H
 #define KTREAD_FOLLOW_STATE_H
@@ -33,7 +33,7 @@ struct ktread_follow_ring {
 	uint32_t shift; /* log2 of the ring's number of slots */
 	uint32_t room;	/* number of slots for which the reader's buffer and items have room */
 	uint32_t used;	/* number of slots of the buffer that are in use */
-	uint32_t due;	/* number of items that have been given to the cursor */
+	uint32_t due;	/* number of the ring's items that have been given to the cursor of the trace */
 	/* if rings are not merged: newest timestamp that was handed out from this ring */
 	uint64_t handed_out;
 	uint64_t start, head;
@@ -42,29 +42,30 @@ struct ktread_follow_ring {
 	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
 	uint64_t wait_until; /* end of that wait, in ms */
 	uint64_t overwritten;
-	uint64_t skipped;     /* number of slots that were not read because only a sample is wanted */
+	uint64_t skipped;     /* number of slots that were not read because of options.sample */
 	uint64_t skipped_end; /* index after the last skipped slot */
 	uint64_t unreported;  /* number of overwritten slots that were not reported yet */
 	struct ktread_passed *passed;
 	uint32_t passed_count;
-	bool backlog; /* true if the last look left finished slots unread */
+	bool backlog; /* true if the last poll left finished slots unread */
 	/* true if the ring fills so fast that records may be overwritten before they are read */
 	bool filling_fast;
 };
 
-/* Parameters of a look at a ring. */
+/* Parameters for reading the new slots of a ring, in one poll of the guest (a look). */
 struct ktread_follow_look {
 	uint64_t (*scratch)[4]; /* KTREAD_FOLLOW_SCRATCH slots */
 	uint64_t now;		/* ms */
 	uint64_t patience;
-	uint64_t seen; /* newest timestamp that was read from any ring before this look began */
+	uint64_t seen; /* newest timestamp that was read from any ring before this poll began */
 	/*
-	 * maximum number of slots of a ring that are read in one look, and also of those that wait to be
-	 * handed out
+	 * maximum number of slots of a ring that are read in one poll; also the maximum number of slots of a
+	 * ring that wait to be handed out
 	 */
 	uint32_t limit;
-	uint32_t most; /* maximum number of newest slots that are read; 0: no limit */
-	bool last;     /* the guest no longer writes, so do not wait for unfinished records */
+	/* if more slots of a ring are unread, only this number of the newest ones is read; 0: no limit */
+	uint32_t most;
+	bool last; /* the guest no longer writes, so do not wait for unfinished records */
 };
 
 /*
@@ -73,7 +74,7 @@ struct ktread_follow_look {
  */
 int ktread_follow_ring_open(struct ktread_follow_ring *follow);
 void ktread_follow_ring_close(struct ktread_follow_ring *follow);
-/* Reads what was recorded since the last look. Returns 0 or an error. */
+/* Reads what was recorded in the ring since the last poll. Returns 0 or an error. */
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look);
 /* Returns the number of items whose timestamp is not later than `stamp`. */
 uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp);
@@ -103,13 +104,14 @@ struct ktread_follow {
 	uint64_t handed_out;  /* if rings are merged: newest timestamp that was handed out */
 	uint64_t first_stamp; /* first timestamp that was handed out in this boot */
 	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
-	/* time between the last look and the next look, in ms */
+	/* time in ms between the last poll and the next poll */
 	uint32_t interval;
-	bool backlog;	   /* true if the last look left finished slots unread */
-	bool filling_fast; /* some ring fills fast, so looks must be more frequent */
-	bool idle;	   /* the last look found nothing new */
-	bool any_due;	   /* the cursors have records that were not returned yet */
-	bool leaving;	   /* the boot has ended, and is left when the cursors have no more records */
+	bool backlog;	   /* true if the last poll left finished slots unread */
+	bool filling_fast; /* true if some ring fills fast, so that polls must be more frequent */
+	bool idle;	   /* true if the last poll found nothing new */
+	bool any_due;	   /* true if the cursors have records that were not returned yet */
+	/* true if the boot has ended, and only the records that the cursors have are still to be returned */
+	bool leaving;
 	bool stopping, finished;
 	int status;
 	struct ktread_follow_account account; /* sums of the counts of all boots that have ended */

@@ -42,7 +42,7 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
 	merge->starved = KTREAD_MERGE_NONE;
 }
 
-/* Returns the word in the tree that stands for a ring's next item. It is below NO_MORE. */
+/* Returns the word that represents the next item of a ring in the tournament tree. It is below NO_MORE. */
 static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
 {
 	uint64_t farthest = (NO_MORE >> ring_bits) - 1;
@@ -54,8 +54,8 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 }
 
 /*
- * Replaces a leaf of the tree, and updates the nodes from there to the root. Returns the word at the root,
- * which is the winner.
+ * Replaces a leaf of the tournament tree, and updates the nodes from there to the root. Returns the word at
+ * the root, which is that of the earliest item.
  */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {

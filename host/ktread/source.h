@@ -53,8 +53,8 @@ int ktread_source_open_file(struct ktread_memory **memory, const char *path);
  */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*
- * Makes a memory of one range, from address 0, of an open file. Takes over the descriptor, even if this
- * fails.
+ * Creates a memory with one range, from address 0, which is read from an open file. Takes over the
+ * descriptor, even if this fails.
  */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */
@@ -76,8 +76,9 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
  */
 
 /*
- * Makes an open file the RAM of a guest. `machine` is the name of the guest's machine, NULL if unknown.
- * `base` is the physical address of the file's first byte; 0 means the usual address of this machine.
+ * Prepares `memory`, an open file, for being read as the RAM of a guest. `machine` is the name of the guest's
+ * machine, NULL if unknown. `base` is the physical address of the file's first byte; 0 means the usual
+ * address of this machine. Returns 0 or an error.
  */
 int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t base);
 /*
@@ -87,7 +88,10 @@ int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t b
  */
 int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offset, uint64_t self_phys,
 		   uint32_t n);
-/* Makes an open file the memory that it describes as an ELF core. Returns 0 or an error. */
+/*
+ * Sets the ranges of `memory`, an open ELF core, to those that its program headers describe. Returns 0 or an
+ * error.
+ */
 int ktread_core_map(struct ktread_memory *memory);
 bool ktread_core_is(struct ktread_memory *memory);
 

@@ -116,21 +116,30 @@ void ktread_names_free(struct ktread_names *names);
 #define KTREAD_ITEM_SIZE   32u /* size of an item in bytes; an item begins with its timestamp */
 #define KTREAD_MERGE_AHEAD 512u
 
-/* The items of one ring that are still to be merged. */
+/* The items of one ring that were not merged yet. */
 struct ktread_lane {
-	const unsigned char *item; /* the next item, whose word is in the tree */
+	/* next item of the ring to be merged; its word is in the ring's leaf of the tournament tree */
+	const unsigned char *item;
 	const unsigned char *end;
-	/* word of the item after `item`; it is computed early, so that no round has to wait for memory */
+	/*
+	 * word of the item after `item`, as in the tree; computed early, so that no round of the merge waits
+	 * for memory
+	 */
 	uint64_t ahead;
 };
 
 struct ktread_merge {
-	uint64_t *tree;	 /* tree[1] is the word of the winner, tree[leaves + n] the word of ring n */
-	uint32_t leaves; /* number of leaves, a power of two */
+	/*
+	 * the tournament tree: tree[1] is the word of the earliest of all next items, tree[leaves + n] that
+	 * of the next item of ring n
+	 */
+	uint64_t *tree;
+	uint32_t leaves; /* number of leaves of the tournament tree, a power of two */
 	uint32_t ring_bits;
 	uint64_t base;
 	struct ktread_lane *lane;
-	uint32_t order[KTREAD_MERGE_AHEAD]; /* numbers of the rings of the next items, in merged order */
+	/* for each of the next items in merged order: number of the ring that contains it */
+	uint32_t order[KTREAD_MERGE_AHEAD];
 	uint32_t next, ordered;
 	uint32_t starved; /* number of the ring whose items have run out; KTREAD_MERGE_NONE: there is none */
 };
@@ -140,12 +149,12 @@ int ktread_merge_init(struct ktread_merge *merge, uint32_t rings);
 void ktread_merge_free(struct ktread_merge *merge);
 /* Forgets all items. `base` is the earliest timestamp that will come. */
 void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
-/* Gives a ring its next items. If there are none, the ring has ended. */
+/* Gives the merge the next items of a ring. If there are none, the ring has ended. */
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
 		       const unsigned char *end);
 /*
- * Fills order[] again. If the items of a ring run out, stops and sets `starved` to this ring. Requires:
- * order[] has been used up, and no ring is starved.
+ * Merges more items, and fills order[] again. If the items of a ring run out, stops and sets `starved` to
+ * this ring. Requires: order[] has been used up, and `starved` is KTREAD_MERGE_NONE.
  */
 void ktread_merge_run(struct ktread_merge *merge);
 

@@ -42,7 +42,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
  * from which the others are counted.
  */
 
-/* Of the whole timestamps that end in these bits, returns the one nearest to `reference`. */
+/* Returns the whole timestamp that ends in these bits and is nearest to `reference`. */
 static inline uint64_t ktread_stamp_extend(uint64_t reference, uint64_t bits)
 {
 	uint64_t ahead = (bits - reference) << (64 - KTRX_STAMP_BITS);
@@ -66,8 +66,8 @@ static inline int ktread_anchor_agrees(const uint64_t *slot)
 }
 
 /*
- * Returns the reference for the timestamps after an anchor. If the anchor contradicts itself, this is
- * `reference`, as before it.
+ * Returns the reference for the timestamps after an anchor. If the two timestamps of the anchor contradict
+ * each other, returns `reference` unchanged.
  */
 static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t reference)
 {
@@ -135,13 +135,13 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
  * produced = overwritten + decoded + invalid.
  *
  * A nested interrupt may give a later slot an earlier timestamp, so items are sorted by timestamp within
- * KTREAD_REORDER records. For this, the last records are held back when the window is filled again: they and
- * their slots are carried over. If records are long, fewer of them are held back, so that few slots are
- * carried.
+ * KTREAD_REORDER records. For this, the last records are held back when the window is filled again: their
+ * slots are copied to the front of the buffer. If records are long, fewer of them are held back, so that few
+ * slots are copied.
  */
 
 #define KTREAD_REORDER 64u /* records */
-/* maximum number of slots that are carried for this number of records */
+/* maximum number of slots of the records that are held back, if at most `records` records are held back */
 #define KTREAD_CARRY(records) (2u * (records))
 
 struct ktread_v2_item {
@@ -170,7 +170,7 @@ struct ktread_v2_ring {
 	uint64_t disordered;
 	uint32_t window;       /* slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
-	uint64_t (*buffer)[4]; /* the slots that are carried over, followed by those of the window */
+	uint64_t (*buffer)[4]; /* slots of the records that were held back, then the slots of the window */
 	struct ktread_v2_item *item;
 	/* `items`: number of all items; `ready`: number of items that can be handed out now */
 	uint32_t items, ready;
