@@ -10,12 +10,12 @@
 #define MOST_PIECES 4096u
 /* largest number of bytes to copy; memory that is not copied is read later */
 #define MOST_BYTES (UINT64_C(512) << 20)
-/* largest gap in bytes that is copied, too: this costs less than another request */
+/* largest gap, in bytes, between two pieces that is copied with them: this costs less than another request */
 #define CLOSE_BYTES (UINT64_C(64) << 10)
 
 /*
- * Size, in bytes, from which a read is of slots, which are only copied into the dump. While reads are
- * recorded, such a read returns zeros.
+ * Smallest size, in bytes, of a read that is taken for a read of slots, which are only copied into the dump.
+ * While reads are recorded, such a read returns zeros.
  */
 #define SLOTS_BYTES ((size_t)128 << 10)
 

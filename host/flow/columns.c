@@ -101,11 +101,11 @@ void flow_columns_head(struct flow_columns *columns)
 	base_output_done(columns->out, at);
 }
 
-/* The step of a line, and the place of its address, which is looked up once for all columns. */
+/* The step that a line shows. The place (file, function) of its address is looked up once for all columns. */
 struct line {
 	const struct hwt_step *step;
 	uint64_t address;
-	int placed; /* the step has an address */
+	int placed; /* set if the step has an address */
 	struct hwt_place place;
 };
 

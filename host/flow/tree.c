@@ -20,7 +20,10 @@ struct flow_tree {
 	struct base_output *out;
 	int json;
 	const struct hwt_stream *stream;
-	/* A function was entered, and nothing has happened in it yet: its line is not written yet. */
+	/*
+	 * set if a function was entered and nothing has happened in it yet, so that its line is not written
+	 * yet
+	 */
 	int waits;
 	struct flow_frame entered;
 	uint32_t depth;

@@ -64,7 +64,10 @@ struct hwt_function {
 struct hwt_names *hwt_names_open(const char *path, uint16_t machine);
 void hwt_names_close(struct hwt_names *names);
 size_t hwt_names_count(const struct hwt_names *names);
-/* Returns the function that contains an address, or the previous one if its size is unknown. NULL: none. */
+/*
+ * Returns the function that contains an address. If the nearest function before the address has an unknown
+ * size, returns that function. NULL: none.
+ */
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address);
 const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);
 /* Returns the source file of the code at an address, and sets *line. Returns NULL if it is unknown. */

@@ -21,9 +21,10 @@ struct hwt_code_line {
 struct hwt_codes {
 	struct hwt_code_line *line;
 	uint32_t lines, line_room;
-	struct base_index index;       /* finds the newest version of the line with a given number */
-	struct hwt_code_line **sorted; /* lines sorted by space, number and age */
-	uint64_t *change;	       /* sorted stamps at which a line replaces an older one */
+	struct base_index index; /* finds the newest version of the line with a given number */
+	struct hwt_code_line *
+		*sorted;  /* pointers to the elements of `line`, sorted by space, number and age */
+	uint64_t *change; /* sorted stamps at which a line replaces an older one */
 	size_t changes;
 };
 

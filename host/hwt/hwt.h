@@ -277,9 +277,9 @@ int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, 
 /* Returns 1 and the next step; 0 at the end; or an error. Damage is a step (HWT_GAP), not an error. */
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
 /*
- * Continues decoding at the last position where decoding can begin that is not after `offset` (a position as
- * in hwt_step.offset): a PSB, an A-Sync, or the first byte of a piece. Returns 1; 0 if that is the beginning
- * of the stream; or an error.
+ * Continues decoding at a PSB, an A-Sync or the first byte of a piece: at the last of these that is not after
+ * `offset` (a position as in hwt_step.offset). Returns 1; 0 if that is the beginning of the stream; or an
+ * error.
  */
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset);
 void hwt_decoder_close(struct hwt_decoder *decoder);

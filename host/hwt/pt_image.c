@@ -44,7 +44,7 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 	set_ranges(&config->addr_filter, &stream->context);
 }
 
-/* limit in bytes of the sections, with their block caches, that libipt keeps mapped */
+/* largest size, in bytes, of the sections and their block caches that libipt keeps mapped */
 #define MAPPED	(UINT64_C(4) << 30)
 #define GAP	65536u /* largest number of unknown bytes between runs of code in one section */
 #define UNKNOWN 0x66   /* filler for unknown bytes: a sequence of this prefix is not an instruction */

@@ -25,8 +25,8 @@ struct reader {
 	struct pt_packet_decoder *packets;
 	uint64_t ip, space;
 	struct place mode, pip; /* the last MODE.Exec and PIP packets */
-	struct place overflow;	/* the OVF before the packet to resume at */
-	/* the packet to resume at is a FUP: tracing was on during the overflow and continues there */
+	struct place overflow;	/* the OVF packet before the packet at which decoding resumes */
+	/* true if decoding resumes at a FUP packet: tracing was on during the overflow and continues there */
 	bool flows;
 };
 

@@ -121,7 +121,8 @@ struct kdump_context {
 	struct kdump_words words; /* how values are printed, with the table for the current record */
 
 	/* State of the current session: */
-	uint64_t heads, tables;	   /* the trace's counts of heads and tables when they were last checked */
+	/* numbers of heads and of tables in the trace, when they were last checked */
+	uint64_t heads, tables;
 	unsigned growths;	   /* number of times that the session's table has grown */
 	struct calls_table *table; /* table of the kernel's own calls */
 	/* text that `table` was made of; NULL: text in the trace, which may change */

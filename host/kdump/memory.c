@@ -22,7 +22,7 @@ struct list {
 	const struct kdump_context *context;
 	struct kdump_words words;
 	char *at, *limit;
-	char *last; /* where the last value begins, with the comma before it */
+	char *last; /* beginning of the last value's text, including the comma before the value */
 	unsigned count;
 	bool cut;
 };

@@ -52,8 +52,8 @@ extern const struct kdump_form kdump_form_json;
 extern const struct kdump_form kdump_form_lines;
 
 /*
- * A line for each call, as strace(1) prints it: the call, its arguments with the paths and data in its
- * records, its result, its duration. If other threads have records during a call, the call has two lines,
+ * A line for each call, as strace(1) prints it: the call, its arguments with paths and data from the call's
+ * records, its result, its duration. If records of other threads come during a call, the call has two lines,
  * "unfinished" and "resumed".
  */
 
