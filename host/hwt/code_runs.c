@@ -109,8 +109,8 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 }
 
 /*
- * Adds runs of lines. If `fixed` is set, these are the lines that do not change between the beginning of the
- * period and the stamp `settled`; otherwise, these are the lines that change in that time.
+ * Adds runs of lines. If `fixed` is set, these are the lines that are not `shared` and do not change between
+ * the beginning of the period and the stamp `settled`; otherwise, these are all other lines.
  */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {
