@@ -9,7 +9,7 @@
 
 #include "base/output.h"
 
-#define BASE_JSON_NAME 64u /* maximum number of bytes of a name that are kept */
+#define BASE_JSON_NAME 64u /* maximum number of bytes of a name that are written; the rest is cut off */
 
 /*
  * Writes a string with its quotes at `at`. Returns the end of the text. Requires: room for 2 bytes, and for

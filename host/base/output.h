@@ -21,7 +21,7 @@
 
 struct base_output {
 	char *at;
-	char *limit; /* last place in the buffer from which on there is room for BASE_OUTPUT_LINE bytes */
+	char *limit; /* last position in the buffer that still has room for BASE_OUTPUT_LINE bytes after it */
 	char *buffer;
 	int fd;
 	int error; /* errno of the first failed write */

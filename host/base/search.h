@@ -4,7 +4,7 @@
  *
  *	n = base_count_up_to(all->function, all->functions, sizeof(*all->function),
  *			     offsetof(struct function, address), address);
- *	function = n ? &all->function[n - 1] : NULL;	the last that begins at or before `address`
+ *	function = n ? &all->function[n - 1] : NULL;	the last function at or before `address`
  */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H

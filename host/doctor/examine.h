@@ -30,8 +30,8 @@ enum view_fact {
 	VIEW_RINGS = 1u << 0,	 /* a CPU has its own ring */
 	VIEW_NAMES = 1u << 1,	 /* a thread has a name */
 	VIEW_BEATS = 1u << 2,	 /* a CPU has a heartbeat */
-	VIEW_MODES = 1u << 3,	 /* a CPU has set the mode user, kernel or interrupt */
-	VIEW_IDLE = 1u << 4,	 /* a CPU has set the mode idle */
+	VIEW_MODES = 1u << 3,	 /* the kernel has set the mode of a CPU to user, kernel or interrupt */
+	VIEW_IDLE = 1u << 4,	 /* the kernel has set the mode of a CPU to idle */
 	VIEW_COST = 1u << 5,	 /* the trace has the cost of an event */
 	VIEW_SYSCALLS = 1u << 6, /* the trace has a table of system call names */
 	VIEW_BUILD_ID = 1u << 7, /* the trace has the kernel's build id */
@@ -57,9 +57,12 @@ void views_write(struct base_output *out);
 #define FACTS_CPUS_MAX 4096u
 
 struct facts_cpu {
-	struct ktrx_cpu row; /* the CPU's entry in the kernel's table; all zeros if the table has none */
-	uint64_t own;	     /* number of the CPU's events in its own ring */
-	uint64_t elsewhere;  /* number of the CPU's events in other rings, such as the boot ring */
+	/*
+	 * the CPU's descriptor from the kernel's table of CPUs; all zeros if the table has none for this CPU
+	 */
+	struct ktrx_cpu row;
+	uint64_t own;	    /* number of the CPU's events in its own ring */
+	uint64_t elsewhere; /* number of the CPU's events in other rings, such as the boot ring */
 };
 
 struct facts_ring {
@@ -77,7 +80,10 @@ struct facts {
 	uint32_t online;
 	struct facts_ring *ring; /* an entry for each ring of the trace */
 	uint64_t events, first, last;
-	/* number of thread ids other than 0; `named`: number of these ids whose thread has a known name */
+	/*
+	 * `threads`: number of threads, without thread 0; `named`: number of these threads whose name is
+	 * known
+	 */
 	uint32_t threads, named;
 	uint32_t lit;	/* bit map of the facts (enum view_fact) that are true */
 	uint32_t hooks; /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
@@ -129,11 +135,14 @@ enum mistake {
 	/* threads alternate on a CPU without a switch: two CPUs use the same number, or a hook is missing */
 	MISTAKE_CPU_SHARED,
 	/*
-	 * the kernel's table shows that a thread waits for a lock, but the thread has made system calls
-	 * since
+	 * the kernel's table of held locks and waits shows that a thread waits for a lock, but the thread has
+	 * made system calls since the wait began
 	 */
 	MISTAKE_WAIT_LEFT,
-	/* a hook named CPU 0 or thread 0 as holder of a lock, but another CPU or thread holds the lock */
+	/*
+	 * a thread or CPU waits for a lock, and its hook gave CPU 0 or thread 0 as the lock's holder, but
+	 * another thread or CPU holds the lock
+	 */
 	MISTAKE_OWNER,
 	MISTAKES,
 };
@@ -188,8 +197,8 @@ struct subject {
 	/* true if some hooks are in the wrong place: their events then prove nothing about clocks */
 	bool mistaken;
 	/*
-	 * number of ticks by which clocks that were not measured may differ, if some effects precede their
-	 * causes; otherwise 0
+	 * number of ticks by which clocks that were not measured may differ; 0 if no effect precedes its
+	 * cause
 	 */
 	uint64_t clock_doubt;
 	uint32_t cpus; /* number of CPUs that QEMU has; 0: unknown */

@@ -10,12 +10,12 @@
 #include "doctor/examine.h"
 
 /*
- * in seconds: a step back of the clock that is smaller is normal, because an interrupt may come while a
+ * time in seconds: smaller steps back of a CPU's clock are normal, because an interrupt may come while a
  * record is written
  */
 #define BACK_SECONDS 1e-3
 #define IN_STEP_US   1.0 /* in microseconds: clocks that differ by less count as equal */
-/* in seconds: if rings reach back less, they overwrite the beginning of a hang before the hang is noticed */
+/* time in seconds: rings that reach back less overwrite the beginning of a hang before the hang is noticed */
 #define REACH_SECONDS 1.0
 #define LIST	      160u
 #define CPUS_LISTED   8u

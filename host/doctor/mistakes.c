@@ -29,8 +29,8 @@ struct cpu {
 	uint32_t depth;
 	bool settled; /* true if `depth` is certain, because the CPU was outside of interrupts at some time */
 	/*
-	 * of the threads that recorded an event since the last switch: first the last one, then the one
-	 * before it; NOBODY if there was none
+	 * turn[0]: the thread that recorded the newest event since the CPU's last switch; turn[1]: the thread
+	 * that recorded events before turn[0]. NOBODY if there was no such thread
 	 */
 	uint64_t turn[2];
 };
@@ -50,7 +50,7 @@ struct reading {
 	/* by thread: threads that made system calls; `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct wellknown_table known;
-	/* number of ticks: it is a mistake if a thread runs on two CPUs for longer */
+	/* number of ticks: if a thread seems to run on two CPUs for longer than this, this is a mistake */
 	uint64_t ticks;
 	uint64_t late; /* maximum number of ticks by which a row of the table may be older than an event */
 	bool whole;    /* true if no slot has been lost so far */

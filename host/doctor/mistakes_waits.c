@@ -5,7 +5,7 @@
 #include "ktrx/v2.h"
 
 #define ROWS 32u /* number of table rows that are read at once */
-/* maximum number of waits, for a lock of CPU 0 or thread 0, that are compared with table rows */
+/* maximum number of examined waits whose hook gave CPU 0 or thread 0 as the lock's holder */
 #define WAITS 64u
 
 struct waits {
@@ -66,8 +66,8 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Notes a mistake for each wait that named CPU 0 or thread 0 as the holder of a lock, if this row of the
- * table holds that lock since before the wait.
+ * Notes a mistake for each wait whose hook gave CPU 0 or thread 0 as the lock's holder, if `row` shows that
+ * another thread or CPU has held this lock since before the wait began.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {

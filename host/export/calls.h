@@ -20,17 +20,19 @@
 
 /* The name of a system call, and how to print its arguments and result. */
 struct calls_form {
-	uint8_t state;	/* enum state in calls.c */
+	uint8_t state;	/* what is known about the call: enum state in calls.c */
 	uint8_t length; /* length of the name, in bytes */
 	uint8_t count;	/* number of arguments */
-	uint8_t result; /* enum how in calls.c */
+	uint8_t result; /* how to print the result: enum how in calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
 	char name[CALLS_NAME]; /* the name, escaped, and a blank after it */
 };
 
-/* Positions in the payload of the arguments of a call, or of its result, for all events with one id. */
+/*
+ * Types and offsets of a call's arguments, or of its result, in the payloads of all events with the id `id`.
+ */
 struct calls_shape {
-	uint16_t id; /* event id; 0 if the shape is not filled in yet */
+	uint16_t id; /* event id; 0 if this structure is not filled in yet */
 	uint8_t count;
 	uint8_t type[CALLS_ARGUMENTS]; /* KTRX_TYPE_* */
 	uint16_t offset[CALLS_ARGUMENTS];

@@ -70,7 +70,7 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 	return at;
 }
 
-/* Writes the lead and the fields of an event for which there is no shape. */
+/* Writes the lead and the fields of an event that has no cached text (struct chrome_shape). */
 static char *put_shapeless(char *at, const struct ktread_event *event, enum chrome_lead lead, bool *comma)
 {
 	const char *group = event->type->group;

@@ -78,7 +78,7 @@ struct chrome_shape {
 	struct chrome_piece lead[CHROME_LEADS];
 	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead with the name of the first field after it */
 	struct chrome_piece cpu;     /* ,"cpu": or, if the event has a field called cpu, ,"event cpu": */
-	char *text;		     /* owns the bytes of all pieces */
+	char *text;		     /* memory with the text of all pieces of this structure */
 	struct chrome_field field[]; /* type->fields elements */
 };
 
@@ -327,7 +327,7 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 /* The time that a thread runs on a CPU. */
 struct chrome_slice {
 	uint64_t since;
-	uint32_t thread, index; /* id of the thread, then its index */
+	uint32_t thread, index; /* `thread`: id of the thread; `index`: its index, as for threads_at() */
 	bool open;
 };
 
@@ -380,9 +380,13 @@ struct chrome_writer {
 	uint64_t function_tracks;
 	struct chrome_place *place; /* indexed by thread */
 	uint32_t places;
-	struct chrome_row row;	 /* of the rows that are not a thread's own, the one that was used last */
+	struct chrome_row row;	 /* the most recently used row that is not a thread's own row */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
-	bool typed;		 /* true if the trace has the types of system calls */
+	/*
+	 * true if the trace has a table of system calls, which may contain the types of their arguments and
+	 * results
+	 */
+	bool typed;
 	/* true if arguments may include types or paths in addition to the event's fields */
 	bool inferred;
 	bool wakes;	 /* true if the current event is a wakeup */
@@ -432,7 +436,7 @@ static inline struct chrome_row *chrome_row_of(struct chrome_writer *writer, str
 
 /* ---- Objects (chrome.c) ----------------------------------------------------------------- */
 
-/* Returns the shape of an event, or NULL. */
+/* Returns the cached text of an event's descriptor; NULL if there is none. */
 static inline const struct chrome_shape *chrome_writer_shape(struct chrome_writer *writer,
 							     const struct ktread_event *event)
 {

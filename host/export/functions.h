@@ -31,7 +31,7 @@ struct functions_track;
 
 struct functions {
 	struct functions_track *track;
-	uint32_t tracks, last; /* number of tracks; `last`: index of the track that was used last */
+	uint32_t tracks, last; /* `tracks`: number of tracks; `last`: index of the track that was used last */
 	uint64_t left_out;     /* number of events left out because there were too many tracks */
 };
 

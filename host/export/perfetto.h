@@ -131,7 +131,7 @@ struct perfetto_ring {
 	bool begun;    /* true if an event of the ring was seen */
 };
 
-/* maximum number of names of locks that are cached; these are the locks used last */
+/* maximum number of locks whose names are cached; a new name replaces an older one with the same hash */
 #define PERFETTO_LOCKS 512u
 
 struct perfetto_lock {

@@ -248,7 +248,9 @@ struct perfetto_stream {
 	struct protobuf pb;
 	unsigned char *packet;
 	uint64_t pending_flags; /* flags of enum perfetto_sequence_flag that the next packet will have */
-	/* `first`: no packet was written yet; `lossy`: slots were lost before the next packet */
+	/*
+	 * `first`: true if no packet was written yet; `lossy`: true if slots were lost before the next packet
+	 */
 	bool first, lossy;
 	/* number of packets that did not fit; always 0, because strings are cut */
 	uint64_t refused;

@@ -51,7 +51,8 @@ distribution_number distribution_greatest(const struct distribution *distributio
 distribution_number distribution_rank(const struct distribution *distribution, unsigned part, unsigned whole);
 double distribution_mean(const struct distribution *distribution);
 /*
- * Returns whether the value of each rank is exact. If not, it is the largest value of a histogram's bucket.
+ * Returns whether distribution_rank() returns exact values. If not, each value that it returns is the largest
+ * value of a histogram's bucket.
  */
 bool distribution_is_exact(const struct distribution *distribution);
 

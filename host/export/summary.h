@@ -35,7 +35,7 @@ struct tally {
 	uint64_t events;
 	uint64_t first, last; /* timestamps of the first and last event; valid if `events` is not 0 */
 	uint64_t folded;      /* number of repetitions that the kernel counted instead of recording */
-	/* the part of `folded` whose series had not ended at the end of the trace */
+	/* the part of `folded` that belongs to events that were still repeating at the end of the trace */
 	uint64_t folding;
 	uint64_t repeats[TALLY_EVENTS]; /* by event id: number of folded repetitions */
 	struct tally_count event[TALLY_EVENTS];

@@ -176,8 +176,8 @@ int slots_write(struct timeline *timeline);
 char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols);
 
 /*
- * Writes the same as members of a JSON object, each preceded by a comma. Writes at most 8 KiB. Returns the
- * end.
+ * Writes the places of an event as members of a JSON object, each preceded by a comma. Writes at most 8 KiB.
+ * Returns the end.
  */
 char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols);
 

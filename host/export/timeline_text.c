@@ -20,7 +20,8 @@
 /* ---- Phrases ---- */
 
 #define TEXT_MAX 512u /* maximum length of a text that is parsed, in bytes */
-#define CHUNK	 32u  /* number of bytes in which literals are copied, whatever their length is */
+/* literals are copied in steps of this many bytes, so up to CHUNK - 1 bytes too many are copied */
+#define CHUNK 32u
 
 enum how {
 	HOW_END, /* no value follows: this is the last literal of the phrase */

@@ -40,9 +40,10 @@ struct picture {
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
 		[WINDOW_CPUS]; /* by CPU: timestamp since which it has run its current thread; 0 if unknown */
-	/* by CPU: time of its last event, counted as the threads model counts time */
+	/* by CPU: value of `time` at its last event */
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
+	/* time of the current event, as given to the models of threads and spans: not a stamp, 2 per event */
 	uint64_t time;
 	int error;
 };

@@ -195,7 +195,10 @@ static uint64_t hash_id(uint64_t key)
 	return base_hash_id((uint32_t)key);
 }
 
-/* Adds ROWS entries, whose keys `key` makes. Returns the average number of probes to find one of them. */
+/*
+ * Adds ROWS entries with the keys key(0) to key(ROWS - 1), then looks up each key. Returns the average number
+ * of probes of a look-up.
+ */
 static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(uint32_t n))
 {
 	struct base_index index = { .slot = NULL };
