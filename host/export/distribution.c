@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/ticks.h"
 
-/* if the greatest value is at least CLOSE times the least value, bins for larger values are wider */
+/* if the greatest value is more than about CLOSE times the least value, bins for larger values are wider */
 #define CLOSE	      20
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u

@@ -43,7 +43,10 @@ struct picture {
 	/* by CPU: value of `time` at its last event */
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
-	/* time of the current event, as given to the models of threads and spans: not a stamp, 2 per event */
+	/*
+	 * time of the current event for the models of threads and spans; not a stamp, but grows by 2 per
+	 * event
+	 */
 	uint64_t time;
 	int error;
 };

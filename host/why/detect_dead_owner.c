@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A lock whose owner has ended without releasing it. The table row of a waiter names the thread that owned
- * the lock when the wait began, but no later owner. So the owner is taken from the events lock.acquire and
- * lock.release. If these are missing, it is taken from the newest wait. That owner may have released the lock
- * later without waking a waiter, but this is unlikely if the kernel still named it after its end.
+ * A lock whose owner has ended without releasing it. The waiter's row in the kernel's table names the thread
+ * that owned the lock when the wait began, but no later owner. So the owner is taken from the events
+ * lock.acquire and lock.release. If these are missing, it is taken from the newest wait. That owner may have
+ * released the lock later without waking a waiter, but this is unlikely if the kernel still named it after
+ * its end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,10 +22,13 @@
 
 struct waiter {
 	const struct why_thread *thread;
-	/* the lock, the stamp at which the wait began, and its place; `since` and `pc` may be 0: unknown */
+	/*
+	 * `lock`: the lock; `since`: stamp at which the wait began; `pc`: place in the code where it began;
+	 * `since` and `pc` are 0 if unknown
+	 */
 	uint64_t lock, since, pc;
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
-	bool by_table;	/* the thread's table row shows the wait; otherwise only events do */
+	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
 	/*
 	 * the thread does not sleep, but tries again and again; `owner` may have been set by any of the tries
 	 */
@@ -36,15 +40,16 @@ struct orphan {
 	const struct waiter *waiter; /* the longest first */
 	uint32_t waiters;
 	/*
-	 * the thread or CPU whose table row names the lock as held, an id as in struct ktrx_holder; 0: none
+	 * id (as in struct ktrx_holder) of the thread or CPU that holds the lock according to the kernel's
+	 * table; 0: none
 	 */
 	uint32_t holder;
 	/* event by which the lock was taken, if it was not released later; NULL: there is none */
 	const struct why_hold *hold;
 	uint32_t owner; /* last owner of the lock, as thread id + 1; 0: unknown */
 	/*
-	 * stamp of the owner's end; 0: unknown, because only the missing table row shows that the owner has
-	 * ended
+	 * stamp of the owner's end; 0: unknown, because only the missing row in the kernel's table shows that
+	 * the owner has ended
 	 */
 	uint64_t ended;
 	bool is_orphan;			/* the owner of the lock has ended */
@@ -56,7 +61,7 @@ struct orphans {
 	uint32_t waiters;
 	struct orphan *lock; /* by address */
 	uint32_t locks;
-	bool full; /* true if some thread holds more locks than its table row has room for */
+	bool full; /* true if some thread holds more locks than its row in the kernel's table has room for */
 };
 
 /* ---- Waiters ------------------------------------------------------------------------------------- */
@@ -190,7 +195,7 @@ static uint32_t last_owner(const struct orphan *lock)
 
 /* ---- Whether the owner has ended ----------------------------------------------------------------- */
 
-/* Returns whether the owner's table row still names the lock as held. */
+/* Returns whether the owner's row in the kernel's table still names the lock as held. */
 static bool is_kept(const struct orphan *lock)
 {
 	return lock->holder && lock->holder == lock->owner;
@@ -206,7 +211,10 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 		return evidence->exits_recorded &&
 		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
 	lock->ended = owner->since;
-	/* A table row that exists after the thread's end may belong to a new thread with the same id. */
+	/*
+	 * A row of the kernel's table that exists after the thread's end may belong to a new thread with the
+	 * same id.
+	 */
 	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
 }
 

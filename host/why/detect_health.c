@@ -24,7 +24,7 @@
 #define QUIET_MS 1500u
 /* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
-#define SCANT	10u /* the rings show too little if one of them covers less than 1/SCANT of the window */
+#define SCANT	10u /* if a ring covers less than 1/SCANT of the window, the rings show too little */
 #define UNTIMED 12u /* maximum number of threads that are listed as waiting without a timeout */
 #define USERS	3u  /* maximum number of threads that are listed as those that used the CPUs most */
 /* time in ms: a thread usually records an event within this time, unless it only computes */
@@ -41,18 +41,20 @@ struct health {
 	/* number of CPUs that are still starting, or of which it is unknown whether they idle */
 	uint32_t unknown;
 	uint64_t switches; /* number of switches of all CPUs within the window */
-	/*
-	 * for each CPU, events show in which part of the window (0 to 1) it ran threads; this is the sum of
-	 * these parts
-	 */
+	/* sum, over all CPUs, of the part (0 to 1) of the recorded time in which the CPU ran threads */
 	double worked;
-	/* how far back the shortest ring reaches, in ticks; at most the length of the window */
+	/*
+	 * number of ticks before the end for which the rings of all CPUs have all events; at most the length
+	 * of the window
+	 */
 	uint64_t reach;
-	/* numbers of threads in each state; `timed` is the number of waiting threads that have a timeout */
+	/*
+	 * numbers of threads in these states; `timed`: number of the waiting threads that wait with a timeout
+	 */
 	uint32_t runnable, running, waiting, timed;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
-	bool modes_known; /* all CPUs have set a mode */
+	bool modes_known; /* the kernel has set a mode on each CPU */
 };
 
 /* Returns whether the CPU has spun for a lock, or waited for an IPI answer, for longer than SPIN_MS. */
@@ -66,8 +68,8 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the table row shows that the lock has been held since `stamp` or longer. If the lock was
- * taken later, its holder changes, so the waiters make progress.
+ * Returns whether the holder's row in the kernel's table shows that the lock has been held since `stamp` or
+ * longer. If the lock was taken later, its holder changes, so the waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
@@ -199,8 +201,8 @@ static unsigned busy_percent(const struct health *health)
 }
 
 /*
- * Formats the length of the window, such as "the last 1.00 s". If the rings do not cover the window, also
- * formats how much the shortest ring covers.
+ * Formats the length of the window, such as "the last 1.00 s". If some rings do not cover the window, also
+ * formats how much of it all rings cover.
  */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)

@@ -25,8 +25,9 @@
 struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
-	uint64_t count, span; /* number of interrupts; number of ticks within which they came */
-	bool dense;	      /* hardly any time passed between two of these interrupts */
+	/* `count`: number of interrupts; `span`: number of ticks within which they came */
+	uint64_t count, span;
+	bool dense; /* hardly any time passed between two of these interrupts */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -41,7 +42,7 @@ static bool is_dense(const struct why_irq_kind *kind)
 
 /*
  * Returns whether there were enough interrupts for a storm. If the ring holds too few, the count of
- * interrupts in the CPU's table row is used.
+ * interrupts in the CPU's row of the kernel's table is used.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)

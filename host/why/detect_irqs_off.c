@@ -17,7 +17,7 @@
 #define EVENTS	4u    /* number of events that are enough to show that the CPU ran all the time */
 /* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
 #define TICKS 8u
-/* number of periods that end at the same place; so many are no accident, even on a machine with one CPU */
+/* if at least this many periods end at the same place, this is no accident, even on a machine with one CPU */
 #define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,

@@ -11,9 +11,9 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-/* number of polls from which on a finding is possible for a short loop, and certain for a long one */
+/* minimum number of repeated calls for a finding: "possible" for a short loop, "certain" for a long loop */
 #define CALLS_SOME 256u
-#define CALLS_MANY 2048u /* number of polls from which on a finding is likely for a short loop */
+#define CALLS_MANY 2048u /* minimum number of repeated calls for the finding "likely" for a short loop */
 /* time in ms: a loop is long from this time on; a thread that polls for so long is not about to sleep */
 #define LONG_MS	    250u
 #define ERROR_LEAST (-4095)
@@ -116,8 +116,8 @@ static bool calls_loop(const struct why_evidence *evidence, const struct why_thr
 }
 
 /*
- * Returns whether the thread's table row shows that it has run for long. The ring alone does not show it,
- * because it holds only the newest calls.
+ * Returns whether the thread's row in the kernel's table shows that it has run for long. The ring alone does
+ * not show it, because it holds only the newest calls.
  */
 static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {

@@ -51,7 +51,7 @@
  * the mean interval between all wakeups of the thread
  */
 #define TIMES_BLOCKS 16u
-/* minimum time in ms for which other threads must have waited for the thread, if TIMES_BLOCKS decides */
+/* used with TIMES_BLOCKS: minimum time in ms for which other threads must have waited for the thread */
 #define STUCK_MS 5000u
 #define QUIET_MS 1000u
 /*
@@ -69,9 +69,10 @@ struct overdue_wait {
 	enum finding_certainty certain;
 	uint64_t ticks;		/* length of the wait up to the end, in ticks */
 	uint64_t usual;		/* for RHYTHM and HABIT: usual number of ticks between two wakeups */
-	struct why_habit habit; /* for HABIT: counts from the thread's table row */
+	struct why_habit habit; /* for HABIT: counts from the thread's row in the kernel's table */
 	bool irq_comes;		/* the interrupt that woke the thread earlier still comes */
-	bool counted;		/* only a count in the thread's table row shows its earlier wakeups */
+	/* only a count in the kernel's table, not events, shows earlier wakeups of the thread */
+	bool counted;
 };
 
 /* ---- Length of the wait -------------------------------------------------------------------------- */
@@ -118,8 +119,9 @@ static uint64_t time_before_wait(const struct why_untimed *untimed)
 }
 
 /*
- * Returns whether the count of wakeups in the thread's table row shows that the thread was woken far more
- * often in the past. Used if the rings are overwritten so soon that they show no wait that ended.
+ * Returns whether the count of wakeups in the thread's row of the kernel's table shows that the thread was
+ * woken far more often in the past. Used if the rings are overwritten so soon that they show no wait that
+ * ended.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {
@@ -226,9 +228,9 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 }
 
 /*
- * Finds overdue wakeups from the counts in the thread's table row. If irregular wakeups by interrupts stop,
- * this proves nothing, because they may have come from input. Wakeups by a thread count only if that thread
- * still runs.
+ * Finds overdue wakeups from the counts in the thread's row of the kernel's table. If irregular wakeups by
+ * interrupts stop, this proves nothing, because they may have come from input. Wakeups by a thread count only
+ * if that thread still runs.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
@@ -259,8 +261,8 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 
 /*
  * Finds a thread that sleeps for a lock that nothing holds any more: the lock was released, but this thread
- * was not woken. The lock was held when the wait began, but the table row of that owner does not name it any
- * more.
+ * was not woken. The lock was held when the wait began, but the row of that owner in the kernel's table does
+ * not name it any more.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {

@@ -83,7 +83,10 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
 
-/* Returns the stamp at which the CPU took the lock; 0 if the CPU's table row does not name the lock. */
+/*
+ * Returns the stamp at which the CPU took the lock; 0 if the CPU's row in the kernel's table does not name
+ * the lock.
+ */
 static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 {
 	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
@@ -138,8 +141,9 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU went on to switch threads for long after the recorded switch. Its table row still
- * shows the same atomic state. So the kernel probably does not call the hook that ends this state.
+ * Returns whether the CPU went on to switch threads for long after the recorded switch. Its row in the
+ * kernel's table still shows the same atomic state. So the kernel probably does not call the hook that ends
+ * this state.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -48,8 +48,8 @@ static uint64_t calm_since(const struct why_evidence *evidence, const struct why
 }
 
 /*
- * Returns whether the thread's own table row shows that the thread waits. The table row of its CPU shows only
- * waits for spinlocks.
+ * Returns whether the thread's own row in the kernel's table shows that the thread waits. The row of its CPU
+ * shows only waits for spinlocks.
  */
 static bool waits_for_something(const struct why_thread *thread)
 {

@@ -57,7 +57,7 @@ struct why_last {
 /* Counts of one kind of event in the whole trace and in its last part. */
 struct why_rate {
 	uint64_t count;	 /* number of events since the last gap on that CPU */
-	uint64_t recent; /* number of events of `count` that are in the last `why_evidence.window` ticks */
+	uint64_t recent; /* number of the events in `count` that are in the window (why_evidence.window) */
 	uint64_t last;	 /* stamp of the newest event */
 };
 
@@ -65,10 +65,10 @@ struct why_rate {
 struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
-	uint64_t ended; /* number of interrupts of `entered` that had an EOI */
+	uint64_t ended; /* number of the interrupts counted in `entered` that had an EOI */
 	/*
-	 * number of interrupts of `entered` that came right after the handler of the previous interrupt had
-	 * returned
+	 * number of the interrupts counted in `entered` that came right after the handler of the previous
+	 * interrupt had returned
 	 */
 	uint64_t close;
 	uint64_t first, last; /* stamps of the first and last interrupt */
@@ -117,8 +117,8 @@ struct why_interrupts {
 	uint64_t run;
 	uint64_t run_first; /* stamp of the first interrupt that `run` counts */
 	/*
-	 * number of intervals between two interrupts that are at most WHY_TICK_MS long (`near`), and of
-	 * longer ones (`far`)
+	 * `near`: number of intervals between two interrupts that are at most WHY_TICK_MS long; `far`: number
+	 * of longer intervals
 	 */
 	uint64_t near, far;
 	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at the same place */
@@ -128,7 +128,7 @@ struct why_interrupts {
 	 */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
-	/* of all periods without interrupts: the period in which the CPU is seen to have run longest */
+	/* the period without interrupts in which events show the CPU running for the longest time */
 	struct why_quiet quiet;
 	/* number of periods that ended where `quiet` ended and lasted at least half as long */
 	uint64_t quiets;
@@ -267,7 +267,8 @@ struct why_hold {
  */
 struct why_order {
 	uint64_t first, then;
-	uint64_t stamp;		    /* stamp of that time, in the trace with the number `trace` */
+	/* stamp of the last time that this happened, in the trace with the number `trace` */
+	uint64_t stamp;
 	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
 	/* other locks that were held each time this order was recorded; 0: none */
 	uint64_t outer[WHY_OUTER];
@@ -300,7 +301,7 @@ struct why_rhythm {
 
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* number of these wakeups; stamp of the last one */
+	uint64_t wakes, last; /* `wakes`: number of these wakeups; `last`: stamp of the last of them */
 	bool known;	      /* `number` and `cpu` are valid */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
@@ -382,9 +383,10 @@ struct why_evidence {
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
-	uint64_t end;	/* the end, which is "now" for all ages: `alive` plus the ticks of silence after it */
-	uint64_t alive; /* the newest stamp of all events and tables */
-	uint64_t first; /* stamp of the oldest event */
+	/* stamp of the end, from which all ages are counted: `alive` plus the ticks of silence after it */
+	uint64_t end;
+	uint64_t alive;	       /* the newest stamp in the events and the kernel's tables */
+	uint64_t first;	       /* stamp of the oldest event */
 	uint64_t newest_event; /* stamp of the newest event */
 	/* length of the window in ticks; the window is the last part of the trace, at most one second */
 	uint64_t window;
@@ -400,7 +402,7 @@ struct why_evidence {
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
 	bool state_off;		/* debug.ktr.state is 0, so hooks kept no state */
 	bool no_holders;	/* hooks for threads or locks were called, but there is no table of holders */
-	bool blocks_recorded;	/* the table row of some thread shows that the thread waits */
+	bool blocks_recorded;	/* the kernel's table shows at least one thread that waits */
 	bool exits_recorded;	/* the kernel calls ktrace_thread_end() */
 	bool idle_recorded;	/* some CPU has set the idle mode */
 	bool fault_exits;	/* the end of a fault was recorded at least once */
@@ -420,9 +422,12 @@ struct why_evidence {
 	/* number of rings whose newest part is missing in the file; this counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
-	/* of the CPUs that should have heartbeats: the longest time since a CPU's last heartbeat, in ticks */
+	/*
+	 * longest time in ticks since the last heartbeat of a CPU, among the CPUs that should have heartbeats
+	 */
 	uint64_t longest_silence;
-	uint64_t events, known; /* number of all events, and number of events with a well-known name */
+	/* `events`: number of all events; `known`: number of events with a well-known name */
+	uint64_t events, known;
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;

@@ -176,8 +176,8 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 }
 
 /*
- * Returns the number of interrupts so far on the thread's CPU. If the thread has a table row, this is the CPU
- * that the row names: the thread was on it at the end of the trace.
+ * Returns the number of interrupts so far on the thread's CPU. If the thread has a row in the kernel's table,
+ * this is the CPU that the row names: the thread was on it at the end of the trace.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -481,10 +481,10 @@ static void raise(uint64_t *stamp, uint64_t least)
 }
 
 /*
- * Corrects the table row of a thread if stamps in it are from before the thread was created: these stamps
- * belong to a previous thread with the same id. If the row's state is that old, the state and the locks
- * belong to that thread, too, and are removed. The state "runnable" is kept, because the stamp of a wakeup
- * may be a tick too early.
+ * Corrects the row of a thread from the kernel's table if stamps in it are from before the thread was
+ * created: these stamps belong to a previous thread with the same id. If the row's state is that old, the
+ * state and the locks belong to that thread, too, and are removed. The state "runnable" is kept, because the
+ * stamp of a wakeup may be a tick too early.
  */
 static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {

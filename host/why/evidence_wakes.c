@@ -11,10 +11,7 @@
 #include "why/pulse.h"
 
 #define BATCH_US 200u /* time in µs: wakeups that are at most this far apart count as one */
-/*
- * number of other waits for devices that end during a wait; so many show that devices did answer during that
- * wait
- */
+/* if at least this many other waits for devices end during a wait, devices did answer during that wait */
 #define OVERTAKEN 8u
 /* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
 #define TICKS	    8u

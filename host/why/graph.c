@@ -20,8 +20,8 @@ struct builder {
 	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
 	/*
-	 * `by_cpus`: the table row of some CPU names a held lock; `by_threads`: the table row of some thread
-	 * does
+	 * `by_cpus`: some CPU's row in the kernel's table names a held lock; `by_threads`: some thread's row
+	 * names a held lock
 	 */
 	bool by_cpus, by_threads;
 	uint32_t room; /* allocated edges */

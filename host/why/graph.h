@@ -41,7 +41,7 @@ struct why_edge {
 	 * answer
 	 */
 	bool nested;
-	bool held;	 /* the table row or the events of `to` show that `to` holds the lock */
+	bool held;	 /* the kernel's table or events show that `to` holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
 	uint64_t since;	 /* stamp at which the wait began; 0: unknown */
 	/* stamp from which on `to` cannot end the wait, if that is later than `since` */

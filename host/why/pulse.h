@@ -73,12 +73,12 @@ const struct why_thread *why_runs(const struct why_evidence *evidence, const str
 /* Returns whether the CPU runs a thread that is not an idle thread. */
 bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Returns whether the table row `holder` names the lock as one that it holds. */
+/* Returns whether `holder`, a row of the kernel's table, names the lock as held. */
 bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 
 /*
- * Returns whether the thread has ended: events show its end, or the kernel has table rows of threads, but
- * none of this thread.
+ * Returns whether the thread has ended: events show its end, or the kernel's table has rows of other threads,
+ * but none of this thread.
  */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
@@ -97,7 +97,7 @@ bool why_waits_mean_nothing(const struct why_evidence *evidence);
 /*
  * Returns whether the thread idles when it runs on that CPU. This is so for an idle thread. If the CPU is in
  * idle mode, it is also so for a thread that already ran on the CPU when this mode was set, and, if the CPU
- * has never switched threads, for a thread without a table row.
+ * has never switched threads, for a thread without a row in the kernel's table.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 

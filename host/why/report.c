@@ -113,7 +113,7 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			      : "heartbeat unknown");
 }
 
-/* Returns whether the CPU is offline: it has a table row, but has never started. */
+/* Returns whether the CPU is offline: it has a row in the kernel's table, but has never started. */
 static bool is_offline(const struct why_cpu *cpu)
 {
 	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;

@@ -24,8 +24,9 @@ const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
 /*
- * Returns the word for the state of a thread. The state is taken from the thread's table row, or from events
- * if it has no row. If the kernel has table rows of threads but none of this thread, returns "unknown".
+ * Returns the word for the state of a thread. The state is taken from the thread's row in the kernel's table,
+ * or from events if it has no row. If the table has rows of other threads, but none of this thread, returns
+ * "unknown".
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u

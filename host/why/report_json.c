@@ -155,8 +155,8 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 }
 
 /*
- * Writes the members of a CPU's table row. If the kernel does not call the hooks for interrupts and
- * preemption, `nesting` and `preempt` are written as null, not as 0.
+ * Writes the members for a CPU's row in the kernel's table. If the kernel does not call the hooks for
+ * interrupts and preemption, `nesting` and `preempt` are written as null, not as 0.
  */
 static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)

@@ -9,8 +9,8 @@
 #define ALIKE_PART 8u /* part of the wakeups, in tenths, that must come near the usual time */
 
 /*
- * Returns whether the counts in the table row fit together. They may not fit if the kernel changed the row
- * while it was copied.
+ * Returns whether the counts in the thread's row of the kernel's table fit together. They may not fit if the
+ * kernel changed the row while it was copied.
  */
 static bool is_consistent(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {

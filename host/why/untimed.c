@@ -255,7 +255,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 
 /*
  * Returns whether the thread sleeps without a timeout, and sets *sleeper if it does. This is taken from the
- * thread's table row, or from events if it has no row.
+ * thread's row in the kernel's table, or from events if it has no row.
  */
 static bool sleeps_without_timeout(const struct why_evidence *evidence, const struct why_thread *thread,
 				   struct why_sleeper *sleeper)

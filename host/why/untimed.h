@@ -19,15 +19,16 @@ struct why_untimed {
 	const struct why_thread *thread;
 	/* the queue of the object, which counts wakeups of its sleepers; NULL: unknown */
 	const struct why_queue *queue;
-	uint64_t object;    /* 0: unknown */
-	uint64_t since, pc; /* stamp and place at which the wait began; 0: unknown */
-	uint8_t kind;	    /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
-	bool by_table;	    /* the thread's table row shows the wait, without a deadline */
+	uint64_t object; /* 0: unknown */
+	/* `since`: stamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
+	uint64_t since, pc;
+	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
+	bool by_table; /* the kernel's table shows the wait, without a deadline */
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
 	/*
-	 * the table row or events of `owner` show that it still holds the lock; if not set, it held the lock
-	 * when the wait began
+	 * the kernel's table or events show that `owner` still holds the lock; if false, they show only that
+	 * `owner` held it when the wait began
 	 */
 	bool held;
 	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
@@ -75,8 +76,9 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 				 char *buffer, size_t size);
 
 /*
- * The newest waits of a thread for one object, from counts in the thread's table row. The kernel updates
- * these counts when it wakes the thread, so they are known even if the rings have been overwritten.
+ * The newest waits of a thread for one object, from counts in the thread's row of the kernel's table. The
+ * kernel updates these counts when it wakes the thread, so they are known even if the rings have been
+ * overwritten.
  */
 
 struct why_habit {
@@ -150,7 +152,7 @@ struct why_sleeper {
 	uint64_t pc; /* place where the thread went to sleep; 0: unknown */
 	/* number of the thread's group, from 0; the sleepers of a group need each other's wakeups */
 	uint32_t group;
-	bool by_table; /* the thread's table row shows the wait, without a deadline */
+	bool by_table; /* the kernel's table shows the wait, without a deadline */
 	bool needed;   /* this thread has woken another sleeper of the group before */
 };
 
