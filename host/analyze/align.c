@@ -48,16 +48,19 @@ struct align {
 	/* [node * cpus + cpu]: 1 if `offset` is known there, 0 if it has to be interpolated */
 	uint8_t *solved;
 	struct bounds window, both;
-	uint32_t at; /* the window that is being read */
+	uint32_t at; /* index of the window of time that is being read */
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;   /* number of bounds that the current reading gave up */
+	uint64_t given_up;   /* number of contradictory bounds that the current reading has ignored */
 	enum causes_way way; /* CAUSES_IN_TURN at first */
 	/* true if, in some estimate, CAUSES_NEAREST found much nearer causes than CAUSES_IN_TURN */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
-	/* by way of pairing: first the counts of the last search for looks, then those of the first search */
+	/*
+	 * counts of pairs for each way of pairing. `look_by`: from the newest search for looks; `before`:
+	 * from the first search
+	 */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
 

@@ -76,7 +76,8 @@ struct request {
 
 struct packet {
 	uint64_t key;
-	struct place sent, received; /* their stamps are 0 until they are seen */
+	/* sending and receiving of the packet; the stamp of each is 0 until its event was read */
+	struct place sent, received;
 };
 
 struct causes {

@@ -22,7 +22,7 @@
  */
 
 #define CHECK_ORDER_THREADS \
-	RULES_MAX /* index of the table for events that change a thread's state; rules have lower ones */
+	RULES_MAX /* index of the table of events that change thread states; rules have lower indexes */
 #define CHECK_ORDER_WAITING 64u
 
 struct check_waiting {
@@ -81,7 +81,7 @@ struct check {
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
 	/* bit map of the events that change states of threads */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
-	uint64_t *changed; /* stamp of each thread's last change, by its index */
+	uint64_t *changed; /* by index of a thread: stamp of the last change of its state */
 	uint32_t changed_room;
 	uint64_t doubt; /* as for check_read() */
 	bool changed_failed, order_failed;
@@ -91,7 +91,10 @@ struct check {
 	uint32_t order_table;
 	uint64_t order_key[KEYED_WORDS];
 	bool unsure; /* true if the order of the events of order_key is uncertain */
-	/* first stamp of the current event, then its time, counted as in threads.h, then its number */
+	/*
+	 * of the current event. `stamp`: its stamp; `time`: its time, counted as in threads.h; `number`: its
+	 * number in order of reading, from 1
+	 */
 	uint64_t stamp, time, number;
 };
 

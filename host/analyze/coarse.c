@@ -8,9 +8,9 @@
 
 #include "ktrx/v2.h"
 
-/* maximum number of marks in a `struct marks`; one exists for causes and one for effects */
+/* maximum number of causes, and of effects, that are stored */
 #define MARKS	   16384u
-#define CANDIDATES 512u /* maximum number of marks with one hash of the key that are kept in one look */
+#define CANDIDATES 512u /* maximum number of marks that are stored for each hash of a key */
 #define KEYS	   1024u
 #define BIT_KEY	   (UINT64_C(1) << 40)
 /* the best distance needs this many times the votes of every other distance */
@@ -21,6 +21,7 @@
 #define VOTES		1.0f  /* minimum number of votes for a result */
 #define UNKNOWN		HUGE_VAL
 
+/* A cause or an effect. */
 struct mark {
 	uint64_t key;
 	uint64_t stamp;
@@ -66,7 +67,7 @@ struct coarse {
 	struct bin *bin; /* votes: [from * cpus + to][bin], from < to */
 	struct sum *sum; /* [bin]: scratch memory for the votes of all CPUs */
 	struct marks causes, effects;
-	uint64_t begun; /* stamp of the look's first event; 0: none yet */
+	uint64_t begun; /* stamp of the first event of the current estimate; 0: there was none yet */
 };
 
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain)

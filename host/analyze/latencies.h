@@ -49,8 +49,8 @@ struct pairs_rule {
 	struct pairs_key key[PAIRS_KEYS];
 	uint32_t keys;
 	/*
-	 * cost of an event in thousandths of a tick; subtracted for each event that the CPU recorded in
-	 * between
+	 * cost of recording an event, in thousandths of a tick; subtracted for each event that the CPU
+	 * recorded between begin and end
 	 */
 	uint64_t cost;
 };
@@ -64,11 +64,12 @@ struct pairs_worst {
 struct pairs_result {
 	struct histogram ticks;
 	struct pairs_worst worst;
-	/* first the number of beginnings without an end, then the number of ends without a beginning */
+	/* `begins`: number of beginnings without an end; `ends`: number of ends without a beginning */
 	uint64_t begins, ends;
-	uint64_t dropped;  /* number of pairs dropped because slots are missing in between */
-	uint64_t switched; /* number of pairs dropped because one of the events was off in between */
-	uint64_t keyless;  /* number of events whose payload lacks the key */
+	uint64_t dropped; /* number of pairs dropped because slots between begin and end are missing */
+	/* number of pairs dropped because one of the events was off between begin and end */
+	uint64_t switched;
+	uint64_t keyless; /* number of events whose payload lacks the key */
 	uint64_t left_out;
 };
 

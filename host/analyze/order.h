@@ -22,7 +22,10 @@ enum order_state {
 
 struct order {
 	enum order_state state;
-	/* distance in ticks; 0 if unknown, which includes aligned clocks of which some were not measured */
+	/*
+	 * events of different CPUs that are at least this many ticks apart are in the right order; 0:
+	 * unknown, for example because clocks were aligned but not all of them were measured
+	 */
 	uint64_t doubt;
 	/* number of CPUs with a clock that was not measured; 0 if no clock was measured at all */
 	uint32_t unmeasured;

@@ -12,7 +12,7 @@ struct membership {
 };
 
 struct table {
-	void *entry; /* entries; each begins with its id */
+	void *entry; /* array of entries, each of which begins with its id */
 	size_t entry_size;
 	uint32_t entries, room;
 	struct base_index index; /* entries by id */

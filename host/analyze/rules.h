@@ -81,16 +81,19 @@ struct rule {
 	/* RULE_MOST: maximum number of subjects; RULE_NEVER: N in `while DEPTH > N` */
 	uint64_t limit;
 	uint64_t time;	/* ns, 0: none */
-	uint64_t ticks; /* the same time in ticks; valid once bound */
+	uint64_t ticks; /* `time` in ticks; valid once the rule is bound */
 	/* RULE_NEVER: true if the rule applies only while the depth is above `limit` */
 	bool in_depth;
 	uint32_t depth;	 /* index of the rule (RULE_DEPTH) that counts the depth */
 	uint32_t broken; /* RULE_BROKEN: KTRX_BROKEN_* */
-	/* RULE_NEVER: field with the thread that must be in one of `thread_states` for the rule to apply */
+	/*
+	 * RULE_NEVER: name of the field that gives a thread; the rule applies only if this thread is in one
+	 * of `thread_states`
+	 */
 	char thread_field[RULES_WORD];
 	/*
-	 * states in which the rule applies, as bits 1 << enum threads_state; 0 if it has no clause about a
-	 * thread
+	 * states of that thread in which the rule applies, as bits 1 << enum threads_state; 0 if the rule has
+	 * no clause about a thread
 	 */
 	uint32_t thread_states;
 	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */

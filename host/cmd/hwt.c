@@ -129,7 +129,7 @@ static int hwt_record(const struct hwt_args *args)
 
 #define BACKENDS "coresight, spe, pt, qemu"
 
-/* Limits of a ring of the trace unit in software, in bytes. */
+/* Limits, in bytes, of the size of a ring of the software trace unit. */
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 

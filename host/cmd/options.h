@@ -46,7 +46,7 @@ struct option_row {
 	/* limits of a number or time; for a list, `most` is the maximum number of values; 0: no limit */
 	uint64_t least, most;
 	/*
-	 * true if the option excludes the one of the previous row: "[--raw-clock | --align]" in the
+	 * true if the option excludes the option of the previous row: "[--raw-clock | --align]" in the
 	 * SYNOPSIS
 	 */
 	bool instead;
@@ -74,8 +74,8 @@ struct options_syntax {
 	 */
 	const char *forms;
 	/*
-	 * First the text after the forms, then the text at the end. Lines that begin with a blank are not
-	 * wrapped.
+	 * `about`: text after the forms; `end`: text at the end of --help. Lines that begin with a blank are
+	 * not wrapped.
 	 */
 	const char *about, *end;
 	void (*describe)(void); /* prints further text after `about`; NULL if there is none */

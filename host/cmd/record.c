@@ -230,7 +230,7 @@ static int record(const struct record_command *command, char **argv)
 		return outcome.what == argv[0] ? (error == ENOENT ? 127 : 126) : status;
 	if (status)
 		return status;
-	if (outcome.status == -1) /* the recorder was terminated before the command */
+	if (outcome.status == -1) /* the recorder was terminated before the command ended */
 		return 128 + SIGTERM;
 	return WIFSIGNALED(outcome.status) ? 128 + WTERMSIG(outcome.status) : WEXITSTATUS(outcome.status);
 }

@@ -24,7 +24,7 @@ struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
 	bool rate, json, subtract;
-	char *keys; /* copy of `by`, split into words */
+	char *keys; /* copy of `by` (the value of --by), split into words */
 	char title[TITLE_MAX];
 };
 

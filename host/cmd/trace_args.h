@@ -99,7 +99,7 @@ struct trace_args {
 extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
 extern const struct option_row trace_event_options[];  /* --event, --since, --until */
 extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
-/* more options for --with; commands with TRACE_BESIDE_NOTHING must not list them */
+/* options for --with if it merges a hardware trace; commands with TRACE_BESIDE_NOTHING must not list them */
 extern const struct option_row trace_hardware_options[];
 extern const struct option_row trace_machine_options[]; /* --frequency, --machine */
 extern const struct option_row trace_layout_options[];	/* --v1-layout */

@@ -28,8 +28,8 @@ struct explain_options {
 	bool brief; /* true: print only the verdict */
 };
 
-#define EXPLAIN_PROBLEM 10 /* exit statuses for the verdicts; 0 is the status if nothing is wrong */
-#define EXPLAIN_UNKNOWN 11
+#define EXPLAIN_PROBLEM 10 /* exit status if something is wrong; 0 if nothing is wrong */
+#define EXPLAIN_UNKNOWN 11 /* exit status if it is unknown whether something is wrong */
 
 /*
  * Opens the kernel's file. It is an error only if the user named a file that cannot be opened. Symbols of

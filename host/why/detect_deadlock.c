@@ -162,8 +162,8 @@ struct cycle {
 };
 
 /*
- * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does if a row
- * of the kernel's table names the lock as held: no other thread or CPU can hold the lock at that moment.
+ * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does if the
+ * awaited thread or CPU is known to hold the lock: no other one can hold it at that moment.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {

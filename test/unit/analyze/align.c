@@ -13,7 +13,7 @@
 
 #define CPUS   3u
 #define STEPS  6000u
-#define SEND   (SCHED_WAKE + 1u) /* number of an event; each test that uses it declares it */
+#define SEND   (SCHED_WAKE + 1u) /* id of the event ipi.send; each test that uses this event declares it */
 #define COME   (SCHED_WAKE + 2u)
 #define SELDOM 100u
 

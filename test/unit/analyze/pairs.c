@@ -248,8 +248,8 @@ static void overwritten_beginnings_are_unmatched(void **state)
 }
 
 /*
- * The cost of recording is subtracted once for each event that the same CPU recorded after the begin, up to
- * and including the end.
+ * The cost of recording is subtracted once for each event that the same CPU recorded after the beginning of a
+ * pair, up to and including its end.
  */
 static void cost_is_subtracted(void **state)
 {

@@ -113,8 +113,8 @@ static int end(void **state)
 }
 
 /*
- * Passes the events that were scripted since the last call of feed() to `spans`. Returns how many events were
- * not part of a span.
+ * Passes the events that were scripted since the last call of feed() to `spans`. Returns how many of these
+ * events neither began nor ended a span.
  */
 static unsigned feed(void)
 {
