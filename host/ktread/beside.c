@@ -194,7 +194,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	if (status < 0)
 		return status;
 	/*
-	 * Find the first id of the free ids at the end of the table. Id 0 is never used, and ids of places
+	 * Find the lowest id such that it and all higher ids are free. Id 0 is never used, and ids of places
 	 * are not free.
 	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))

@@ -12,8 +12,12 @@
 #include "message.h"
 #include "trace.h"
 
-#define SLOW_TIMES  4u /* a sample is left out if its error is more than this many times the median */
-#define END_SAMPLES 8u /* number of samples at each end; the drift beyond that end is computed from them */
+#define SLOW_TIMES 4u /* a sample is left out if its error is more than this many times the median */
+/*
+ * The drift before the first sample is computed from the first END_SAMPLES samples, the drift after the last
+ * sample from the last END_SAMPLES samples.
+ */
+#define END_SAMPLES 8u
 #define PPB	    1000000000u
 #define MOST_DRIFT  500000u /* largest plausible drift, in parts per billion */
 #define SLOPE_ONE   ((__int128)1 << 32)
@@ -86,7 +90,10 @@ static void count_sample(struct ktread_info *info, const struct ktrx_clock_sampl
 		info->clock_error = sample->error;
 }
 
-/* Returns how uncertain the drift beyond one end is, in parts per billion, from two samples at that end. */
+/*
+ * Returns how uncertain the drift before the first sample or after the last sample is, in parts per billion.
+ * It is computed from two samples near that end.
+ */
 static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
 	uint64_t distance = to->stamp - from->stamp;

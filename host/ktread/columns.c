@@ -116,7 +116,7 @@ static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value
 	return true;
 }
 
-/* Parts of the format of slots as columns that the encoder and the decoder share. */
+/* Functions that both the encoder and the decoder of slots as columns use. */
 
 struct ktread_columns *ktread_columns_create(void)
 {

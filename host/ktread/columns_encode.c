@@ -100,8 +100,9 @@ static void find_regular_copied(struct ktread_columns *columns, const uint32_t (
 }
 
 /*
- * Sets *lap to the newest lap that the slot can be of and that agrees with its generation. Returns false if
- * this lap may be so old that its difference does not fit into 8 bits with a sign.
+ * Sets *lap to the newest lap in which the slot can have been written, as its generation shows. Returns false
+ * if this lap is 127 or more laps before the newest possible one: then the difference between the laps of two
+ * slots may not fit into a signed 8-bit number.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
 {

@@ -121,8 +121,9 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 }
 
 /*
- * Repetitions that the kernel was still counting when the trace was taken. Their rows are read one at a time.
- * A row is skipped if its CPU was changing it at that moment, or if its contents are impossible.
+ * Repetitions that the kernel was still counting when the trace was taken. They are in the kernel's table of
+ * repetitions, whose rows are read one at a time. A row is skipped if its CPU was changing it at that moment,
+ * or if its contents are impossible.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)

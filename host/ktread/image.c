@@ -46,8 +46,8 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 }
 
 /*
- * Examines one of several guesses for an address. *attempt is the number of readable guesses that are still
- * to be passed by. Skips a guess that cannot be read. If *attempt is 0, sets *physical to the guess and
+ * Examines one of several guesses for an address. Guesses that cannot be read do not count. *attempt is the
+ * number of readable guesses that still have to be skipped. If it is 0, sets *physical to the guess and
  * returns true. Otherwise subtracts 1 from *attempt and returns false.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
@@ -72,8 +72,8 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/*
-	 * Memory that was not lent to ktrace may be in the same mapping as a lent block: try the distance of
-	 * each block.
+	 * Memory that was not lent to ktrace may be in the same mapping as a lent block: try, for each block,
+	 * the distance between its virtual and its physical address.
 	 */
 	for (uint32_t i = 0; i < image->blocks; i++) {
 		const struct ktread_image_block *block = &image->block[i];

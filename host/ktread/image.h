@@ -28,9 +28,9 @@ void ktread_scan_free(struct ktread_scan *scan);
 
 /* An image: a root that was found in a memory, and the layout to which it leads. */
 
-#define KTREAD_IMAGE_BLOCKS 256u /* maximum number of blocks that are used of one boot */
+#define KTREAD_IMAGE_BLOCKS 256u /* maximum number of lent blocks of one boot that are used */
 
-/* A block of memory that the kernel of this boot lent to ktrace. */
+/* A lent block: memory that the kernel of this boot lent to ktrace. */
 struct ktread_image_block {
 	uint64_t self; /* virtual address */
 	uint64_t length;

@@ -4,8 +4,8 @@
  *
  * Each ring is copied from its oldest slot on. Then its head is read again. The slots that were written in
  * the meantime are copied to the places of the oldest slots, which the ring has lost anyway. Slots that a
- * writer may have reached while they were copied are emptied. So each slot below the head in the dump was
- * either copied before a writer could reach it again, or counts as overwritten.
+ * writer may have begun to overwrite while they were copied are emptied in the dump. So each slot below the
+ * head in the dump was either copied before a writer could overwrite it, or counts as overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +111,10 @@ static void add_text(struct dump *dump, uint32_t type, const char *text)
 		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
 }
 
-/* Returns true for a section that is not copied from memory, because the dump has one of its own. */
+/*
+ * Returns true for a section that is not copied from memory, because the dump gets its own section of this
+ * type.
+ */
 static bool is_of_dump(const struct ktread_section *section)
 {
 	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||

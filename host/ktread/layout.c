@@ -9,8 +9,8 @@
 #include "trace.h"
 
 /*
- * Number of slots that are read at once. If so many slots in a row are of other generations, the head of the
- * ring is before them.
+ * Number of slots that are read at once. The search for a ring's head ends when none of this number of
+ * consecutive slots has the expected generation: the head is before them.
  */
 #define GUESS_SLOTS  64u
 #define WORD_GUESSES 64u /* maximum number of addresses at which a reserve word is searched for */
@@ -118,8 +118,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * If the ring has reached a later lap, moves *index to the start of that lap. The generations of the ring's
- * first slots show the lap. Requires: the ring has certainly reached *index.
+ * If the ring is in a later lap than *index, moves *index to the start of that lap. The generations of the
+ * ring's first slots show the lap. Requires: the ring's head is at *index or after it.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {

@@ -167,8 +167,8 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
 /*
- * Of the sections with this type, in the order of `index`, returns number `n`, counted from 0. Returns NULL
- * if there is none.
+ * Returns the n-th section of this type, counted from 0, in the order of `index`. Returns NULL if there is
+ * none.
  */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);

@@ -18,7 +18,7 @@
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Returns true if `form`, as the caller requires it, is of a version other than `version`. */
+/* Returns true if the caller of ktread requires a dump (`form`) of another version than `version`. */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||
@@ -201,8 +201,8 @@ static int open_stream(struct ktread *trace)
 }
 
 /*
- * Opens a dump or, if the file is none, a process trace of a BSD. The latter has no magic, so it is tried
- * last. If the file is neither, the error message is that for a dump.
+ * Opens a dump or, if the file is not a dump, a process trace of a BSD. Process traces of the BSDs have no
+ * magic, so they are tried last. If the file is neither, the error message is that for a dump.
  */
 static int open_dump_or_processes(struct ktread *trace, const char *path)
 {

@@ -9,8 +9,9 @@
 
 #include "proc_state.h"
 
-#define TYPES_OF_DRAGONFLY 0x02feu /* types 1 to 7 and type 9 */
-#define TYPES_OF_FREEBSD   0xfffeu /* types 1 to 15 */
+/* bit n is set for each record type n of DragonFly: types 1 to 7 and type 9 */
+#define TYPES_OF_DRAGONFLY 0x02feu
+#define TYPES_OF_FREEBSD   0xfffeu /* bit n is set for each record type n of FreeBSD: types 1 to 15 */
 
 static const struct ktread_proc_layout dragonfly = {
 	.head = 64,

@@ -334,8 +334,9 @@ struct ktread_proc_layout {
 	uint8_t cpu;	  /* offset of the CPU's number, 32 bits; 0: none */
 	/* offset of DragonFly's flags, 16 bits, of which the upper eight are the CPU's number; 0: none */
 	uint8_t flags;
-	uint16_t type_flags; /* those bits of the type field that are not part of the type's number */
-	uint32_t types;	     /* bit n is set if the kernel writes records of type n */
+	/* bits of the head's type field that are flags, and not part of the type's number */
+	uint16_t type_flags;
+	uint32_t types; /* bit n is set if the kernel writes records of type n */
 };
 
 /* A decoded head. */

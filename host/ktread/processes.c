@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items o
 
 struct processes {
 	struct ktread_proc *records;
-	uint32_t first_id; /* id in the trace's table of the first type of this source */
+	uint32_t first_id; /* id of this source's first event type in the trace's table of event types */
 	bool beside;
 	struct {
 		uint32_t tid, abi;

@@ -40,8 +40,8 @@ struct ktread_processes_event {
 
 extern const uint32_t ktread_processes_types;
 /*
- * Returns type `n`. If `beside` is set, the types of system calls have another name and other fields: those
- * for events that are shown beside another trace.
+ * Returns event type `n`. If `beside` is set, the event types for the beginning and the return of a system
+ * call have other names and fields, because these events are shown beside another trace.
  */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 

@@ -156,8 +156,8 @@ static int bad(const struct ktread_memory *memory, const char *what)
 }
 
 /*
- * Reads the number of segments from the first section header. It is there if it is too large for the ELF
- * header.
+ * Reads the number of segments from the first section header, which contains this number if it is too large
+ * for the ELF header.
  */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {

@@ -315,7 +315,8 @@ static int load_cached(struct stream *stream, uint32_t n, struct cached **cached
 }
 
 /*
- * Returns the index of the first place that ends after `position`. If there is none, returns stream->places.
+ * Returns the index in stream->place[] of the first block that ends after this position of the dump. If there
+ * is none, returns stream->places.
  */
 static uint32_t place_after(const struct stream *stream, uint64_t position)
 {

@@ -19,7 +19,7 @@
 #define BLOCK_LEAST (UINT32_C(8) << 10)
 #define BLOCK_ROOM  (KTREAD_COLUMNS_MAX + 1024u)
 
-/* The slots of a ring, as a part of the dump's memory. */
+/* A stretch: the part of the dump's memory that contains the slots of one ring. */
 struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* number of the block that is written first, because it contains the oldest slot */
@@ -149,7 +149,9 @@ static int compare_stretches(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Drops each stretch that is not within the dump, or that overlaps a stretch before it. */
+/*
+ * Drops each stretch (the slots of a ring) that is not within the dump, or that overlaps a stretch before it.
+ */
 static void tidy_stretches(struct dump *dump)
 {
 	uint64_t end = dump->start;
@@ -313,7 +315,7 @@ static int put_surroundings(struct writer *writer)
 	return status == 0 ? put_bytes(writer, at, dump->start + dump->length) : status;
 }
 
-/* Writes block `n` of a stretch. Block 0 is that with the oldest slot. */
+/* Writes block `n` of a stretch, the slots of a ring. Block 0 contains the oldest slot. */
 static int put_slots(struct writer *writer, const struct stretch *stretch, uint64_t n)
 {
 	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;

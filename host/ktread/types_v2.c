@@ -84,7 +84,7 @@ static uint64_t next_row(const struct table *table, uint64_t at)
 	return table->size;
 }
 
-/* Returns the next string of a descriptor, NULL if there is no other. */
+/* Returns the next string of a descriptor, NULL if there are no more strings. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *string = *at;

@@ -84,7 +84,7 @@ static const struct well_known table[] = {
 	ROW(NET_DNS_QUERY, BOTH, "net", "id=%u", U32("id")),
 };
 
-/* Adds the events to the table, in this layout. Returns their number. */
+/* Adds the event types of version 1, in this layout, to the table. Returns the number of types added. */
 static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout layout)
 {
 	uint32_t loaded = 0;

@@ -218,8 +218,8 @@ static void skip_nothing(struct ktread_v2_ring *ring)
 }
 
 /*
- * Sets *overtaken to the number of slots, from ring->index on, that a writer may have reached after they were
- * read.
+ * Sets *overtaken to the number of slots, from ring->index on, that a writer may have begun to overwrite
+ * while they were read.
  */
 static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtaken)
 {

@@ -131,7 +131,7 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
 	/*
-	 * Take the share of interrupts from the other shares, except from the time in which the CPU was
+	 * Subtract the share of interrupts from the other shares, but not from the share in which the CPU was
 	 * stuck.
 	 */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;

@@ -76,16 +76,17 @@ struct live_cpu {
 	/* if `waits` is set: the lock for which the CPU or its thread waits, spinning or sleeping */
 	uint64_t lock;
 	bool waits;
-	char lock_name[32];	   /* name of the lock, not escaped; "": unknown */
-	uint32_t owner;		   /* holder of the lock, as in struct ktrx_holder; 0: unknown */
-	double share[LIVE_SHARES]; /* shares of the last interval */
+	char lock_name[32]; /* name of the lock, not escaped; "": unknown */
+	uint32_t owner;	    /* holder of the lock, as in struct ktrx_holder; 0: unknown */
+	/* parts of the CPU's time in the last interval, 0 to 1 each, by enum live_share */
+	double share[LIVE_SHARES];
 	/* The members from here to `missed` describe the current interval. */
 	uint32_t sample[LIVE_SHARES];
 	/* number of samples in which the CPU was in an interrupt, as its CPU descriptor states */
 	uint32_t nested;
-	uint64_t covered, /* number of ticks of this interval that are covered by events */
-		in_irq;	  /* number of those ticks that were spent in interrupts */
-	bool missed;	  /* true if events of this interval were lost */
+	/* sum of the times, in ticks, between each event of this interval and the event before it */
+	uint64_t covered, in_irq; /* part of `covered`, in ticks, that the CPU spent in interrupts */
+	bool missed;		  /* true if events of this interval were lost */
 	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
 	/*
@@ -329,7 +330,7 @@ struct live_model {
 	/* The members from here on describe the last interval. */
 	double seconds; /* time in seconds since the model was opened */
 	double rate, slots;
-	double cost; /* part of the CPUs' time that is used for recording; negative: unknown */
+	double cost; /* fraction of the CPUs' time that was used for recording; negative: unknown */
 	struct live_top top[LIVE_TOP];
 	struct live_wait wait[LIVE_WAITS];
 	uint32_t wait_count;

@@ -176,7 +176,10 @@ static int live_model_sample(struct live_model *model)
 	return 0;
 }
 
-/* Returns ticks of the guest's clock; 0 if its frequency is unknown. */
+/*
+ * Returns the number of ticks of the guest's clock in this number of seconds; 0 if the clock's frequency is
+ * unknown.
+ */
 static uint64_t ticks_of(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -184,7 +187,7 @@ static uint64_t ticks_of(const struct live_model *model, double seconds)
 	return trace ? (uint64_t)(seconds * (double)ktread_info(trace)->frequency) : 0;
 }
 
-/* Returns the part of the CPUs' time that recording took; negative if unknown. */
+/* Returns the fraction of the CPUs' time that was used for recording; negative if unknown. */
 static double cost_now(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);

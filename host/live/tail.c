@@ -137,7 +137,7 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* maximum number of events that wait for their weight */
+#define UNWEIGHED 8192u /* maximum number of events whose weight is not known yet */
 
 struct ring {
 	/* values of the ring when its weight was last computed: slots recorded, slots read */

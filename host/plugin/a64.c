@@ -33,7 +33,10 @@ int a64_faults(const unsigned char *bytes, size_t size)
 		return 1;
 	word = word_of(bytes);
 	group = word >> 25 & 0xf;
-	/* branches and system instructions; data processing, immediate, has the groups 8 and 9 */
+	/*
+	 * groups 0xa and 0xb: branches, system instructions, instructions that generate exceptions; groups 8
+	 * and 9 are data processing with an immediate, which cannot fault
+	 */
 	if (group == 0xa || group == 0xb)
 		return word >> 24 == 0xd4 || word >> 22 == 0x354;
 	return group < 4 || (group & 5) == 4 || (group & 7) == 7;

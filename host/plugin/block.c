@@ -8,7 +8,7 @@
 
 #define LINE	 ((size_t)64) /* size of a cache line */
 #define BUCKETS	 65536u
-#define HANDLERS 1024u /* places in a set of handlers; enough, because x86 has only 256 vectors */
+#define HANDLERS 1024u /* number of places in a set of handlers; enough, because x86 has only 256 vectors */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];

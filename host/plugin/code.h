@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 /*
- * How execution continues after a block's last instruction. From END_INDIRECT on, the code alone does not
- * state where.
+ * How execution continues after a block's last instruction. For END_INDIRECT and the values after it, the
+ * code alone does not state where execution continues.
  */
 enum block_end {
 	END_NEXT,	 /* no branch: continues at the next instruction, which is `target` */

@@ -343,7 +343,10 @@ static void branch(struct trace *trace, const struct block *block, uint64_t to, 
 	}
 }
 
-/* If the block ends with a system call or a return from an exception, its target is not reported. */
+/*
+ * Ends tracing with the branch at the end of the block. If this branch is a system call or a return from an
+ * exception, its target is not reported.
+ */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
 	if (block->end == END_ENTER) {

@@ -165,8 +165,8 @@ static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
 		/*
-		 * Of these ends, only a system call leads to a handler. The same handler may also handle
-		 * faults.
+		 * Of the block ends from END_INDIRECT on, only a system call leads to a handler. The same
+		 * handler may also handle faults.
 		 */
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
@@ -197,7 +197,7 @@ static void set_reached(struct vcpu *vcpu, uint64_t address)
 }
 
 /*
- * Writes the pending outcomes if they are `full`. Then does what else is due, such as reading the clock.
+ * Writes the pending branch outcomes if `full` is set. Then does what else is due, such as reading the clock.
  * `has_outcome` states whether the end of the previous block has added an outcome.
  */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,

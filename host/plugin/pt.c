@@ -168,8 +168,9 @@ static void off(struct trace *trace, uint64_t address)
 }
 
 /*
- * Ends tracing with the block's branch. After a near branch, decoders need its target: without it, they could
- * take an earlier direct branch for this one. After a far branch, they do not need it.
+ * Ends tracing with the branch at the end of the block. If this branch is a near branch, writes its target:
+ * without the target, decoders could take an earlier direct branch for the branch that ends tracing. After a
+ * far branch, decoders do not need the target.
  */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
@@ -284,7 +285,10 @@ const struct encoder encoder_pt = {
 	.longest = 15,
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.sync_anywhere = 1,
-	/* the memory below the address range of devices; the rest of the memory is above this range */
+	/*
+	 * upper limit of the size of the memory below the address range of devices, which ends at this
+	 * address; the rest of the memory is above that range
+	 */
 	.memory_span = UINT64_C(1) << 32,
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),

@@ -73,7 +73,10 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 
 #define LOOK_LEAST 8u  /* minimum number of bytes of packets between two readings of the clock */
 #define LOOK_MOST  64u /* maximum number of bytes of packets between two readings of the clock */
-/* number of clock steps; if the time has increased by more at a reading, the clock was read too rarely */
+/*
+ * if the time has increased by more than this number of clock steps since it was written, the clock was read
+ * too rarely
+ */
 #define SLOW_STEPS 8u
 #define SYNC_BYTES 4096u /* number of bytes between two synchronization points */
 #define MARGIN	   (4 * ENCODER_MOST)
@@ -168,7 +171,10 @@ void trace_attend_unreported(struct trace *trace, uint64_t address)
 	attend(trace, address, trace->encoder->sync_anywhere);
 }
 
-/* Returns the mode in which a block runs that can run in `modes`. Returns 0 if this mode cannot be traced. */
+/*
+ * Returns the processor mode in which a block runs; `modes` is the set of modes in which it can run. Returns
+ * 0 if the mode cannot be traced.
+ */
 static uint8_t mode_of(const struct trace *trace, uint8_t modes)
 {
 	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);

@@ -88,9 +88,10 @@ struct trace {
 	uint32_t thread;
 	/* the trace's time is clock_base + (nanoseconds - clock_start) * clock_frequency / 10^9 */
 	uint64_t clock_base, clock_start, clock_frequency;
-	uint8_t look;	     /* number of bytes of packets after which the clock is read again */
-	uint64_t clock_step; /* minimum increase of the time for which the time is written */
-	uint64_t time;	     /* the time written last */
+	uint8_t look; /* number of bytes of packets after which the clock is read again */
+	/* the time is written again if it has increased by at least this number of ticks */
+	uint64_t clock_step;
+	uint64_t time; /* the time written last */
 	/* Code has been replaced: the exact time must be written before this code runs. Set by any thread. */
 	_Atomic uint8_t renew;
 	/*
@@ -111,7 +112,10 @@ struct trace {
 	};
 };
 
-/* Sets which levels are traced. Code in [start, end) is user code, all other code is kernel code. */
+/*
+ * Sets whether user code and kernel code are traced. Code in [start, end) is user code, all other code is
+ * kernel code.
+ */
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end);
 
 /*

@@ -33,7 +33,7 @@ struct ktread_beside_source {
 	const char *path; /* name in messages */
 	void *state;
 	uint32_t rings;
-	/* the types of the source's events, which must outlive the trace; ktread assigns their ids */
+	/* event types of the source, in an array that must outlive the trace; ktread assigns their ids */
 	const struct ktread_type *type;
 	uint32_t types;
 	/* Stores the next event of a ring. Returns 1, or 0 at the end of the ring, or a negative error. */

@@ -38,9 +38,11 @@ struct ktread_follow_options {
 	 * together, then those of the next ring
 	 */
 	int by_ring;
-	uint32_t patience_ms; /* time to wait for an unfinished record; 0: 100 */
-	uint32_t appear_ms;   /* time to wait for ktrace to appear while no guest is running; 0: 10000 */
-	uint32_t interval_ms; /* time between two reads of a guest that records many events; 0: 10 */
+	uint32_t patience_ms; /* time in ms to wait for an unfinished record; 0 means 100 ms */
+	/* time in ms to wait for ktrace to appear while no guest is running; 0 means 10000 ms */
+	uint32_t appear_ms;
+	/* time in ms between two readings of a guest that records many events; 0 means 10 ms */
+	uint32_t interval_ms;
 	/*
 	 * Maximum number of slots to read at a time, over all rings. If there are more, the newest slots are
 	 * read and the older ones are skipped. 0: no limit.
@@ -84,9 +86,9 @@ struct ktread_follow_account {
 	uint64_t skipped;     /* number of slots that were not read, because of options.sample */
 	/* number of slots that are not read yet, or are unfinished and passed over for now */
 	uint64_t pending;
-	uint64_t events; /* events returned */
+	uint64_t events; /* number of events that were returned */
 	uint64_t late;	 /* number of events that were returned late */
-	uint64_t polls;	 /* number of times that the guest was read */
+	uint64_t polls;	 /* number of times that the guest's memory was read (polled) */
 };
 
 /*

@@ -50,7 +50,7 @@ enum ktread_form {
 };
 
 enum ktread_v1_layout {
-	KTREAD_V1_KEVLAR = 0, /* the layouts that occur in real traces */
+	KTREAD_V1_KEVLAR = 0, /* the layouts of version 1 events that occur in real traces */
 	KTREAD_V1_SPEC,
 };
 
@@ -72,8 +72,9 @@ struct ktread_options {
 /* Corrections of clocks that differ from CPU to CPU. */
 enum ktread_clock_state {
 	KTREAD_CLOCK_RAW = 0,  /* no correction: stamps are as recorded */
-	KTREAD_CLOCK_MEASURED, /* corrected by the guest's measurements */
-	KTREAD_CLOCK_ALIGNED,  /* corrected by ktread_align(), in addition to any measurements of the guest */
+	KTREAD_CLOCK_MEASURED, /* stamps are corrected by the guest's measurements of its clocks */
+	/* stamps are corrected by ktread_align(), in addition to any measurements of the guest */
+	KTREAD_CLOCK_ALIGNED,
 };
 
 /* A field of an event type. */
@@ -87,7 +88,7 @@ struct ktread_field {
 struct ktread_type {
 	uint16_t id;
 	uint8_t fields;
-	uint8_t state; /* KTRX_STATE_* at the time of capture */
+	uint8_t state; /* state of the event at the time of capture: KTRX_STATE_* */
 	uint32_t line;
 	const char *group; /* "sched" */
 	const char *name;  /* "switch" */
@@ -95,7 +96,10 @@ struct ktread_type {
 	const char *file;
 	const struct ktread_field *field;
 	uint64_t count; /* number of times that the event fired and was counted, on all CPUs */
-	/* while recording is stopped: KTRX_STATE_* that the event will have when recording is started */
+	/*
+	 * while recording is stopped: the state, KTRX_STATE_*, that the event will have when recording is
+	 * started
+	 */
 	uint8_t wanted;
 	uint8_t flags; /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
 	/*
@@ -115,7 +119,7 @@ struct ktread_type {
 /* A setting: a variable of the kernel, or a bit of one, that has a name. Owned by the handle. */
 struct ktread_setting {
 	const char *name; /* full name such as "debug.ktr.stacktrace"; not escaped: may contain any bytes */
-	uint64_t value;	  /* value at the time of capture */
+	uint64_t value;	  /* value of the setting at the time of capture */
 	uint64_t most;	  /* maximum value */
 	uint8_t kind;	  /* KTRX_SETTING_* */
 	uint8_t read_only;
@@ -282,7 +286,8 @@ struct ktread_filter {
 	uint32_t cpu_count;    /* number of bits in `cpus` */
 	int64_t thread;	       /* -1: all */
 	const uint8_t *events; /* bit map of event ids, KTRX_EVENT_MAX + 1 bits; NULL: all */
-	uint64_t since, until; /* first and last stamp, both inclusive; until = 0: no end */
+	/* stamps of the first and the last event to return, both inclusive; until = 0: no end */
+	uint64_t since, until;
 };
 
 /*
@@ -405,8 +410,8 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
 /* returns the number of system calls whose name is known */
 uint32_t ktread_syscall_names(const struct ktread *trace);
 /*
- * Returns the types of a system call, first that of the result, as text of the kernel; NULL if unknown. Uses
- * the same table as ktread_syscall_name().
+ * Returns text that states the type of a system call's result, and then the type and the name of each
+ * argument (spec/ktrx.md, section 3); NULL if unknown. Uses the same table as ktread_syscall_name().
  */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /*
