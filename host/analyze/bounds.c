@@ -90,8 +90,8 @@ static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
 }
 
 /*
- * Returns the maximum number of ticks by which `from` may be ahead of `to` according to pairs, without
- * limits.
+ * Returns the maximum number of ticks by which `from` may be ahead of `to` according to pairs of cause and
+ * effect. Ignores limits.
  */
 static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to, int64_t room)
 {
@@ -101,7 +101,7 @@ static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to,
 }
 
 /*
- * Returns the maximum number of ticks by which `from` may be ahead of `to` according to limits, without
+ * Returns the maximum number of ticks by which `from` may be ahead of `to` according to limits. Ignores
  * pairs.
  */
 static int64_t by_limits(const struct bounds *bounds, uint32_t from, uint32_t to)

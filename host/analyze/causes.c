@@ -158,7 +158,7 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns a stamp. Causes before it count as left over: their effects were not recognised. */
+/* Returns the stamp before which causes count as left over, because their effects were not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;

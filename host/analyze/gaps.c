@@ -14,7 +14,8 @@ struct gap {
 struct gaps {
 	struct gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
-	uint32_t next; /* index of the first gap that begins after the largest `to` of any call so far */
+	/* index of the first gap that begins after the largest `to` that gaps_between() was given so far */
+	uint32_t next;
 	/* by CPU: latest end of all gaps that have begun; the last entry is for gaps without a CPU */
 	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;

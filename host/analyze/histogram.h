@@ -46,7 +46,7 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 	return rank ? rank : 1;
 }
 
-/* Returns the value of that rank. Requires: 1 (the least) <= rank <= count. */
+/* Returns the value that has the rank `rank`. Requires: 1 (the least) <= rank <= count. */
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /*

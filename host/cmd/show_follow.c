@@ -119,7 +119,7 @@ struct following {
 	double names_again;
 	/* true if a message has reported how certain the order between CPUs is */
 	bool printed_order;
-	bool begun;			/* true once the first event was received; its time is shown as 0 */
+	bool begun;			/* true once the first event was received and time 0 was set */
 	struct timeline_writer *writer; /* writes the events of timeline.trace; NULL before the first event */
 };
 

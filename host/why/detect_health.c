@@ -122,7 +122,7 @@ static uint64_t reach_of(const struct why_evidence *evidence, const struct why_c
 	return known < evidence->window ? known : evidence->window;
 }
 
-/* Returns in which part of the recorded time the CPU ran threads, from 0 to 1. */
+/* Returns the part (0 to 1) of the recorded time in which the CPU ran threads. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = reach_of(evidence, cpu);

@@ -24,7 +24,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns a stamp: since then, all events that the thread recorded on that CPU are in the trace. Returns the
+ * Returns the stamp since which all events that the thread recorded on that CPU are in the trace. Returns the
  * end of the trace if there is no such stamp.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -40,7 +40,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Returns a stamp: since then, the thread has certainly recorded no event of its own. */
+/* Returns the stamp since which the thread has certainly recorded no event of its own. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
