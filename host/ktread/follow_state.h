@@ -23,7 +23,7 @@
 /* A slot that the reader has passed over. */
 struct ktread_passed {
 	uint64_t index;
-	uint64_t reference; /* reference from which the slot's timestamp will be computed */
+	uint64_t reference; /* whole timestamp (reference) from which that of the slot will be computed */
 };
 
 struct ktread_follow_ring {

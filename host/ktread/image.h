@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Scans a memory for roots and for the heads of lent blocks. Both are identified by their positions in the
- * source, because in a RAM file, addresses may be unknown until the root has been read.
+ * memory's source of bytes (source.h), because in a RAM file, addresses may be unknown until the root has
+ * been read.
  */
 #ifndef KTREAD_IMAGE_H
 #define KTREAD_IMAGE_H
@@ -16,7 +17,7 @@ struct ktread_block_found {
 };
 
 struct ktread_scan {
-	/* the positions in the source of the roots that are sound and whose kernel has started */
+	/* positions, in the source of bytes, of the roots that are sound and whose kernel has started */
 	uint64_t *root;
 	uint32_t roots;
 	struct ktread_block_found *block;
@@ -43,7 +44,7 @@ struct ktread_image {
 	struct ktread_scan scan;
 	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
 	uint32_t blocks;
-	uint64_t position;     /* position of the root in the source */
+	uint64_t position;     /* position of the root in the source of bytes */
 	struct ktrx_root root; /* as last read */
 	uint64_t physical;
 	struct ktread_layout *layout;

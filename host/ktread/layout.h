@@ -139,10 +139,13 @@ struct ktread_ring_place {
 	struct ktrx_ring row; /* as found */
 	struct ktread_region slots;
 	struct ktread_slot_form form;
-	/* address of the reserve word; UINT64_MAX if it is unknown, or if the word is row.word */
+	/*
+	 * physical address of the ring's reserve word; UINT64_MAX if it is unknown, or if the word is
+	 * row.word
+	 */
 	uint64_t word_physical;
-	uint64_t head;	       /* index of the next free slot, as last read */
-	uint64_t row_physical; /* address of `row`; UINT64_MAX if unknown */
+	uint64_t head;	       /* index of the ring's next free slot, as last read */
+	uint64_t row_physical; /* physical address of `row`; UINT64_MAX if unknown */
 	bool guessed;	       /* the reserve word was not found, so the head was derived from the slots */
 	bool usable;	       /* the ring can be read: its sizes are sound, and it overlaps no other ring */
 };

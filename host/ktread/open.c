@@ -13,7 +13,7 @@
 #include "trace.h"
 #include "versions.h"
 
-/* maximum number of bytes of rings that are copied before they are read */
+/* if all rings together have at most this number of bytes, they are copied before they are read */
 #define FREEZE_LIMIT (UINT64_C(64) << 20)
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u

@@ -15,8 +15,8 @@
 #define EARLIER_LOOKUP 3
 
 /*
- * Makes the bytes of the payload after the first `size` bytes the record's data. Returns false if the payload
- * has fewer than `size` bytes.
+ * Sets the record's data to the bytes of the payload after the first `size` bytes. Returns false if the
+ * payload has fewer than `size` bytes.
  */
 static bool take(struct ktread_proc_record *record, uint32_t size)
 {

@@ -105,10 +105,7 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-/*
- * Reads once, if possible so much that `bytes` bytes are at hand afterwards. Returns the number of bytes
- * read.
- */
+/* Makes room for `bytes` bytes at hand, and reads once. Returns the number of bytes read. */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input), room;

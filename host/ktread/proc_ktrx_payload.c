@@ -6,8 +6,8 @@
 #include "proc_state.h"
 
 /*
- * Copies the first `size` bytes of the payload to `to`, and makes the rest the record's data. Returns false
- * if the payload has fewer than `size` bytes.
+ * Copies the first `size` bytes of the payload to `to`, and sets the record's data to the other bytes.
+ * Returns false if the payload has fewer than `size` bytes.
  */
 static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 {

@@ -222,7 +222,7 @@ int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *for
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 
-/* Sets the record's payload, and makes the whole payload the record's data. */
+/* Sets the record's payload, and sets the record's data to the whole payload. */
 static inline void ktread_proc_set_payload(struct ktread_proc_record *record, const uint8_t *payload,
 					   uint32_t size)
 {
@@ -230,7 +230,7 @@ static inline void ktread_proc_set_payload(struct ktread_proc_record *record, co
 	record->payload_size = record->data_size = size;
 }
 
-/* Makes the bytes of the payload after the first `bytes` bytes the record's data. */
+/* Sets the record's data to the bytes of the payload after the first `bytes` bytes. */
 static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint32_t bytes)
 {
 	record->data = record->payload + bytes;

@@ -15,7 +15,10 @@
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
-/* Returns true if the trace has this warning already. This is so if the trace is read again. */
+/*
+ * Returns true if the trace has this warning already: a trace that is read again causes the same warnings
+ * again.
+ */
 static bool is_known_warning(const struct ktread *trace, const char *text)
 {
 	for (uint32_t i = 0; i < trace->warnings; i++)

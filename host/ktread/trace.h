@@ -19,8 +19,12 @@
 struct ktread_clock_piece {
 	/* timestamp at which the piece begins; the first piece also covers earlier timestamps */
 	uint64_t from;
-	int64_t offset; /* number of ticks to add at `from` */
-	int64_t slope;	/* number of ticks to add in addition for each tick after `from`, in units of 2^-32 */
+	int64_t offset; /* number of ticks to add to a timestamp that equals `from` */
+	/*
+	 * number of ticks to add, in addition, for each tick by which a timestamp is later than `from`; in
+	 * units of 2^-32
+	 */
+	int64_t slope;
 };
 
 struct ktread_clock {

@@ -116,9 +116,9 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Makes the names of the fields unique. Several fields may have the same name, for example arguments that are
- * declared without a name. The later ones are then named by their number, such as "#2". So are fields whose
- * declared name begins with '#'.
+ * Makes the names of the fields unique. If several fields have the same name, for example arguments that are
+ * declared without a name, all but the first get their number as name, such as "#2". Fields whose declared
+ * name begins with '#' get their number as name, too.
  */
 static void make_unique(struct ktread_field *field, uint32_t fields)
 {

@@ -19,7 +19,7 @@ struct unpacking {
 	uint64_t read; /* number of bytes of the file that have been read */
 	uint64_t written;
 	int descriptor;
-	bool whole;	     /* the last frame is complete */
+	bool whole;	     /* true if the last frame that was read is complete */
 	const char *problem; /* message of the zstd library after an error; NULL: there was none */
 	unsigned char in[CHUNK], out[CHUNK];
 };
@@ -160,7 +160,7 @@ struct ktread_proc_unpacker {
 	uint64_t read; /* number of packed bytes that have been read */
 	/* true if the zstd reader still holds unpacked bytes that did not fit into the output */
 	bool more;
-	bool whole;    /* the last frame is complete */
+	bool whole;    /* true if the last frame that was read is complete */
 	bool may_grow; /* true if more input may come later */
 	uint8_t bytes[PACKED_CHUNK];
 };

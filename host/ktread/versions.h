@@ -76,7 +76,7 @@ static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t ref
 
 /* Where the computation of a ring's timestamps begins. */
 struct ktread_stamp_start {
-	uint64_t reference; /* reference from which the first slot's timestamp is computed */
+	uint64_t reference; /* whole timestamp from which that of the first slot is computed */
 	/* index of the newest missing anchor; UINT64_MAX: no anchor is missing */
 	uint64_t missing_index;
 	uint64_t missing_stamp; /* timestamp of the missing anchor, which the anchor after it states */
@@ -102,7 +102,7 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 
 struct ktread_v1_ring {
 	struct ktread_memory *memory;
-	uint64_t position; /* position of slot 0 in the source */
+	uint64_t position; /* position of slot 0 in the memory's source of bytes */
 	uint64_t slots;	   /* number of slots that can be read */
 	uint64_t start;	   /* number of the slot with the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
@@ -159,7 +159,7 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
 	uint64_t index;	      /* next slot */
-	uint64_t reference;   /* reference from which the next timestamp is computed */
+	uint64_t reference;   /* whole timestamp from which the next one is computed */
 	struct ktread_stamp_start start;
 	uint64_t lost; /* number of slots lost since the last record */
 	/* number of slots that were lost right before events that the filter has rejected */

@@ -33,7 +33,7 @@ struct live_source {
 	struct ktread *(*trace)(void *context);
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);
 	int (*holders)(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room);
-	/* stores the account of slots, added up for all guests so far */
+	/* stores the counts of slots, added up over all guests so far */
 	void (*account)(void *context, struct ktread_follow_account *account);
 	uint64_t (*now)(void *context); /* returns the time of a monotonic clock in nanoseconds */
 	const char *(*path)(void *context);
@@ -286,7 +286,7 @@ struct live_guest {
 	/* path of the file that is followed, or that is expected to appear */
 	char path[PATH_MAX];
 	struct ktread_follow *follow;	      /* NULL: no guest is followed now */
-	struct ktread_follow_account account; /* sum of the accounts of earlier guests */
+	struct ktread_follow_account account; /* counts of slots, added up over the earlier guests */
 	uint64_t look_again;		      /* time in ns at which to search for a guest again */
 	/* time in ns at which to measure the frequency; 0: not needed */
 	uint64_t measure_at;
@@ -300,7 +300,7 @@ void live_guest_close(struct live_guest *guest);
 
 /*
  * All that is shown of a running guest. It is combined from events, from samples of the guest's CPUs, and
- * from the account of slots. The size of the model does not grow with the length of the trace.
+ * from the counts of slots. The size of the model does not grow with the length of the trace.
  */
 
 struct live_model {
@@ -317,7 +317,7 @@ struct live_model {
 	 */
 	uint64_t warm;
 	bool counts; /* true if the events of this boot are counted now */
-	bool based;  /* `base` is valid */
+	bool based;  /* true if `base` is valid */
 	struct ktread_follow_account base, before, now;
 	struct live_cpu *cpu;
 	uint32_t cpus;

@@ -115,7 +115,7 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	if (!model->running) /* no boot was reported since the last end: this file never contained a trace */
+	if (!model->running) /* no boot of this guest was reported: its file never contained a trace */
 		return 0;
 	model->running = false;
 	model->ends++;
@@ -132,7 +132,7 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 		return begin_boot(model);
 	case KTREAD_FOLLOWED_END:
 		return end_guest(model);
-	default: /* items about losses are ignored, because the account of slots counts losses */
+	default: /* items about losses are ignored, because the counts of slots contain the losses */
 		return 0;
 	}
 }
@@ -149,7 +149,7 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->based = true;
 }
 
-/* Samples the CPUs and the account of slots. */
+/* Takes samples of the CPUs, and reads the counts of slots. */
 static int live_model_sample(struct live_model *model)
 {
 	const struct live_source *source = model->source;

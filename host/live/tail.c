@@ -146,7 +146,7 @@ struct ring {
 };
 
 struct live_rates {
-	bool based; /* `ring` contains values from this boot */
+	bool based; /* true if ring[] contains values from this boot */
 	struct ring ring[KTRX_MAX_RINGS];
 	uint32_t waiting;
 	struct {

@@ -111,7 +111,8 @@ struct arguments {
 	uint8_t has_base;
 	uint64_t ring_size, code_size;
 	uint8_t exact, time, returns;
-	uint8_t user, kernel; /* nonzero if the code of this level is to be traced */
+	/* `user`: nonzero if user code is to be traced; `kernel`: nonzero if kernel code is to be traced */
+	uint8_t user, kernel;
 	uint64_t user_start, user_end;
 	unsigned ranges;
 	struct {

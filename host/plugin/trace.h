@@ -95,12 +95,13 @@ struct trace {
 	/* Code has been replaced: the exact time must be written before this code runs. Set by any thread. */
 	_Atomic uint8_t renew;
 	/*
-	 * Position at which the clock and the distance to the last synchronization point are checked next.
-	 * Any thread may set it to 0, so that they are checked soon.
+	 * Position in the output at which the clock and the distance to the last synchronization point are
+	 * checked next. Any thread may set it to 0, so that they are checked soon.
 	 */
 	_Atomic uint64_t attention;
-	uint64_t nowhere; /* place to which values are written that are not published */
-	uint64_t sync_at; /* position from which on a synchronization point is due */
+	/* dummy variable to which `output` publishes its state as long as no other place is set */
+	uint64_t nowhere;
+	uint64_t sync_at; /* position in the output from which on a synchronization point is due */
 	/*
 	 * Branch outcomes that are not in a packet yet, one bit each: 1 means taken. The latest outcome is in
 	 * bit 0. The bit above the oldest outcome is 1; it shows how many outcomes there are.

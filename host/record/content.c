@@ -109,7 +109,10 @@ void record_put_exit(struct record_thread *thread, int status)
 		put(thread, KTRX_PROC_PROCDTOR, 0, &dtor, sizeof(dtor), NULL, 0);
 }
 
-/* Notes a new name of the process, if it has changed. */
+/*
+ * Updates the name of the process, if it has changed. The next record of the process is then preceded by a
+ * record of the name.
+ */
 static void put_name(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
@@ -399,7 +402,8 @@ void record_put_switches(struct record_thread *thread)
 		return;
 	/*
 	 * wait() may report a stop before the thread has left its CPU. A ptrace request returns only after
-	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So make any request.
+	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So make a ptrace
+	 * request here; its result is not used.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*

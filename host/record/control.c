@@ -33,8 +33,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 }
 
 /*
- * Returns whether `pid` names the process, as is_named() states, or, with `descend`, one of its ancestors.
- * The parent of a process is here always the process that created it, even if that process has ended.
+ * Returns whether is_named() is true for the process or, if `descend` is set, for one of its ancestors. The
+ * parent of a process is here always the process that created it, even if that process has ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {

@@ -308,8 +308,8 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 }
 
 /*
- * Handles the report that `parent` has created a thread or process. If memory is short, only notes this: the
- * first stop of the new thread is then handled without this report.
+ * Handles the report that `parent` has created a thread or process. If memory is short, only sets
+ * `creation_without_memory`: the first stop of the new thread is then handled without this report.
  */
 static void handle_creation(const struct record_thread *parent)
 {

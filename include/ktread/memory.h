@@ -58,9 +58,9 @@ struct ktread_memory_ops {
  */
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine);
 /*
- * Assumes the usual physical base address of the named machine for a RAM file without ktrace. Otherwise,
- * ktread derives the base address from ktrace's root. Does nothing if no machine was named. Returns 0 or a
- * negative error.
+ * For a RAM file without ktrace: sets its base address to the usual physical base address of the machine that
+ * was given to ktread_memory_open_ram(). For other RAM files, ktread derives the base address from ktrace's
+ * root. Does nothing if no machine was given. Returns 0 or a negative error.
  */
 int ktread_memory_assume(struct ktread_memory *memory);
 /* Opens an ELF core dump. Returns like ktread_memory_open_ram(). */
