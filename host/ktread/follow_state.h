@@ -16,7 +16,7 @@
 #include "trace.h"
 #include "versions.h"
 
-#define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that are read together */
+#define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that are read at once */
 /* maximum number of passed-over slots that are remembered for each ring */
 #define KTREAD_FOLLOW_PASSED 1024u
 
@@ -40,7 +40,7 @@ struct ktread_follow_ring {
 	/* all records with a timestamp before this one have been read, except records that arrive late */
 	uint64_t frontier;
 	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
-	uint64_t wait_until; /* end of that wait, in ms */
+	uint64_t wait_until; /* time in ms at which the wait for these slots ends */
 	uint64_t overwritten;
 	uint64_t skipped;     /* number of slots that were not read because of options.sample */
 	uint64_t skipped_end; /* index after the last skipped slot */

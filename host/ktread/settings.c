@@ -115,7 +115,7 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 	return count;
 }
 
-#define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the table that are read */
+#define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the table of settings that are read */
 #define ROW_ALIGN   8u
 
 static bool is_wide(const struct ktrx_setting *row)

@@ -236,7 +236,7 @@ struct ktread {
 	struct ktread_options options;
 	/* the clocks of a version 2 trace: `measured` is applied first, `aligned` second */
 	struct ktread_clocks measured, aligned;
-	struct ktrx_fold fold; /* the row that ktread_fold() has returned last */
+	struct ktrx_fold fold; /* row of the table of repetitions that ktread_fold() has returned last */
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;

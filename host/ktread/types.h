@@ -23,7 +23,7 @@ struct ktread_place {
 
 struct ktread_types {
 	struct ktread_type *row; /* KTREAD_TYPE_ROWS */
-	uint32_t end;		 /* number that is above all ids in the table */
+	uint32_t end;		 /* a number that is larger than all ids in the table */
 	/* array of KTREAD_TYPE_ROWS places, indexed by their ids; NULL: the trace has no places */
 	struct ktread_place *place;
 	char (*unknown)[16]; /* array of KTREAD_TYPE_ROWS names, for unknown ids; NULL: none yet */

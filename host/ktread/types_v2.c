@@ -11,7 +11,8 @@
 #include "message.h"
 #include "types.h"
 
-#define TABLE_LIMIT  (UINT64_C(64) << 20) /* maximum number of bytes of the table that are read */
+/* maximum number of bytes of the table of event types that are read */
+#define TABLE_LIMIT  (UINT64_C(64) << 20)
 #define ROW_ALIGN    8u
 #define NAME_STRINGS 4u /* number of strings in an event descriptor: group, name, text, file */
 

@@ -16,7 +16,7 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 /* What was found when all slots were read, in the order in which they are in memory. */
 struct survey {
 	uint64_t descents; /* number of records whose timestamp is below that of the record before */
-	uint64_t descent;  /* slot of the last of these records */
+	uint64_t descent;  /* slot of the last record whose timestamp is below that of the record before */
 	uint64_t first, last;
 	bool any;
 };

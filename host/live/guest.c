@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AWAIT_NS UINT64_C(500000000) /* time between two searches for a guest's file */
-/* time that passes after a boot, or after a guest was found, before its frequency is measured */
+#define AWAIT_NS UINT64_C(500000000) /* time in ns between two searches for a guest's file */
+/*
+ * time in ns from a boot, or from the moment at which a guest was found, to the measurement of its frequency
+ */
 #define MEASURE_NS   UINT64_C(200000000)
 #define MEASURE_PART 10 /* measuring takes at most about 1 / MEASURE_PART of the time */
 

@@ -200,7 +200,7 @@ typedef int live_filter_typed(struct live_filter *filter, char what, const char 
 
 struct live_tail {
 	struct live_filter filter;
-	bool paused;	/* new events are dropped */
+	bool paused;	/* true if the list is paused: new events are dropped */
 	uint64_t lines; /* number of lines added so far; the last LIVE_TAIL_LINES of them are in `text` */
 	uint64_t begun; /* number of lines that were added before this boot */
 	uint64_t base;	/* stamp of the event that is shown with time 0 */

@@ -182,7 +182,7 @@ static void flushed(qemu_plugin_id_t id)
 	flow_forget_blocks();
 }
 
-/* Called by the virtual CPU itself. */
+/* Called when a virtual CPU begins to wait for an interrupt, by the thread of this virtual CPU. */
 static void halted(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;

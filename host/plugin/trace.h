@@ -31,9 +31,10 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 #define ETM4_RETURNS   15u /* size of the return stack that every decoder has at least, in calls */
 
 struct etm4 {
-	uint64_t address[ETM4_ADDRESSES]; /* the addresses written last, the latest first */
-	uint64_t time;			  /* the time written last; 0 after a synchronization point */
-	uint64_t space;			  /* if `has_context` is set: the address space written last */
+	uint64_t address[ETM4_ADDRESSES]; /* the addresses that the last packets contain, the latest first */
+	/* the time that was written last, in ticks; 0 after a synchronization point */
+	uint64_t time;
+	uint64_t space; /* if `has_context` is set: the address space written last */
 	uint32_t thread;
 	uint8_t has_context;
 	uint8_t depth; /* number of entries of returns[] in use */
@@ -91,7 +92,7 @@ struct trace {
 	uint8_t look; /* number of bytes of packets after which the clock is read again */
 	/* the time is written again if it has increased by at least this number of ticks */
 	uint64_t clock_step;
-	uint64_t time; /* the time written last */
+	uint64_t time; /* the time that was written last, in ticks */
 	/* Code has been replaced: the exact time must be written before this code runs. Set by any thread. */
 	_Atomic uint8_t renew;
 	/*

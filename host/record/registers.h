@@ -95,14 +95,15 @@ bool record_is_execveat(const struct record_thread *thread);
 
 enum record_data {
 	RECORD_DATA_NONE = 0,
-	RECORD_DATA_READ,	 /* the call reads data into the buffer at arg[1] */
-	RECORD_DATA_WRITE,	 /* the call writes data from the buffer at arg[1] */
-	RECORD_DATA_READ_VECTOR, /* as RECORD_DATA_READ, with an array of arg[2] struct iovec at arg[1] */
+	RECORD_DATA_READ,  /* the call reads data into the buffer at arg[1] */
+	RECORD_DATA_WRITE, /* the call writes data from the buffer at arg[1] */
+	/* like RECORD_DATA_READ, but arg[1] points to an array of arg[2] struct iovec */
+	RECORD_DATA_READ_VECTOR,
 	RECORD_DATA_WRITE_VECTOR,
 	/* These calls transfer addresses and control messages in addition to data: */
 	RECORD_DATA_READ_MESSAGE, /* arg[1] points to a struct msghdr */
 	RECORD_DATA_WRITE_MESSAGE,
-	/* arg[1] points to an array of struct mmsghdr; the call returns how many it has used */
+	/* arg[1] points to an array of struct mmsghdr; the call returns how many elements it has used */
 	RECORD_DATA_READ_MESSAGES,
 	RECORD_DATA_WRITE_MESSAGES,
 };

@@ -209,7 +209,7 @@ struct ktread_info {
 	uint32_t cpus;
 	uint32_t online; /* number of CPUs that have used their own ring; 0 if unknown */
 	uint32_t rings;
-	uint16_t machine; /* ELF e_machine, 0 if unknown */
+	uint16_t machine; /* ELF machine (e_machine) of the trace; 0 if unknown */
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t nonce;
@@ -233,8 +233,9 @@ struct ktread_info {
 	/* number of measurements that succeeded in the guest, which keeps only some of them */
 	uint64_t clock_measured;
 	uint64_t clock_failed;	/* number of measurements that failed in the guest */
-	uint64_t clock_largest; /* largest correction, in ticks */
-	uint64_t clock_error;	/* maximum error of a correction, in ticks, from clock_from to clock_to */
+	uint64_t clock_largest; /* largest correction of a stamp, in ticks */
+	/* maximum error, in ticks, of a correction of stamps from clock_from to clock_to */
+	uint64_t clock_error;
 	/* start, as a corrected stamp, of the time in which all of these clocks were measured */
 	uint64_t clock_from;
 	/* end, as a corrected stamp, of the time in which all of these clocks were measured */

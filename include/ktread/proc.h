@@ -56,7 +56,7 @@ struct ktread_proc_options {
 };
 
 struct ktread_proc_info {
-	enum ktread_proc_format format; /* KTREAD_PROC_AUTO for an empty file */
+	enum ktread_proc_format format; /* format of the file; KTREAD_PROC_AUTO for an empty file */
 	/*
 	 * name for the option --format: "ktrx", "dragonfly", "freebsd0", "freebsd0-i386", "freebsd1"; "" if
 	 * AUTO
@@ -70,7 +70,7 @@ struct ktread_proc_info {
 	 */
 	uint64_t wall_stamp;
 	uint64_t wall_ns;
-	uint16_t machine;     /* ELF e_machine, 0 if unknown */
+	uint16_t machine;     /* ELF machine (e_machine) of the trace; 0 if unknown */
 	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */
 	/* Counts so far: */
 	uint64_t records; /* records returned */
