@@ -40,7 +40,7 @@ struct ktread_follow_ring {
 	/* all records with a timestamp before this one have been read, except records that arrive late */
 	uint64_t frontier;
 	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
-	uint64_t wait_until; /* time in ms at which the wait for these slots ends */
+	uint64_t wait_until; /* time in ms at which the reader stops waiting for unfinished slots */
 	uint64_t overwritten;
 	uint64_t skipped;     /* number of slots that were not read because of options.sample */
 	uint64_t skipped_end; /* index after the last skipped slot */

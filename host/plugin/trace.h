@@ -31,7 +31,8 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 #define ETM4_RETURNS   15u /* size of the return stack that every decoder has at least, in calls */
 
 struct etm4 {
-	uint64_t address[ETM4_ADDRESSES]; /* the addresses that the last packets contain, the latest first */
+	/* the addresses that were written to packets last, the latest first */
+	uint64_t address[ETM4_ADDRESSES];
 	/* the time that was written last, in ticks; 0 after a synchronization point */
 	uint64_t time;
 	uint64_t space; /* if `has_context` is set: the address space written last */
