@@ -82,21 +82,21 @@ static void say_order(const struct context *context, struct why_finding *finding
 {
 	const struct why_evidence *evidence = context->evidence;
 	char who[WHY_WORDS], first[WHY_WORDS], then[WHY_WORDS], place[WHY_WORDS], trace[32] = "";
+	const char *held = why_say_object(evidence, order->first, first, sizeof(first));
+	const char *taken = why_say_object(evidence, order->then, then, sizeof(then));
 
 	why_say_actor(evidence, order->thread + 1, who, sizeof(who));
 	if (order->trace) {
 		why_say(who, sizeof(who), "thread %" PRIu32, order->thread);
 		why_say(trace, sizeof(trace), " in earlier trace %" PRIu32, order->trace);
 	}
-	finding_evidence(&finding->base, "%s%s held lock %s when it took lock %s%s", who, trace,
-			 why_say_object(evidence, order->first, first, sizeof(first)),
-			 why_say_object(evidence, order->then, then, sizeof(then)),
+	finding_evidence(&finding->base, "%s%s held lock %s when it took lock %s%s", who, trace, held, taken,
 			 order->count > 1 ? ", more than once" : "");
 	if (order->first_pc)
-		finding_evidence(&finding->base, "  the first was taken at %s",
+		finding_evidence(&finding->base, "  lock %s was taken at %s", held,
 				 why_say_call(evidence, order->first_pc, place, sizeof(place)));
 	if (order->then_pc)
-		finding_evidence(&finding->base, "  the second was taken at %s",
+		finding_evidence(&finding->base, "  lock %s was taken at %s", taken,
 				 why_say_call(evidence, order->then_pc, place, sizeof(place)));
 	why_finding_actor(finding, (struct why_actor){ .id = order->thread + 1,
 						       .holds = order->first,

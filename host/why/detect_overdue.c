@@ -401,7 +401,7 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 	finding_evidence(
 		&finding->base,
 		"%" PRIu64
-		" times a wakeup came about %s after the previous one, and never later than %s after it",
+		" wakeups came about %s after the previous wakeup, and none of them more than %s after it",
 		rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
 		why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }

@@ -68,12 +68,13 @@ static void say_priorities(const struct why_evidence *evidence, struct why_findi
 			   const struct why_thread *runs, const struct why_thread *starved)
 {
 	const uint32_t urgent = runs->holder.priority, other = starved->holder.priority;
-	char who[WHY_WORDS];
+	char who[WHY_WORDS], waits[WHY_WORDS];
 
 	why_say_actor(evidence, runs->id + 1, who, sizeof(who));
 	if (urgent > other && other)
-		finding_evidence(&finding->base, "%s runs there, with priority %" PRIu32 " against %" PRIu32,
-				 who, urgent, other);
+		finding_evidence(
+			&finding->base, "%s runs there with priority %" PRIu32 "; %s has priority %" PRIu32,
+			who, urgent, why_say_actor(evidence, starved->id + 1, waits, sizeof(waits)), other);
 	else
 		finding_evidence(&finding->base, "%s has run there all that time", who);
 }

@@ -242,7 +242,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",
 			       untimed->thread->holder.wakes, exception);
-	return why_say(buffer, size, "the trace shows no such wait that ended%s", exception);
+	return why_say(buffer, size, "no such wait has ended in this trace%s", exception);
 }
 
 /* ---- Sleepers that no thread will wake ----------------------------------------------------------- */

@@ -222,8 +222,8 @@ static void wait_never_seen_to_end_makes_idle_likely(void **state)
 	(void)state;
 	why_sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
 	why_is_idle(FINDING_LIKELY);
-	why_says("thread 5 (init) has waited 11.00 s on queue (0x1000): the trace shows no such wait that "
-		 "ended");
+	why_says("thread 5 (init) has waited 11.00 s on queue (0x1000): "
+		 "no such wait has ended in this trace");
 }
 
 static void early_wakeup_is_named(void **state)
@@ -234,7 +234,7 @@ static void early_wakeup_is_named(void **state)
 	why_sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
 	why_waker_lives();
 	why_is_idle(FINDING_LIKELY);
-	why_says("the trace shows no such wait that ended; a wakeup came 2.0");
+	why_says("no such wait has ended in this trace; a wakeup came 2.0");
 }
 
 static void advice_asks_for_switched_off_event(void **state)

@@ -40,7 +40,7 @@ static void runnable_thread_that_never_runs_starves(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) has been runnable on CPU 0 for 1.50 s and has not run");
-	why_says("thread 6 (client) runs there, with priority 20 against 10");
+	why_says("thread 6 (client) runs there with priority 20; thread 5 (worker) has priority 10");
 }
 
 static void short_time_runnable_is_healthy(void **state)

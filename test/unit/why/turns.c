@@ -145,7 +145,7 @@ static void higher_priority_explains_starvation(void **state)
 	worker->priority = 10;
 	client->priority = 20;
 	starves(FINDING_CERTAIN);
-	why_says("with priority 20 against 10");
+	why_says("with priority 20; thread 5 (worker) has priority 10");
 }
 
 /*
