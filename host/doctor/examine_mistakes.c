@@ -81,14 +81,13 @@ static const struct advice advice[MISTAKES] = {
 				   "record it only where a thread is made runnable",
 				   "after the test that the thread sleeps", "ktrace_wake(thread);", true },
 	[MISTAKE_IRQ_EXIT] = { "irq.exit",
-			       "missing: interrupt %s came again on a CPU before it had ended there",
+			       "missing: interrupt %s began again on a CPU before it had ended there",
 			       "last thing in an interrupt, on every path, before a switch at its end",
 			       "ktrace_interrupt_exit(irq);", true },
-	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
+	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not begun",
 				"first thing in an interrupt", "ktrace_interrupt_enter(irq);", true },
 	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
-				   "of system calls, but hardly any return is recorded, "
-				   "the first is by thread %s",
+				   "recorded, but hardly any returns; the first call is by thread %s",
 				   "system call exit, on every way back to user mode",
 				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
@@ -116,20 +115,20 @@ static const struct advice advice[MISTAKES] = {
 				 "… KTRACE_EARLY(group, event, …);",
 				 true },
 	[MISTAKE_WAIT_LEFT] = { "locks",
-				"a thread waits for a lock by the kernel's table "
-				"but has been in user mode since, the first for %s: "
-				"the wait has ended, and no hook recorded that",
+				"the kernel's table shows a thread that waits for a lock, "
+				"although the thread has been in user mode since; the first lock is %s: "
+				"the wait has ended, but no hook recorded its end",
 				"after the wait: where the thread got the lock; where it gave up",
 				"ktrace_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",
-			    "a hook named CPU 0 or thread 0 as the holder of a lock "
+			    "a hook gave CPU 0 or thread 0 as the holder of a lock "
 			    "that another CPU or thread held, the first for %s: "
 			    "0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };
 
-/* Returns the noun for the occurrences of a mistake: "switches", "events" and so on. */
+/* Returns the words for the occurrences of a mistake: "switches", "events" and so on. */
 static const char *counted(enum mistake mistake, uint64_t count)
 {
 	switch (mistake) {
@@ -138,6 +137,8 @@ static const char *counted(enum mistake mistake, uint64_t count)
 	case MISTAKE_SAME:
 	case MISTAKE_STATE_ZERO:
 		return count == 1 ? "switch" : "switches";
+	case MISTAKE_SYSCALL_EXIT:
+		return count == 1 ? "system call is" : "system calls are";
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
 	case MISTAKE_WAIT_LEFT:

@@ -122,7 +122,7 @@ static void examine_clock(struct findings *report, const struct facts *facts)
 	if (facts->events && (double)facts->ring[ring].back > BACK_SECONDS * hz)
 		findings_add(report, FINDING_WRONG, "clock",
 			     "on ring %" PRIu32 " timestamps go back by %" PRIu64
-			     " ticks: two CPUs record under one number, or the counter is written",
+			     " ticks: two CPUs record under one number, or the counter was set back",
 			     ring, facts->ring[ring].back);
 	else if (facts->events)
 		findings_add(report, FINDING_OK, "clock", "timestamps never go back within a ring");

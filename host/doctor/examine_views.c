@@ -18,7 +18,7 @@ struct view {
 	const char *name;
 	const char *where;
 	const char *line; /* the lines of C, one for each place in the kernel, separated by " … " */
-	const char *lights;
+	const char *enables;
 	enum view_sign sign;
 	uint32_t bits;
 	const char *event;
@@ -36,7 +36,8 @@ static const struct view views[] = {
 	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)",
 	  "which CPU recorded an event", FACT(VIEW_CPUS) },
 	{ "early", "entry code that runs before the per-CPU base is set", "KTRACE_EARLY(group, event, …);",
-	  "KTRACE() there would record as another CPU, or crash", UNRECORDED },
+	  "events of that code; KTRACE() there would record them as those of another CPU, or crash",
+	  UNRECORDED },
 	{ "thread-ids", "ktrace_port.h", "#define ktrace_arch_thread() (current()->id)",
 	  "which thread recorded an event", FACT(VIEW_THREADS) },
 	{ "switch", "the context switch", "ktrace_switch(prev, next, state);", "CPU tracks, thread states",
@@ -59,13 +60,14 @@ static const struct view views[] = {
 	  HOOK(KTRX_HOOK_THREAD) },
 	{ "ends", "the end of a thread, called by that thread before its last switch",
 	  "ktrace_thread_end(id);",
-	  "which threads have ended; without it a thread that has ended looks runnable",
+	  "which threads have ended; without this hook a thread that has ended looks runnable",
 	  HOOK(KTRX_HOOK_EXIT) },
 	{ "holders", "the configuration of ktrace_init()", ".holders = 256,",
 	  "a table of what up to this many threads hold and wait for", FACT(VIEW_HOLDERS) },
 	{ "names", "thread creation", "ktrace_thread_name(id, name);", "names of threads", FACT(VIEW_NAMES) },
 	{ "heartbeat", "the timer tick of each CPU", "ktrace_heartbeat(pc);",
-	  "stall detection, where a CPU was; `ktrace control` from the host; measuring clocks",
+	  "stall detection; the code that a CPU was running; `ktrace control` from the host; "
+	  "measurement of clocks",
 	  FACT(VIEW_BEATS) },
 	{ "idle", "the idle loop, before it waits and after that",
 	  "ktrace_mode(KTRX_MODE_IDLE); … ktrace_mode(KTRX_MODE_KERNEL);",
@@ -103,9 +105,12 @@ static const struct view views[] = {
 	  "deadlocks: which thread or CPU holds a lock, and which ones wait for it", HOOK(KTRX_HOOK_LOCK) },
 	{ "lock-owner", "before waiting for a lock whose holder is not known",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, KTRACE_NOBODY);",
-	  "without it 0 means CPU 0 or thread 0, and a deadlock would name those", UNRECORDED },
+	  "waits for a lock whose holder is unknown; with 0 instead of KTRACE_NOBODY, "
+	  "a deadlock report would name CPU 0 or thread 0 as the holder",
+	  UNRECORDED },
 	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
-	  "without it a try that was given up looks like a wait that never ends", UNRECORDED },
+	  "waits for a lock that were given up; without this hook such a wait never seems to end",
+	  UNRECORDED },
 	{ "ipi", "before interrupting another CPU; on that CPU",
 	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks corrected by `--align`",
 	  EVENT("ipi.send") },
@@ -119,25 +124,29 @@ static const struct view views[] = {
 	{ "space", "the switch of address spaces", "ktrace_space(id);", "which address space a CPU uses",
 	  HOOK(KTRX_HOOK_SPACE) },
 	{ "priority", "thread creation, a change of priority", "ktrace_thread_priority(id, priority);",
-	  "priority inversions; without it they are reported as starvation", FACT(VIEW_PRIORITY) },
+	  "priority inversions; without this hook they are reported as starvation", FACT(VIEW_PRIORITY) },
 	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
 	  FACT(VIEW_STACKS) },
 	{ "cost", "boot, once each CPU has its ring", "ktrace_probe_cost();",
-	  "what the trace itself costs, in every view", FACT(VIEW_COST) },
+	  "the cost of recording, shown in every view", FACT(VIEW_COST) },
 	{ "clocks", "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,",
-	  "clocks measured against each other, where they differ", FACT(VIEW_CLOCKS) },
+	  "the measured differences between the CPUs' clocks, on machines where clocks differ",
+	  FACT(VIEW_CLOCKS) },
 	{ "frequency", "the configuration of ktrace_init()", ".frequency = ticks_a_second,",
-	  "times, where neither the CPU nor the host knows the clock", FACT(VIEW_FREQUENCY) },
+	  "times in seconds, if neither the CPU nor the host reports the clock's frequency",
+	  FACT(VIEW_FREQUENCY) },
 	{ "build-id", "the configuration of ktrace_init()",
 	  ".build_id = build_id, .build_id_size = sizeof(build_id),",
 	  "whether a trace and an ELF file belong together", FACT(VIEW_BUILD_ID) },
 	{ "callers", "the compiler's flags", "-fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1",
-	  "callers of the function that records, for events that ask for them", FACT(VIEW_CALLERS) },
+	  "which code called the function that records, for events for which callers were requested",
+	  FACT(VIEW_CALLERS) },
 	{ "exit", "power off", "ktrace_exit(status);", "how the run ended", FACT(VIEW_EXIT) },
 	{ "panic", "panic", "ktrace_panic(message);", "how the run ended, a dump through a transport",
 	  FACT(VIEW_PANIC) },
 	{ "arguments", "boot arguments", "ktrace_boot_argument(command_line);",
-	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1`", UNRECORDED },
+	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1` on the kernel's command line",
+	  UNRECORDED },
 	{ "settings", "a variable that changes what the kernel does",
 	  "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
 	  "a setting by name, from command line, shell and host", UNRECORDED },
@@ -146,10 +155,10 @@ static const struct view views[] = {
 
 void views_write(struct base_output *out)
 {
-	base_output_text(out, "| view | where | line | lights |\n|---|---|---|---|\n");
+	base_output_text(out, "| view | where | line | enables |\n|---|---|---|---|\n");
 	for (uint32_t n = 0; n < VIEWS; n++)
 		base_output_format(out, "| %s | %s | `%s` | %s |\n", views[n].name, views[n].where,
-				   views[n].line, views[n].lights);
+				   views[n].line, views[n].enables);
 }
 
 #define GROUP 16u
@@ -203,7 +212,7 @@ static bool examine_event(struct findings *report, const struct facts *facts, co
 	const struct ktread_type *type = type_of(facts, view);
 
 	if (!type)
-		say_view(report, FINDING_DARK, view, "", view->lights);
+		say_view(report, FINDING_DARK, view, "", view->enables);
 	else if (!understood(facts, type))
 		say_view(report, FINDING_WRONG, view, view->event,
 			 " lacks a field that views need: doc/events.md lists the fields");
@@ -243,10 +252,10 @@ static bool examine_fact(struct findings *report, const struct subject *subject,
 		return true;
 	switch (mark_of(subject, view)) {
 	case FINDING_NOTE:
-		say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->lights);
+		say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->enables);
 		break;
 	case FINDING_DARK:
-		say_view(report, FINDING_DARK, view, "", view->lights);
+		say_view(report, FINDING_DARK, view, "", view->enables);
 		break;
 	default:
 		break;
@@ -277,9 +286,10 @@ static bool examine_hook(struct findings *report, const struct subject *subject,
 	if (subject->facts->hooks & view->bits)
 		return true;
 	if (may_be_called(subject, view))
-		say_view(report, FINDING_NOTE, view, "linked in, but not called in this run: ", view->lights);
+		say_view(report, FINDING_NOTE, view,
+			 "linked in, but not called in this run: ", view->enables);
 	else
-		say_view(report, FINDING_DARK, view, "", view->lights);
+		say_view(report, FINDING_DARK, view, "", view->enables);
 	return false;
 }
 

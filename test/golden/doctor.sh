@@ -49,7 +49,7 @@ check "a trace that is cut short: missing slots are explained by that" grep -qE 
 	"$tmp/report"
 
 build/bin/ktrace doctor --list >"$tmp/views"
-grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
+grep -A 1000 '^| view | where | line | enables |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
 same "doc/porting.md has the table of doctor --list" "$tmp/views" "$tmp/documented"
 check "no row of the table refers to the place of another row" sh -c '! grep -E "the same (three )?place" "$0"' "$tmp/views"
 cat include/ktrace/*.h >"$tmp/headers"

@@ -72,8 +72,8 @@ wrong elsewhere 'KTRACE(sched, switch, a, b, 1); KTRACE(sched, block, a, 7); KTR
 wrong zero-state 'KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 0); KTRACE(sched, wake, a);
 	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 0); KTRACE(sched, wake, b);' \
 	sched.switch 'state 0, all of them' 'with the state that prev goes into'
-wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'came again' 'ktrace_interrupt_exit(irq);'
-wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not come' 'ktrace_interrupt_enter(irq);'
+wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'began again' 'ktrace_interrupt_exit(irq);'
+wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not begun' 'ktrace_interrupt_enter(irq);'
 wrong no-syscall-exit "$sleep_and_wake"' KTRACE(syscall, enter, n);' syscall.exit 'hardly any return' \
 	'KTRACE(syscall, exit, nr, result);'
 wrong thread-zero 'KTRACE(sched, block, 0, 7); KTRACE(sched, switch, 0, a, 1); KTRACE(sched, wake, 0); KTRACE(sched, switch, a, 0, 0);' \
