@@ -55,7 +55,7 @@ static const struct options_syntax syntax = {
 		 "                       fold, nofold, rare, norare\n"
 		 "  mm -mm.fault         short for mm=on and mm.fault=off\n"
 		 "  debug.ktr.NAME=1     a setting\n"
-		 "  start stop clear     recording as a whole\n",
+		 "  start stop clear     start recording, stop it, or discard what was recorded\n",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Status: 0 all requests were carried out, 1 a request was refused or not answered, "

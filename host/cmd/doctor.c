@@ -327,7 +327,7 @@ static int doctor_run(struct doctor *doctor, char **words)
 static const struct option_row rows[] = {
 	{ "seconds", 0, "S", "run the guest for at most S seconds (5)", options_set_seconds, AT(run.timeout),
 	  .least = 1 },
-	{ "expect", 0, "TEXT", "stop earlier, when it writes TEXT to standard output", options_set_text,
+	{ "expect", 0, "TEXT", "stop earlier, when COMMAND writes TEXT to standard output", options_set_text,
 	  AT(run.expect) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, if it is not the one given by QEMU's -kernel",
 	  options_set_text, AT(subject.elf) },
@@ -348,7 +348,7 @@ static const struct options_syntax syntax = {
 		 "For each view that is missing (dark), prints the line of C that enables it.",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Marks: ok, note (this run does not show it), dark (a view is missing, nothing else), wrong.\n"
+	.end = "Marks: ok, note (this run does not show it), dark (a view is missing or limited), wrong.\n"
 	       "Status: 0 nothing is wrong, 10 something is wrong, "
 	       "1 the trace or the file of --elf is unreadable, or no trace could be made, 2 usage error.\n"
 	       "\n"

@@ -77,8 +77,9 @@ static const struct option_row rows[] = {
 	{ "gdb", 0, "ADDRESS", "a running machine, by gdb's remote protocol: QEMU's -s, or a debug probe",
 	  set_peer, .to = 0 },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's ELF file: its symbol ktrace_root gives the place, without a search", options_set_text,
-	  AT(options.elf) },
+	  "the kernel's ELF file: its symbol ktrace_root gives the trace's address, "
+	  "so memory is not searched",
+	  options_set_text, AT(options.elf) },
 	{ "range", 0, "START:SIZE", "with --gdb: memory to search; may be given 16 times", set_range,
 	  AT(options.ranges) },
 	{ "boot", 0, "N", "0: the last boot found in memory (default), 1: the boot before it, ...",

@@ -93,11 +93,12 @@ static const struct option_row rows[] = {
 	{ "tail", 0, "N", "with lines: show the N newest events before each line", options_set_number,
 	  AT(tail), .most = LIVE_TAIL_LINES },
 	{ "event", 0, "PATTERNS",
-	  "of the newest events only these: syscall, sched.switch, 'net.*'; separate several by commas",
+	  "show only these of the newest events: syscall, sched.switch, 'net.*'; "
+	  "separate several by commas",
 	  set_filter, AT(filter) },
-	{ "cpu", 0, "LIST", "of the newest events only those of these CPUs: 0,2-5", set_filter, AT(filter) },
-	{ "pid", 0, "N", "of the newest events only those of this thread", set_filter, AT(filter) },
-	{ "frequency", 0, "HZ", "clock frequency, if the guest does not have it", options_set_number,
+	{ "cpu", 0, "LIST", "show only newest events of these CPUs: 0,2-5", set_filter, AT(filter) },
+	{ "pid", 0, "N", "show only newest events of this thread", set_filter, AT(filter) },
+	{ "frequency", 0, "HZ", "clock frequency, if the guest does not report it", options_set_number,
 	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(guest.options.machine) },
@@ -114,7 +115,7 @@ static const struct options_syntax syntax = {
 	.end = "Keys of the screen: q or Ctrl-C quits; e, c and p ask for a filter of events, "
 	       "CPUs or a thread; r removes all filters; space pauses the events.\n"
 	       "\n"
-	       "Status: 0 a guest was seen, 1 no guest was seen, or the file cannot be its RAM.\n"
+	       "Status: 0 a guest was seen, 1 no guest was seen, or the file cannot be the RAM of a guest.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  ktrace live\n"

@@ -35,17 +35,16 @@ static const struct option_row rows[] = {
 	{ "end", 0, "PATTERNS", "events at which it ends", options_set_text, AT(end) },
 	{ "by", 0, "KEYS",
 	  "what the events of a pair have in common: thread, cpu, a FIELD of both, "
-	  "or BEGIN=END for fields of different names; separate several by commas (the thread, "
-	  "or in interrupts the CPU)",
+	  "or BEGIN=END for fields of different names; separate several by commas "
+	  "(default: the thread; in interrupts, the CPU)",
 	  options_set_text, AT(by) },
 	{ "value", 0, "EVENT.FIELD", "distribution of the values of a field", options_set_text, AT(value) },
 	{ "rate", 0, NULL, "events per interval and CPU; with --event, only these events", options_set_flag,
 	  AT(rate) },
 	{ "interval", 0, "TIME", "length of an interval of --rate (10ms)", options_set_text, AT(interval) },
 	{ "svg", 0, "OUT", "draw the histogram into OUT", options_set_text, AT(svg) },
-	{ "subtract-cost", 0, NULL,
-	  "subtract from each duration what it cost to record the events in between", options_set_flag,
-	  AT(subtract) },
+	{ "subtract-cost", 0, NULL, "subtract from each duration the cost of recording the events within it",
+	  options_set_flag, AT(subtract) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ 0 },
 };

@@ -160,11 +160,10 @@ const struct option_row trace_file_options[] = {
 	  set_form, AT(options.form) },
 	{ "with", 0, "FILE",
 	  "merge a process trace of the same boot; "
-	  "'ktrace show' and 'ktrace export' also merge a hardware trace (see ktrace hwt), "
-	  "as functions that are entered",
+	  "'ktrace show' and 'ktrace export' also merge a hardware trace (see ktrace hwt) "
+	  "and show the functions that are entered",
 	  options_set_text, AT(with) },
-	{ "raw-clock", 0, NULL,
-	  "timestamps as recorded, without corrections by what the guest measured of its CPUs' clocks",
+	{ "raw-clock", 0, NULL, "timestamps as recorded, without the clock offsets that the guest measured",
 	  set_raw_clock, AT(options.raw_clock) },
 	{ "align", 0, NULL,
 	  "correct clocks until no effect comes before its cause; reads the file several times",
@@ -192,7 +191,9 @@ const struct option_row trace_machine_options[] = {
 };
 
 const struct option_row trace_layout_options[] = {
-	{ "v1-layout", 0, "kevlar|spec", "layout of payloads, only for version 1 (kevlar, as in real traces)",
+	{ "v1-layout", 0, "kevlar|spec",
+	  "layout of payloads, only for version 1: kevlar as in real traces (default), "
+	  "spec as in the first description of the format",
 	  options_set_choice, AT(options.v1_layout) },
 	{ 0 },
 };
