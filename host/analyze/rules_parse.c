@@ -469,7 +469,7 @@ static int take_body(struct parser *parser, struct rule *rule, bool depth)
 		return take_always(parser, rule);
 	if (accept(parser, "at"))
 		return take_most(parser, rule);
-	return fail_expected(parser, "never, every, always or at most", "never every always at");
+	return fail_expected(parser, "'never', 'every', 'always' or 'at most'", "never every always at");
 }
 
 static int take_statement(struct parser *parser)

@@ -301,8 +301,8 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 		return capture_fail(CAPTURE_E_ABSENT, "'%s' was killed by signal %d before it started a QEMU",
 				    run->options->command[0], WTERMSIG(status));
 	return capture_fail(CAPTURE_E_ABSENT,
-			    "'%s' ended with status %d and never started a QEMU (qemu-system-*, "
-			    "found in PATH) with a guest",
+			    "'%s' ended with status %d and never started a QEMU guest "
+			    "(with a command qemu-system-* that is found in PATH)",
 			    run->options->command[0], WEXITSTATUS(status));
 }
 

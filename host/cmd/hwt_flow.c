@@ -58,8 +58,8 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	return EXIT_BAD_INPUT;
 }
 
-#define GIVE_NAMES                                                                        \
-	"no code has a name: give the kernel with --elf KERNEL or --symbols System.map, " \
+#define GIVE_NAMES                                                                                 \
+	"no function names are known: give the kernel with --elf KERNEL or --symbols System.map, " \
 	"programs with --elf or -R"
 
 /*

@@ -24,9 +24,10 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 {
 	if (doubts->resyncs)
 		command_message(view->args->name,
-				"%s: %llu switch%s to a stack with unknown callers, as by a thread switch",
+				"%s: the stack changed %llu time%s to one with unknown callers, "
+				"for example at a thread switch (not an error)",
 				view->args->path, (unsigned long long)doubts->resyncs,
-				doubts->resyncs == 1 ? "" : "es");
+				doubts->resyncs == 1 ? "" : "s");
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);

@@ -124,8 +124,8 @@ static int check_options(struct ktrdump *dump)
 	else if (dump->stream && dump->loop)
 		command_message(name, "-d cannot be combined with -l");
 	else if (dump->stream && shaped)
-		command_message(name, "-d writes all that is known of each event: "
-				      "-a, -A, -c, -f, -i, -n, -N, -p, -q, -r, -t and -x are for a table");
+		command_message(name, "-d writes a stream, not a table: it cannot be combined with "
+				      "-a, -A, -c, -f, -i, -n, -N, -p, -q, -r, -t or -x");
 	else if (dump->kernel && !(*columns & (KTR_CALLERS | KTR_FILE)))
 		command_message(name, "-N names callers and sites: it needs -x or -f");
 	else if (dump->args.path == NULL && access(TRACE_USUAL_FILE, F_OK) != 0)

@@ -289,11 +289,11 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 			trace, text, args->options.machine ? base_machine_number(args->options.machine) : 0);
 		free(owned);
 		if (status > 0)
-			command_message(args->name, "%s: system calls are named by %s for %s", args->path,
-					args->calls, base_machine_name((uint16_t)status));
+			command_message(args->name, "%s: names of system calls are from table '%s' for %s",
+					args->path, args->calls, base_machine_name((uint16_t)status));
 		else if (status == 0)
-			command_message(args->name, "%s: system calls are named by %s", args->path,
-					args->calls);
+			command_message(args->name, "%s: names of system calls are from table '%s'",
+					args->path, args->calls);
 	} else {
 		status = foreign_calls_set(trace);
 		if (status == 0 && args->shows_calls && has_nameless_calls(trace))

@@ -34,7 +34,7 @@ static int open_dump(struct ktread *trace)
 		return status;
 	if (is_other_version(trace->options.form, dumps.last.version))
 		return ktread_fail(KTREAD_E_FORMAT,
-				   "%s: the last dump is of version %d, but version %d was asked for",
+				   "%s: the last dump is of version %d, but version %d was requested",
 				   trace->memory->name, trace->options.form == KTREAD_FORM_V1 ? 2 : 1,
 				   trace->options.form == KTREAD_FORM_V1 ? 1 : 2);
 	trace->info.offset = dumps.last.offset;

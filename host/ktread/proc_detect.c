@@ -107,8 +107,10 @@ static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader 
 
 static int undecided(struct ktread_proc *trace, const char *names)
 {
-	return ktread_fail(KTREAD_E_FORMAT, "%s: its first records fit several formats, %s: name the format",
-			   trace->input.name, names);
+	return ktread_fail(
+		KTREAD_E_FORMAT,
+		"%s: its first records fit several formats, %s: give the format with kdump --format",
+		trace->input.name, names);
 }
 
 /*
@@ -176,7 +178,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	if (ktread_proc_at_hand(input) < (more ? HEAD_LONGEST : 1))
 		return 0;
 	if (is_rings(ktread_proc_bytes(input), ktread_proc_at_hand(input)))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: a trace of the kernel's rings, not of processes",
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: a trace of the kernel's rings, neither of processes nor of hardware",
 				   input->name);
 	status = choose(trace, reader, more);
 	if (status != 0 || more)

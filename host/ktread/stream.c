@@ -221,11 +221,12 @@ static void report_loss(const struct stream *stream)
 	if (stream->ending == UINT64_MAX)
 		ktread_warn(stream->trace,
 			    "%s: the stream is cut short: %" PRIu64 " of the %" PRIu64
-			    " bytes of its dump are present; the others count as never written",
+			    " bytes of its dump are present; the missing bytes count as never written",
 			    name, there, stream->head.length);
 	else if (stream->ending != stream->places)
 		ktread_warn(stream->trace,
-			    "%s: %u of %" PRIu64 " blocks are usable: the others count as never written",
+			    "%s: %u of %" PRIu64
+			    " blocks are usable: the contents of the others count as never written",
 			    name, stream->places, stream->ending);
 }
 

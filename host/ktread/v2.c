@@ -167,10 +167,10 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	cursor->ring.cpu = KTRX_NO_CPU;
 	if (!place->usable) {
 		if (trace->info.unusable++ < UNUSABLE_WARNINGS)
-			ktread_warn(
-				trace,
-				"%s: ring %u is skipped: wrong mask 0x%x or shift %u, or it overlaps another",
-				trace->memory->name, n, place->row.mask, place->row.shift);
+			ktread_warn(trace,
+				    "%s: ring %u is skipped: wrong mask 0x%x or shift %u, "
+				    "or it overlaps another ring",
+				    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}
 	describe_ring(&cursor->ring, place, trace->info.nonce);

@@ -23,7 +23,8 @@ static void invalid_rules_are_refused(void **state)
 		uint32_t line, column;
 	} bad[] = {
 		{ "a: nevr sched.switch",
-		  "expected never, every, always or at most instead of 'nevr'; did you mean never?", 1, 4 },
+		  "expected 'never', 'every', 'always' or 'at most' instead of 'nevr'; did you mean never?",
+		  1, 4 },
 		{ "# x\n\n  a: never b", "'a' is outside of a rule: a rule begins in the first column", 3,
 		  3 },
 		{ "a: never", "expected an event, but the rule ends", 1, 9 },
