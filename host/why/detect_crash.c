@@ -328,7 +328,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_faults(evidence, thread, finding);
 	if (evidence->panic.stamp)
 		finding_evidence(&finding->base,
-				 "the panic on CPU %" PRIu32 " may be about memory that it has overwritten",
+				 "the panic on CPU %" PRIu32
+				 " may be caused by memory that the overflow has overwritten",
 				 evidence->panic.cpu);
 	why_finding_stack(finding, evidence, cpu, STACK_FRAMES);
 	if (certain == FINDING_POSSIBLE)

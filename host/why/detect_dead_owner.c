@@ -302,9 +302,8 @@ static void say_owner(const struct why_evidence *evidence, struct why_finding *f
 		finding_evidence(&finding->base, "the kernel named it as the owner after its end, "
 						 "and no holder of the lock is recorded");
 	else
-		finding_evidence(
-			&finding->base,
-			"no holder of the lock is recorded: it was not released, or no waiter was woken");
+		finding_evidence(&finding->base, "no holder of the lock is recorded: "
+						 "the lock was not released, or no waiter was woken");
 }
 
 static void add_actors(const struct why_evidence *evidence, struct why_finding *finding,

@@ -414,7 +414,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,
-			    "take another trace later, because this may have been so for a moment only");
+			    "take another trace later, because this state may have lasted only for a moment");
 	error = say_waiters(context, finding, &cycle);
 	return error ? error : WHY_CYCLE_TAKEN;
 }

@@ -345,9 +345,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
 			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	if (alive)
-		finding_evidence(&finding->base,
-				 "the CPU ran on for at least %s: it took other interrupts, or ran threads",
-				 why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
+		finding_evidence(
+			&finding->base,
+			"the CPU continued to run for at least %s: it took other interrupts, or ran threads",
+			why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		finding_evidence(&finding->base, "interrupts are enabled there");

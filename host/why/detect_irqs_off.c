@@ -230,12 +230,13 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
 	if (interrupts->quiets > 1)
 		finding_evidence(&finding->base,
-				 "this happened %" PRIu64 " times, each time until that place",
+				 "this happened %" PRIu64
+				 " times, and each time the next interrupt came at that place",
 				 interrupts->quiets);
 	if (certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,
 			    "call ktrace_interrupts() where interrupts are disabled and enabled, "
-			    "because a CPU whose tick is stopped takes none either");
+			    "because a CPU whose tick is stopped takes no interrupts either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
 						       .pc = quiet->pc,

@@ -226,8 +226,8 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 			 "%" PRIu64 " waits for devices ended: half of them within %s, the longest took %s",
 			 waits->ticks.count, half, worst);
 	finding_evidence(&finding->base,
-			 "the longest began %s ago, by %s, for device %s; %" PRIu64
-			 " other%s ended in that time",
+			 "the longest wait began %s ago, by %s, for device %s; %" PRIu64
+			 " other%s ended during that wait",
 			 ago, who, what, waits->worst_overtaken, finding_plural(waits->worst_overtaken));
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,

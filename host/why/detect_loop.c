@@ -73,7 +73,7 @@ static int report_faults(const struct why_evidence *evidence, struct why_finding
 		finding_say(finding->base.advice,
 			    "record the field ip in mm.fault_enter, which distinguishes the instructions");
 	if (thread->fault_how[0])
-		finding_evidence(&finding->base, "the kernel reports how they end: %s%s",
+		finding_evidence(&finding->base, "the kernel reports how these faults end: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
 				 thread->fault_signals
 					 ? "; a signal is delivered for them, and its handler returns"
@@ -172,9 +172,9 @@ static int report_calls(const struct why_evidence *evidence, struct why_findings
 					       sizeof(since)));
 	finding->base.partial = certain < FINDING_CERTAIN && thread->repeats_cut;
 	if (certain < FINDING_CERTAIN)
-		finding_say(
-			finding->base.advice,
-			"use rings with more slots, because it may poll for a moment only and then sleep");
+		finding_say(finding->base.advice,
+			    "use rings with more slots, "
+			    "because the thread may poll only for a moment and then sleep");
 	return 0;
 }
 

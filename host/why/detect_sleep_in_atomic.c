@@ -220,7 +220,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(
 			&finding->base,
 			"CPU %" PRIu32
-			" has run on in that state since: a hook may be missing where the state ends",
+			" has continued to run in that state: a hook may be missing where the state ends",
 			cpu->number);
 	if (row->broken_object)
 		say_waiters(evidence, row->broken_object, finding);

@@ -107,7 +107,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 			finding->base.partial = true;
 			finding_say(finding->base.advice,
 				    "use rings with more slots, "
-				    "because in lost events other threads may have woken these");
+				    "because events in which other threads woke these may be lost");
 			return FINDING_POSSIBLE;
 		}
 	}
@@ -151,10 +151,10 @@ static void say_race(const struct why_evidence *evidence, struct why_finding *fi
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
 		finding_evidence(&finding->base, "%s woke %s and found no thread asleep", by, what);
-	finding_evidence(
-		&finding->base,
-		"%s has only gone to sleep since: it checked its condition before the wakeup, and not again",
-		who);
+	finding_evidence(&finding->base,
+			 "%s has only gone to sleep since the wakeup: "
+			 "it checked its condition before the wakeup, and not again",
+			 who);
 }
 
 static void say_lost(const struct why_evidence *evidence, struct why_finding *finding,

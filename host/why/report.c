@@ -266,7 +266,7 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 		put_line(out, "end of the run: %s", ended);
 	if (evidence->silence_is_longer)
 		put_line(out, "nothing came from the machine while it was watched: "
-			      "it may have been stopped for longer than the times below say");
+			      "it may have been stopped for longer than the times below show");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 

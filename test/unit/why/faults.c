@@ -259,7 +259,7 @@ static void overflow_precedes_panic_of_other_cpu(void **state)
 	script_info()->outcome = KTRX_OUTCOME_PANIC;
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 	assert_int_equal(why_count(WHY_PANIC), 1);
-	why_says("the panic on CPU 1 may be about memory that it has overwritten");
+	why_says("the panic on CPU 1 may be caused by memory that the overflow has overwritten");
 }
 
 /* The code that stops other CPUs after a panic may have its own stack. */

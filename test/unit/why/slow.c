@@ -238,7 +238,7 @@ static void answers_to_others_blame_device(void **state)
 		script_event(WAKE, (ms + 5) * MS, 1, IDLE, V(SLEEPER))->context = KTRX_CONTEXT_INTERRUPT;
 	}
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	why_says("14 others ended in that time");
+	why_says("14 others ended during that wait");
 }
 
 int main(void)

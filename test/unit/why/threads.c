@@ -119,7 +119,7 @@ static void device_with_some_late_answers_is_slow(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 	why_says("thread 5 (worker) waited 700.0 ms for device disk");
 	why_says("23 waits for devices ended: half of them within 5.0 ms, the longest took 700.0 ms");
-	why_says("0 others ended in that time");
+	why_says("0 others ended during that wait");
 }
 
 /*

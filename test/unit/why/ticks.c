@@ -90,7 +90,7 @@ static void missing_irregular_ticks_are_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
 	why_says("thread 5 (worker) ran on CPU 1 without an interrupt for up to");
-	why_says("a CPU whose tick is stopped takes none either");
+	why_says("a CPU whose tick is stopped takes no interrupts either");
 }
 
 /*
