@@ -8,7 +8,8 @@
 
 virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
 
-# All kernels share this port and one library for it.
+# All kernels of this test are built from this copy of examples/minimal, and link the same compiled ktrace
+# library.
 cp -r examples/minimal "$tmp/port"
 # All records of a hart have the same thread id: that of the first of the hart's two threads.
 echo '#define ktrace_arch_thread() ((uint32_t)(2 * ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"

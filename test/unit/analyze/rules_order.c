@@ -237,8 +237,9 @@ static void violations_beyond_the_waiting_room_are_unordered(void **state)
 }
 
 /*
- * Each clock was moved by at most its error, so fewer verdicts are uncertain than with clocks that were not
- * measured.
+ * The alignment (ktread_align()) may have moved each clock by up to its measured error, in addition to that
+ * error. So the order of two events is uncertain up to a distance of 2 * CLOSE, instead of CLOSE. At greater
+ * distances, a violation is certain.
  */
 static void aligned_measured_clocks_double_the_doubt(void **state)
 {
