@@ -18,14 +18,15 @@
 #define WINDOW_US 50000u
 #define GRAIN_US  40u /* precision of the estimated offsets of clocks */
 /* maximum time by which an effect may precede its cause once the estimates are applied */
-#define SLACK_US	2000u
-#define NEAR_SLACK_US	160u /* used instead of SLACK_US if CAUSES_NEAREST makes the pairs */
-#define ROOM_US		5u   /* wanted time between a cause and its effect */
-#define LOOKS_MOST	64u  /* maximum number of estimates in one reading of the trace */
-#define STRAIGHT_PASSES 2u   /* number of passes, from the first one on, that fit a straight line */
+#define SLACK_US      2000u
+#define NEAR_SLACK_US 160u /* used in place of SLACK_US if CAUSES_NEAREST makes the pairs */
+#define ROOM_US	      5u   /* wanted time between a cause and its effect */
+#define LOOKS_MOST    64u  /* maximum number of estimates in one reading of the trace */
+/* number of passes, at the beginning, that fit a straight line through the nodes of each clock */
+#define STRAIGHT_PASSES 2u
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-/* stated errors of at least this size set no limit, so that sums cannot overflow */
+/* a clock's stated error that is at least this large sets no limit, so that sums cannot overflow */
 #define LIMIT_MOST (UINT64_C(1) << 60)
 /* frequency that is assumed if the trace's frequency is unknown */
 #define USUAL_HZ 1000000000u
@@ -45,7 +46,7 @@ struct align {
 	uint64_t first, last; /* first and last stamp of the trace */
 	uint32_t nodes;
 	int64_t *offset; /* offset of a CPU's clock at a node: [node * cpus + cpu] */
-	/* [node * cpus + cpu]: 1 if `offset` is known there, 0 if it has to be interpolated */
+	/* [node * cpus + cpu]: 1 if `offset` at this index is known, 0 if it has to be interpolated */
 	uint8_t *solved;
 	struct bounds window, both;
 	uint32_t at; /* index of the window of time that is being read */
@@ -81,7 +82,9 @@ static uint64_t microseconds(const struct align *align, uint64_t amount)
 
 /* ---- First looks --------------------------------------------------------------------------------- */
 
-/* Ends one look (estimate). If there are LOOKS_MOST looks already, keeps only every second one. */
+/*
+ * Ends one look (an estimate). If LOOKS_MOST looks are stored already, first drops every second one of them.
+ */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -216,8 +219,8 @@ static uint32_t nearest_node(const struct align *align, uint64_t stamp)
 /*
  * Returns the maximum number of ticks by which a node may move a clock in either direction: the clock's
  * stated error, or BOUNDS_NONE if the clock has none. Offsets are linear between nodes, so the limit is the
- * smallest error between the previous node and the next one. The error grows with the distance from the
- * middle of the measurements.
+ * smallest error of the clock at any time between the previous node and the next one. The error grows with
+ * the distance from the middle of the measurements.
  */
 static int64_t limit_at(const struct align *align, uint32_t node, uint32_t cpu)
 {
@@ -302,7 +305,7 @@ static size_t offsets_size(const struct align *align)
 	return (size_t)align->nodes * align->cpus * sizeof(*align->offset);
 }
 
-/* Replaces the offsets by earlier ones, and applies these. */
+/* Restores these earlier offsets, and applies them. */
 static int take_back(struct align *align, const int64_t *offset)
 {
 	memcpy(align->offset, offset, offsets_size(align));
@@ -415,8 +418,9 @@ static void straighten(struct align *align, uint32_t cpu)
 }
 
 /*
- * Returns true if effects are not much farther from their causes than in `before`. Checks this only with
- * CAUSES_NEAREST, because only wrong clocks then make effects far from their causes.
+ * Returns true if effects are not much farther from their causes now than they were when `before` was
+ * counted. Checks this only with CAUSES_NEAREST, because only wrong clocks then make effects far from their
+ * causes.
  */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
@@ -489,10 +493,10 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Moves the clocks by the offsets of the looks. A look may be wrong, because a distance between two events
- * may repeat for another reason. So undoes the move unless it reduces the sum of the ticks by which effects
- * come early. Does not compare the number of early effects: estimates are not precise, so after a good
- * move, too, many effects may come a little too early.
+ * Moves the clocks by the offsets of the looks. A look may be wrong, because two events may repeatedly have
+ * the same distance for another reason. So undoes the move unless the move reduces the sum of the ticks by
+ * which effects come early. Does not compare the number of early effects: estimates are not precise, so after
+ * a good move, too, many effects may come a little too early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -546,8 +550,8 @@ static int look(struct align *align, const struct stage *stage)
 }
 
 /*
- * Counts early effects in the same way as before the alignment. If there are not fewer of them, undoes the
- * alignment.
+ * Counts early effects in the same way as before the alignment. If the alignment has not made them fewer,
+ * undoes it.
  */
 static int keep_the_better(struct align *align)
 {

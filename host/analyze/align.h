@@ -25,7 +25,7 @@ struct bounds {
 	 * order; BOUNDS_NONE in unused entries
 	 */
 	int64_t (*least)[BOUNDS_KEPT];
-	/* by CPU: limits of forward[cpu], as for bounds_limit(); BOUNDS_NONE: no limit */
+	/* by CPU: the limits `behind` and `ahead` that were given to bounds_limit(); BOUNDS_NONE: no limit */
 	int64_t *behind, *ahead;
 	uint32_t *through; /* scratch memory of bounds_solve() */
 	uint64_t pairs;
@@ -46,10 +46,10 @@ void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t a
 void bounds_merge(struct bounds *bounds, const struct bounds *other);
 
 /*
- * Computes forward[cpu] in ticks: 0 for CPU 0, BOUNDS_NONE for a CPU that no pair connects to another.
- * Bounds contradict each other if the bounds on a cycle of CPUs have a sum below 0 ticks, or violate a
- * limit. Such bounds are given up one by one until the rest can be met. Returns the number of bounds given
- * up. `room`: the most ticks to leave between a cause and its effect.
+ * Computes forward[cpu] in ticks: 0 for CPU 0, BOUNDS_NONE for a CPU that no pair connects to another. Bounds
+ * contradict each other if the bounds on a cycle of CPUs have a sum below 0 ticks, or violate a limit. Such
+ * bounds are given up one by one until the rest can be met. Returns the number of bounds given up. `room`:
+ * maximum number of ticks to leave between a cause and its effect.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
@@ -102,12 +102,12 @@ struct causes_count {
 void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
 		  uint32_t pairs);
 /*
- * Returns true if `count` has fewer effects that are `beyond` than `other`; if both have as many, returns
- * true if fewer effects of `count` are early.
+ * Returns true if `count` has a smaller number of effects in `beyond` than `other` has; if these numbers are
+ * equal, returns true if it has a smaller number in `early`.
  */
 bool causes_fewer(const struct causes_count *count, const struct causes_count *other);
 /*
- * Returns true if effects are on average (geometric mean) at most half as far from their causes as in
+ * Returns true if the mean distance (geometric mean) of effects from their causes is at most half of that in
  * `other`.
  */
 bool causes_nearer(const struct causes_count *count, const struct causes_count *other);

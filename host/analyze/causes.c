@@ -16,7 +16,11 @@
 #define CPUS	256u
 #define BITS	8u /* number of bits in the mask that states why an interrupt was sent */
 #define QUEUE	16u
-#define DOUBT	8u /* a cause that is more than slack / DOUBT older counts as left over */
+/*
+ * a wakeup that is more than slack / DOUBT older than the thread's sleep counts as left over; so does an
+ * interrupt that is so much older than the last arrival
+ */
+#define DOUBT 8u
 /* one of two candidates is chosen if it is at least this many times nearer than the other */
 #define NEARER 4u
 
@@ -58,8 +62,8 @@ struct thread {
 	 * it; 0 if the thread has not gone to sleep since it last ran
 	 */
 	uint64_t blocked;
-	struct queue wakes;   /* wakeups of the thread that no switch to it has followed so far */
-	struct queue arrived; /* switches to the thread that no wakeup preceded */
+	struct queue wakes;   /* wakeups of the thread after which no switch to it has come so far */
+	struct queue arrived; /* switches to the thread that had no wakeup before them */
 	struct open open;
 };
 
@@ -83,7 +87,7 @@ struct packet {
 struct causes {
 	enum causes_way way;
 	uint64_t slack;
-	struct causes_pair *pair; /* pairs of the current event */
+	struct causes_pair *pair; /* array that receives the pairs that the current event completes */
 	uint32_t pairs;
 	struct thread thread[THREADS];
 	struct packet packet[PACKETS];
@@ -218,8 +222,8 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 	struct thread *thread = thread_of(causes, id);
 
 	/*
-	 * The clock of another CPU is behind this CPU's clock: there, a switch to the thread has an earlier
-	 * stamp than the switch away from it here.
+	 * The clock of another CPU is behind this CPU's clock: the switch to the thread on that CPU has an
+	 * earlier stamp than the switch away from the thread on this CPU.
 	 */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {

@@ -48,9 +48,9 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 }
 
 /*
- * Returns true if the key had an event on another CPU at most `doubt` ticks before `event`. Fields of an
- * entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last event on a
- * different CPU (0: none); `known` is set if the order is uncertain.
+ * Returns true if an event with the same key came on another CPU at most `doubt` ticks before `event`. Fields
+ * of an entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last event on
+ * a different CPU (0: none); `known` is set if the order is uncertain.
  */
 static bool is_close(const struct check_order *order, const struct keyed_entry *entry,
 		     const struct ktread_event *event)
@@ -122,7 +122,7 @@ bool check_order_next(struct check_order *order, uint64_t stamp, struct check_wa
 
 /* ---- Reading ---- */
 
-/* Reports violations that have waited until `stamp`: later events cannot change them. */
+/* Reports the stored violations that events from `stamp` on cannot change. */
 static void report_waiting(struct check *check, uint64_t stamp)
 {
 	struct check_waiting waited;
@@ -161,7 +161,10 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
-	/* depths come last, because rules are judged by the depths from before the event */
+	/*
+	 * rules of form RULE_DEPTH come last, because the other rules are judged by the depths from before
+	 * the event
+	 */
 	for (int depths = 0; depths < 2; depths++)
 		for (uint32_t n = 0; n < rules->count && !error; n++)
 			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
@@ -189,7 +192,7 @@ static void note_change(void *context, const struct threads_change *change)
 	see_thread_order(check, change->thread->id);
 }
 
-/* Reports events that were due by the end of the trace and never came. */
+/* Reports each event that was due before the end of the trace but never came. */
 static void see_end(struct check *check, uint32_t index)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -247,8 +250,8 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 }
 
 /*
- * Judges one rule at the end of the trace. Adds the number of events that the rule's depth left out,
- * because a depth is not a rule and has no report.
+ * Judges one rule at the end of the trace. If the rule uses a depth, adds the number of events that the depth
+ * left out to that of the rule, because a depth is not a rule and has no report.
  */
 static void finish(struct check *check, uint32_t index, const struct ktread *trace)
 {
@@ -264,7 +267,10 @@ static void finish(struct check *check, uint32_t index, const struct ktread *tra
 		check->result[index].left_out += check->result[rule->depth].left_out;
 }
 
-/* Marks the events that decide each rule. The events of a depth decide the rules that use it. */
+/*
+ * Marks, for each rule, the events that decide it. The events of a depth also decide the rules that use the
+ * depth.
+ */
 static void mark_needed(struct check *check, const struct ktread *trace)
 {
 	static const enum wellknown_kind kinds[] = {

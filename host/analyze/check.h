@@ -33,7 +33,7 @@ struct check_waiting {
 };
 
 struct check_order {
-	bool certain; /* true if the order of all events is certain */
+	bool certain; /* true if the order of all events in the trace is certain */
 	/* true if `doubt` is known; if false, any two events on different CPUs may be out of order */
 	bool measured;
 	uint64_t doubt; /* ticks */
@@ -47,13 +47,13 @@ void check_order_init(struct check_order *order, const struct ktread *trace, uin
 void check_order_free(struct check_order *order);
 
 /*
- * Takes an event of a key. `settles`: earlier events no longer matter. Sets `*unsure` if the order of the
- * earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
+ * Takes an event that has this key. `settles`: earlier events with this key no longer matter. Sets `*unsure`
+ * if the order of the earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
  */
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);
 
-/* Returns true if the order of the events of a key is uncertain so far. */
+/* Returns true if the order of the events with this key is uncertain so far. */
 bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS]);
 
 /* Stores a violation until later events cannot change it. Returns false if there is no room. */
@@ -61,8 +61,8 @@ bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t 
 		      const struct check_violation *violation);
 
 /*
- * Removes one stored violation that events from `stamp` on cannot change, and stores it in *waited. Returns
- * false if there is none.
+ * Finds a stored violation that events from `stamp` on cannot change, removes it, and copies it to *waited.
+ * Returns false if there is none.
  */
 bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited);
 
@@ -92,8 +92,8 @@ struct check {
 	uint64_t order_key[KEYED_WORDS];
 	bool unsure; /* true if the order of the events of order_key is uncertain */
 	/*
-	 * of the current event. `stamp`: its stamp; `time`: its time, counted as in threads.h; `number`: its
-	 * number in order of reading, from 1
+	 * facts about the current event: `stamp`: its stamp; `time`: its time, counted as in threads.h;
+	 * `number`: its number in the order of reading (numbers count from 1)
 	 */
 	uint64_t stamp, time, number;
 };
@@ -113,10 +113,15 @@ struct check_gap {
 	uint32_t off; /* id of the event that was switched off; 0 if slots were lost */
 };
 
-/* Finds gaps between two stamps. `cpu`: as for gaps_between(). `events`: bit map of deciding events. */
+/*
+ * Finds out whether an event may be missing between two stamps. `cpu`: as for gaps_between(). `events`: bit
+ * map of the events that decide the rule.
+ */
 struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *events, uint64_t from,
 			   uint64_t to);
-/* Counts that a rule could not be decided because of this gap. */
+/*
+ * Counts that a rule could not be decided. `off`: id of an event that was switched off; 0: slots were lost.
+ */
 void check_undecided(struct check *check, uint32_t rule, uint32_t off);
 
 /* Counts a violation and passes it to the callback. */

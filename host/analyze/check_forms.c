@@ -42,8 +42,8 @@ void check_report(struct check *check, const struct check_violation *violation)
 }
 
 /*
- * Reports a violation that depends on the order of events with the current key, whose events may come from
- * several CPUs.
+ * Reports a violation that depends on the order of the events with the current key. These events may come
+ * from several CPUs.
  */
 static void report_ordered(struct check *check, const struct check_violation *violation)
 {
@@ -59,7 +59,7 @@ static void report_ordered(struct check *check, const struct check_violation *vi
 	check_report(check, violation);
 }
 
-/* Records an event of a key, and makes the key the current one. Returns 0 or KTREAD_E_MEMORY. */
+/* Records an event with this key, and makes the key the current one. Returns 0 or KTREAD_E_MEMORY. */
 static int see_order(struct check *check, uint32_t table, const uint64_t key[KEYED_WORDS],
 		     const struct ktread_event *event, bool settles)
 {
@@ -89,8 +89,8 @@ void check_blame(struct check_violation *violation, const struct keyed_entry *ca
 }
 
 /*
- * Returns true if the CPU that recorded the event is part of the key, for every event of the rule that has a
- * key.
+ * Returns true if the key of the rule contains the number of the CPU that records the event, for every event
+ * of the rule that has a key.
  */
 static bool keyed_by_cpu(const struct rule *rule)
 {
@@ -114,7 +114,10 @@ static bool keyed_by_thread(const struct rule *rule, uint32_t which)
 	return false;
 }
 
-/* Returns the only CPU whose gaps can hide an event since the entry began, or GAPS_ANYWHERE. */
+/*
+ * Returns the CPU if only its lost slots can hide an event since the stamp of the entry. Returns
+ * GAPS_ANYWHERE if lost slots of any CPU can hide one.
+ */
 static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)
 {
@@ -128,7 +131,10 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 	return GAPS_ANYWHERE;
 }
 
-/* Finds whether an event may be missing in the trace since the entry began: it was lost or switched off. */
+/*
+ * Finds out whether an event since the stamp of the entry may be missing in the trace, because slots were
+ * lost or the event was switched off.
+ */
 static struct check_gap gap_since(struct check *check, uint32_t index, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)
 {
@@ -171,7 +177,10 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 	return error;
 }
 
-/* Judges "never EVENT while DEPTH > N". The depth is at least the count since the last gap. */
+/*
+ * Judges "never EVENT while DEPTH > N". The count, which restarts at 0 after a gap, is the lowest possible
+ * depth.
+ */
 static void see_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -277,8 +286,8 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 }
 
 /*
- * Judges a subject that follows its cause without a release: it must not come at all (RULE_AFTER), or must
- * come in time (RULE_WITHIN). The cause is used up.
+ * Judges a subject that follows its cause without a release in between. With RULE_AFTER, the subject must not
+ * come at all; with RULE_WITHIN, it must come in time. Removes the cause.
  */
 static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -310,8 +319,8 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 }
 
 /*
- * Judges "at most N EVENTS per TIME". The first event of a key begins an interval; the first event after an
- * interval begins the next one.
+ * Judges "at most N EVENTS per TIME". The first event of a key begins an interval; the first event with the
+ * key after that interval begins the next interval.
  */
 static int see_most(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -401,7 +410,10 @@ static void see_release(struct check *check, uint32_t index, uint32_t which, con
 		keyed_remove(&check->table[index], entry);
 }
 
-/* Counts a depth. After a gap the count restarts at 0, but is unknown until a subject event sets it to 0. */
+/*
+ * Counts a depth. After a gap, restarts the count at 0, and marks it as unknown until a subject event sets
+ * the depth to 0.
+ */
 static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];

@@ -8,16 +8,19 @@
 
 #include "ktrx/v2.h"
 
-/* maximum number of causes, and of effects, that are stored */
+/* maximum number of marks (causes and effects) that are stored */
 #define MARKS	   16384u
 #define CANDIDATES 512u /* maximum number of marks that are stored for each hash of a key */
 #define KEYS	   1024u
 #define BIT_KEY	   (UINT64_C(1) << 40)
 /* the best distance needs this many times the votes of every other distance */
 #define PROMINENCE 1.5f
-/* used instead of PROMINENCE against two distances that are equally far above and below the best one */
+/*
+ * used instead of PROMINENCE to compare the best distance with two distances that are equally far from it,
+ * one above and one below
+ */
 #define EVEN_PROMINENCE 1.2f
-#define IN_TURN		16.0f /* number of pairs that give one vote, for two CPUs that take turns */
+#define IN_TURN		16.0f /* for two CPUs that take turns: number of pairs that give one vote */
 #define VOTES		1.0f  /* minimum number of votes for a result */
 #define UNKNOWN		HUGE_VAL
 
@@ -219,7 +222,7 @@ static float around(const struct sum *sum, int64_t bins, int64_t bin)
 	return bin < 0 || bin + 1 >= bins ? 0 : sum[bin].votes + sum[bin + 1].votes;
 }
 
-/* Returns the most votes at a bin within two bins of `bin`. */
+/* Returns the highest number of votes among the bins at most two bins from `bin`. */
 static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	float most = 0;
@@ -232,7 +235,7 @@ static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 
 /* ---- Frequent keys ------------------------------------------------------------------------------ */
 
-/* Counts the marks from `mark` on that have the same key as `mark`. */
+/* Counts the marks with the same key as `mark`, in the array from `mark` on. */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
 	uint32_t count = 0;

@@ -26,7 +26,8 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
 struct cost_meter {
 	uint64_t cost;
 	uint64_t events[COST_CPUS]; /* number of events so far, by CPU */
-	uint64_t last[COST_CPUS];   /* by CPU: last returned stamp, because a CPU's time must never go back */
+	/* by CPU: stamp that was returned last; needed because the stamps of a CPU must never decrease */
+	uint64_t last[COST_CPUS];
 };
 
 /*

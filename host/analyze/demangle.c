@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 
-/* A name as it is in the file, and demangled. */
+/* A name in both forms: mangled, as in the file, and readable. */
 struct pair {
 	const char *mangled, *readable;
 };

@@ -16,7 +16,7 @@
 #define ANALYZE_EVENT_NAME_MOST 160u
 
 /*
- * Writes "group.name", or the name alone if the event has no group. Escapes it. Writes at most
+ * Writes the escaped text "group.name", or the escaped name alone if the event has no group. Writes at most
  * ANALYZE_EVENT_NAME_MOST bytes and no NUL. Returns the end.
  */
 char *analyze_event_name_put(char *at, const struct ktread_type *type);

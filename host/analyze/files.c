@@ -120,7 +120,7 @@ static struct files_path path_of(struct files *files, const struct ktread_event 
 
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
 	entry = find(files, FILE_ENTRY, file);
-	/* The file number was reused if the event has a different inode than the entry. */
+	/* If the inode of the event differs from that of the entry, the file number was reused. */
 	if (entry && has_inode && entry->inode != inode)
 		entry = NULL;
 	if (known->kind == WELLKNOWN_FILE_CLOSE)

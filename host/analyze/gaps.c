@@ -14,9 +14,12 @@ struct gap {
 struct gaps {
 	struct gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
-	/* index of the first gap that begins after the largest `to` that gaps_between() was given so far */
+	/*
+	 * index of the first gap that begins at or after the largest stamp `to` that gaps_between() has been
+	 * given
+	 */
 	uint32_t next;
-	/* by CPU: latest end of all gaps that have begun; the last entry is for gaps without a CPU */
+	/* by CPU: latest end of the gaps before index `next`; the last entry is for gaps that have no CPU */
 	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;
 	struct scheduling *scheduling;

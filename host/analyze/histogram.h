@@ -36,8 +36,8 @@ int histogram_add(struct histogram *histogram, uint64_t value);
 void histogram_free(struct histogram *histogram);
 
 /*
- * Returns the rank of a percentile: the smallest rank such that at least part / whole of all values are not
- * above the value of that rank. For p99, `part` is 99 and `whole` is 100.
+ * Returns the rank of a percentile: the smallest rank whose value is at least as large as part / whole of all
+ * values. For p99, `part` is 99 and `whole` is 100.
  */
 static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned whole)
 {

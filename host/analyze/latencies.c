@@ -50,7 +50,7 @@ static int kind_of(uint8_t begins_by)
 	}
 }
 
-/* Finds or adds a row. Returns NULL if there is no room for one more. */
+/* Finds or adds a row. Returns NULL if the table has no room for another row. */
 static struct latencies_row *row_of(struct latencies *latencies, enum latencies_kind kind, bool has_number,
 				    uint64_t number)
 {
@@ -96,8 +96,8 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 }
 
 /*
- * Returns the only CPU whose gaps can hide the end of the span and the beginning of the next one, or
- * GAPS_ANYWHERE.
+ * Returns the CPU if only its lost slots can hide the end of the span and the beginning of the next span.
+ * Returns GAPS_ANYWHERE if lost slots of any CPU can hide them.
  */
 static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
 			 const struct ktread_event *event)
@@ -151,7 +151,7 @@ static void on_change(void *context, const struct threads_change *change)
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	/* overwritten below because the event may belong to the previous thread */
+	/* its thread is overwritten below, because the event may belong to the previous thread */
 	struct ktread_event end = *r->event;
 	struct latencies_row *row;
 

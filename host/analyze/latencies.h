@@ -86,7 +86,7 @@ void pairs_free(struct pairs *pairs);
 /* Returns the result, which `pairs` owns. */
 struct pairs_result *pairs_result(struct pairs *pairs);
 
-/* Adds the duration of a pair, minus the cost of `events` events. Returns 0 or KTREAD_E_MEMORY. */
+/* Adds the duration of a pair, minus the cost of recording `events` events. Returns 0 or KTREAD_E_MEMORY. */
 int pairs_measure(struct histogram *ticks, struct pairs_worst *worst, uint64_t begin,
 		  const struct ktread_event *end, uint64_t cost, uint64_t events);
 
@@ -115,7 +115,10 @@ struct latencies_row {
 	enum latencies_kind kind;
 	bool has_number;
 	uint64_t number; /* number of the system call or interrupt */
-	/* name of the call or interrupt, from the event that begins the duration; "" if it has no name */
+	/*
+	 * name of the system call or interrupt, from the event at the beginning of the duration; "" if it has
+	 * no name
+	 */
 	char name[LATENCIES_NAME];
 	struct histogram ticks;
 	struct pairs_worst worst;

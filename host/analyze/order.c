@@ -41,7 +41,8 @@ static uint64_t newest_stamp(const struct ktread *trace)
 }
 
 /*
- * Returns the error of the clocks at a stamp. Outside the time in which clocks were measured they may drift.
+ * Returns the error of the clocks at a stamp. It is larger before the first and after the last measurement,
+ * because the clocks may drift there.
  */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
@@ -52,7 +53,10 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
 }
 
-/* Returns the clocks' error at the first or the last stamp of the trace, whichever is larger. */
+/*
+ * Returns the error of the clocks at the first or at the last stamp of the trace: the larger of the two
+ * errors.
+ */
 static uint64_t error_at_ends(const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -89,7 +93,10 @@ struct order order_between_cpus(const struct ktread *trace)
 	if (info->clock != KTREAD_CLOCK_RAW && info->clock_cpus >= others && info->clock_error)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
 	if (info->clock == KTREAD_CLOCK_ALIGNED) {
-		/* Each clock was moved by its error at most, so the doubt is at most twice that. */
+		/*
+		 * Alignment moved each clock by at most the clock's error, so the doubt is at most twice as
+		 * large.
+		 */
 		order.doubt *= 2;
 		order.state = ORDER_ALIGNED;
 	} else if (info->clock == KTREAD_CLOCK_MEASURED && order.doubt) {

@@ -59,9 +59,10 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
  * any.
  *
  * The trace is read several times: first to estimate how far apart the clocks are, then to move every effect
- * after its cause, in windows of time so that drift is followed. Memory does not grow with the trace. Clocks
- * stay as they were if effects are in order, or if moving the clocks does not improve the order. A clock that
- * the guest measured is moved by its stated error at most (order_error_at()).
+ * after its cause, in windows of time so that drift is followed. Memory does not grow with the trace. The
+ * clocks are not changed if all effects come after their causes already, or if a change does not improve the
+ * order. Alignment moves a clock that the guest measured by at most the clock's stated error
+ * (order_error_at()).
  */
 
 #define ALIGN_CPUS_MAX 256u
@@ -70,13 +71,14 @@ struct align_report {
 	uint64_t pairs;	 /* number of pairs of a cause on one CPU and its effect on another */
 	uint64_t before; /* number of effects before the alignment that came before their cause */
 	uint64_t after;	 /* number of effects after the alignment that come before their cause */
-	int kept;	 /* 1 if clocks are unchanged because the alignment did not improve the order */
+	/* 1 if the clocks were left unchanged, because the alignment did not improve the order */
+	int kept;
 	/*
-	 * number of bounds that were ignored because they contradict others, after a wrong pair or a drift
-	 * within a window
+	 * number of bounds that were ignored because they contradict other bounds, for example after a wrong
+	 * pair or a drift within a window
 	 */
 	uint64_t given_up;
-	uint64_t window; /* length of a window in ticks */
+	uint64_t window; /* length in ticks of a window of time (see align.c) */
 };
 
 /*

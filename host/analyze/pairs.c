@@ -19,8 +19,8 @@ struct pairs {
 	struct wellknown_table known;
 	uint64_t time; /* as in threads.h */
 	/*
-	 * beginnings without an end so far; `count` of an entry is the number of earlier events of the same
-	 * CPU
+	 * entries for beginnings that have no end so far; `count` of an entry is the number of events that
+	 * its CPU recorded before the beginning
 	 */
 	struct keyed open;
 	uint64_t events[CPUS]; /* by CPU: number of events so far */
@@ -57,7 +57,7 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 	return true;
 }
 
-/* Returns the only CPU whose gaps can hide an event between `begin` and `end`, or GAPS_ANYWHERE. */
+/* Returns the CPU if only its lost slots can hide an event between `begin` and `end`, or GAPS_ANYWHERE. */
 static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entry *begin,
 				  const struct ktread_event *end)
 {

@@ -12,7 +12,7 @@ struct membership {
 };
 
 struct table {
-	void *entry; /* array of entries, each of which begins with its id */
+	void *entry; /* array of entries; the first member of each entry is its id */
 	size_t entry_size;
 	uint32_t entries, room;
 	struct base_index index; /* entries by id */
@@ -35,7 +35,7 @@ static void *find(const struct table *table, uint32_t id)
 	return NULL;
 }
 
-/* Finds or adds the entry of an id. Returns NULL if out of memory. */
+/* Finds or adds the entry of this id. Returns NULL if out of memory. */
 static void *obtain(struct table *table, uint32_t id)
 {
 	void *entry = find(table, id);

@@ -113,8 +113,8 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 }
 
 /*
- * Writes "0x…": a mask of events of a group. `name`: only the events of that name; NULL: only the events
- * that are wanted.
+ * Writes the mask of events of a group, as "0x…". If `name` is not NULL, the mask has the events of that
+ * name; if it is NULL, the events that are wanted.
  */
 static char *put_mask(const struct masks *masks, uint32_t first, const char *name, char *at)
 {
@@ -215,7 +215,7 @@ static int add(struct requests *requests, struct ktrx_request request)
 }
 
 /*
- * Adds a change of one event. If `joins` is set and the last request ends with the previous event id,
+ * Adds a change of the event `id`. If `joins` is set and the last request ends with the event `id` - 1,
  * extends the last request instead.
  */
 static int add_event(struct requests *requests, uint16_t id, const struct change *change, int joins)

@@ -35,13 +35,14 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
 /*
- * Write "0x…": a mask of all wanted events of the group that begins with event `first`, or of all events of
- * this group that have the name of event `n`. At most MASKS_TEXT bytes. Return the end.
+ * Write a mask as "0x…". The first function writes the mask of all wanted events of the group that begins
+ * with event `first`; the second writes the mask of all events of this group that have the same name as event
+ * `n`. Both write at most MASKS_TEXT bytes, and return the end of the text.
  */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
 char *masks_put_bits(const struct masks *masks, uint32_t first, uint32_t n, char *at);
-/* Returns true if event `n` is the first event of its name, counted from event `first`. */
+/* Returns true if no event from `first` up to `n` - 1 has the same name as event `n`. */
 int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n);
 
 /* ---- Requests ---- */

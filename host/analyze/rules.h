@@ -59,7 +59,7 @@ struct rule_condition {
 struct rule_event {
 	char pattern[RULES_WORD];
 	enum rule_role role;
-	/* contexts in which the event counts, as bits 1 << KTRX_CONTEXT_*; 0: in any context */
+	/* contexts in which the rule counts the event, as bits 1 << KTRX_CONTEXT_*; 0: in any context */
 	uint8_t contexts;
 	struct rule_condition condition[RULES_CONDITIONS];
 	uint32_t conditions;
@@ -78,7 +78,7 @@ struct rule {
 	/* names after `by`: for each word of the key, the name of a field of each event */
 	char key[KEYED_WORDS][RULES_EVENTS][RULES_WORD];
 	uint32_t keys;
-	/* RULE_MOST: maximum number of subjects; RULE_NEVER: N in `while DEPTH > N` */
+	/* for RULE_MOST: maximum number of subjects; for RULE_NEVER: the number N in `while DEPTH > N` */
 	uint64_t limit;
 	uint64_t time;	/* ns, 0: none */
 	uint64_t ticks; /* `time` in ticks; valid once the rule is bound */
@@ -131,9 +131,9 @@ int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *er
 bool rules_state_is_off(const struct ktread *trace);
 
 /*
- * Stores the values of the names in `by`, which are fields of the event. If the event has no field `thread`
- * or `cpu`, these names mean the thread or CPU that recorded the event. Returns false if a value is
- * missing.
+ * Stores the values of the key: of the event's fields that are named after `by`. If the event has no field
+ * `thread` or `cpu`, these names mean the thread or the CPU that recorded the event. Returns false if the
+ * event lacks a value.
  */
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);
 /* Returns whether the event matches: its id, its context, its conditions. */

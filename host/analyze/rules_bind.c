@@ -104,7 +104,7 @@ static int need_conditions(struct rule *rule, const struct rule_event *event, co
 	return status;
 }
 
-/* Checks that a type has all fields that the rule needs of this event. */
+/* Checks that a type of event has all fields that the rule needs of the event number `index`. */
 static int need_fields(struct rule *rule, uint32_t index, const struct ktread_type *type,
 		       struct rules_error *error)
 {

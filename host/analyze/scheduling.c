@@ -10,7 +10,7 @@
 
 /* ---- When events were switched off ---- */
 
-/* A period in which an event was off. The stamps `from` and `to` themselves do not belong to it. */
+/* A time during which an event was off: after the stamp `from`, and before the stamp `to`. */
 struct time {
 	uint64_t from, to;
 	uint32_t id;
@@ -18,13 +18,13 @@ struct time {
 
 struct switched {
 	const struct ktread *trace;
-	struct time *time; /* periods, sorted by event id after switched_end() */
+	struct time *time; /* times during which events were off; switched_end() sorts them by event id */
 	uint32_t count, room;
 	uint64_t last[KTRX_EVENT_MAX + 1]; /* by event: stamp of the newest record; 0 if it has no record */
 	/* by event: stamp since which the event is off; 0 if it is not known to be off */
 	uint64_t off[KTRX_EVENT_MAX + 1];
-	uint32_t begin[KTRX_EVENT_MAX + 2]; /* by event: index of its first period */
-	uint8_t some[SWITCHED_MAP];	    /* bit map of events that have a period */
+	uint32_t begin[KTRX_EVENT_MAX + 2]; /* by event: index in `time` of the first element of this event */
+	uint8_t some[SWITCHED_MAP];	    /* bit map of the events that have an element in `time` */
 	uint8_t always[SWITCHED_MAP];
 };
 
@@ -81,7 +81,10 @@ bool switched_change_of(const struct ktread_event *event, struct switched_change
 	return true;
 }
 
-/* Records a change. Switching off an event that is already off changes nothing. */
+/*
+ * Records that events were switched on or off. If an event is already off, switching it off again changes
+ * nothing.
+ */
 static int take(struct switched *s, const struct switched_change *change, uint64_t stamp)
 {
 	int error = 0;
@@ -115,8 +118,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Adds the periods of events that were off when the trace was taken. A stop of all recording does not count:
- * the trace ends there.
+ * Adds the last time off of each event that was off when the trace was taken. A stop of all recording does
+ * not count as a time off: the trace ends there.
  */
 static int take_rest(struct switched *s)
 {
@@ -166,8 +169,8 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 }
 
 /*
- * An event that was switched off or on has a period. An event without a period was in its final state all
- * the time.
+ * An event that was switched off or on has an element in `time`. An event without an element was in its final
+ * state all the time.
  */
 bool switched_was_on(const struct switched *s, uint32_t id)
 {

@@ -23,7 +23,10 @@
  */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
-/* maximum number of periods of all events; an event whose period has no room counts as always off */
+/*
+ * maximum number of times off that are stored, for all events together; an event for which there is no room
+ * counts as always off
+ */
 #define SWITCHED_MAX 65536u
 
 struct switched;
@@ -45,8 +48,8 @@ uint32_t switched_between(const struct switched *switched, const uint8_t *events
 bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
 /*
  * Returns whether recording of this event was on at some time that the trace covers, even if it never
- * occurred. Its final state in the event table is not enough: recording may have been stopped as a whole, or
- * the event may have been switched off later.
+ * occurred. The final state of the event in the event table does not show this: recording may have been
+ * stopped as a whole, or the event may have been switched off later.
  */
 bool switched_was_on(const struct switched *switched, uint32_t id);
 
@@ -102,8 +105,8 @@ bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *anno
 bool scheduling_recorded(const struct scheduling *scheduling, enum wellknown_kind kind);
 
 /*
- * Returns whether recording was on all the time between two stamps, so that the absence of an event means
- * something.
+ * Returns whether recording of this kind of event was on all the time between two stamps, so that the absence
+ * of such an event means something.
  */
 bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		       uint64_t to);

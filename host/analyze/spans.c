@@ -10,9 +10,9 @@
 #include "ktrx/v2.h"
 
 /*
- * Tracks which events that begin and end spans are recorded, while the trace is read once. Uses the
- * library's own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7).
- * A family is the set of all events that belong to one kind of span.
+ * Tracks, for the events that begin and end spans, whether their recording is on, while the trace is read
+ * once. Uses the library's own records of events that were switched on or off (`ktrace.switched`,
+ * spec/ktrx.md section 7). A family is the set of all events that belong to one kind of span.
  */
 
 enum recorded_family {
@@ -104,8 +104,8 @@ static inline bool recorded_is_due(const struct recorded *r, const struct ktread
 
 /*
  * Takes each event of the trace, in order. `gaps`: number of gaps before the event; a record of
- * ktrace.switched may be lost in a gap. Returns a bit map of the families of which an event was switched on
- * or off here. Sets *on to true if these events were switched on, false if off.
+ * ktrace.switched may be lost in a gap. If the event switches other events on or off, returns a bit map of
+ * the families to which these belong, and sets *on: true if they were switched on, false if off.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
@@ -115,8 +115,8 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	if (!recorded_is_due(r, event))
 		return 0;
 	/*
-	 * An event that is off but has a record was switched on in a gap. Without a gap, the CPU began to
-	 * write the record before the change and finished it later.
+	 * If an event that counts as off has a record after a gap, it was switched on in the gap. Without a
+	 * gap, the CPU began to write this record before the event was switched off, and finished it later.
 	 */
 	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
@@ -144,9 +144,9 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 }
 
 /*
- * A gap of a CPU affects every thread that may have run on this CPU unseen: all threads except those that
- * ran on another CPU throughout. spans_gap() only increments a counter. An owner's spans are ended when its
- * next event comes, or at the end.
+ * Lost slots of a CPU (a gap) affect every thread that may have run on this CPU unseen: all threads except
+ * those that ran on another CPU throughout. spans_gap() only increments a counter. An owner's spans are ended
+ * when its next event comes, or at the end.
  */
 
 struct owner {

@@ -37,7 +37,7 @@ const char *symbols_message(void)
 
 struct known {
 	uint64_t address;
-	int any;    /* 1 if the look-up included data */
+	int any;    /* 1 if the cached look-up searched for data, too */
 	int status; /* result of the look-up: 0 or -1; 1 if the entry is empty */
 	struct symbol symbol;
 };
@@ -342,7 +342,7 @@ static int is_place(const char *name, const GElf_Sym *symbol)
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
 }
 
-/* Returns whether a symbol at address `at` can be the name of `address`. */
+/* Returns whether a symbol at the address `at` can give `address` its name. */
 static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
 {
 	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&

@@ -144,7 +144,8 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;
-	thread->announced = THREADS_UNKNOWN; /* the change uses up an announcement of sleep */
+	/* this change of state ends the announcement that the thread will sleep */
+	thread->announced = THREADS_UNKNOWN;
 	if (state == THREADS_RUNNING)
 		thread->cpu = change->cpu;
 	t->changed(t->context, change);
@@ -352,8 +353,8 @@ static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
 }
 
 /*
- * Version 1: depending on the kernel, the number is the id of the woken thread or the number of woken
- * threads.
+ * In version 1 of the event, the field's meaning depends on the kernel: the id of the woken thread, or the
+ * number of woken threads.
  */
 static void on_wake_queue(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
 			  uint64_t time)

@@ -41,7 +41,7 @@ struct threads_thread {
 	/* time of the thread's last event or change of state; the thread existed at that time */
 	uint64_t seen;
 	uint64_t since;	 /* time of the last change of the thread's state */
-	uint64_t stamp;	 /* stamp of the event that showed the last change */
+	uint64_t stamp;	 /* stamp of the event that showed the last change of state */
 	uint64_t object; /* the object for which the thread announced to wait, as in the event */
 	uint32_t id;
 	/* number of the thread, from 0 and without holes; callers may index their tables by it */
@@ -59,7 +59,7 @@ struct threads_change {
 	enum threads_state from;	     /* state before the change */
 	/* CPU on which the thread ran or will run; for a wakeup: CPU of the waker */
 	uint32_t cpu;
-	/* true if the next report, for the same time, is that another thread runs on that CPU */
+	/* true if the next report has the same time, and is that another thread runs on that CPU */
 	bool followed;
 	bool woken;	/* true if a wakeup made the thread runnable */
 	uint32_t waker; /* id of the thread that caused the wakeup */

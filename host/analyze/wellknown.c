@@ -19,7 +19,10 @@ struct meaning {
 	struct {
 		enum wellknown_role role;
 		const char *name;
-		/* fields by role; if a role has several names, the first one that the event has counts */
+		/*
+		 * names of the fields by role; if a role has several names, the first name that the event has
+		 * counts
+		 */
 	} field[MAX_FIELDS];
 };
 

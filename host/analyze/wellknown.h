@@ -126,8 +126,8 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 			  enum wellknown_role role, uint64_t *number);
 
 /*
- * Reads the number with a role. Returns false if there is no such field, it is not a number, or it is cut
- * off.
+ * Reads the number in the field that has this role. Returns false if there is no such field, it is not a
+ * number, or it is cut off.
  */
 static inline bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
 				    enum wellknown_role role, uint64_t *number)
@@ -146,7 +146,7 @@ static inline bool wellknown_number(const struct wellknown *known, const struct 
 	return true;
 }
 
-/* Reads the thread id with a role, cut to the bits that struct ktread_event contains. */
+/* Reads the thread id in the field that has this role, cut to the bits that struct ktread_event contains. */
 static inline bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
 				    enum wellknown_role role, uint32_t *id)
 {
@@ -158,7 +158,7 @@ static inline bool wellknown_thread(const struct wellknown *known, const struct 
 	return true;
 }
 
-/* Reads the string with a role. */
+/* Reads the string in the field that has this role. */
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value);
 
