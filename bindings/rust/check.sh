@@ -29,7 +29,8 @@ in_crate() { (cd bindings/rust && exec "$@"); }
 
 # ---- The C library in the crate ----
 
-# library TARGET: compiles the C library into $tmp/TARGET, by the crate's build script, run as cargo runs it.
+# library TARGET: runs the crate's build script as cargo does; the script compiles the C library into
+# $tmp/TARGET.
 library() {
 	mkdir "$tmp/$1"
 	CARGO_MANIFEST_DIR=$PWD/bindings/rust CARGO_FEATURE_BUNDLED=1 CARGO_CFG_TARGET_ARCH=$arch TARGET=$1 HOST=$host OUT_DIR=$tmp/$1 "$tmp/build"

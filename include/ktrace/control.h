@@ -22,7 +22,7 @@ KTRACE_BEGIN_C
 enum ktrace_error {
 	KTRACE_OK = 0,
 	KTRACE_ERROR_ARGUMENT = -1, /* an argument or a member of a structure is out of range */
-	KTRACE_ERROR_MEMORY = -2,   /* the memory that was lent is too small */
+	KTRACE_ERROR_MEMORY = -2,   /* the memory that the caller provides is too small */
 	/*
 	 * the function was called too early, or a second time; the comment of each function states which of
 	 * the two
@@ -166,8 +166,9 @@ int ktrace_init(const struct ktrace_config *config);
 	})
 
 /*
- * Returns the number of this boot, counted from 1, if config.keep was not 0. The number is greater than 1 if
- * the lent memory survived the reset before this boot. Returns 0 if earlier boots are not kept.
+ * If config.keep was not 0, returns the number of this boot; the first boot has number 1. The number is
+ * greater than 1 if the lent memory survived the reset before this boot. Returns 0 if earlier boots are not
+ * kept.
  */
 uint64_t ktrace_boot(void);
 
@@ -263,9 +264,9 @@ int ktrace_control(const char *text);
 int ktrace_boot_argument(const char *command_line);
 
 /*
- * Returns the word at which the last failed call stopped: ktrace_control(), ktrace_boot_argument(),
- * ktrace_setting_set(), or a function of ktrace/console.h. Sets *length to its length, or to 0 if no call has
- * failed.
+ * Returns the word at which the last failed call of one of these functions stopped: ktrace_control(),
+ * ktrace_boot_argument(), ktrace_setting_set(), and those of ktrace/console.h. Sets *length to the length of
+ * the word, or to 0 if no call has failed.
  * The pointer points into the text that was passed to that call, and is valid as long as that text.
  */
 const char *ktrace_refused(size_t *length);

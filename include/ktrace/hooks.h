@@ -10,7 +10,7 @@
  * A hook may be called from any context. Before ktrace_init() it does nothing. It never waits, takes no lock
  * and calls no callback.
  * A thread reports its own state, and a CPU reports its own state. Hooks about a CPU (interrupts, modes,
- * locks held by a CPU) must be called where the thread cannot migrate to another CPU.
+ * locks held by a CPU) must be called while the thread cannot migrate to another CPU.
  *
  * Hooks about locks, waits and threads need ktrace_config.holders, the number of table entries for threads.
  * If there are more threads, those without an entry are not tracked.
@@ -59,8 +59,8 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
  * without a wait), ktrace_lock_release() before releasing it.
  * `name` is copied; it may be NULL. `by` is KTRACE_BY_CPU or KTRACE_BY_THREAD. `owner` is the CPU or thread
  * that holds the lock, if the kernel knows it, otherwise KTRACE_NOBODY.
- * If a waiter tries again and again and yields in between, it may call ktrace_lock_wait() before each try:
- * that counts as one wait, which began with the first call.
+ * If a waiter repeatedly tries to take the lock and yields in between, it may call ktrace_lock_wait() before
+ * each try: that counts as one wait, which began with the first call.
  * If a wait ends without the lock, call ktrace_lock_give_up().
  * For a recursive lock, report only the first acquisition and the last release. Do not report a lock that is
  * passed on to another holder while it is held.
@@ -133,8 +133,8 @@ KTRACE_HOOK(ktrace_ipi_answer, void)
 
 /*
  * ktrace_interrupts(): call it before enabling interrupts and after disabling them, and after a switch to
- * code in which they are enabled or disabled. Do not call it when the CPU itself disables interrupts because
- * it enters a handler.
+ * other code, to report whether they are enabled there. Do not call it when the CPU itself disables
+ * interrupts because it enters a handler.
  * ktrace_preempt(): reports how many times preemption has been disabled without being enabled again.
  * ktrace_space(): reports the address space that is now in use.
  */

@@ -20,8 +20,8 @@
  * Records have the format of a process trace, and can be written to a file as they are: those of a context
  * begin with a file head (struct ktrx_proc_head). They wait in a queue in lent memory. If it is full, hooks
  * that may sleep wait for room, at most for the timeout of a pause; after a timeout they do not wait again
- * until records have been taken. Records that are lost nevertheless are counted in `lost` of the next record.
- * There always is a next record.
+ * until the owner has taken records. Records that are lost nevertheless are counted in `lost` of the next
+ * record. There always is a next record.
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
@@ -137,8 +137,8 @@ struct ktrace_hwt_kernel {
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 	/*
-	 * Wakes all threads that sleep on that word, which has changed. Called in any context, except in the
-	 * hooks of the context switch.
+	 * Wakes all threads that sleep on that word, which has changed. May be called in any context, except
+	 * in the hooks of the context switch.
 	 */
 	void (*wake)(const volatile uint32_t *word);
 	uint64_t (*now_ns)(void); /* returns the time in ns, for timeouts */
@@ -192,7 +192,7 @@ struct ktrace_hwt_request {
 /* Cases in which threads of the target pause. An argument of ktrace_hwt_configure(). */
 struct ktrace_hwt_pausing {
 	uint32_t pauses;     /* KTRACE_HWT_PAUSE_* */
-	uint32_t timeout_ms; /* time after which a paused thread continues by itself; 0: 1000 */
+	uint32_t timeout_ms; /* time in ms after which a paused thread continues by itself; 0: 1000 */
 };
 #define KTRACE_HWT_PAUSE_EXEC 1u
 #define KTRACE_HWT_PAUSE_MMAP 2u
@@ -250,7 +250,7 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context);
  * Sets *count to the number of records. Returns their size in bytes, 0 after a timeout, or:
  * ARGUMENT: the first record does not fit. 2048 bytes are enough for any record.
  * FAULT: copy_out() failed; all records stay in the queue.
- * NO_PROCESS: the target has ended, and all records have been taken.
+ * NO_PROCESS: the target has ended, and no record is left in the queue.
  * STATE: the context has ended.
  * May sleep.
  */
@@ -276,8 +276,8 @@ struct ktrace_hwt_place {
  */
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
- * Releases each thread that pauses in exec or mmap and whose record has been taken. A thread whose record has
- * been taken is either paused or has reached its timeout.
+ * Releases each thread that pauses in exec or mmap, if ktrace_hwt_records() has returned the record of that
+ * exec or mmap. Once it has, the thread is paused, or its timeout has passed.
  * Returns KTRACE_OK, or STATE (there is no such thread).
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);

@@ -8,7 +8,7 @@
  * state. Life of a unit:
  *
  *   1. init           the backend finds its hardware, once
- *   2. unit_init      a buffer has been lent: build its tables
+ *   2. unit_init      the kernel has lent a buffer: build the unit's tables
  *   3. configure      before the first enable, and when the configuration has changed
  *   4. enable         on the CPU: start tracing                  ⎫ each time the thread is switched in or
  *   5. disable        on the CPU: stop tracing, store everything ⎭ out; once in CPU mode
@@ -132,16 +132,17 @@ struct ktrace_hwt_unit {
 	 * disable, read and interrupt
 	 */
 	uint64_t position;
-	uint64_t wraps;	 /* number of times that writing started again at the beginning of the buffer */
-	uint64_t lost;	 /* number of losses that the hardware reported: overflows, dropped samples */
-	uint64_t served; /* the reader has taken the bytes up to this position; for the operation `service` */
+	uint64_t wraps; /* number of times that writing started again at the beginning of the buffer */
+	uint64_t lost;	/* number of losses that the hardware reported: overflows, dropped samples */
+	/* position up to which the reader has taken the bytes; used by the operation `service` */
+	uint64_t served;
 	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* private to the backend: registers, position in tables */
 	/* Private to the library: */
 	struct ktrace_hwt_unit *next;	   /* next unit of the context */
 	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode: the thread; NULL: it has ended */
 	uint32_t barred;		   /* nonzero: the unit must not be enabled */
-	uint64_t said;			   /* the position that the newest BUFFER record has */
+	uint64_t said;			   /* position in the newest BUFFER record */
 };
 
 /*
@@ -156,7 +157,7 @@ struct ktrace_hwt_unit {
 struct ktrace_hwt_backend_operations {
 	/*
 	 * Finds the hardware. Returns DEVICE if there is none, and sets backend->why to what is missing.
-	 * Called once, in thread context, on any CPU.
+	 * Called once, in thread context; the library may call it on any CPU.
 	 */
 	int (*init)(struct ktrace_hwt_backend *backend);
 	void (*deinit)(struct ktrace_hwt_backend *backend); /* called when the last unit has been freed */
@@ -165,12 +166,15 @@ struct ktrace_hwt_backend_operations {
 	 * enable there. May be NULL.
 	 */
 	int (*cpu_init)(struct ktrace_hwt_backend *backend, uint32_t cpu);
-	/* Builds the tables of a new unit, whose unit->buffer has been lent. Called on any CPU. */
+	/*
+	 * Builds the tables of a new unit. The kernel has already lent the buffer, unit->buffer. May be
+	 * called on any CPU.
+	 */
 	int (*unit_init)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	void (*unit_free)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
 	 * Computes the values of the registers. Returns ARGUMENT if the hardware does not support the
-	 * configuration. Called on any CPU, while the unit is not enabled.
+	 * configuration. May be called on any CPU, while the unit is not enabled.
 	 */
 	int (*configure)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			 const struct ktrace_hwt_config *config);
@@ -181,13 +185,13 @@ struct ktrace_hwt_backend_operations {
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
 	 * Stops tracing. On return all trace is in memory, and position, wraps, lost and full are up to date.
-	 * Called on the same CPU, with interrupts disabled.
+	 * Called on the CPU on which the unit is enabled, with interrupts disabled.
 	 */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Replaces disable if the CPU of the unit is no longer available. Called on another CPU, with
-	 * interrupts disabled. Trace that the CPU had not stored is lost. Hardware that it shared with other
-	 * CPUs must be released, and nothing may be written to the buffer afterwards. NULL: nothing to do.
+	 * Called instead of disable if the CPU of the unit is no longer available; runs on another CPU, with
+	 * interrupts disabled. Trace that the lost CPU had not stored is lost. The operation must release
+	 * hardware that CPUs share, and must prevent all further writes to the buffer. NULL: nothing to do.
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
@@ -198,8 +202,8 @@ struct ktrace_hwt_backend_operations {
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
-	 * Updates position and wraps. Called on the CPU of an enabled unit, with interrupts disabled; for a
-	 * unit that is not enabled, on any CPU.
+	 * Updates position and wraps. For an enabled unit: called on its CPU, with interrupts disabled. For a
+	 * unit that is not enabled: may be called on any CPU.
 	 */
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
@@ -210,7 +214,7 @@ struct ktrace_hwt_backend_operations {
 	/*
 	 * Reports that the reader has taken the bytes up to unit->served. A unit that stopped because its
 	 * buffer was full may continue: clears unit->full. Called while the unit is not enabled, with
-	 * interrupts disabled, on any CPU. NULL: a unit that is full stays full.
+	 * interrupts disabled; may be called on any CPU. NULL: a unit that is full stays full.
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
@@ -221,7 +225,7 @@ struct ktrace_hwt_backend_operations {
 			   void *to, size_t room);
 	/*
 	 * Returns the time of the unit's packets, and its ticks per second, for CLOCK records. Called with
-	 * interrupts disabled, on any CPU. NULL: packets have no time, or it is unknown.
+	 * interrupts disabled; may be called on any CPU. NULL: packets have no time, or it is unknown.
 	 */
 	int (*clock)(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency);
 	/* Prints the registers: calls `print` for each. Called on the CPU. NULL: nothing to print. */

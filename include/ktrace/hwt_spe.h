@@ -14,8 +14,8 @@
  *
  * A buffer is divided into parts of interrupt_every bytes (0: two halves). While the reader takes one part,
  * the hardware writes the next part. After the last record of a part there are zero bytes, which decoders
- * take as padding. With KTRACE_HWT_STOP a part is written only after all of its previous contents have been
- * taken.
+ * take as padding. With KTRACE_HWT_STOP the hardware writes a part only after the reader has taken all of its
+ * previous contents.
  *
  * The interval is rounded to a multiple of 256. ktrace_hwt_configure() returns ARGUMENT for what SPE does not
  * support: ranges, tracing a single address space, MTC, cycle counts (records always have latencies), return

@@ -66,7 +66,7 @@ struct ktread_followed {
 	/* KTREAD_FOLLOWED_LOST: CPU whose ring lost slots; KTRX_NO_CPU for a shared ring */
 	uint32_t cpu;
 	uint64_t slots; /* KTREAD_FOLLOWED_LOST: number of lost slots */
-	/* KTREAD_FOLLOWED_BOOT: ordinal number of this item among the items of this kind, from 1 */
+	/* KTREAD_FOLLOWED_BOOT: 1 in the first item of this kind, 2 in the second, and so on */
 	uint64_t boot;
 };
 

@@ -347,8 +347,8 @@ struct ktread_brief {
 	uint32_t id;
 };
 /*
- * Stores the next events in brief, one ring after another. This is much faster than ktread_next(). Use it if
- * neither fields nor the order of events of different rings matter.
+ * Stores the next events as struct ktread_brief, one ring after another. This is much faster than
+ * ktread_next(). Use it if neither fields nor the order of events of different rings matter.
  * Returns their number (at most `room`), 0 at the end, or a negative error. Requires: ktread_rewind() between
  * calls of different variants.
  */

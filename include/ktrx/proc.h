@@ -72,8 +72,8 @@ struct ktrx_proc_head {
 #define KTRX_PROC_QUEUED 2u
 
 /*
- * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number (from 1) of the system call's argument that contained the
- * address of the payload; 0: not recorded
+ * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number of the system call's argument that contained the address of
+ * the payload; 1 is the first argument; 0: not recorded
  */
 #define KTRX_PROC_ARGUMENT_SHIFT  8
 #define KTRX_PROC_ARGUMENT(flags) ((flags) >> KTRX_PROC_ARGUMENT_SHIFT & 15u)

@@ -106,8 +106,8 @@
 /*
  * Payload of an anchor record. Slots contain only the low 36 bits of a stamp; an anchor contains the full
  * stamp. A writer must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's
- * last anchor, so that the distance between two anchors is never ambiguous; ktrace already does so after 2^34
- * ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
+ * last anchor, so that the distance between two anchors is never ambiguous; ktrace already writes one after
+ * 2^34 ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
  */
 struct ktrx_anchor {
 	uint64_t stamp;	   /* full counter value at this anchor; the slot's stamp is its low 36 bits */

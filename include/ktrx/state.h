@@ -127,7 +127,7 @@ struct ktrx_holder {
 	uint64_t wait_stamp;  /* stamp of the start of the wait */
 	uint64_t wait_pc;     /* address of the code where the wait began */
 	/*
-	 * the holder, when the wait began, of the object that is waited for, in the form of `id`; 0: unknown
+	 * holder of `object` at the time when the wait began, in the form of `id`; 0: unknown
 	 */
 	uint32_t owner;
 	uint16_t cpu;	   /* threads only: number of the CPU on which the thread runs or last ran */
@@ -203,7 +203,7 @@ struct ktrx_clock {
 	uint64_t measured; /* number of measurements that succeeded */
 	/* number of measurements without a new result, because CPU 0 did not answer in time */
 	uint64_t failed;
-	uint64_t due; /* private to the writer: stamp of the next measurement */
+	uint64_t due; /* private to the writer: stamp at which the next measurement is due */
 	uint32_t samples;
 	uint32_t spacing; /* number of measurements from one sample to the next */
 	uint32_t since;	  /* private to the writer: number of measurements since the last sample */

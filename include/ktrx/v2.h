@@ -155,9 +155,9 @@ struct ktrx_ring {
 
 /*
  * An event descriptor, an entry of the event table. Entries are aligned to 8 bytes; zero bytes between them
- * are skipped. The id of an event is its ordinal number in the table, from 1. Strings follow in this order,
- * each NUL-terminated: group, name, text, file, then name and unit of each field. There are no pointers, so
- * descriptors survive relocation and LTO.
+ * are skipped. The id of an event is its ordinal number in the table; ids count from 1. Strings follow in
+ * this order, each NUL-terminated: group, name, text, file, then name and unit of each field. There are no
+ * pointers, so descriptors survive relocation and LTO.
  */
 struct ktrx_event {
 	uint16_t magic;	 /* KTRX_EVENT_MAGIC */
@@ -242,8 +242,8 @@ struct ktrx_place {
 
 /*
  * A setting descriptor: a variable of the kernel, or one bit of it, that is read and set by name. Descriptors
- * are aligned to 8 bytes; zero bytes between them are skipped. A request names a setting by its ordinal
- * number, from 0.
+ * are aligned to 8 bytes; zero bytes between them are skipped. A request identifies a setting by its ordinal
+ * number; these numbers count from 0.
  */
 struct ktrx_setting {
 	uint16_t magic; /* KTRX_SETTING_MAGIC */

@@ -105,7 +105,7 @@ int ktrace_control(const char *text)
 /* The debug= arguments that were found so far on the kernel command line. */
 struct debug {
 	int all;    /* nonzero: a debug= argument requested all events */
-	int groups; /* nonzero: debug= arguments name groups: these groups are on, and all others are off */
+	int groups; /* nonzero: debug= arguments have turned groups on, and all others off */
 	int error;  /* the first one */
 	struct ktrace_span refused;
 };

@@ -16,7 +16,7 @@ KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 
 #define KTRACE_FRAME_BYTES (2 * sizeof(uintptr_t))
 #define KTRACE_FRAME_END \
-	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of both words, relative to the frame pointer */
+	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of a frame, relative to the frame pointer */
 
 /* Maximum number of frames that belong to ktrace itself, between the call site and ktrace_callers(). */
 #define KTRACE_OWN_FRAMES 12u

@@ -111,8 +111,8 @@ KTRACE_HIDDEN void ktrace_places_join(void);
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
 /*
- * Sets the code path, slow or fast, of the records of a place that was just joined, to the path that the
- * records of the place's event take. Any context.
+ * Makes the records of a place that was just joined take the same code path, slow or fast, as the records of
+ * its event. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event);
 
@@ -271,7 +271,7 @@ extern KTRACE_HIDDEN struct ktrx_mailbox ktrace_mailbox;
 /* Makes the root refer to the mailbox, and stores the identity of this boot in the mailbox. */
 KTRACE_HIDDEN void ktrace_mailbox_place(void);
 
-/* Carries out the host's requests, unless another CPU is doing so. Called from the tick. */
+/* Carries out the host's requests, unless another CPU is carrying them out. Called from the tick. */
 KTRACE_HIDDEN void ktrace_mailbox_look(void);
 
 /* ---- clock.c: measuring clocks ---------------------------------------------------------------- */

@@ -160,7 +160,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 
 KTRACE_SETTING_RANGE("debug.ktr.state", ktrace_state.state, 0, 1);
 
-/* Stores that all state that hooks report is unknown. */
+/* Marks all state that hooks report as unknown. */
 static void darken(volatile struct ktrx_cpu *cpu)
 {
 	cpu->hooks = 0;

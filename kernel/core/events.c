@@ -263,7 +263,7 @@ void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
 
-	ktrace_attach(); /* event ids are needed below */
+	ktrace_attach(); /* the code below needs event ids */
 	if (KTRACE_STATE)
 		ktrace_hooks_update();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

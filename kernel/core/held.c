@@ -44,8 +44,8 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 
 	if (count == KTRACE_COUNT_MOST) {
 		/*
-		 * this lock is not even counted, so when a lock without a place is released, it is unknown
-		 * whether it was held
+		 * the count cannot include this lock, so not all locks that the holder holds are known any
+		 * more
 		 */
 		row->whole = 0;
 		return;

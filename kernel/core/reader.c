@@ -195,9 +195,9 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type)
 /* ---- walks of the records of a ring ----------------------------------------------------------- */
 
 /*
- * How a slot is read: the slot is copied first, then the head is read. If the slot was not reserved again for
- * a later lap before that, the copy belongs to the lap in its tag. A backward walk ends at the first slot
- * that was reserved again, because all older slots have been reserved again as well.
+ * How a slot is read: the slot is copied first, then the head is read. If that head shows that no writer has
+ * reserved the slot for a later lap, the copy belongs to the lap in its tag. A backward walk ends at the
+ * first slot that was reserved again, because all older slots have been reserved again as well.
  */
 
 #define KTRACE_ANCHOR_PREVIOUS 8u /* offset of the previous anchor's stamp in an anchor's payload */

@@ -178,8 +178,8 @@ static uint32_t put_address(uint32_t *to, uint32_t at, uint64_t address)
 }
 
 /*
- * Adds addresses to the head of an extension block, if a payload of `bytes` leaves room for them. Returns the
- * block's size in words.
+ * Adds addresses to the head of an extension block, if a payload of `bytes` bytes leaves room for them.
+ * Returns the block's size in words.
  */
 static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace_origin *origin)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Creates, finds, holds, locks and destroys contexts.
+ * Creates, finds, references, locks and destroys contexts.
  *
  * A new context reserves its target first. The check that the target is free and the reservation are one
- * step. Then the memory of the context is allocated. Its control lock is held from the start, and it can be
- * found by its ident only when it is complete.
+ * step. Then the memory of the context is allocated. The creator holds the context's control lock from the
+ * start, and the context can be found by its ident only when it is complete.
  */
 #include "../base/bytes.h"
 #include "hwt.h"

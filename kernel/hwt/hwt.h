@@ -246,8 +246,9 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 
 /*
- * Appends a record, and waits for room in the queue if necessary. For hooks that may sleep. If the context
- * pauses for `pause` (KTRACE_HWT_PAUSE_*; 0: none), waits until the owner releases the thread.
+ * Appends a record, and waits for room in the queue if necessary. For hooks that may sleep. If the context is
+ * configured to pause threads in the case `pause` (KTRACE_HWT_PAUSE_*; 0: none), waits until the owner
+ * releases the thread.
  * Requires: the caller has a reference, and holds no lock.
  */
 KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,

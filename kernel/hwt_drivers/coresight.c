@@ -247,8 +247,8 @@ static int coresight_enable(struct ktrace_hwt_backend *backend, struct ktrace_hw
 }
 
 /*
- * Stops, for this CPU's trace, the component at its end and then the links. Components that other CPUs use as
- * well continue for those CPUs.
+ * Stops the component at the end of this CPU's trace, and then the links that lead there. Components that
+ * other CPUs use as well continue for those CPUs.
  */
 static int leave(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		 struct ktrace_hwt_unit *unit)

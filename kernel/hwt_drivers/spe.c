@@ -11,8 +11,8 @@
  *	3. unit_init  checks that the buffer is mapped and has whole pages
  *	4. configure  computes register values (spe_config.c)
  *	5. enable     gives the current portion to the hardware, sets up sampling, then starts it by PMSCR
- *	6. interrupt  the portion is full: continues with the next one, or, if that was not taken yet
- *	              (KTRACE_HWT_STOP), stops
+ *	6. interrupt  the portion is full: continues with the next one; with KTRACE_HWT_STOP, stops if the
+ *	              reader has not taken that one yet
  *	7. disable    stops sampling by PMSCR; ISB; PSB CSYNC, after which all records are in memory; clears
  *	              PMBLIMITR; only then reads the registers
  *	8. service    there is room again: a unit that was full samples again after its next enable

@@ -59,7 +59,8 @@
 /* bits 2:1 stay 0: the hardware stops when the buffer is full */
 #define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0)
 
-#define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16) /* a sample was due while another was being taken */
+/* a sample was due while the hardware took another one */
+#define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16)
 #define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* sampling has stopped and raised an interrupt */
 #define KTRACE_SPE_PMBSR_LOSS	    (UINT64_C(1) << 19) /* the last record is incomplete */
 #define KTRACE_SPE_PMBSR_CLASS(bsr) ((bsr) >> 26 & 0x3f)

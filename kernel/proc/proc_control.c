@@ -209,7 +209,9 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 	kernel()->table_unlock(table);
 	if (request.operation != KTRACE_PROC_SET)
 		ktrace_proc_flush(thread);
-	/* the sink has ended: this stops tracing the processes that the request had set before that */
+	/*
+	 * the sink has ended during the request: stop tracing the processes that the request has added to it
+	 */
 	else if (request.late)
 		ktrace_proc_drain(sink, thread);
 	ktrace_proc_close_idle(thread);

@@ -180,7 +180,8 @@ pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
         return Err(Error::State);
     }
     let memory = Memory { base: memory.as_mut_ptr(), size: memory.len() };
-    // SAFETY: one call at a time; the memory is lent for ever; the rest is read during the call.
+    // SAFETY: one call at a time; the memory is lent for ever; C reads the configuration only during the
+    // call.
     let done = result(unsafe { ktrace_init(&Config { memory: &memory, blocks: 1, ..config }) });
     if done.is_err() {
         BEGUN.store(false, Ordering::Release);
