@@ -36,9 +36,9 @@ struct ktrace_transport;
  *   struct cpu *arch_this_cpu(void)     this CPU's entry of cpus[]; may be stale as soon as interrupts are on
  *   uint64_t arch_clock(void)           a counter, the same on all CPUs; arch_clock_hz() is its frequency
  *   bool arch_irq_enabled(void)         true if this CPU has interrupts on
- *   void arch_irq_unmask(void)          turns interrupts on and does not report it to the tracer;
- *                                       arch_irq_enable() does
- *   void arch_irq_mask(void)            turns interrupts off and does not report it; arch_irq_disable() does
+ *   void arch_irq_unmask(void)          turns interrupts on without a report to the tracer; arch_irq_enable()
+ *                                       makes a report
+ *   void arch_irq_mask(void)            turns interrupts off without a report; arch_irq_disable() makes one
  *   void arch_relax(void)               to be called in the body of a busy wait
  *
  *   ARCH_WINDOW_BASE, ARCH_WINDOW_SIZE  a page-aligned address range, at least 1 MiB, with nothing mapped at
@@ -169,7 +169,7 @@ void arch_idle(void);
 /* Stops this CPU for ever, with interrupts off. */
 _Noreturn void arch_halt(void);
 
-/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine has a way to do so. */
+/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine can do that. */
 _Noreturn void arch_exit(int status);
 
 /*

@@ -130,8 +130,8 @@ static void wake_taker(const struct process *process, uint32_t set)
 /*
  * No wakeup is lost: this function first makes the signal pending, and then looks for a thread that does not
  * block it. A thread first unblocks a signal, and then checks whether it is pending. The event is recorded
- * before the signal becomes pending, so it contains the thread that will probably handle the signal; another
- * thread may do so.
+ * before the signal becomes pending, so it contains the thread that will probably handle the signal. But
+ * another thread may handle it.
  */
 void signal_send(struct process *process, int signal, int code)
 {

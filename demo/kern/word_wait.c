@@ -145,8 +145,8 @@ int word_wait(const struct word_wait *wanted)
 }
 
 /*
- * Wakes a waiting thread, whose word_wait() then returns 0. That is so even if a signal or a timeout has
- * already ended its sleep.
+ * Wakes a waiting thread. Its word_wait() then returns 0, even if a signal or a timeout has already ended the
+ * sleep.
  */
 static void wake(struct word_queue *queue, struct waiter *waiter)
 {

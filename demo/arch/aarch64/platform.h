@@ -15,7 +15,10 @@
 #define PLATFORM_PCI_MEMORY	    0x10000000
 #define PLATFORM_PCI_MEMORY_SIZE    0x2eff0000
 
-/* Register blocks of the virtio devices: address of the first one, distance, number. */
+/*
+ * Register blocks of the virtio devices: address of the first block, distance between blocks in bytes, number
+ * of blocks.
+ */
 #define PLATFORM_VIRTIO	       0x0a000000
 #define PLATFORM_VIRTIO_STRIDE 0x200
 #define PLATFORM_VIRTIO_COUNT  32

@@ -11,7 +11,10 @@
 #define PLATFORM_PCI_MEMORY	   0x40000000
 #define PLATFORM_PCI_MEMORY_SIZE   0x40000000
 
-/* Register blocks of the virtio devices: address of the first one, distance, number. */
+/*
+ * Register blocks of the virtio devices: address of the first block, distance between blocks in bytes, number
+ * of blocks.
+ */
 #define PLATFORM_VIRTIO	       0x10001000
 #define PLATFORM_VIRTIO_STRIDE 0x1000
 #define PLATFORM_VIRTIO_COUNT  8

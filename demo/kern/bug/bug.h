@@ -51,13 +51,13 @@ void bug_lock_order(uint64_t until_ns);
 void bug_lost_wakeup(uint64_t until_ns);
 /* A wakeup comes after a thread has checked the condition, but before the thread sleeps. */
 void bug_wakeup_race(uint64_t until_ns);
-/* A thread of high priority never sleeps, so that others never run. */
+/* A thread of high priority never sleeps, so threads of lower priority never run. */
 void bug_starve(uint64_t until_ns);
 /* A disk answers all requests, but answers one of them very late. */
 void bug_slow_disk(uint64_t until_ns);
 /* A handler does not acknowledge its interrupt to the controller. */
 void bug_no_eoi(uint64_t until_ns);
-/* A handler raises its own interrupt again and again. */
+/* A handler raises its own interrupt each time it runs. */
 void bug_irq_storm(uint64_t until_ns);
 /* Interrupts are off for 50 ms. */
 void bug_irq_off(uint64_t until_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Importers read records into a catalogue, one after another, each in a thread of its own. A reader looks at
- * the catalogue again and again, and an auditor starts at the end.
+ * Importers read records into a catalogue, one after another, each in a thread of its own. A reader locks the
+ * catalogue every few milliseconds. After the last import, an auditor locks it in the same way.
  * The mistake: an importer that finds a bad record returns without unlocking the catalogue, and its thread
  * ends.
  */

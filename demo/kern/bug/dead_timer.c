@@ -48,7 +48,8 @@ static void meter(void *unused)
 }
 
 /*
- * The main function of a thread on the CPU whose timer is stopped. Another thread wakes it again and again.
+ * The main function of a thread on the CPU whose timer is stopped. Another thread wakes this thread
+ * periodically.
  */
 static void runner(void *unused)
 {

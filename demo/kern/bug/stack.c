@@ -36,7 +36,7 @@ static bool look_up(const char *name, char *meaning)
 }
 
 /*
- * Follows a chain of names. Returns the number of steps to the last name.
+ * Follows a chain of names. Returns the number of references that it followed.
  * The mistake: there is no limit to the recursion.
  */
 static unsigned resolve(const char *name)

@@ -22,7 +22,7 @@ static struct account {
 
 static unsigned in_use;
 
-/* The sleep between the two steps gives the deadlock time to occur. */
+/* The sleep before the second lock gives the deadlock time to occur. */
 static void transfer(struct account *from, struct account *to, int amount)
 {
 	mutex_lock(&from->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each CPU calls a function on all CPUs, again and again. When a call returns, the function must have run on
- * each CPU.
+ * Each CPU repeatedly calls a function on all CPUs. When a call returns, the function must have run on each
+ * CPU.
  */
 #include "clock.h"
 #include "cpu.h"

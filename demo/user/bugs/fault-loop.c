@@ -2,7 +2,7 @@
 /*
  * fault-loop: fills a table whose pages the handler of SIGSEGV maps on first access.
  * The mistake: the handler maps again the last page that is already mapped, instead of the next one. So the
- * access faults again and again.
+ * access faults for ever.
  */
 #include <program.h>
 #include <unistd.h>

@@ -41,7 +41,7 @@ struct recording {
 	uint64_t stamp; /* timestamp of the last record */
 	/* Error of the last failed attempt to open a thread's unit; 0 if there was none. */
 	int unit_error;
-	bool is_over; /* true: the target has ended and all its records were taken */
+	bool is_over; /* true: the target has ended, and all its records have been read from the kernel */
 	/*
 	 * Error of the first write to the output file that failed; 0 if none has failed. After an error,
 	 * nothing more is written.

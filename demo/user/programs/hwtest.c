@@ -335,7 +335,7 @@ static void check_bad_memory(void)
 	close_context(&context);
 }
 
-/* Checks that with HWT_STOP, a full buffer is not overwritten until its contents were taken. */
+/* Checks that with HWT_STOP, a full buffer is not overwritten until the owner has taken its contents. */
 static void check_full(void)
 {
 	struct target target = start_target();

@@ -16,7 +16,8 @@
 #define FILES_MAX   1000
 #define SOURCE_SIZE 6000u
 #define DIRECTORY   "/tmp/make"
-#define OPTIMIZE    20 /* number of passes of the compiler over a source, so that it takes long */
+/* number of passes of the compiler over a source; many, so that compiling takes long */
+#define OPTIMIZE 20
 
 static void source_name(char *path, unsigned n)
 {

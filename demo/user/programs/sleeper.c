@@ -44,7 +44,8 @@ static void sleep_long(void)
 }
 
 /*
- * Sends the signal again and again, until the child has ended: the parent cannot know when the child sleeps.
+ * Sends the signal repeatedly until the child has ended, because the parent cannot know when the child
+ * sleeps.
  */
 static void sleep_until_signal(void)
 {

@@ -96,7 +96,7 @@ static bool has_unit(const char *backend, bool print_list)
 
 /*
  * Prints that another context already traces the target, or uses the trace unit for another kind of target.
- * If the target is a new command, only the latter is possible.
+ * A new command has no other context yet, so for a command it prints only the second reason.
  */
 static void explain_other(const struct request *request, bool by_cpu)
 {

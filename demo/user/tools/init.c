@@ -19,7 +19,7 @@
 
 static unsigned programs_run, programs_failed;
 
-/* Opens the console as standard input, output and error, unless the kernel has already done so. */
+/* Opens the console as standard input, output and error, unless the kernel has already opened it. */
 static void open_console(void)
 {
 	struct abi_stat stat;
