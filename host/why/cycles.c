@@ -32,7 +32,7 @@ struct search {
 	const struct why_edge **way;	  /* edges of the current path from the root */
 	uint32_t *next;			  /* for each node of the current path: the edge to visit next */
 	bool *passed;			  /* for each node: true if it is on the current path */
-	/* for each edge: true if it is in a cycle that the caller has used */
+	/* for each edge: true if a cycle that the caller has used contains it */
 	bool *taken;
 	uint32_t steps;
 };

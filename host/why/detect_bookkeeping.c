@@ -55,7 +55,10 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 											     : NO_DOUBT;
 }
 
-/* Compares two entries for sorting: the strongest doubt comes first; among equal doubts, the longest wait. */
+/*
+ * Compares two entries for sorting: the entry with the strongest doubt comes first; among entries with equal
+ * doubts, the one with the longest wait.
+ */
 static int by_doubt(const void *a, const void *b)
 {
 	const struct doubtful *left = a, *right = b;

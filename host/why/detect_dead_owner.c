@@ -30,7 +30,8 @@ struct waiter {
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
 	/*
-	 * the thread does not sleep, but tries again and again; `owner` may have been set by any of the tries
+	 * the thread does not sleep, but repeats its try to take the lock; any of the tries may have set
+	 * `owner`
 	 */
 	bool polls;
 };
@@ -44,7 +45,7 @@ struct orphan {
 	 * table; 0: none
 	 */
 	uint32_t holder;
-	/* event by which the lock was taken, if it was not released later; NULL: there is none */
+	/* event in which a thread took the lock; NULL: no event shows this, or the lock was released later */
 	const struct why_hold *hold;
 	uint32_t owner; /* last owner of the lock, as thread id + 1; 0: unknown */
 	/*
@@ -177,9 +178,9 @@ static const struct waiter *newest(const struct orphan *lock)
 }
 
 /*
- * Returns the last owner as thread id + 1, from events, or else from the newest wait. Returns 0 if the owner
- * is unknown: the newest wait names a CPU, or a thread that tries again and again names another owner, which
- * may be a later one.
+ * Returns the last owner as thread id + 1, from events or, if these do not show it, from the newest wait.
+ * Returns 0 if the owner is unknown. It is unknown if the newest wait names a CPU, or if a thread that
+ * repeats its tries names another owner, which may be a later owner.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {

@@ -13,13 +13,13 @@
 #include "why/pulse.h"
 
 /*
- * time in ms: if the machine ran while its memory was read, a cycle is not certain if it began less than this
- * before the end
+ * time in ms; used if the machine ran while its memory was read: a cycle that began less than this time
+ * before the end is not certain
  */
 #define LEAST_MS 10u
 /*
- * time in ms: if a cycle contains a wait for an IPI answer, or for a CPU that the host may have stopped, it
- * is not certain if it began less than this before the end
+ * time in ms; used if a cycle contains a wait for an IPI answer, or for a CPU that the host may have stopped:
+ * a cycle that began less than this time before the end is not certain
  */
 #define ANSWER_MS 250u
 /* maximum number of findings; a limit is needed because it takes time to list the waiters of each cycle */
@@ -153,8 +153,8 @@ struct cycle {
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
 	uint32_t party[2]; /* nodes of the first two parties */
-	uint64_t newest;   /* stamp at which the newest wait began, which closed the cycle */
-	bool by_table;	   /* all edges come from the kernel's tables */
+	uint64_t newest;   /* stamp at which the newest wait of the cycle began; this wait closed the cycle */
+	bool by_table;	   /* the kernel's tables, not events, show all edges */
 	bool nested;	   /* an IPI that interrupts a handler may still end one of the waits */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
@@ -162,8 +162,9 @@ struct cycle {
 };
 
 /*
- * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does if the
- * awaited thread or CPU is known to hold the lock: no other one can hold it at that moment.
+ * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock proves it if
+ * the awaited thread or CPU is known to hold the lock, because no other thread or CPU can hold it at the same
+ * time.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -206,9 +207,9 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 }
 
 /*
- * Returns whether the cycle began too late to be certain. If the machine ran while its memory was read, the
- * trace may mix states of different moments. A cycle with a wait for an IPI answer must last longer, because
- * a CPU with interrupts disabled may poll for IPIs.
+ * Returns whether the cycle began so shortly before the end that a deadlock is not certain. If the machine
+ * ran while its memory was read, the trace may mix states of different moments. A cycle with a wait for an
+ * IPI answer must last longer, because a CPU with interrupts disabled may poll for IPIs.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -333,7 +334,7 @@ static void add_actors(const struct context *context, struct why_finding *findin
 
 /*
  * Marks further nodes: each node that waits for a marked node, the running thread of each marked CPU, and the
- * CPU that runs a marked thread. Returns how many nodes this call has marked.
+ * CPU that runs a marked thread. Returns the number of nodes that this call has marked.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {

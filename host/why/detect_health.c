@@ -24,7 +24,7 @@
 #define QUIET_MS 1500u
 /* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
-#define SCANT	10u /* if a ring covers less than 1/SCANT of the window, the rings show too little */
+#define SCANT	10u /* if some ring covers less than 1/SCANT of the window, the rings show too little */
 #define UNTIMED 12u /* maximum number of threads that are listed as waiting without a timeout */
 #define USERS	3u  /* maximum number of threads that are listed as those that used the CPUs most */
 /* time in ms: a thread usually records an event within this time, unless it only computes */
@@ -41,11 +41,13 @@ struct health {
 	/* number of CPUs that are still starting, or of which it is unknown whether they idle */
 	uint32_t unknown;
 	uint64_t switches; /* number of switches of all CPUs within the window */
-	/* sum, over all CPUs, of the part (0 to 1) of the recorded time in which the CPU ran threads */
+	/*
+	 * for each CPU, the part (0 to 1) of the recorded time in which it ran threads; summed over all CPUs
+	 */
 	double worked;
 	/*
-	 * number of ticks before the end for which the rings of all CPUs have all events; at most the length
-	 * of the window
+	 * number of ticks directly before the end for which the rings of all CPUs contain all events; at most
+	 * the length of the window
 	 */
 	uint64_t reach;
 	/*
@@ -69,7 +71,7 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 
 /*
  * Returns whether the holder's row in the kernel's table shows that the lock has been held since `stamp` or
- * longer. If the lock was taken later, its holder changes, so the waiters make progress.
+ * longer. If the lock was taken after `stamp`, its holder changes, so the waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
@@ -405,8 +407,8 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		if (known[n] > since)
 			/*
-			 * thread->first is UINT64_MAX if no event mentions the thread: then the stamp is
-			 * later than any, and no line is added
+			 * if no event mentions the thread, thread->first is UINT64_MAX: `since` is then later
+			 * than any stamp, and no line is added
 			 */
 			since = known[n];
 	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||

@@ -13,14 +13,14 @@
 
 #define RUN 64u /* number of interrupts in a row that count as a storm */
 /*
- * number of interrupts in a row that count as a storm on an idle CPU; more, because other CPUs may interrupt
- * it often
+ * number of interrupts in a row that count as a storm on an idle CPU; it is larger, because other CPUs may
+ * interrupt an idle CPU often
  */
 #define RUN_IDLE      512u
 #define LEAST_A_MS    2u /* minimum number of interrupts per ms in a storm */
 #define RECENT_MS     100u
 #define FLOOD_MS      100u
-#define EVENTS_OF_ONE 3u /* number of events that one interrupt records: irq.enter, irq.eoi, irq.exit */
+#define EVENTS_OF_ONE 3u /* maximum number of events for one interrupt: irq.enter, irq.eoi, irq.exit */
 
 struct storm {
 	uint32_t number; /* of the interrupt */
@@ -41,8 +41,8 @@ static bool is_dense(const struct why_irq_kind *kind)
 }
 
 /*
- * Returns whether there were enough interrupts for a storm. If the ring holds too few, the count of
- * interrupts in the CPU's row of the kernel's table is used.
+ * Returns whether there were enough interrupts for a storm. If the ring contains too few of them, uses the
+ * count of interrupts in the CPU's row of the kernel's table.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts are or were disabled for too long. There are two cases. They are still disabled, on a CPU that
- * does not wait for a lock or an IPI answer. Or a thread ran for some time in which its CPU took no
- * interrupt, although other CPUs did.
+ * Interrupts are or were disabled for too long. There are two cases. In the first case, interrupts are still
+ * disabled on a CPU that does not wait for a lock or an IPI answer. In the second case, a CPU ran a thread
+ * for some time and took no interrupt in that time, although other CPUs did.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -13,11 +13,15 @@
 #define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
 /* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
 #define HALT_MS 1000u
-#define LONG_MS 1500u /* minimum time in ms without any event of the CPU, while other CPUs tick */
-#define EVENTS	4u    /* number of events that are enough to show that the CPU ran all the time */
-/* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
+/* minimum time in ms without any event of the CPU, while the timers of other CPUs tick */
+#define LONG_MS 1500u
+#define EVENTS	4u /* number of events that are enough to show that the CPU ran all the time */
+/* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
-/* if at least this many periods end at the same place, this is no accident, even on a machine with one CPU */
+/*
+ * number of periods; if at least this many of them end at the same place, it is not by chance, even on a
+ * machine with one CPU
+ */
 #define AGAIN 2u
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
@@ -130,9 +134,9 @@ static uint32_t takers(const struct why_evidence *evidence)
 }
 
 /*
- * Returns whether interrupts were enabled in the period, because the kernel last changed this before the
- * period began. The recorded stamp of the change may be too early, but it is never before the CPU's previous
- * interrupt.
+ * Returns whether interrupts were certainly enabled in the period: the kernel last enabled or disabled them
+ * before the period began, and an interrupt ended the period. The recorded stamp of the change may be too
+ * early, but it is never before the CPU's previous interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
 {
@@ -149,10 +153,11 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Returns whether the guest may be the cause, and not the host. There are two cases. Events show that the CPU
- * ran for longer than the time between two ticks. Or other CPUs tick, and this CPU was silent for longer than
- * a host usually stops one virtual CPU while it runs the others. In both cases, other CPUs that tick must
- * have ticked in the period: if all timers are late at once, the host is the cause.
+ * Returns whether the guest may be the cause, and not the host. There are two cases. In the first case,
+ * events show that the CPU ran for longer than the time between two ticks. In the second case, the timers of
+ * other CPUs tick, and this CPU was silent for longer than a host usually stops one virtual CPU while it runs
+ * the others. In both cases, the timers of other CPUs that usually tick must have ticked in the period: if
+ * all timers are late at once, the host is the cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -164,8 +169,8 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
 	if (ran >= why_ms(evidence, WHY_TICK_MS))
 		/*
-		 * up to two ticks of each other CPU do not count: one at the beginning and one at the end of
-		 * the period
+		 * up to two ticks of the timer of each other CPU do not count: one at the beginning and one
+		 * at the end of the period
 		 */
 		return ticking == 0 || quiet->others > 2 * ticking;
 	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&

@@ -6,8 +6,8 @@
 #include "why/pulse.h"
 
 /*
- * A CPU waits for another CPU's answer to an IPI, and the answer does not come. If another detector finds out
- * why, this finding is dropped.
+ * A CPU waits for another CPU's answer to an IPI, and the answer does not come. If another detector finds the
+ * reason, this finding is dropped.
  */
 
 /* time in ms after which an answer is late; a host may stop a virtual CPU for a shorter time */

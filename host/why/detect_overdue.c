@@ -33,8 +33,8 @@
  */
 #define TIMES_MORE 64u
 /*
- * used if wakeups are irregular and their waker can still wake threads: a wait is overdue if it takes this
- * many times as long as the longest interval between wakeups
+ * used if wakeups are irregular, and the thread or interrupt that does them can still do so: a wait is
+ * overdue if it takes this many times as long as the longest interval between wakeups
  */
 #define TIMES_UNEVEN 32u
 /*
@@ -55,8 +55,8 @@
 #define STUCK_MS 5000u
 #define QUIET_MS 1000u
 /*
- * time in ms: interrupts at shorter intervals than this are a data stream; if they stop, the stream has
- * ended, which is not a fault
+ * time in ms: if interrupts come at shorter intervals than this, they belong to a data stream; if they stop,
+ * the stream has ended, which is not a fault
  */
 #define FLOW_MS 10u
 #define WAKERS	3u /* maximum number of wakers that are listed */
@@ -67,10 +67,12 @@ struct overdue_wait {
 	const struct why_untimed *untimed;
 	enum reason reason;
 	enum finding_certainty certain;
-	uint64_t ticks;		/* length of the wait up to the end, in ticks */
-	uint64_t usual;		/* for RHYTHM and HABIT: usual number of ticks between two wakeups */
-	struct why_habit habit; /* for HABIT: counts from the thread's row in the kernel's table */
-	bool irq_comes;		/* the interrupt that woke the thread earlier still comes */
+	uint64_t ticks; /* length of the wait up to the end, in ticks */
+	/* used for the reasons RHYTHM and HABIT: usual number of ticks between two wakeups */
+	uint64_t usual;
+	/* used for the reason HABIT: counts from the thread's row in the kernel's table */
+	struct why_habit habit;
+	bool irq_comes; /* the interrupt that woke the thread before still comes */
 	/* only a count in the kernel's table, not events, shows earlier wakeups of the thread */
 	bool counted;
 };
@@ -120,8 +122,8 @@ static uint64_t time_before_wait(const struct why_untimed *untimed)
 
 /*
  * Returns whether the count of wakeups in the thread's row of the kernel's table shows that the thread was
- * woken far more often in the past. Used if the rings are overwritten so soon that they show no wait that
- * ended.
+ * woken far more often in the past. Used if the rings contain no wait that ended, because they are
+ * overwritten too soon.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
 {

@@ -8,8 +8,8 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* time in ms: stamps in the tables may be up to this much too early */
-/* time in ms: if a CPU still switched threads this long after the recorded switch, it is not stuck */
+#define STALE_MS 100u /* time in ms by which stamps in the tables may be too early */
+/* time in ms: if a CPU still switched threads this long after the recorded switch, that CPU is not stuck */
 #define LONG_MS 1000u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,

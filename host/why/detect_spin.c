@@ -24,8 +24,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the stamp since which all events that the thread recorded on that CPU are in the trace. Returns the
- * end of the trace if there is no such stamp.
+ * Returns the stamp from which on the trace contains all events that the thread recorded on that CPU. Returns
+ * the end of the trace if there is no such stamp.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)

@@ -13,11 +13,12 @@
 #include "why/untimed.h"
 
 /*
- * Minimum numbers of interrupts, and minimum time in ms, for which a thread must have been runnable to count
- * as starved. In that time, other threads have had many turns.
+ * BEATS_LEAST and BEATS_EACH: minimum numbers of interrupts, and WAIT_LEAST_MS: minimum time in ms, during
+ * which a thread must have been runnable to count as starved. During that time, other threads have run many
+ * times.
  */
 #define BEATS_LEAST	20u
-#define BEATS_EACH	4u /* number of interrupts for each thread that is runnable on the CPU */
+#define BEATS_EACH	4u /* minimum number of interrupts, for each thread that is runnable on the CPU */
 #define WAIT_LEAST_MS	250u
 #define WAIT_UNRECORDED 4u /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
 
@@ -53,7 +54,8 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	uint64_t waits = why_age(evidence, starved->since);
 
 	if (!starved->by_table &&
-	    !why_is_whole_since(evidence, starved->since)) /* the thread may have run in the lost events */
+	    /* the thread may have run during the time whose events are lost */
+	    !why_is_whole_since(evidence, starved->since))
 		return false;
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)

@@ -70,10 +70,10 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * Returns whether a wakeup came while the thread was going to sleep. This is so if the newest wakeup on its
- * queue found no thread asleep, and the thread did nothing after this wakeup except go to sleep: had it
- * checked its condition, it would not sleep. A thread that had just been woken does not count, because it
- * checks its condition anyway.
+ * Returns whether a wakeup came while the thread was going to sleep. Returns true if the newest wakeup on its
+ * queue found no thread asleep, and the thread did nothing after this wakeup except go to sleep: a thread
+ * that checks its condition after a wakeup would not sleep. Returns false for a thread that had just been
+ * woken, because such a thread checks its condition anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {

@@ -111,26 +111,33 @@ struct why_interrupts {
 	bool left;   /* the handler of the newest interrupt has returned */
 	uint64_t pc; /* address of the instruction that the newest interrupt interrupted; 0: unknown */
 	/*
-	 * number of interrupts in the newest run: interrupts in a row that have the same number, without
+	 * number of interrupts in the newest sequence: interrupts in a row that have the same number, without
 	 * another event of that CPU between them
 	 */
 	uint64_t run;
-	uint64_t run_first; /* stamp of the first interrupt that `run` counts */
+	uint64_t run_first; /* stamp of the first interrupt of the sequence that `run` counts */
 	/*
 	 * `near`: number of intervals between two interrupts that are at most WHY_TICK_MS long; `far`: number
 	 * of longer intervals
 	 */
 	uint64_t near, far;
-	bool run_at_one_place; /* all interrupts that `run` counts interrupted the CPU at the same place */
+	/* all interrupts of the sequence that `run` counts interrupted the CPU at the same place */
+	bool run_at_one_place;
 	/*
 	 * counts for each interrupt number, in the order in which the numbers first occurred; only the first
 	 * WHY_IRQ_KINDS numbers are counted
 	 */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
-	/* the period without interrupts in which events show the CPU running for the longest time */
+	/*
+	 * of all periods without interrupts: the one for which events show the longest running time of the
+	 * CPU
+	 */
 	struct why_quiet quiet;
-	/* number of periods that ended where `quiet` ended and lasted at least half as long */
+	/*
+	 * number of periods that ended at the same place as `quiet` and in which events show at least half of
+	 * its running time
+	 */
 	uint64_t quiets;
 	/* newest samples; sample number n is at index n modulo WHY_SAMPLES */
 	struct why_sample sample[WHY_SAMPLES];
@@ -267,7 +274,10 @@ struct why_hold {
  */
 struct why_order {
 	uint64_t first, then;
-	/* stamp of the last time that this happened, in the trace with the number `trace` */
+	/*
+	 * stamp of the last time that lock `then` was taken in this order, in the trace with the number
+	 * `trace`
+	 */
 	uint64_t stamp;
 	uint64_t first_pc, then_pc; /* places where the locks were taken; 0: unknown */
 	/* other locks that were held each time this order was recorded; 0: none */
@@ -278,7 +288,7 @@ struct why_order {
 	uint32_t trace; /* number of the trace: 0 is this trace, earlier traces count from 1 */
 };
 
-/* A thread that woke sleepers of a queue, or tried to wake some although no thread slept. */
+/* A thread that woke sleepers of a queue, or tried to wake one when no thread slept. */
 struct why_waker {
 	uint32_t thread;
 	/* number of wakeups; 0: no thread slept whenever this thread tried to wake one */
@@ -344,11 +354,12 @@ struct why_waits {
 	uint64_t worst_overtaken; /* number of other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
 	/*
-	 * number of timed sleeps during the longest wait that ended late, by a large part of the length of
-	 * that wait
+	 * of the timed sleeps during the longest wait: number of those that ended late, by a delay that is a
+	 * large part of the length of that wait
 	 */
 	uint32_t worst_late;
-	uint32_t worst_punctual; /* number of timed sleeps during the longest wait that ended on time */
+	/* of the timed sleeps during the longest wait: number of those that ended on time */
+	uint32_t worst_punctual;
 	/*
 	 * number of ticks of the longest wait in which CPU `worst_cpu` should have recorded something but did
 	 * not
@@ -383,7 +394,10 @@ struct why_evidence {
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
-	/* stamp of the end, from which all ages are counted: `alive` plus the ticks of silence after it */
+	/*
+	 * stamp of the end: `alive` plus the number of ticks of silence after it; all ages are counted back
+	 * from this stamp
+	 */
 	uint64_t end;
 	uint64_t alive;	       /* the newest stamp in the events and the kernel's tables */
 	uint64_t first;	       /* stamp of the oldest event */
@@ -396,7 +410,7 @@ struct why_evidence {
 	/* the machine was silent for the whole time that the host watched it, perhaps for longer */
 	bool silence_is_longer;
 	bool made_progress; /* the host saw the machine make progress until it was captured */
-	bool halted;	    /* the machine was halted for the capture, so all tables are of one moment */
+	bool halted;	    /* the machine was halted for the capture, so all tables show the same moment */
 	bool reset;	    /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
@@ -422,9 +436,7 @@ struct why_evidence {
 	/* number of rings whose newest part is missing in the file; this counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
-	/*
-	 * longest time in ticks since the last heartbeat of a CPU, among the CPUs that should have heartbeats
-	 */
+	/* longest time in ticks since the last heartbeat, of all CPUs that should have heartbeats */
 	uint64_t longest_silence;
 	/* `events`: number of all events; `known`: number of events with a well-known name */
 	uint64_t events, known;

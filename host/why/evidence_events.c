@@ -192,7 +192,7 @@ static void note_first(struct why_thread *thread, uint64_t stamp)
 		thread->first = stamp;
 }
 
-/* Resets a thread when its id is reused for a new thread. */
+/* Resets the record of a thread when the kernel reuses the thread's id for a new thread. */
 static void on_create(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -236,7 +236,7 @@ static void on_change(void *context, const struct threads_change *change)
 
 /*
  * Handles the beginning of a system call. If its number or arguments differ from those of the previous system
- * call, the count of repeated system calls ends.
+ * call, restarts the count of repeated system calls.
  */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
@@ -506,8 +506,8 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 }
 
 /*
- * Sets the thread's state to unknown if events that would show that the state ended were switched off after
- * the state began.
+ * Sets the thread's state to unknown if it may have changed unseen: after the state began, the events that
+ * show its end were switched off.
  */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {

@@ -46,13 +46,16 @@ static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t 
 	return ticks > grain ? ticks - grain : 0;
 }
 
-/* Returns the ticks of the period in which events show that the CPU ran. */
+/* Returns the number of ticks of the period for which events show that the CPU ran. */
 static uint64_t proven(const struct why_quiet *quiet)
 {
 	return quiet->to - quiet->from - quiet->unseen;
 }
 
-/* Ends the current period at an interrupt. Keeps the period if it is the longest one so far. */
+/*
+ * Ends the current period at an interrupt. Keeps the period if events show a longer running time of the CPU
+ * for it than for all periods so far.
+ */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
 {
@@ -211,9 +214,9 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * Assigns an EOI to the innermost interrupt in progress that has the number of the EOI and no EOI yet. If
- * there is none, assigns it to the newest interrupt, on the same conditions. If that is not possible either,
- * the EOI is for an interrupt that has not been entered yet.
+ * Assigns an EOI to an interrupt that has the same number and no EOI yet: to the innermost of these
+ * interrupts in progress, or, if none is in progress, to the newest interrupt. If the newest interrupt has
+ * another number or already an EOI, the EOI is for an interrupt that has not been entered yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {

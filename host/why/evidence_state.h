@@ -21,8 +21,8 @@ struct why_progress {
 	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
 	uint32_t held_count;
 	/*
-	 * value of `why_reader.gaps` when this state was last updated; if that has grown since, this state is
-	 * not valid
+	 * value of `why_reader.gaps` when this state was last updated; if `gaps` has increased since, this
+	 * state is not valid
 	 */
 	uint64_t gaps;
 };

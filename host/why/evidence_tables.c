@@ -50,7 +50,7 @@ void why_note(struct why_evidence *evidence)
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */
 
-#define ROWS 64u /* number of table rows that are read at once */
+#define ROWS 64u /* number of table rows that are read in one call */
 
 /*
  * Sets the interrupt state of a CPU to unknown if it is "disabled" in user mode. The return to user mode

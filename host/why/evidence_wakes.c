@@ -11,13 +11,18 @@
 #include "why/pulse.h"
 
 #define BATCH_US 200u /* time in µs: wakeups that are at most this far apart count as one */
-/* if at least this many other waits for devices end during a wait, devices did answer during that wait */
+/*
+ * number of other waits for devices that end during a wait; if there are at least this many, devices answered
+ * during that wait
+ */
 #define OVERTAKEN 8u
-/* a timer is regular if it has ticked at least this often and at most one tick in this many was late */
+/* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS	    8u
 #define LATE_MS	    100u /* time in ms: minimum length of a late wait for a device */
 #define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times as long as the median */
-/* a timed sleep is late if its delay is at least 1/LATE_PART of the longest wait for a device */
+/*
+ * a timed sleep is late if its delay is at least 1/LATE_PART of the length of the longest wait for a device
+ */
 #define LATE_PART 4u
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)

@@ -117,8 +117,8 @@ void why_finding_actor(struct why_finding *finding, struct why_actor actor)
 }
 
 /*
- * Returns the class of a finding. Findings are sorted by class: first problems, then healthy verdicts, then
- * possible problems, then "unknown".
+ * Returns the class of a finding. Findings are sorted by class: problems come first, then healthy verdicts,
+ * possible problems, and "unknown".
  */
 static int class_of(const struct why_finding *finding)
 {
@@ -250,7 +250,7 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 
 /*
  * Lowers the certainty of the verdict "idle" or "busy" to "possible" if another finding reports a possible
- * problem with which a machine looks idle or busy.
+ * problem, and a machine with that problem would look idle or busy.
  */
 static void doubt_health(struct why_findings *findings)
 {

@@ -86,8 +86,8 @@ struct why_finding {
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
 	/*
-	 * for starvation: if the thread's CPU waits for an IPI answer instead of running threads, its number
-	 * plus 1; otherwise 0
+	 * for a finding of starvation: if the thread's CPU waits for an IPI answer instead of running
+	 * threads, the number of this CPU plus 1; otherwise 0
 	 */
 	uint32_t asker;
 	bool follows; /* the finding is a consequence of another finding */

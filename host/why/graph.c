@@ -20,8 +20,8 @@ struct builder {
 	struct held *held; /* sorted by object; the newest holder of an object comes first */
 	uint32_t helds;
 	/*
-	 * `by_cpus`: some CPU's row in the kernel's table names a held lock; `by_threads`: some thread's row
-	 * names a held lock
+	 * `by_cpus`: true if the row of at least one CPU in the kernel's table names a held lock;
+	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
 	uint32_t room; /* allocated edges */
@@ -231,9 +231,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest stamp from which on the running thread may have been impossible to preempt; 0:
- * unknown. The result is not before the switch to this thread, because each switch disables interrupts or
- * preemption for a moment.
+ * Returns the stamp from which on it may have been impossible to preempt the running thread; 0: unknown. The
+ * result is not before the switch to this thread, because each switch disables interrupts or preemption for a
+ * moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

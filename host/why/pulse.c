@@ -147,9 +147,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * The thread runs since a switch that came after the mode was set, if the stamp of the switch is
-	 * later than that of the mode. If a mode is set after a switch, its stamp is at least that of the
-	 * switch.
+	 * The stamp of the switch is later than that of the mode if the switch came after the mode was set.
+	 * The thread then runs since that switch. If a mode is set after a switch, the stamp of the mode is
+	 * at least that of the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
@@ -336,7 +336,10 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
  * ktrace_root
  */
 #define IMAGE_REACH (UINT64_C(256) << 20)
-/* number of bytes: a pc that is at most this far from some places counts as one of them */
+/*
+ * number of bytes: a pc counts as one of several places if it is at most this far from the lowest or the
+ * highest of them
+ */
 #define NEAR_REACH 256u
 
 static bool is_high(uint64_t address)

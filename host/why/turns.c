@@ -4,9 +4,9 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* minimum number of wakeups that show a habit */
+#define LEAST	   20u /* minimum number of wakeups that are needed to show a habit */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* part of the wakeups, in tenths, that must come near the usual time */
+#define ALIKE_PART 8u /* minimum share of the wakeups, in tenths, that must come near the usual time */
 
 /*
  * Returns whether the counts in the thread's row of the kernel's table fit together. They may not fit if the
@@ -55,11 +55,17 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* time in ms: stamps in the tables may be up to this much too early */
+#define STALE_MS 100u /* time in ms by which stamps in the tables may be too early */
 #define LATE_MS	 1000u
-/* minimum number of wakeups of runnable threads; so many show that the states in sched.switch are wrong */
+/*
+ * minimum number of wakeups of threads that were already runnable, to show that the states in sched.switch
+ * are wrong
+ */
 #define ODD_WAKES 4u
-/* states are wrong only if, in addition, more than 1/ODD_PART of all wakeups are of runnable threads */
+/*
+ * second condition: the states are wrong only if more than 1/ODD_PART of all wakeups are of threads that were
+ * already runnable
+ */
 #define ODD_PART 8u
 
 static uint64_t later(uint64_t a, uint64_t b)

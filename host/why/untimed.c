@@ -10,7 +10,7 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-/* part of the intervals, in tenths, that must be between half and twice the median */
+/* minimum share of the intervals, in tenths, that must be between half and twice the median */
 #define REGULAR_PART 8u
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       exception);
-	/* more than one, because the first wakeup often belongs to the creation of the thread */
+	/* more than one wakeup, because the first wakeup often belongs to the creation of the thread */
 	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32

@@ -27,8 +27,8 @@ struct why_untimed {
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
 	/*
-	 * the kernel's table or events show that `owner` still holds the lock; if false, they show only that
-	 * `owner` held it when the wait began
+	 * true if the kernel's table or events show that `owner` still holds the lock; false if they show
+	 * only that `owner` held it when the wait began
 	 */
 	bool held;
 	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
@@ -110,7 +110,8 @@ struct why_turn {
 	const struct why_thread *thread;
 	/* CPU where the thread last ran; NULL: it has not run yet, or the CPU is unknown */
 	const struct why_cpu *cpu;
-	uint64_t since;	 /* stamp; the thread has been runnable since then, or for longer */
+	/* stamp since which the thread has been runnable; it may have been runnable before, too */
+	uint64_t since;
 	bool others_ran; /* `cpu` has switched threads after `since` */
 	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
