@@ -49,7 +49,7 @@
 #define BAR_LOCK_RATIO 1.0
 
 volatile uint64_t bench_clock = 1;
-static int shared_moments; /* number of measured times that include a shared core */
+static int shared_moments; /* number of measured times during which the core was shared */
 
 static const struct variant {
 	const char *name;

@@ -11,11 +11,11 @@
 #define HOOK_LOOPS(name)                       \
 	void hooks_##name##_tight(uint64_t n); \
 	void hooks_##name##_busy(uint64_t n)
-HOOK_LOOPS(lock);	/* a lock held by the CPU is taken and released */
-HOOK_LOOPS(mutex);	/* a lock held by the thread is taken and released */
-HOOK_LOOPS(interrupts); /* interrupts are disabled and enabled */
-HOOK_LOOPS(irq);	/* an interrupt is entered, ended and left */
-HOOK_LOOPS(sleep);	/* a thread sleeps, is woken and runs: two context switches */
+HOOK_LOOPS(lock);	/* takes and releases a lock whose owner is the CPU */
+HOOK_LOOPS(mutex);	/* takes and releases a lock whose owner is the thread */
+HOOK_LOOPS(interrupts); /* disables and enables interrupts */
+HOOK_LOOPS(irq);	/* enters, ends and leaves an interrupt */
+HOOK_LOOPS(sleep);	/* lets a thread sleep, wakes it and runs it: two context switches */
 
 /*
  * Loops over facts that are reported in one of two ways: by one call of ktrace/facts.h ("one"), or by two
@@ -24,10 +24,10 @@ HOOK_LOOPS(sleep);	/* a thread sleeps, is woken and runs: two context switches *
 #define FACT_LOOPS(name)                     \
 	void hooks_##name##_one(uint64_t n); \
 	void hooks_##name##_two(uint64_t n)
-FACT_LOOPS(switch); /* a switch to another thread and back */
+FACT_LOOPS(switch); /* switches to another thread and back */
 FACT_LOOPS(wake);
 FACT_LOOPS(block);
-FACT_LOOPS(lock); /* a lock is taken and released */
-FACT_LOOPS(irq);  /* an interrupt is entered, ended and left */
+FACT_LOOPS(lock); /* takes and releases a lock */
+FACT_LOOPS(irq);  /* enters, ends and leaves an interrupt */
 
 #endif

@@ -9,7 +9,7 @@
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST   160u /* maximum number of bytes of a name, once escaped, that is not cached */
+#define NAME_MOST   160u /* maximum length, after escaping, of a name that is not cached, in bytes */
 #define ERRORS_MOST 4095 /* a result from -1 down to minus this number may be an error */
 
 enum state {

@@ -16,7 +16,8 @@
 
 #define CALLS_ARGUMENTS 8u
 #define CALLS_NAME	40u
-#define CALLS_CACHED	1024u /* the forms of calls with a number below this are cached */
+/* the form (struct calls_form) of a call is cached if its number is below this */
+#define CALLS_CACHED 1024u
 
 /* The name of a system call, and how to print its arguments and result. */
 struct calls_form {

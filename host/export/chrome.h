@@ -77,7 +77,8 @@ struct chrome_shape {
 	uint32_t size;
 	struct chrome_piece lead[CHROME_LEADS];
 	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead with the name of the first field after it */
-	struct chrome_piece cpu;     /* ,"cpu": or, if the event has a field called cpu, ,"event cpu": */
+	/* text before the event's CPU number: ,"cpu": or ,"event cpu": if a field is called cpu */
+	struct chrome_piece cpu;
 	char *text;		     /* memory with the text of all pieces of this structure */
 	struct chrome_field field[]; /* type->fields elements */
 };
@@ -452,7 +453,10 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 /* Writes {"ph":"B","ts": */
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
-	/* Needs a comma, because it is never the first object: the names of processes precede all events. */
+	/*
+	 * Begins with a comma, because this object is never the first one: the names of processes precede all
+	 * events.
+	 */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;

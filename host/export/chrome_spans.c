@@ -102,7 +102,7 @@ static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 	return base_put_literal(at, "}");
 }
 
-/* Writes the end of a slice as put_runs() does, but from a cache after the first time. */
+/* Writes the same as put_runs(). Stores the text, and writes the stored text the next time. */
 static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
 {
 	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;

@@ -6,7 +6,10 @@
 #include "export/timeline.h"
 #include "ktread/ktread.h"
 
-/* Writes "group.name" in lower case. If the type has no group or is name_alone, writes the name unchanged. */
+/*
+ * Writes "group.name" in lower case. If the type has no group, or has `name_alone` set, writes the name
+ * unchanged.
+ */
 char *json_put_event_name(char *at, const struct ktread_type *type);
 /* Writes one value as JSON. Pointers become strings "0x…". */
 char *json_put_value(char *at, const struct ktread_value *value);

@@ -178,7 +178,8 @@ void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, c
 			const struct ktread_event *event);
 
 /* perfetto_event.c: spans, called by the spans model, and all events that are not part of spans. */
-extern const struct spans_sink perfetto_spans_sink; /* copy this structure and set the context of the copy */
+/* callbacks of the spans model: copy this structure, and set `context` in the copy */
+extern const struct spans_sink perfetto_spans_sink;
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*

@@ -175,7 +175,7 @@ static uint64_t stamp_of(const struct window_drawing *d, moment at)
 	return d->base + (uint64_t)at;
 }
 
-/* Draws a scale of at most about TICKS_MAX round times inside the window. */
+/* Draws a scale: about TICKS_MAX lines at most, each at a round time inside the window. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;
@@ -258,7 +258,9 @@ static bool has_place(struct window_drawing *d, uint32_t cpu)
 	return false;
 }
 
-/* Limits the period from `*from` to `*to` to its part inside the window. Returns false if it has none. */
+/*
+ * Limits the period from `*from` to `*to` to the part inside the window. Returns false if no part is inside.
+ */
 static bool clip(const struct window *window, uint64_t *from, uint64_t *to)
 {
 	if (*from > window->to || *to < window->from || *from > *to)

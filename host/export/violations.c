@@ -62,7 +62,8 @@ static void say_where(struct ktread *trace, uint64_t stamp, uint32_t cpu, uint32
 }
 
 /*
- * Writes details of a violation: the address where a CPU was, a lock, a count, and the event that led to it.
+ * Writes details of a violation: the address at which a CPU was, a lock, a count, and the event that caused
+ * the violation.
  */
 static void say_details(const struct violations *found, const struct check_violation *violation,
 			char text[FINDING_LINE])

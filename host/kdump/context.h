@@ -125,19 +125,21 @@ struct kdump_context {
 	uint64_t heads, tables;
 	unsigned growths;	   /* number of times that the session's table has grown */
 	struct calls_table *table; /* table of the kernel's own calls */
-	/* text that `table` was made of; NULL: text in the trace, which may change */
+	/* text from which `table` was made; NULL: a text in the trace, which may change */
 	const char *text;
 	uint16_t machine; /* machine that `table` was made for */
 	uint8_t address_size;
 	enum ktread_proc_format format;
-	bool dragonfly; /* print lines as DragonFly's kdump does */
+	bool dragonfly; /* true if lines are printed as DragonFly's kdump prints them */
 	bool ktrx;
-	bool own_table; /* the trace has its own table */
-	/* Tables of the calls of other ABIs than the kernel's; NULL: not needed yet. */
+	bool own_table; /* true if the trace has its own table */
+	/*
+	 * Tables of the calls of ABIs other than the kernel's own; NULL: no record has needed the table yet.
+	 */
 	struct calls_table *foreign[KDUMP_NATIVE];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
-	bool mixed; /* KTRX: some program had an ABI other than its kernel's */
+	bool mixed; /* true if a program in a KTRX trace had another ABI than its kernel */
 
 	/* What descriptors of processes refer to; NULL: this form of output does not show it. */
 	const struct kdump_descriptors *descriptors;
@@ -145,7 +147,7 @@ struct kdump_context {
 
 	struct kdump_process_text process_text; /* printed last */
 	uint64_t first, previous; /* stamps of the first and the previous record, for -E and -R */
-	bool any;		  /* `first` and `previous` are set */
+	bool any;		  /* true if `first` and `previous` are set */
 };
 
 /* Prepares the output of a trace. The caller still owns `trace`. Returns 0 or KTREAD_E_MEMORY. */

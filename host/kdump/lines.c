@@ -10,7 +10,10 @@
 #include "ktread/ktread.h"
 
 #define PATH_MOST 8000u /* largest size of the text for a path or name, in bytes */
-/* largest number of bytes of data that DragonFly's kdump prints, and this kdump for KTRX */
+/*
+ * maximum number of bytes of data that are printed of a record: by DragonFly's kdump, and by this kdump if
+ * the trace is KTRX
+ */
 #define USUAL_DATA 64u
 
 struct lines {

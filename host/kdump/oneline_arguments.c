@@ -84,7 +84,7 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	/* `head` without its first brace. */
+	/* Copies `head` without its first brace. */
 	memcpy(at, head + 1, size - 1);
 	return at + size - 1;
 }

@@ -90,7 +90,7 @@ enum kdump_filling_kind {
 	KDUMP_FILLING_PATH,
 	KDUMP_FILLING_DATA,
 	KDUMP_FILLING_STRUCT,
-	KDUMP_FILLING_NONE, /* not in use any more: another filling has replaced this one */
+	KDUMP_FILLING_NONE, /* the filling is not used any more, because another one has replaced it */
 };
 
 struct kdump_filling {
@@ -102,10 +102,12 @@ struct kdump_filling {
 
 struct kdump_pending {
 	bool used;
-	/* records were lost after the call began: the next return may be of another call */
+	/*
+	 * true if records were lost after the call began: the thread's next return may belong to another call
+	 */
 	bool doubtful;
-	bool shown_unfinished; /* the call's beginning was printed as an unfinished line */
-	/* some messages are missing: there was no room for them, or they were not recorded */
+	bool shown_unfinished; /* true if the beginning of the call was printed as an unfinished line */
+	/* true if some messages are missing: there was no room for them, or they were not recorded */
 	bool cut;
 	uint32_t pid, tid, number, words;
 	uint64_t word[CALLS_ARGUMENTS];

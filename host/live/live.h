@@ -349,7 +349,10 @@ uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
 
-/* Follows a source, and shows a view at the end of each interval, until the view or a signal ends this. */
+/*
+ * Follows a source, and shows a view at the end of each interval, until a function of the view returns 1, a
+ * signal handler sets `stop`, or `count` intervals have passed.
+ */
 
 struct live_view {
 	void *context;

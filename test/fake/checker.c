@@ -62,9 +62,8 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 }
 
 /*
- * Returns the kind of a slot that belongs to this lap, and EMPTY for a slot of another lap or one that fails
- * its check. The check of a FIRST slot covers the whole record, so record_length() verifies it, not this
- * function.
+ * Returns the kind of the slot. Returns EMPTY if the slot belongs to another lap, or fails its check. Does
+ * not verify the check of a FIRST slot: that check covers the whole record, and record_length() verifies it.
  */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {

@@ -50,8 +50,8 @@ enum fake_coresight_stuck {
 void fake_coresight_stick(uint32_t component, enum fake_coresight_stuck how);
 
 /*
- * Runs code on a CPU at an address, with an exception level (0 to 2, non-secure) and a context id, until
- * `bytes` bytes of trace are made.
+ * Runs code on a CPU at an address, with an exception level (0 to 2, non-secure) and a context id, until the
+ * CPU's trace unit has made `bytes` bytes of trace.
  */
 void fake_coresight_run(uint32_t cpu, uint32_t level, uint64_t address, uint32_t context, size_t bytes);
 /* Returns the n-th byte that a CPU's trace unit has produced. */

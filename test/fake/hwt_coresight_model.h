@@ -29,8 +29,8 @@ struct fake_formatter {
 	unsigned frames; /* number of frames completed so far */
 	uint8_t id;
 	/*
-	 * `pending` is the byte for the next even place of the frame. It is put there when the id of the byte
-	 * after it is known.
+	 * `pending` is the byte for the next even place of the frame. It is put into the frame when the id of
+	 * the next byte is known.
 	 */
 	int has_pending;
 	struct fake_byte pending;

@@ -18,7 +18,7 @@
 
 struct hwt_threads_process {
 	struct ktrace_hwt_process trace;
-	struct ktrace_hwt_thread thread[2]; /* the second thread is created and exits again and again */
+	struct ktrace_hwt_thread thread[2]; /* thread[1] is created and exits repeatedly */
 	bool second;
 	bool alive;
 	uint32_t pid;

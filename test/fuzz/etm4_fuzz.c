@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of the ETMv4 decoder (OpenCSD). It checks that reading steps and texts ends. Bits of the first
- * byte state whether the rest is in frames (bit 0), whether the unit is an ETE (bit 6), and whether it
- * speculates (bit 7). Memory contains the stream itself, so the stream's bytes are also the traced code.
- * Linked with replay.c, it replays files and folders without a fuzzer.
+ * Fuzz target of the ETMv4 decoder (OpenCSD). It checks that the decoder returns a limited number of steps
+ * and of packet texts. Bits of the first byte state whether the rest is in frames (bit 0), whether the unit
+ * is an ETE (bit 6), and whether it speculates (bit 7). Memory contains the stream itself, so the stream's
+ * bytes are also the traced code. Linked with replay.c, it replays files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Replaces the function in images.c. In the lower half of the address space, memory contains the stream again
- * and again. In the upper half, memory is unknown.
+ * Replaces the function in images.c. In the lower half of the address space, memory contains copies of the
+ * stream, one after another. In the upper half, memory is unknown.
  */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)

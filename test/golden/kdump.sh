@@ -108,8 +108,8 @@ for format in ktrx freebsd1; do
 	done
 done
 
-# The file has many sessions, and one table that grows with each record. This takes minutes if kdump builds
-# tables more often than necessary.
+# The file has many sessions, and one table that grows with each record. Printing it takes minutes if kdump
+# builds tables more often than necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: kdump shows all of them in time" 0 "$?"
 equal "many sessions: each session uses its own table" "1 own

@@ -428,7 +428,7 @@ static void make_linux32(const char *directory)
 
 /*
  * One session has its own table, many sessions have none, and one session has a table that grows with each
- * record. This takes minutes if kdump builds the whole table again for each record.
+ * record. Printing this trace takes minutes if kdump builds the whole table again for each record.
  */
 static void make_sessions(const char *directory)
 {

@@ -17,8 +17,8 @@
 #define EVERY 50u /* ms */
 
 /*
- * Thread 5 sleeps until thread 6 wakes it, again and again. Thread 6 sleeps for a time between wakeups.
- * Returns the time in ms at which thread 5 runs last.
+ * Thread 5 sleeps and thread 6 wakes it, TURNS times. Thread 6 sleeps between these wakeups. Returns the time
+ * in ms at which thread 5 runs last.
  */
 static uint64_t take_turns(uint32_t kind, const char *what)
 {

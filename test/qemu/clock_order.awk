@@ -14,7 +14,8 @@ function number(name) {
 	return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
 }
 
-# Call this for a cause. Returns 1 if the trace has the effect before the cause, by at most `doubt` seconds.
+# Call this for a cause. Returns 1 if the effect is in the trace before the cause, but at most `doubt` seconds
+# earlier.
 function excuses(key) {
 	while (first[key] < last[key])
 		if (number("time") - early[key, first[key]++] <= doubt) {

@@ -64,7 +64,8 @@ equal "settings: lost settings are wrong" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 
-# Start code clears only the last events. This happens if a loader or a script is off by a page.
+# Start code clears only the descriptors of the last events. In practice this happens if a loader or a linker
+# script uses an address that is wrong by a page.
 kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
 doctor partly -- $virt "$tmp/partly/build/kernel.elf"
 equal "partly: doctor reports lost events if only some are lost" 10 "$status"

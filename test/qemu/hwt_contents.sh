@@ -33,8 +33,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	hwt -o pc,symbol >"$tmp/steps"
 	check "$arch: the function is recorded in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
 	check "$arch: the function is recorded in its mapped copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
-	# From 27 to 1, the function takes 111 steps, and makes one turn of its loop for each. The program
-	# calls the function once, and a copy of the function ten times.
+	# The function is called with 27, and runs its loop 111 times until the value is 1. The program calls
+	# the function once, and a copy of the function ten times.
 	hwt --durations >"$tmp/durations"
 	equal "$arch: no code is missing, though the set of traced code changed during the run" "" "$(cat "$tmp/messages")"
 	check "$arch: hwt --durations counts eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"

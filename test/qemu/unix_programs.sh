@@ -38,7 +38,8 @@ interrupt_in_shell() {
 	done
 }
 
-# edit_in_shell: types letters and lines that are erased again, an end of input, and Ctrl-C to a program.
+# edit_in_shell: types letters and lines and erases them. Types an end of input to a program, and Ctrl-C to
+# another one.
 edit_in_shell() {
 	type_to_shell "$(printf 'xy\b\becho er\b\be\177erased')" "$(printf 'echo lost\025echo kept')" \
 		"$(printf 'cat > /tmp/lines\nfirst\nlast\n\004')" 'cat /tmp/lines'

@@ -32,9 +32,9 @@ snapshot() {
 		ETM_0=ETB_0 '[core_trace_sources]' cpu_0=ETM_0 >"$tmp/snapshot/trace.ini"
 }
 
-# edges BASE: prints an edge from the first address of each run of instructions to the first address of the
-# next run, if both are in the first 4096 bytes of the program. Hexadecimal digits are compared as text,
-# because awk's numbers have less than 64 bits of precision.
+# edges BASE: for each run of instructions and the next one, prints the first addresses of both runs. Such a
+# pair is an edge. Prints only edges between addresses that consist of the digits BASE and three more.
+# Hexadecimal digits are compared as text, because awk's numbers have less than 64 bits of precision.
 edges() {
 	sed -n 's/^{"pc":"0x\([0-9a-f]*\)\([0-9a-f]\{3\}\)".*[0-9] instruction.*/\1 \2/p' | awk -v page="$1" '
 		{ inside = $1 == page; sub(/^0+/, "", $2); if (was && inside) print "0x" last " [0] -> 0x" $2 " [0]"; was = inside; last = $2 }'

@@ -230,8 +230,8 @@ static void clocks_in_step_stay_as_they_are(void **state)
 }
 
 /*
- * The same distance in time between two events occurs again and again. All clocks are right, so the alignment
- * must not take this distance for an error of a clock.
+ * Many pairs of events have the same distance in time. All clocks are right, so the alignment must not take
+ * this distance for an error of a clock.
  */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
@@ -249,7 +249,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* The same distance in time between two events occurs again and again, and the clock of CPU 2 is wrong. */
+/* Many pairs of events have the same distance in time, and the clock of CPU 2 is wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };

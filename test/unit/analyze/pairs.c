@@ -91,8 +91,8 @@ static void nothing_is_paired_while_its_events_are_off(void **state)
 }
 
 /*
- * It is unknown when all recording was stopped. It may have been directly after the last record before the
- * restart.
+ * The trace shows when recording was started again, but not when it was stopped. It may have been stopped
+ * directly after the last record before the restart.
  */
 static void nothing_is_paired_across_a_restart_of_recording(void **state)
 {

@@ -107,7 +107,7 @@ static void online(uint32_t cpu)
 	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
 }
 
-/* Records the next turn if this CPU is the one to take it. */
+/* Records the next turn if it is this CPU's turn. */
 static void take_turn_if_due(uint32_t cpu)
 {
 	uint64_t begun = now_ns();

@@ -244,7 +244,7 @@ static void stop(void)
 	ktrace_stop();
 }
 
-/* A stop in the middle of another change, on another CPU or in an NMI, stays in effect. */
+/* If another CPU or an NMI stops recording while this CPU changes an event, recording stays stopped. */
 static void changing_an_event_does_not_end_a_stop(void **state)
 {
 	for (int64_t n = 0; n < 8; n++) {

@@ -322,8 +322,8 @@ static void rings_are_cleared(void)
 }
 
 /*
- * Runs `scene` again and again. Each time, calls `handler` at another point of the scene, until each point
- * was used.
+ * Runs `scene` repeatedly. Each time, calls `handler` at another point of the scene, until each point was
+ * used.
  */
 static void at_each_point(void (*handler)(void), void (*scene)(void), void (*check)(void))
 {

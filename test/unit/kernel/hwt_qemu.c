@@ -322,8 +322,8 @@ static void an_error_of_the_unit_is_reported(void **state)
 #define STANDSTILL UINT64_C(1000000000)
 
 /*
- * In how many of the next commands the virtual CPU is paused: after it has read its clock, and before it
- * gives the command.
+ * Number of the next commands before which the virtual CPU is paused: after it has read its clock, and before
+ * it gives the command.
  */
 static unsigned standstills;
 static uint64_t unit_behind; /* how far the unit's clock is behind the guest's clock, in ticks */

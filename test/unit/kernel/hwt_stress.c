@@ -19,7 +19,7 @@
 
 #define OWNERS	   3u
 #define ROUNDS	   3000u /* number of times that each process calls hooks that make records */
-#define LIFE_EVERY 50u	 /* each time after this number of rounds, the second thread is made, runs and ends */
+#define LIFE_EVERY 50u	 /* number of rounds after which the second thread is made again, runs and ends */
 #define CHAOS	   400u	 /* number of contexts that each owner makes */
 
 static atomic_bool working;

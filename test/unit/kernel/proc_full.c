@@ -74,7 +74,7 @@ struct way {
 	size_t drain_at;
 	size_t most; /* maximum number of bytes per write to the file */
 	bool silent;
-	bool reader; /* the test also reads the file with the host's reader, which takes long */
+	bool reader; /* true if the test also reads the file with the host's reader, which takes long */
 };
 
 /* Resets the first process, which may have ended, and returns it: it is alive and not traced. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the record path itself, one instruction at a time. Before an instruction of a record, a nested
- * context records a whole lap; after each later instruction the ring is read as a reader would. Then two
- * writers of the boot ring store into the same slot, the second writer a lap after the first. Each is stopped
- * before each of its stores, and then both run to their ends. Only records that were made may be shown. The
- * check misses one mixed slot in 4096. This test makes about 900 mixed slots.
+ * Tests the record path itself, one instruction at a time. Before an instruction of the record path, a nested
+ * context records a whole lap. After each later instruction, the test reads the ring as a reader does. Then
+ * two writers of the boot ring store into the same slot, the second writer a lap after the first. Each is
+ * stopped before each of its stores, and then both run to their ends. Only records that were made may be
+ * shown. The check misses one mixed slot in 4096. This test makes about 900 mixed slots.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -38,7 +38,7 @@ struct hwt_conform {
 	uint8_t (*byte)(const struct ktrace_hwt_unit *unit, uint64_t position);
 	/* Returns the first broken rule of the hardware, or NULL if no rule was broken. */
 	const char *(*broken)(void);
-	uint32_t granule; /* number of bytes; run() accepts only multiples of it; it divides 1024 */
+	uint32_t granule; /* run() accepts only multiples of this number of bytes, which divides 1024 */
 	uint32_t can;	  /* HWT_CONFORM_* */
 };
 /* set if the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
