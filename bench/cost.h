@@ -11,7 +11,7 @@ struct cost {
 
 /* Runs a program, discards its output, and returns its cost. Ends the bench if the program fails. */
 struct cost cost_run(char **argv, double events);
-/* Updates *best: takes over the times of `cost` if they are lower, and its memory size if it is larger. */
+/* Updates *best: copies each time of `cost` that is lower, and the memory size of `cost` if it is larger. */
 void cost_keep_best(struct cost *best, struct cost cost);
 /*
  * Compares a value with its limit `most`. Prints the comparison as text on stderr and as a line of JSON on

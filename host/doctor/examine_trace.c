@@ -10,12 +10,15 @@
 #include "doctor/examine.h"
 
 /*
- * time in seconds: smaller steps back of a CPU's clock are normal, because an interrupt may come while a
+ * limit in seconds: it is normal that a CPU's clock goes back by less, because an interrupt may come while a
  * record is written
  */
 #define BACK_SECONDS 1e-3
-#define IN_STEP_US   1.0 /* in microseconds: clocks that differ by less count as equal */
-/* time in seconds: rings that reach back less overwrite the beginning of a hang before the hang is noticed */
+#define IN_STEP_US   1.0 /* limit in microseconds: clocks that differ by less count as equal */
+/*
+ * minimum time, in seconds, that rings should cover: shorter rings have overwritten the beginning of a hang
+ * when the hang is noticed
+ */
 #define REACH_SECONDS 1.0
 #define LIST	      160u
 #define CPUS_LISTED   8u

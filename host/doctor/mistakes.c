@@ -13,12 +13,13 @@
 
 #define CPUS   4096u
 #define NESTED 16u /* maximum number of nested interrupts that are tracked on a CPU */
-/* in seconds: if a thread runs on two CPUs for less time, the cause may be a difference between clocks */
-#define OVERLAP	     0.010
-#define LATE	     0.1 /* in seconds: a row of the table may be older than an event by up to this much */
+/* limit in seconds: if a thread seems to run on two CPUs for less time, the clocks may differ instead */
+#define OVERLAP 0.010
+/* maximum time, in seconds, by which a row of the table may be older than an event */
+#define LATE	     0.1
 #define NOBODY	     UINT64_MAX
 #define FEW	     3u	 /* fewer occurrences than this number may be an accident */
-#define SOME	     16u /* from this number on, occurrences show a pattern */
+#define SOME	     16u /* this number of occurrences or more shows a pattern */
 #define CPU_OWNER    (UINT64_C(1) << 32)
 #define THREAD_ALIVE 1u
 
@@ -50,7 +51,7 @@ struct reading {
 	/* by thread: threads that made system calls; `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct wellknown_table known;
-	/* number of ticks: if a thread seems to run on two CPUs for longer than this, this is a mistake */
+	/* limit in ticks: it is a mistake if a thread seems to run on two CPUs for longer */
 	uint64_t ticks;
 	uint64_t late; /* maximum number of ticks by which a row of the table may be older than an event */
 	bool whole;    /* true if no slot has been lost so far */

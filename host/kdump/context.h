@@ -2,8 +2,8 @@
 /*
  * State of kdump while it prints a trace, and functions that print values by their types.
  *
- * Functions kdump_put_* write at `at`, without a NUL if nothing else is stated, and return the end of what
- * they wrote.
+ * Functions kdump_put_* write at `at`, and return the end of what they wrote. They write no NUL unless their
+ * comment states that they do.
  */
 #ifndef KDUMP_CONTEXT_H
 #define KDUMP_CONTEXT_H

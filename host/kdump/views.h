@@ -95,7 +95,7 @@ enum kdump_filling_kind {
 
 struct kdump_filling {
 	enum kdump_filling_kind kind;
-	uint8_t argument; /* number of the argument, from 1; 0: any argument of this kind */
+	uint8_t argument; /* number of the argument (the first is 1); 0: any argument of this kind */
 	char name[24];	  /* name of the struct */
 	uint16_t offset, length;
 };

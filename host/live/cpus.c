@@ -318,8 +318,8 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		threads_gap(waits->threads, cpu, waits->last[cpu]);
 	waits->last[cpu] = waits->time;
 	/*
-	 * If there are too many threads, start again without any: entries of threads that have ended are then
-	 * gone.
+	 * If there are too many threads, forget all of them. Threads that still exist are added again with
+	 * their next events.
 	 */
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;

@@ -399,7 +399,9 @@ void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
 struct live_row {
 	bool strong;
-	/* first column of the bar, and the column after its last one; equal: the row has no bar */
+	/*
+	 * first column of the bar, and the column after its last one; if both are equal, the row has no bar
+	 */
 	uint16_t bar, bar_end;
 	char text[LIVE_COLUMNS + 1];
 	/* enum live_share of each character of the bar, at the same index as in `text` */

@@ -135,7 +135,7 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset)
 
 /*
  * Writes a record, and zeros up to the aligned address of the next record. If a fault is due, writes only the
- * bytes before the fault. Returns 0 if the address is not in lent memory.
+ * bytes before the fault. Returns 0 if the address is not in memory that was lent to the model.
  */
 static int write_record(void)
 {

@@ -82,7 +82,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
 	# The uncertainty includes the errors of both clocks, also before the first measurement and after the
-	# last one. It is printed to 0.1 us.
+	# last one. It is printed with a precision of 0.1 us.
 	check "$arch: the stated uncertainty of the order between CPUs is small: $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')

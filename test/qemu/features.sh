@@ -50,9 +50,9 @@ done
 equal "FEATURES=ktrace,GROUP compiles as FEATURES=GROUP does" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 
-# The sets of events in several boot arguments add up. The kernel reports an unknown name and continues to
-# boot.
-# events_of ARGUMENTS: prints the groups of the recorded events.
+# If there are several boot arguments, the kernel records the events that any of them selects. The kernel
+# reports an unknown name and continues to boot. events_of ARGUMENTS: prints the groups of the recorded
+# events.
 events_of() {
 	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"

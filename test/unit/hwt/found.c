@@ -61,8 +61,8 @@ static void run_blocks(struct hwt_file_writer *writer, uint64_t base, unsigned b
 }
 
 /*
- * Records that other code ran at the addresses of `blocks` blocks of the file, beginning with block `from`.
- * For these addresses, the file is taken as loaded at `base`.
+ * Records that other code ran at the addresses which `blocks` blocks of the file, beginning with block
+ * `from`, have if the file is loaded at `base`.
  */
 static void run_others(struct hwt_file_writer *writer, uint64_t base, unsigned from, unsigned blocks)
 {

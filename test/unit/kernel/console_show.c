@@ -176,7 +176,10 @@ static void long_records_are_shown_across_the_ring_end(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	/* with an anchor before them; the next two records reach beyond the ring's end */
+	/*
+	 * fills all but a few slots with an anchor and records; the next two records reach beyond the ring's
+	 * end
+	 */
 	record_on(0, 0, SLOTS - 4);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	KTRACE(other, text, a, a, a, "end");
@@ -218,7 +221,7 @@ static void verbose_shows_the_line_of_each_place(void **state)
 }
 
 /*
- * Stores a valid check in each slot of the window: the check that a writer would have stored with these
+ * Stores a valid check in each slot of the ring: the check that a writer would have stored with these
  * contents.
  */
 static void store_checks(const struct ktrx_ring *ring)

@@ -28,10 +28,7 @@ static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_r
 						(index & ring->mask) * KTRX_SLOT_SIZE);
 }
 
-/*
- * Counts the slots of the window that are complete and have the right lap. All other slots must be empty, or
- * of another lap.
- */
+/* Counts the complete slots of the newest lap. All other slots must be empty, or of another lap. */
 static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(ring->word);

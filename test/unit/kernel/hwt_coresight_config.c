@@ -271,8 +271,8 @@ static void units_of_real_processors(void **state)
 		uint32_t ranges;
 	} units[] = {
 		/*
-		 * Timestamps and the return stack; 32-bit context ids, 8-bit VMIDs. TRCIDR3 and TRCIDR4 are
-		 * those of the Cortex-A57.
+		 * A unit with timestamps, a return stack, 32-bit context ids and 8-bit VMIDs. TRCIDR3 and
+		 * TRCIDR4 are those of the Cortex-A57.
 		 */
 		{ "Cortex-A53",
 		  { 0x28000ea1, 0x4100f403, 0x00000488, 0x0d7b0004, 0x11170004 },
@@ -281,7 +281,7 @@ static void units_of_real_processors(void **state)
 		  0x1851,
 		  0x006a0201,
 		  4 },
-		/* No return stack, no stall control. */
+		/* A unit without a return stack and without stall control. */
 		{ "Cortex-A57",
 		  { 0x08000ca1, 0x4200f410, 0x20001088, 0x007b0004, 0x11170004 },
 		  0,

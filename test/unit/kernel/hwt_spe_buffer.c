@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the places at which records of SPE are stored: portions, interrupts, wrapping, stopping, incomplete
- * records.
+ * Tests the places at which records of SPE are stored: portions (parts of the buffer that the hardware gets
+ * one at a time), interrupts, wrapping, stopping, incomplete records.
  */
 #include "kernel/hwt_drivers/spe.h"
 #include "unit/support/hwt_spe_support.h"

@@ -164,8 +164,8 @@ static struct proc_process *target_of(const struct permission *permission)
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
 	/*
-	 * If the first process is root, the trace now has root's mark. The mark is removed unless `root_mark`
-	 * is set.
+	 * The first process may be root even if `root_mark` is not set. Then the trace has root's mark, and
+	 * this function removes it.
 	 */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;

@@ -51,7 +51,7 @@ struct sink {
 	atomic_uint closed;
 };
 
-static struct process processes[PROCESSES]; /* each of the first processes is that of a worker */
+static struct process processes[PROCESSES]; /* the first processes belong to the workers, one to each */
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 static atomic_flag short_lock = ATOMIC_FLAG_INIT;
 static atomic_uint last_pid;

@@ -118,7 +118,10 @@ static bool slot_copied(const struct ktrx_ring *ring, uint64_t index, uint64_t w
 	return KTRX_WORD_INDEX(*(const volatile uint64_t *)(uintptr_t)ring->head) - index <= SLOTS;
 }
 
-/* Reads single-slot records near both ends of the window while they are being written. */
+/*
+ * Reads records of one slot, alternately among the ring's oldest and newest records, while other threads
+ * write.
+ */
 static uint64_t read_along(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const volatile uint64_t *)(uintptr_t)ring->head);

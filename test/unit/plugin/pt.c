@@ -219,8 +219,8 @@ static void interrupts_have_their_address_and_target(void **state)
 
 	(void)state;
 	/*
-	 * If an interrupt follows a jump, its address is the jump's target. If it follows a conditional or
-	 * indirect branch, its address is that branch, as if the branch had not been executed.
+	 * After a jump, the address of an interrupt is the target of the jump. After a conditional or
+	 * indirect branch, it is the address of that branch, as if the branch had not been executed.
 	 */
 	RUN(jump, handler, next, handler, out, handler, jump, next, out, jump);
 	assert_string_equal(

@@ -19,7 +19,7 @@ struct dump_sink {
 	size_t count;
 	uint64_t announced;
 	unsigned writes;
-	unsigned fail_at;	    /* which write fails, counted from 1; 0 if no write fails */
+	unsigned fail_at;	    /* number of the write that fails (the first is 1); 0: no write fails */
 	void (*during_write)(void); /* function that is called during every write, or NULL */
 };
 

@@ -12,7 +12,7 @@ static inline uint64_t random_word(uint64_t *seed)
 	return *seed ^ *seed >> 31;
 }
 
-/* Returns a number below `limit`, which is at most 2^31. */
+/* Returns a number below `limit`. Requires: `limit` is from 1 to 2^31. */
 static inline uint32_t random_below(uint64_t *seed, uint32_t limit)
 {
 	return (uint32_t)(random_word(seed) >> 33) % limit;

@@ -416,7 +416,10 @@ static void events_without_hooks_make_deadlock_likely(void **state)
 	why_says("concluded from events");
 }
 
-/* The hooks are called, but ktrace_init() was given no table in which they could keep state. */
+/*
+ * The kernel calls the hooks of locks and threads, but they store no state, because ktrace_init() got no
+ * memory for the table of holders.
+ */
 static void hooks_without_table_of_holders_leave_deadlock_to_events(void **state)
 {
 	(void)state;
