@@ -21,7 +21,9 @@ _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items o
 struct beside {
 	struct ktread_beside_source source;
 	uint32_t first_id; /* id of the source's first type in the trace's table */
-	/* number of users: one for each ring, and one for ktread_beside_source() while it runs */
+	/*
+	 * reference count: one for each ring of the source, and one for ktread_beside_source() while it runs
+	 */
 	uint32_t references;
 };
 

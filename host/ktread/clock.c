@@ -91,8 +91,8 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 }
 
 /*
- * Sets info->clock and info->clock_aligned as the current points require. Points that were set before, and
- * then replaced, have no effect.
+ * Sets info->clock and info->clock_aligned as the current points require. Points that were set earlier and
+ * replaced later have no effect.
  */
 static void describe_alignment(struct ktread *trace)
 {

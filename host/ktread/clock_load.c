@@ -14,8 +14,8 @@
 
 #define SLOW_TIMES 4u /* a sample is left out if its error is more than this many times the median */
 /*
- * The drift before the first sample is computed from the first END_SAMPLES samples, the drift after the last
- * sample from the last END_SAMPLES samples.
+ * number of samples at each end: the drift before the first sample is computed from the first END_SAMPLES
+ * samples, the drift after the last sample from the last END_SAMPLES samples
  */
 #define END_SAMPLES 8u
 #define PPB	    1000000000u

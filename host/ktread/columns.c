@@ -10,7 +10,10 @@
 
 #include "ktread/ktread.h"
 
-/* number of values that are examined to decide whether values or differences are stored */
+/*
+ * number of values of a column that are examined, to decide whether the values or their differences are
+ * stored
+ */
 #define SAMPLE 256u
 
 static inline uint32_t zigzag(uint32_t difference)
@@ -151,7 +154,10 @@ void ktread_columns_order(struct ktread_columns *columns, uint32_t slots)
 		columns->order[columns->group[columns->member[n]].end++] = n;
 }
 
-/* Decodes columns into slots. Checks every length against the number of bytes that are left. */
+/*
+ * Decodes columns into slots. Checks every length against the number of bytes that the decoder has not read
+ * yet.
+ */
 
 static inline uint64_t unzigzag_wide(uint64_t value)
 {
@@ -189,8 +195,8 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 }
 
 /*
- * Reads to which group each slot belongs. Counts the slots that have a timestamp, and those that have a
- * generation. Returns false if the column is malformed.
+ * Reads the column that states for each slot to which group it belongs. Counts the slots that have a
+ * timestamp, and the slots that have a generation. Returns false if the column is malformed.
  */
 static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
 {

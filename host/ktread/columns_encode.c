@@ -71,7 +71,7 @@ static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8],
 }
 
 /*
- * Returns true for a first slot of KTRX_SLOTS_COPIED that is exactly as a writer leaves it: its kind, its
+ * Returns true for a first slot of KTRX_SLOTS_COPIED that is exactly as a kernel writes it: its kind, its
  * zero bits and both copies of its generation are right.
  */
 static bool is_copied_first(const uint32_t *slot)
@@ -115,10 +115,17 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 	return age < 127;
 }
 
-/* What is known of the later slots of the current slot's record. Slots are visited from last to first. */
+/*
+ * Facts about the later slots of the record to which the current slot belongs. The encoder visits slots from
+ * the last to the first.
+ */
 struct rest {
 	uint64_t check;
-	bool whole; /* the record's LAST slot was visited, and all slots visited since then are regular */
+	/*
+	 * the encoder has visited the LAST slot of the record, and all slots that it has visited since then
+	 * are regular
+	 */
+	bool whole;
 };
 
 static bool is_checked_more(const uint64_t *word, uint32_t lap, struct rest *rest)

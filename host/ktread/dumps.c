@@ -200,8 +200,8 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			continue;
 		}
 		/*
-		 * If there is another header within the length that this dump states, this dump was cut short
-		 * there.
+		 * If another header begins within the length that this dump states, this dump was cut short
+		 * at that header.
 		 */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)

@@ -173,7 +173,7 @@ static bool is_sound(const struct ktrx_fold *fold)
 	       (fold->count == 0 || (int64_t)(fold->last - fold->first) >= 0);
 }
 
-/* Returns true if `id` is the id of a place that records `event`. */
+/* Returns true if `id` is the id of a place in the source code that records `event`. */
 static bool is_of(const struct ktread *trace, uint32_t id, uint32_t event)
 {
 	const struct ktread_place *place =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Follows a guest while it records: polls the guest, that is, reads the new slots of all its rings again and
- * again. In names, such a poll is called a look.
+ * Follows a guest while it records. Polls the guest periodically: each poll reads the new slots of all rings.
+ * In names, such a poll is called a look.
  *
  * Merging relies on one fact: if a record is reserved after a poll began, its timestamp is not earlier than
  * any timestamp that was read before that poll began. So the records that one poll reads are handed out after
@@ -23,18 +23,19 @@
 #define PATIENCE_MS 100u
 #define APPEAR_MS   10000u
 #define INTERVAL_MS 10u
-#define IDLE_MS	    100u /* time in ms between two polls of a guest that records nothing */
-/* the pause after a search is this many times as long as the search */
+#define IDLE_MS	    100u /* time in ms between two polls of a guest if the guest records nothing */
+/* the time between a search and the next search is this many times as long as the search took */
 #define SEARCH_PART 10u
 /* maximum time in ms between searches of a memory in which ktrace was not found */
 #define SEARCH_MS 1000u
 #define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
 #define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
-/* maximum number of slots of all rings together that wait to be handed out */
+/* for all rings together: maximum number of slots that were read but not yet handed out */
 #define WAITING_MOST (UINT32_C(1) << 20)
-#define WAITING_RING (UINT32_C(1) << 18) /* maximum number of slots of one ring that wait to be handed out */
-#define NAMES_MS     1000u		 /* time in ms between readings of the names of threads */
-/* if options.sample is set: the limit of slots that a poll reads of each ring is never below this number */
+/* for one ring: maximum number of slots that were read but not yet handed out */
+#define WAITING_RING (UINT32_C(1) << 18)
+#define NAMES_MS     1000u /* time in ms between readings of the names of threads */
+/* if options.sample is set: smallest value of the maximum number of slots that a poll reads of each ring */
 #define SAMPLE_LEAST  16u
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
@@ -307,7 +308,7 @@ static void hand_out(struct ktread_follow *follow, bool all)
 		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
 }
 
-/* Drops the records that were due. Requires: ktread_next() has returned all of them. */
+/* Drops the records that the cursors were given. Requires: ktread_next() has returned all of them. */
 static void drop(struct ktread_follow *follow)
 {
 	for (uint32_t n = 0; n < follow->rings; n++) {
@@ -406,8 +407,8 @@ static int search(struct ktread_follow *follow)
 /* ---- the loop ---- */
 
 /*
- * Returns the time in ms until the next poll. It is shorter if the rings fill fast, and longer if the guest
- * records nothing.
+ * Returns the time in ms until the next poll. This time is shorter if the rings fill fast, and longer if the
+ * guest records nothing.
  */
 static uint32_t next_interval(const struct ktread_follow *follow)
 {
@@ -422,8 +423,8 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 }
 
 /*
- * Sets the time of the next poll. While ktrace has not been found, a poll is a search, which reads all data
- * of the memory; so searches are rare.
+ * Sets the time of the next poll. If ktrace has not been found yet, a poll is a search, which reads all data
+ * of the memory. So there are longer times between searches.
  */
 static void schedule(struct ktread_follow *follow)
 {

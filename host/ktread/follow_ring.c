@@ -8,7 +8,7 @@
 #include "message.h"
 
 #define LEAST_ROOM 1024u
-/* a ring fills fast if more than 1/FAST_PART of its slots are written between two polls */
+/* a ring fills fast if more than 1/FAST_PART of its slots are written in the time between two polls */
 #define FAST_PART 4u
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
@@ -135,8 +135,8 @@ static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
 }
 
 /*
- * Remembers a slot that the reader passes over. If there is no room, forgets the oldest remembered slot, and
- * counts it as invalid.
+ * Stores the index of a slot that the reader passes over, to read the slot again later. If there is no room,
+ * forgets the oldest remembered slot, and counts it as invalid.
  */
 static void remember(struct ktread_follow_ring *follow, uint64_t index)
 {
@@ -149,9 +149,9 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * Steps over the slot at ring->index, which continues a record. If the slot before it was skipped or passed
- * over, counts this slot in the same way. Otherwise the beginning of its record is lost, so counts the slot
- * as invalid.
+ * Steps over the slot at ring->index, which continues a record. If the reader has skipped or passed over the
+ * slot before it, counts this slot in the same way. Otherwise counts this slot as invalid, because the
+ * beginning of its record is lost.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -358,8 +358,8 @@ static int revisit(struct ktread_follow_ring *follow)
 /*
  * Returns the timestamp up to which all events of the ring have been read; 0: none. If the first slot that is
  * not read yet is unfinished, it was reserved after the slots before it, so its timestamp is not earlier than
- * theirs. If it is finished (there is a backlog), its timestamp may be earlier than those of some slots
- * before it, but of KTREAD_REORDER slots at most.
+ * theirs. If that slot is finished (there is a backlog), its timestamp may be earlier than those of the
+ * KTREAD_REORDER slots before it, but not earlier than those of older slots.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {
@@ -369,7 +369,10 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
-/* Skips old slots, so that only the newest `most` slots remain to be read. If `most` is 0, skips nothing. */
+/*
+ * Skips the oldest unread slots, so that only the `most` newest slots remain to be read. If `most` is 0,
+ * skips nothing.
+ */
 static int skip(struct ktread_follow_ring *follow, uint32_t most)
 {
 	struct ktread_v2_ring *ring = &follow->ring;

@@ -16,14 +16,15 @@
 #include "trace.h"
 #include "versions.h"
 
-#define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that are read at once */
+#define KTREAD_FOLLOW_SCRATCH 2048u /* number of slots that one call reads from the memory */
 /* maximum number of passed-over slots that are remembered for each ring */
 #define KTREAD_FOLLOW_PASSED 1024u
 
 /* A slot that the reader has passed over. */
 struct ktread_passed {
 	uint64_t index;
-	uint64_t reference; /* whole timestamp (reference) from which that of the slot will be computed */
+	/* reference: the whole timestamp from which the timestamp of this slot will be computed */
+	uint64_t reference;
 };
 
 struct ktread_follow_ring {
@@ -33,14 +34,14 @@ struct ktread_follow_ring {
 	uint32_t shift; /* log2 of the ring's number of slots */
 	uint32_t room;	/* number of slots for which the reader's buffer and items have room */
 	uint32_t used;	/* number of slots of the buffer that are in use */
-	uint32_t due;	/* number of the ring's items that have been given to the cursor of the trace */
+	uint32_t due;	/* number of the ring's items that the cursor of the trace has been given */
 	/* if rings are not merged: newest timestamp that was handed out from this ring */
 	uint64_t handed_out;
 	uint64_t start, head;
 	/* all records with a timestamp before this one have been read, except records that arrive late */
 	uint64_t frontier;
 	uint64_t wait_head;  /* the reader waits for unfinished slots before this index */
-	uint64_t wait_until; /* time in ms at which the reader stops waiting for unfinished slots */
+	uint64_t wait_until; /* time in ms after which the reader no longer waits for unfinished slots */
 	uint64_t overwritten;
 	uint64_t skipped;     /* number of slots that were not read because of options.sample */
 	uint64_t skipped_end; /* index after the last skipped slot */
@@ -59,11 +60,14 @@ struct ktread_follow_look {
 	uint64_t patience;
 	uint64_t seen; /* newest timestamp that was read from any ring before this poll began */
 	/*
-	 * maximum number of slots of a ring that are read in one poll; also the maximum number of slots of a
-	 * ring that wait to be handed out
+	 * maximum number of slots of a ring that one poll reads; also the maximum number of its slots that
+	 * were read but not yet handed out
 	 */
 	uint32_t limit;
-	/* if more slots of a ring are unread, only this number of the newest ones is read; 0: no limit */
+	/*
+	 * if a ring has more unread slots than this number, the poll reads only this number of the newest
+	 * slots; 0: no limit
+	 */
 	uint32_t most;
 	bool last; /* the guest no longer writes, so do not wait for unfinished records */
 };

@@ -20,8 +20,8 @@
 #define STABLE_TRIES 100u
 
 /*
- * Reads the root again and again until its sequence number shows that its table was not changed while it was
- * read. After STABLE_TRIES attempts, returns what was read last.
+ * Repeats reading the root until its sequence number shows that the guest did not change the section table in
+ * the meantime. After STABLE_TRIES attempts, returns the root as it was read last.
  */
 static int read_stable(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
 {
@@ -46,9 +46,9 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 }
 
 /*
- * Examines one of several guesses for an address. Guesses that cannot be read do not count. *attempt is the
- * number of readable guesses that still have to be skipped. If it is 0, sets *physical to the guess and
- * returns true. Otherwise subtracts 1 from *attempt and returns false.
+ * Examines `guess`, one of several possible addresses. An address that cannot be read does not count.
+ * *attempt is the number of readable addresses that still have to be skipped. If it is 0, sets *physical to
+ * the guess and returns true. Otherwise subtracts 1 from *attempt and returns false.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
@@ -335,7 +335,7 @@ bool ktread_image_is_kept(const struct ktread_image *image)
 	return image->root.flags & KTRX_FLAG_KEPT;
 }
 
-/* Returns how many rings have records. */
+/* Returns the number of rings that have records. */
 static uint32_t count_used_rings(const struct ktread_layout *layout)
 {
 	uint32_t used = 0;

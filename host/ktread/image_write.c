@@ -2,10 +2,11 @@
 /*
  * Writes an image as a v2 dump, even while the guest is recording.
  *
- * Each ring is copied from its oldest slot on. Then its head is read again. The slots that were written in
- * the meantime are copied to the places of the oldest slots, which the ring has lost anyway. Slots that a
- * writer may have begun to overwrite while they were copied are emptied in the dump. So each slot below the
- * head in the dump was either copied before a writer could overwrite it, or counts as overwritten.
+ * Each ring is copied from its oldest slot on. Then its head is read again. The slots that the guest has
+ * written in the meantime are copied to the places of the oldest slots, which the ring itself does not
+ * contain any more. Slots that a writer may have begun to overwrite while they were copied are emptied in the
+ * dump. So each slot below the head in the dump was either copied before a writer could overwrite it, or
+ * counts as overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 #define ALIGNMENT 64u
 #define BLOCK	  (UINT64_C(256) << 10)
-/* maximum number of bytes that are copied of a section that does not hold a ring */
+/* if a section is not a ring: maximum number of its bytes that are copied */
 #define SECTION_LIMIT (UINT64_C(256) << 20)
 
 struct base_output {
@@ -252,7 +253,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 		status = ktread_layout_head(layout, n, &head);
 	if (status < 0)
 		return status;
-	if (head < before) /* the ring was started again: keep the slots that were copied before */
+	if (head < before) /* the guest has started the ring again: keep the slots that were copied before */
 		head = before;
 	begin = head - before > slots ? head - slots : before;
 	status = put_slots(output, ring, place, begin, head);

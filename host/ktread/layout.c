@@ -9,8 +9,8 @@
 #include "trace.h"
 
 /*
- * Number of slots that are read at once. The search for a ring's head ends when none of this number of
- * consecutive slots has the expected generation: the head is before them.
+ * Number of slots that one call reads. The search for a ring's head ends when this number of slots in a row
+ * do not have the expected generation: the head is before them.
  */
 #define GUESS_SLOTS  64u
 #define WORD_GUESSES 64u /* maximum number of addresses at which a reserve word is searched for */
@@ -118,8 +118,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * If the ring is in a later lap than *index, moves *index to the start of that lap. The generations of the
- * ring's first slots show the lap. Requires: the ring's head is at *index or after it.
+ * If the newest lap of the ring is later than the lap of *index, moves *index to the start of the newest lap.
+ * The generations of the ring's first slots show the lap. Requires: the ring's head is at *index or after it.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {

@@ -8,8 +8,8 @@
 #include "proc_state.h"
 
 /*
- * The table of processes. The number of a process selects a set of PLACES rows, in one of which the process
- * is.
+ * The table of processes consists of sets of PLACES rows. The number of a process selects a set; the row of
+ * the process is one of the rows of this set.
  */
 
 /* number of sets, a power of two; no hash is needed, because process numbers are mostly consecutive */
@@ -87,7 +87,7 @@ int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *for
 }
 
 /*
- * Sets the message to the input's error, and returns the error. Requires: all bytes at hand have been used.
+ * Sets the message to the input's error, and returns the error. Requires: all buffered bytes have been used.
  */
 static int input_error(struct ktread_proc *trace)
 {

@@ -117,7 +117,7 @@ static void know_process(struct ktread_proc *trace)
 	}
 }
 
-/* Fills in trace->record. `size` is the number of bytes of the payload that are at hand. */
+/* Fills in trace->record. `size` is the number of buffered bytes of the payload. */
 static void present(struct ktread_proc *trace, const struct ktread_proc_layout *layout,
 		    const struct ktread_proc_bsd_head *head, uint32_t size)
 {

@@ -164,8 +164,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 
 	*reader = NULL;
 	/*
-	 * From a pipe, wait only for as many bytes as a mark needs. From an input that is followed, read only
-	 * the bytes that are there.
+	 * From a pipe, wait only for as many bytes as are needed to recognize a magic. From an input that is
+	 * followed, read only the bytes that have been written so far.
 	 */
 	ktread_proc_want(input, before < LEAST_BYTES ? LEAST_BYTES : before + 1);
 	if (is_ktrx(ktread_proc_bytes(input), ktread_proc_at_hand(input))) {

@@ -29,8 +29,8 @@ static bool is_readable(const struct ktread_proc_input *input)
  * Called at the end of an input that is followed. Returns 0 if nothing can be read now.
  *
  * The file may have become shorter, because its writer removes a record that it could not write completely.
- * If the file has lost more bytes than those at hand, it was written anew with other content: returns an
- * error.
+ * If the file has lost more bytes than were read but not yet decoded, its writer has replaced the content:
+ * returns an error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {
@@ -82,8 +82,8 @@ static void give_up(struct ktread_proc_input *input, int error)
 }
 
 /*
- * Moves the bytes at hand to the start of the window. Enlarges the window if `bytes` bytes do not fit into
- * it.
+ * Moves the buffered bytes to the start of the window. Enlarges the window if it has no room for `bytes`
+ * bytes.
  */
 static bool make_room(struct ktread_proc_input *input, size_t bytes)
 {
@@ -105,7 +105,7 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-/* Makes room for `bytes` bytes at hand, and reads once. Returns the number of bytes read. */
+/* Makes room for `bytes` buffered bytes, and reads once. Returns the number of bytes read. */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input), room;

@@ -307,8 +307,8 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 }
 
 /*
- * Takes the record at the input's current position, whose mark and size are possible. Returns 1, 0 if it is
- * not complete yet, or an error.
+ * Takes the record at the input's current position, whose mark and size are possible. Returns 1, 0 if the
+ * record is not complete yet, or an error.
  */
 static int take_record(struct ktread_proc *trace)
 {
@@ -344,8 +344,8 @@ static uint64_t wanted(const struct ktread_proc *trace)
 }
 
 /*
- * Reads what is at the input's current position, again and again until a record was taken. Returns what
- * ktread_proc_reader.next() returns.
+ * Reads records and heads of sessions, beginning at the input's current position, until a record is complete.
+ * Returns what ktread_proc_reader.next() returns.
  */
 static int next_place(struct ktread_proc *trace)
 {

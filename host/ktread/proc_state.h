@@ -28,7 +28,8 @@ struct ktread_proc_process {
 struct ktread_proc_processes {
 	struct ktread_proc_process *row; /* rows of the table; NULL: no process has been recorded yet */
 	uint32_t session;		 /* number of the current session, counted from 1 */
-	uint32_t victim;		 /* place, within a set, whose row is overwritten next */
+	/* index, within a set of rows, of the row that is overwritten next */
+	uint32_t victim;
 	/* the row that was found last, because the next record is usually of the same process; NULL: none */
 	const struct ktread_proc_process *last;
 };
@@ -84,7 +85,7 @@ struct ktread_proc_input {
 	uint8_t *window;
 	size_t begin, end, room;
 	uint64_t offset;
-	/* number of bytes to step over before more is read; if it is not 0, no bytes are at hand */
+	/* number of bytes to step over before more is read; if it is not 0, no bytes are buffered */
 	uint64_t to_skip;
 	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
 	char failure[KTREAD_MESSAGE_SIZE];
@@ -98,25 +99,25 @@ void ktread_proc_input_close(struct ktread_proc_input *input);
 int ktread_proc_input_rewind(struct ktread_proc_input *input);
 /* Does the work of ktread_proc_want() if bytes have to be read. */
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
-/* Does the work of ktread_proc_skip() if not all of the bytes are at hand. */
+/* Does the work of ktread_proc_skip() if not all of the bytes are buffered. */
 void ktread_proc_input_skip(struct ktread_proc_input *input, uint64_t bytes);
 
-/* Returns the number of bytes at hand: those that can be used without reading. */
+/* Returns the number of buffered bytes: bytes that were read but not yet decoded. */
 static inline size_t ktread_proc_at_hand(const struct ktread_proc_input *input)
 {
 	return input->end - input->begin;
 }
 
-/* Returns a pointer to the bytes at hand. It is valid until the next ktread_proc_want(). */
+/* Returns a pointer to the buffered bytes. It is valid until the next ktread_proc_want(). */
 static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *input)
 {
 	return input->window + input->begin;
 }
 
 /*
- * Reads until at least `bytes` bytes are at hand. `bytes` must not exceed KTREAD_PROC_WANT_MOST. Returns
- * false if there are fewer, because the input has ended or reading has failed. An error must be reported only
- * after the bytes at hand have been used.
+ * Reads until at least `bytes` bytes are buffered. `bytes` must not exceed KTREAD_PROC_WANT_MOST. Returns
+ * false if there are fewer, because the input has ended or reading has failed. The caller must report an
+ * error only after it has used the buffered bytes.
  */
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
@@ -129,7 +130,7 @@ static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
 	return input->follow && !input->closed && !input->failed;
 }
 
-/* Steps over `bytes` bytes. They need not be at hand. */
+/* Steps over `bytes` bytes. They need not be buffered. */
 static inline void ktread_proc_skip(struct ktread_proc_input *input, uint64_t bytes)
 {
 	if (bytes <= ktread_proc_at_hand(input)) {
@@ -177,7 +178,7 @@ struct ktread_proc {
 	struct ktread_proc_info info;
 	struct ktread_proc_record record;
 	uint64_t arg[KTREAD_PROC_ARGS_MOST];
-	/* number of bytes of the record that was returned last; the next call steps over them */
+	/* size of the record that was returned last, in bytes; the next call steps over it */
 	uint64_t used;
 	struct ktread_proc_processes processes;
 	bool ended; /* true if nothing more is read, even if more bytes follow */
@@ -189,7 +190,7 @@ struct ktread_proc {
 	uint64_t damage; /* if `damaged` is set: offset at which the damage begins */
 	bool damaged;	 /* true while the reader steps over damage */
 	/*
-	 * if the end of the file cuts the record short that was returned last: size of this record; otherwise
+	 * if the end of the file cuts short the record that was returned last: size of this record; otherwise
 	 * 0
 	 */
 	size_t torn;
@@ -205,7 +206,7 @@ extern const struct ktread_proc_reader ktread_proc_ktrx;
 extern const struct ktread_proc_reader ktread_proc_bsd[];
 
 /*
- * Finds the format of the trace from the bytes at hand. Returns 1, 0 if there are too few bytes to decide,
+ * Finds the format of the trace from the buffered bytes. Returns 1, 0 if there are too few bytes to decide,
  * now or ever, or an error.
  */
 int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader);
@@ -259,8 +260,8 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 
 /*
  * Returns true if the record at the input's current position has a size that no kernel gives to a record of
- * its type. Then its size may be wrong, and its payload may contain the records after it. Examines only the
- * bytes at hand.
+ * its type. Then its size may be wrong, and its payload may contain the records after it. Examines only
+ * buffered bytes.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
 
@@ -269,7 +270,7 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
 /* Forgets the text of the TABLE records. */
 void ktread_proc_table_clear(struct ktread_proc *trace);
-/* Adds the text of the TABLE records at the input's current position, as far as their bytes are at hand. */
+/* Adds the text of the TABLE records at the input's current position, as far as their bytes are buffered. */
 void ktread_proc_table_gather(struct ktread_proc *trace);
 /* Adds the text of the TABLE record at `offset`, unless ktread_proc_table_gather() has added it already. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
@@ -356,7 +357,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 			       struct ktread_proc_bsd_head *head);
 /* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
 bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
-/* Returns true if a kernel can write this payload after this head. `left` is the number of bytes at hand. */
+/* Returns true if a kernel can write this payload after this head. `left` is the number of buffered bytes. */
 bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
 			  const uint8_t *payload, size_t left);
 

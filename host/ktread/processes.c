@@ -11,8 +11,8 @@
 #include "trace.h"
 
 /*
- * number of records that are sorted together; needed because a record may be queued, and written after later
- * ones
+ * number of records that are sorted at a time; needed because a kernel may queue a record and write it after
+ * later ones
  */
 #define BATCH		   128u
 #define NAMES		   (1u << 14)

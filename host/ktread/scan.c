@@ -49,8 +49,8 @@ static int add_block(struct ktread_scan *scan, uint64_t position, const unsigned
 }
 
 /*
- * Examines each aligned place of a chunk of `bytes` bytes. `physical` is the address of the chunk's first
- * byte.
+ * Examines each address that is a multiple of 64 in a chunk of `bytes` bytes. `physical` is the address of
+ * the chunk's first byte.
  */
 static int look(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical, uint64_t position,
 		const unsigned char *chunk, uint64_t bytes)

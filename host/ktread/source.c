@@ -292,9 +292,9 @@ static uint64_t file_next_data(void *context, uint64_t position)
 
 /*
  * Returns 1 if no process can write to the file any more, 0 if some process can, -1 if this is unknown. The
- * kernel grants a read lease only if no process has the file open for writing or mapped for writing. If a
- * process opens the file while this function has the lease, it waits until the lease is given back. The
- * kernel would send SIGURG to us then, which is ignored by default.
+ * kernel grants a read lease only if no process has the file open for writing or mapped for writing. If
+ * another process opens the file while this process has the lease, the other process waits until this
+ * function gives the lease back. The kernel would send SIGURG to us then, which is ignored by default.
  */
 static int file_ended(void *context)
 {

@@ -16,7 +16,10 @@
 #include "stream.h"
 
 #define PLACES_MAX (UINT32_C(1) << 20)
-/* maximum size of a frame; data that cannot be compressed grows a little */
+/*
+ * maximum size of a frame in bytes; it is larger than the data, because compression can make data a little
+ * longer
+ */
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u)
 #define SEARCH_CHUNK 4096u
 #define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)

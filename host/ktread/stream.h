@@ -16,7 +16,10 @@
 #include "layout.h"
 #include "trace.h"
 
-/* Maximum number of bytes of decoded blocks that a reader caches. One block of each ring should fit. */
+/*
+ * Maximum number of bytes of decoded blocks that a reader caches. There should be room for one block of each
+ * ring.
+ */
 #define KTREAD_STREAM_CACHE (UINT32_C(2) << 20)
 
 /* Returns true if the file begins with a stream's head. */
@@ -89,7 +92,10 @@ struct ktread_columns_group {
 
 struct ktread_columns {
 	struct ktrx_stream_columns head;
-	/* index of the group of each key, plus 1; 0: none yet. Between two blocks, all are 0 */
+	/*
+	 * by key: index of the group that has this key, plus 1; 0: no group has it yet. All elements are 0
+	 * between two blocks.
+	 */
 	uint16_t group_of_key[KTREAD_COLUMNS_KEYS];
 	uint32_t groups;
 	struct ktread_columns_group group[KTREAD_COLUMNS_SLOTS];

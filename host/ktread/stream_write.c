@@ -30,7 +30,7 @@ struct stretch {
 /* The bytes to write: a dump, or bare records. */
 struct dump {
 	struct ktread_memory *memory;
-	/* equals `memory` if this code has opened it and must close it; otherwise NULL */
+	/* equals `memory` if this code has opened the memory and must close it; otherwise NULL */
 	struct ktread_memory *own;
 	struct ktread_layout *layout;
 	struct ktread_layout *own_layout;

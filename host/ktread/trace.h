@@ -120,14 +120,14 @@ void ktread_names_free(struct ktread_names *names);
 #define KTREAD_ITEM_SIZE   32u /* size of an item in bytes; an item begins with its timestamp */
 #define KTREAD_MERGE_AHEAD 512u
 
-/* The items of one ring that were not merged yet. */
+/* The items of one ring that the merge has not processed yet. */
 struct ktread_lane {
 	/* next item of the ring to be merged; its word is in the ring's leaf of the tournament tree */
 	const unsigned char *item;
 	const unsigned char *end;
 	/*
-	 * word of the item after `item`, as in the tree; computed early, so that no round of the merge waits
-	 * for memory
+	 * word that the item after `item` will have in the tree; computed early, so that no round of the
+	 * merge waits for memory
 	 */
 	uint64_t ahead;
 };
@@ -142,7 +142,10 @@ struct ktread_merge {
 	uint32_t ring_bits;
 	uint64_t base;
 	struct ktread_lane *lane;
-	/* for each of the next items in merged order: number of the ring that contains it */
+	/*
+	 * the result of the merge: for each of the next items, in order of timestamps, the number of the ring
+	 * that contains it
+	 */
 	uint32_t order[KTREAD_MERGE_AHEAD];
 	uint32_t next, ordered;
 	uint32_t starved; /* number of the ring whose items have run out; KTREAD_MERGE_NONE: there is none */
@@ -180,7 +183,7 @@ struct ktread_layout;
 /* Functions that are different for each version of traces. */
 struct ktread_version {
 	/*
-	 * Reads the next items, and sets cursor->item and cursor->end to the first of them and the end.
+	 * Reads the next items. Sets cursor->item to the first of them, and cursor->end to the end of them.
 	 * Returns 1, 0 at the end of the ring, or an error.
 	 */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);

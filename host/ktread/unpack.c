@@ -194,8 +194,8 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 }
 
 /*
- * Unpacks the packed bytes at hand, as far as there is room. Returns the number of unpacked bytes, or an
- * error.
+ * Unpacks the packed bytes that have been read, as far as there is room. Returns the number of unpacked
+ * bytes, or an error.
  */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
 {

@@ -70,8 +70,8 @@ static int survey_all(struct ktread_v1_ring *ring)
 }
 
 /*
- * Sets *stamp to the timestamp of the first record that is not empty, of at most 8 slots from `slot` on. Sets
- * it to 0 if all of them are empty.
+ * Examines at most 8 slots from `slot` on. Sets *stamp to the timestamp of the first record among them that
+ * is not empty, or to 0 if all of them are empty.
  */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {

@@ -50,9 +50,9 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Reads one part of an extension block, with `size` bytes, at offset *at of the payload. If the block has
- * this part, sets *value, moves *at after the part and returns 1. If the block does not have it, or is too
- * short, returns 0.
+ * Reads a part of an extension block: `part` is its bit in extension->parts, `size` its number of bytes, *at
+ * its offset in the payload. If the block has the part, sets *value, moves *at after the part and returns 1.
+ * If the block does not have the part, or is too short, returns 0.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)

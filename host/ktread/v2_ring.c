@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-#define RUNNING_SLOTS 256u /* number of slots of a running guest that are read at once */
+#define RUNNING_SLOTS 256u /* for a running guest: number of slots that one call reads */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)
@@ -119,8 +119,8 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 }
 
 /*
- * Processes `count` slots in the window. The first `dropped` of them are not used, because they may have
- * changed while they were read.
+ * Processes `count` slots in the window. Does not use the first `dropped` of them, because the guest may have
+ * changed them while they were read.
  */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {

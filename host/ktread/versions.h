@@ -76,11 +76,13 @@ static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t ref
 
 /* Where the computation of a ring's timestamps begins. */
 struct ktread_stamp_start {
-	uint64_t reference; /* whole timestamp from which that of the first slot is computed */
+	/* the whole timestamp from which the whole timestamp of the first slot is computed */
+	uint64_t reference;
 	/* index of the newest missing anchor; UINT64_MAX: no anchor is missing */
 	uint64_t missing_index;
-	uint64_t missing_stamp; /* timestamp of the missing anchor, which the anchor after it states */
-	/* true if some timestamps may be wrong, because only the nearest possible ones are known */
+	/* timestamp of the missing anchor; the anchor after it states this timestamp */
+	uint64_t missing_stamp;
+	/* true if some timestamps may be wrong, because of the possible timestamps the nearest was taken */
 	bool broken;
 };
 
@@ -104,7 +106,7 @@ struct ktread_v1_ring {
 	struct ktread_memory *memory;
 	uint64_t position; /* position of slot 0 in the memory's source of bytes */
 	uint64_t slots;	   /* number of slots that can be read */
-	uint64_t start;	   /* number of the slot with the oldest record */
+	uint64_t start;	   /* number of the slot that contains the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
 	uint64_t stamp;	   /* timestamp of the last record read */
 	struct ktrx1_record *window;
@@ -141,7 +143,7 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
  */
 
 #define KTREAD_REORDER 64u /* records */
-/* maximum number of slots of the records that are held back, if at most `records` records are held back */
+/* maximum number of slots that are held back, if at most `records` records are held back */
 #define KTREAD_CARRY(records) (2u * (records))
 
 struct ktread_v2_item {
@@ -159,14 +161,14 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
 	uint64_t index;	      /* next slot */
-	uint64_t reference;   /* whole timestamp from which the next one is computed */
+	uint64_t reference;   /* the whole timestamp from which the next whole timestamp is computed */
 	struct ktread_stamp_start start;
 	uint64_t lost; /* number of slots lost since the last record */
 	/* number of slots that were lost right before events that the filter has rejected */
 	uint64_t rejected_lost;
 	uint64_t last_stamp; /* timestamp of the last item that was handed out */
 	uint64_t decoded, invalid;
-	/* number of records that are so much out of order that the window cannot correct it */
+	/* number of records that came so late that the window cannot put them in order */
 	uint64_t disordered;
 	uint32_t window;       /* slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
