@@ -58,8 +58,8 @@ same() {
 	fi
 }
 
-# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds: a command
-# that needs longer hangs, even on a busy machine. Tests must not sleep for a fixed time and expect that
+# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds. Even on a
+# busy machine, only a program that hangs needs so long. Tests must not sleep for a fixed time and expect that
 # something happens meanwhile: they wait for it with this function.
 patience=120
 # Time, in seconds, after which a command that should end by itself is terminated (limit), or killed

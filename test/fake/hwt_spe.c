@@ -118,7 +118,9 @@ static void make_record(uint8_t *bytes, uint64_t number)
 	memcpy(bytes + 1, &number, sizeof(number));
 	while (at + 4 <= fake_spe_features.record_size) {
 		bytes[at] = 0x98;
-		/* if a reader takes a byte of this payload for a header, the reader finds END */
+		/*
+		 * each byte of this payload is also the header of END, so a reader that begins here finds END
+		 */
 		bytes[at + 1] = bytes[at + 2] = 0x01;
 		at += 3;
 	}

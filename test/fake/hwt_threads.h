@@ -31,7 +31,7 @@ extern struct hwt_threads_process hwt_threads_processes[HWT_THREADS_PROCESSES];
  * on failure.
  */
 int hwt_threads_start(void);
-/* Makes all processes alive, with one thread each. Call it before each test. */
+/* Resets all processes: each is alive and has one thread. Call it before each test. */
 int hwt_threads_begin(void **state);
 /* Fails if a unit is still traced, or if memory was leaked. Call it after each test. */
 int hwt_threads_end(void **state);

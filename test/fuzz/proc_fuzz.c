@@ -23,7 +23,7 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Sum of all bytes of the results. To add them, every byte is read, so the sanitizer detects results in
+ * Sum of all bytes of the results. The target reads every byte to add it, so the sanitizer detects results in
  * invalid memory.
  */
 static volatile unsigned touched;

@@ -20,7 +20,7 @@ function look(text, word, count, i, command)
 }
 
 FNR == 1 { block = output = 0 }
-# A block of output has no commands; the comment before the block has one.
+# A block of output contains no commands. The comment before the block contains the command.
 /^<!-- output: / { look($0); output = 1; next }
 /^ *```/ { block = !block; if (!block) output = 0; next }
 block && output { next }

@@ -309,7 +309,7 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	for (; at < run->end; at = comparison->block_end) {
 		/*
 		 * The unit makes a separate block of an instruction that may reach into the next page. QEMU
-		 * does so only if the instruction does reach into that page.
+		 * makes a separate block only if the instruction really reaches into that page.
 		 */
 		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 

@@ -47,7 +47,8 @@ for arch in x86_64 aarch64 riscv64; do
 		grep -qE '"cpu":null,"slots":512,"produced":[0-9]+,"overwritten":0,' "$tmp/summary"
 done
 
-# The starts and ends of programs remain in the trace although system calls have overwritten the other ring.
+# Starts and ends of programs go into the ring for rare events, so they are still in the trace after system
+# calls have overwritten the older events of the other rings.
 boot x86_64 'run=echo slots=512'
 equal "x86_64: the trace has the start of a program and the ends of all five processes" 6 \
 	"$($ktrace show "$out" 2>/dev/null | grep -cE 'process\.(exec .* runs /bin/echo$|exit .* with status 0$)')"

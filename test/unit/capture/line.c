@@ -100,7 +100,7 @@ static void shared_memory_of_line_is_used(void **state)
 	assert_string_equal(line.backend, "r");
 }
 
-/* Returns the extended line as one string. */
+/* Returns the extended command line as one string. */
 static const char *extend(const struct capture_plan *plan, char *const *words)
 {
 	static char text[4096];

@@ -296,8 +296,8 @@ static void request_all(void)
 }
 
 /*
- * Callers are requested when the event has already reserved a single slot. This slot is used, and has no room
- * for addresses.
+ * The event has already reserved a single slot when an interrupt requests callers. The event uses this slot,
+ * which has no room for addresses.
  */
 static void a_slot_reserved_earlier_is_used(void **state)
 {

@@ -25,7 +25,7 @@
 #define BEGUN	 (1000 * MS)
 #define READ	 UINT64_C(50)	/* time, in ns, that reading the clock takes */
 #define STEP	 UINT64_C(2000) /* time, in ns, that other work takes in each step of the simulation */
-#define LONGEST	 (1 * MS)	/* maximum time that a CPU may wait with interrupts disabled */
+#define LONGEST	 (1 * MS)	/* maximum time, in ns, that a CPU may wait with interrupts disabled */
 #define NO_HOOKS UINT64_MAX
 
 __thread uint64_t skew_reserve;
@@ -35,7 +35,7 @@ static struct {
 	int64_t ahead; /* ns */
 	int64_t ppm;
 	uint64_t step; /* amount, in ns, by which the clock is set forward at time `at` */
-	uint64_t at;   /* when the clock is set forward */
+	uint64_t at;   /* time, in ns, at which the clock is set forward */
 } skew[CPUS];
 
 static _Alignas(64) unsigned char memory[1 << 20];

@@ -230,7 +230,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	/* reads a single record, which states how many records were lost at the end */
+	/* reads a single record, which states how many records were lost after the previous ones */
 	hwt_take(context, &walk);
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);

@@ -89,7 +89,7 @@ static void another_process_is_not_traced(void **state)
 	struct hwt_process *other = hwt_fork(7, 7);
 
 	(void)state;
-	operations.enable = NULL; /* so a call of enable() would crash the test */
+	operations.enable = NULL; /* a call of enable() would now crash the test */
 	hwt_run(&other->thread[0]);
 	hwt_thread(other);
 	hwt_exit(other);
@@ -340,7 +340,9 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	/* reading the records makes this one, because the thread switch cannot */
+	/*
+	 * ktrace_hwt_records() makes this record when it is called, because the thread switch cannot make it
+	 */
 	assert_int_equal(count(KTRX_HWT_BUFFER), 1);
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);

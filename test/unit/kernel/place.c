@@ -234,8 +234,8 @@ static void toggle(void)
 }
 
 /*
- * At any point while a place of an event records for the first time, the event is switched on or off.
- * Afterwards, the place and the event have the same state.
+ * A place of an event records for the first time. At any point of this, an interrupt changes the state of the
+ * event from "on" to "both" or back. Afterwards, the place follows the new state of the event.
  */
 static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
@@ -257,7 +257,7 @@ static void changes_may_come_at_any_point_of_the_first_record(void **state)
 	assert_true(toggles > 2);
 }
 
-/* Events are switched at any point while ids are being assigned. */
+/* The library assigns ids. At any point of this, an interrupt records at all places. */
 static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {

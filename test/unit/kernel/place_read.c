@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests places from the kernel library to the reader: file and line of each record, and damaged tables. */
+/*
+ * Tests that the reader finds the place of each record that the kernel library has made: its file and line.
+ * Also tests damaged tables of places.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -475,7 +475,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
 		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
 		fired++;
-		/* by now, more records were made than fit into the buffer; the disk gets room */
+		/* more records were made than fit into the buffer; now the disk gets more room */
 		if (i % 1700 == 1699)
 			sink.file.capacity += 30011;
 	}

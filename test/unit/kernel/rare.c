@@ -137,7 +137,7 @@ static void without_a_rare_ring_rare_events_use_the_other_rings(void **state)
 	assert_false(check_ring(1)->record[1].extended);
 }
 
-/* Before its CPU is online, an event goes into the boot ring. */
+/* An event of a CPU that is not online yet goes into the boot ring. */
 static void early_events_are_in_the_boot_ring(void **state)
 {
 	(void)state;

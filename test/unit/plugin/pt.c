@@ -383,8 +383,8 @@ static void long_trace_is_decoded_without_error(void **state)
 	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
 		count++;
 	/*
-	 * The decoded text has room for more than 10000 of the blocks. Decoding them, with many
-	 * synchronization points, gave no error.
+	 * The buffer for the decoded text has room for more than 10000 blocks. libipt has decoded these
+	 * blocks without an error, although there are many synchronization points.
 	 */
 	assert_true(count > 10000);
 	assert_null(strstr(machine_decoded(), "error"));

@@ -18,7 +18,7 @@ struct bytes {
 };
 
 void bytes_append(struct bytes *bytes, const void *data, size_t size);
-/* Appends zeros up to a total size. */
+/* Appends zeros until there are `size` bytes. */
 void bytes_grow(struct bytes *bytes, size_t size);
 void bytes_free(struct bytes *bytes);
 

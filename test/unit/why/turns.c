@@ -214,7 +214,7 @@ static void ended_thread_is_not_reported(void **state)
 	is_not_reported();
 }
 
-/* These threads record their sleeps, and their end before their last switch. */
+/* The kernel records when a thread goes to sleep, and records the end of a thread before its last switch. */
 static void thread_with_recorded_ends_starves(void **state)
 {
 	(void)state;
