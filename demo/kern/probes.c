@@ -43,7 +43,7 @@ static void call_all(uint32_t run)
 	ipi_call_all(answer, &answers);
 }
 
-/* Sends an IPI to each other CPU. Does not wait until it is handled. */
+/* Sends an IPI to each other CPU. Does not wait until the CPUs have handled the IPI. */
 static void send_on(uint32_t run)
 {
 	struct cpu *self = arch_this_cpu();

@@ -106,9 +106,9 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 }
 
 /*
- * Sleeps, unless another thread has already woken this one, or `error` is nonzero: the check of the word
- * failed. Removes the waiter from the list. Returns 0 or -errno. Requires: the waiter is in the list, unless
- * it has been woken.
+ * Sleeps, unless another thread has already woken this one, or `error` is nonzero because the check of the
+ * word failed. Removes the waiter from the list. Returns 0 or -errno. Requires: the waiter is in the list,
+ * unless it has been woken.
  */
 static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
 {

@@ -89,8 +89,8 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 #else
 
 /*
- * Word `At` of the descriptor, for little-endian CPUs, as a 32-bit number, which every CPU accepts as an
- * assembler operand.
+ * Word `At` of the descriptor, for little-endian CPUs, as a 32-bit number, which the assembler of every CPU
+ * accepts as an operand.
  */
 template <class Facts, unsigned long At> struct ktrace_text_word {
 	static constexpr unsigned char byte(unsigned long n)

@@ -77,9 +77,9 @@ KTRACE_HOOK(ktrace_lock_release_at, const volatile void *lock, uint32_t by, uint
 
 /*
  * Reports that the running thread is about to sleep until it is woken.
- * `object` identifies what it waits for, by its value (for KTRX_WAIT_THREAD it is the thread's number);
- * `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the stamp at which the wait ends at the latest,
- * 0: none.
+ * `object` is a number that identifies what the thread waits for (for KTRX_WAIT_THREAD: the number of the
+ * thread whose end it waits for); `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the stamp at
+ * which the wait ends at the latest, 0: none.
  * If ktrace_lock_wait() has reported that the thread waits for a lock, that lock stays recorded as what it
  * waits for.
  */
@@ -90,9 +90,9 @@ KTRACE_HOOK(ktrace_thread_block_at, const volatile void *object, const char *nam
 /* Reports that the code that runs on this CPU made the thread runnable. */
 KTRACE_HOOK(ktrace_thread_wake, uint32_t thread)
 /*
- * Reports a context switch. Call it on the CPU that switches, also if it continues with the same thread.
- * Thread 0 and other idle threads may be passed like any other thread. If the two threads differ, the CPU is
- * no longer idle.
+ * Reports a context switch. Call this hook on the CPU that switches, also if the CPU continues with the same
+ * thread. Thread 0 and other idle threads may be passed like any other thread. If the two threads differ, the
+ * CPU is no longer idle.
  */
 KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 /*

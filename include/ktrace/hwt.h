@@ -367,9 +367,9 @@ KTRACE_INLINE void ktrace_hwt_thread_exit(struct ktrace_hwt_process *process,
 }
 
 /*
- * Reports that the running process now runs another program. `base` is added to the addresses in the
- * program's headers. `gains` as in ktrace_proc_exec(): if it is nonzero, the process stays traced only if the
- * superuser traces it. May sleep: a thread pauses here if KTRACE_HWT_PAUSE_EXEC is set.
+ * Reports that the running process now runs another program. `base`: the number to add to the addresses in
+ * the program's headers. `gains` as in ktrace_proc_exec(): if it is nonzero, the process stays traced only if
+ * the superuser traces it. May sleep: a thread pauses here if KTRACE_HWT_PAUSE_EXEC is set.
  * Requires: called before the program's first instruction.
  */
 KTRACE_INLINE void ktrace_hwt_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,

@@ -89,7 +89,8 @@ struct ktrace_coresight_own {
 	uint32_t idr[14]; /* ETM4: TRCIDR0 to 13 */
 	/* ETM4: value of TRCDEVARCH of an ETE; 0: the component is not an ETE */
 	uint32_t devarch;
-	struct ktrace_hwt_unit *unit; /* ETM4, ETR: the unit that is being traced */
+	/* ETM4, ETR: the unit whose trace the component produces or writes now */
+	struct ktrace_hwt_unit *unit;
 };
 
 struct ktrace_coresight_component {

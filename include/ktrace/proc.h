@@ -222,7 +222,7 @@ struct ktrace_proc_sink_config {
 	 * many bytes. 0: they are always written.
 	 */
 	size_t drain_at;
-	/* the memory for the records, aligned to 8; belongs to the library until close() */
+	/* the memory for the records, aligned to 8 bytes; belongs to the library until close() */
 	void *buffer;
 	/*
 	 * size of the buffer in bytes, at least KTRACE_PROC_BUFFER_MIN; recommended: at least twice drain_at
@@ -274,7 +274,7 @@ struct ktrace_proc_sink {
 	uint32_t drain_at;
 	uint32_t head; /* offset in the ring at which the next record begins */
 	uint32_t tail; /* offset in the ring of the oldest record that waits */
-	/* valid if tail > head: offset at which the last record before the end of the ring ends */
+	/* offset at which the last record before the end of the ring ends; valid only if tail > head */
 	uint32_t wrap;
 	/*
 	 * number of bytes of the oldest waiting record that are already in the file; protected by the sink's

@@ -234,7 +234,10 @@ struct ktread_info {
 	uint64_t clock_measured;
 	uint64_t clock_failed;	/* number of measurements that failed in the guest */
 	uint64_t clock_largest; /* largest correction of a stamp, in ticks */
-	/* maximum error, in ticks, of a correction of stamps from clock_from to clock_to */
+	/*
+	 * maximum error, in ticks, of a correction, for stamps that are not before clock_from or after
+	 * clock_to
+	 */
 	uint64_t clock_error;
 	/* start, as a corrected stamp, of the time in which all of these clocks were measured */
 	uint64_t clock_from;

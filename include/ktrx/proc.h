@@ -121,7 +121,7 @@ struct ktrx_proc_psig {
 	uint64_t handler; /* 0: default action */
 	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
 };
-/* value of the handler's address: the signal is caught, but the address is unknown */
+/* value of `handler` if the signal is caught, but the address of the handler is unknown */
 #define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX
 
 /*

@@ -104,7 +104,7 @@ KTRACE_HIDDEN uint32_t ktrace_digit(char character);
 extern KTRACE_HIDDEN const char ktrace_hex[17];
 
 /*
- * Writes a number in base 8 to 16, with at least one digit, right-aligned at the end of `digits`.
+ * Writes the digits of a number, at least one, right-aligned at the end of `digits`. `base` is 8 to 16.
  * Returns the number of digits.
  */
 #define KTRACE_DIGITS_MAX 24u

@@ -30,7 +30,7 @@ static int word_add(struct ktrace_span word, struct ktrace_change *change)
 	return 0;
 }
 
-/* Parses words joined by "+". If no word names a state, the events keep their state. */
+/* Parses words joined by "+". If none of the words is a state, the events keep their state. */
 static int words_read(struct ktrace_span words, struct ktrace_change *change)
 {
 	struct ktrace_span word;

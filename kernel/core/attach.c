@@ -22,7 +22,10 @@
 
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
-/* Entries of CPUs that ktrace_init() does not use stay zero: their reserve words select ring 0. */
+/*
+ * If ktrace_init() does not use the entry of a CPU, the entry stays zero, and its reserve word selects ring
+ * 0.
+ */
 KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((__aligned__(64))) = {
 	{
 		.mask = KTRACE_BOOT_SLOTS - 1,

@@ -18,7 +18,7 @@
 
 #define KTRACE_CLOCK_ROUNDS 16u
 #define KTRACE_ROUND_BITS   8
-#define KTRACE_ROUND_END    0xffu /* number of the round after the last one: CPU 0 may stop polling */
+#define KTRACE_ROUND_END    0xffu /* number that follows the last round: CPU 0 may stop polling */
 
 /* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u

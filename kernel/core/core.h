@@ -294,8 +294,8 @@ struct ktrace_clock_line {
 	uint8_t answered; /* nonzero: at least one round trip with CPU 0 succeeded */
 	struct ktrace_clock_bound lower, upper;
 	/*
-	 * Upper bound that CPU 0 found. `error` in this sample is the value that `forgotten` had at that
-	 * time.
+	 * Upper bound that CPU 0 found. `error` in this sample is the value that `forgotten` had when CPU 0
+	 * found the bound.
 	 */
 	struct ktrx_clock_sample seen __attribute__((__aligned__(64)));
 };

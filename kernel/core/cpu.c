@@ -23,7 +23,7 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 }
 
 /*
- * Returns nonzero if no CPU uses the reserve word, and if the word is not in the entry of another CPU's ring.
+ * Returns nonzero if no CPU uses the reserve word and the word is not in the entry of another CPU's ring.
  */
 static int word_is_free(const uint64_t *word, uint32_t cpu)
 {

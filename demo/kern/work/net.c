@@ -206,7 +206,7 @@ void work_net(uint64_t until_ns)
 	lossy = arg_number("lose", 0) != 0;
 	if (!lossy)
 		net_check_failures();
-	/* Moves `until_ns` by the duration of the checks, so that they do not shorten the workload. */
+	/* Adds the duration of the checks to the end time, so that the checks do not shorten the workload. */
 	until_ns += clock_ns() - started_ns;
 	work_crew("net", 2 * pairs, member, until_ns);
 	kprintf("net: %u connections, %u broken, %lu bytes echoed, %u names resolved\n", connections, broken,
