@@ -56,8 +56,9 @@ struct abi_hwt_config {
 };
 #define HWT_TIME 1u
 /* Each return has a packet of its own with its target, instead of being compressed. */
-#define HWT_RETURNS    16u
-#define HWT_STOP       32u /* stop tracing when the buffer is full; without this flag, wrap to its start */
+#define HWT_RETURNS 16u
+/* stop tracing when the buffer is full; without this flag, tracing continues at the start of the buffer */
+#define HWT_STOP       32u
 #define HWT_PAUSE_EXEC 1u
 #define HWT_PAUSE_MMAP 2u
 

@@ -43,15 +43,16 @@ struct cpu {
 	struct thread *current;	 /* the running thread; not NULL while the CPU is online */
 	struct thread *idle;	 /* the thread that runs when no other thread is runnable */
 	struct thread *previous; /* during a switch and shortly after it: the thread that ran before */
+	/* Any CPU may access the list if it holds timers.lock; only this CPU adds timers. */
 	struct timer_list {
 		struct spinlock lock;
 		struct timer *first; /* timers of sleeps that began on this CPU, sorted by their times */
-	} timers;		     /* accessed by any CPU, under its lock; only this CPU adds timers */
-	uint32_t spinlocks;	     /* number of spinlocks that this CPU holds; accessed by this CPU only */
-	bool ticks;		     /* true: the timer tick is on; written by this CPU only */
+	} timers;
+	uint32_t spinlocks; /* number of spinlocks that this CPU holds; accessed by this CPU only */
+	bool ticks;	    /* true: the timer tick is on; written by this CPU only */
 	/* True: the CPU must switch threads at the end of the interrupt. Accessed by this CPU only. */
 	bool need_resched;
-	struct run_queue queue; /* accessed by any CPU, under its lock */
+	struct run_queue queue; /* any CPU may access the queue if it holds queue.lock */
 
 	uint32_t ipi_pending; /* pending requests: bits of enum ipi; accessed by any CPU, atomically */
 };

@@ -22,7 +22,8 @@
 #define KTRACE_FAULT_TEXT	", flags %u"
 #define KTRACE_FAULT_FIELDS	, (uint8_t, flags)
 
-uint64_t arch_clock_hz(void); /* declared here, because arch.h cannot be included: it includes this file */
+/* declared here, because this file cannot include arch.h, which includes this file */
+uint64_t arch_clock_hz(void);
 #define ktrace_arch_frequency arch_clock_hz
 
 #define ktrace_arch_cpu ktrace_arch_cpu

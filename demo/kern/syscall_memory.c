@@ -20,7 +20,7 @@ static unsigned access_of(uint64_t protection)
 	       (protection & PROT_EXEC ? ACCESS_EXECUTE | ACCESS_READ : 0);
 }
 
-/* Maps a device. Nothing else can be mapped shared, and only with PROT_READ. */
+/* Maps a device. Only devices can be mapped shared, and only with PROT_READ. */
 static int64_t map_shared(struct process *self, const struct call *call)
 {
 	struct file *file = call_file(call, 4);

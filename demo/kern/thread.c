@@ -29,7 +29,8 @@ KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_
  */
 #define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
 
-static uint32_t last_id = THREAD_ID_INIT; /* a setting, so that a test can set it close to the limit */
+/* last id that was allocated; a setting, so that a test can set it close to the limit */
+static uint32_t last_id = THREAD_ID_INIT;
 KTRACE_SETTING_RANGE("thread.last_id", last_id, 0, IDS - 1);
 
 static void first_frame(void)

@@ -84,7 +84,7 @@ struct thread {
 	struct inode *cwd;
 	struct ktrace_proc_thread trace;
 	struct ktrace_hwt_thread hardware_trace;
-	struct arch_space *space; /* address space of its process; NULL means the kernel's */
+	struct arch_space *space; /* address space of the thread's process; NULL means the kernel's */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack;	 /* the stack of THREAD_STACK_SIZE bytes; the page for overflows is below it */

@@ -8,7 +8,10 @@
 struct cpu;
 struct thread;
 
-/* A timer ends the sleep of a thread at a certain time. Its memory belongs to the sleeping thread. */
+/*
+ * A timer ends the sleep of a thread at a certain time. The memory of the timer belongs to the sleeping
+ * thread.
+ */
 struct timer {
 	struct timer *next;
 	struct cpu *cpu; /* the CPU that has this timer in its list */

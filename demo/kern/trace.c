@@ -45,8 +45,8 @@ static uint64_t rare_slots(uint64_t slots)
 }
 
 /*
- * Allocates the memory for all rings and tables of this boot, and as much again for each earlier boot that is
- * kept. If all that would be more than half of the free memory, allocates nothing and returns a size of 0.
+ * Allocates the memory for all rings and tables of this boot, and the same amount for each earlier boot that
+ * is kept. If all that would be more than half of the free memory, allocates nothing and returns a size of 0.
  */
 static struct ktrace_memory allocate_memory(uint64_t rings, uint64_t slots, uint32_t keep)
 {

@@ -49,12 +49,13 @@ struct ktrace_hwt_config {
 	 * only this address space is traced
 	 */
 	uint64_t space;
-	uint32_t psb_period; /* bytes between synchronisation points, rounded to a supported value; 0: 4096 */
-	/* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
+	/* number of bytes between synchronisation points, rounded to a supported value; 0: 4096 */
+	uint32_t psb_period;
+	/* PT: number of crystal ticks between MTC packets, rounded to a power of two; 0: 256 */
 	uint32_t mtc_period;
 	/*
-	 * PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: the value to write into
-	 * TRCCCCTLR
+	 * PT: number of cycles between CYC packets, rounded to a supported value; 0: 1. ETM: the value to
+	 * write into TRCCCCTLR
 	 */
 	uint32_t cycle_threshold;
 	/*
@@ -62,7 +63,7 @@ struct ktrace_hwt_config {
 	 * buffer
 	 */
 	uint32_t interrupt_every;
-	uint32_t interval; /* SPE: operations between two samples; 0: 4096 */
+	uint32_t interval; /* SPE: number of operations between two samples; 0: 4096 */
 	uint32_t latency;  /* SPE: sample only operations that took at least this many cycles */
 	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };

@@ -269,7 +269,7 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 	uint64_t leading = claim->header + (claim->stamp << 28), lap, check;
 	uint32_t thread;
 
-	/* computed now rather than at its use, to free registers for the check */
+	/* computed here and not where it is used, to free registers for the check */
 	KTRACE_COMPUTE_ONCE(leading);
 	lap = claim->word >> ring->shift;
 	thread = ktrace_arch_thread();

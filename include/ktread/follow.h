@@ -135,7 +135,7 @@ int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint3
 /* Copies the table of holders, from entry `first` on, and returns like ktread_follow_cpus(). */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
-/* Sets the ticks per second of the stamps from now on. The value replaces that of the guest. */
+/* Sets the number of ticks per second of the stamps; from this call on, it replaces the guest's number. */
 void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency);
 /* Returns 1 if the guest has ended, so that its memory does not change any more; otherwise 0. */
 int ktread_follow_ended(const struct ktread_follow *follow);

@@ -239,9 +239,11 @@ struct ktread_info {
 	 * clock_to
 	 */
 	uint64_t clock_error;
-	/* start, as a corrected stamp, of the time in which all of these clocks were measured */
+	/*
+	 * start, as a corrected stamp, of the time in which the clocks of all clock_cpus CPUs were measured
+	 */
 	uint64_t clock_from;
-	/* end, as a corrected stamp, of the time in which all of these clocks were measured */
+	/* end, as a corrected stamp, of the time in which the clocks of all clock_cpus CPUs were measured */
 	uint64_t clock_to;
 	/*
 	 * growth of the maximum error, in billionths of the time that lies before clock_from or after

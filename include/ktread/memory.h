@@ -150,7 +150,7 @@ struct ktread_pulse {
 	 * The CPU with the oldest heartbeat, among the CPUs that are online and not idle. A CPU that never
 	 * had a heartbeat counts as the oldest if another CPU had one.
 	 */
-	uint32_t quiet_cpu; /* number of that CPU; KTRX_NO_CPU if there is none */
+	uint32_t quiet_cpu; /* number of the CPU with the oldest heartbeat; KTRX_NO_CPU if there is none */
 	/* stamp of the last heartbeat of quiet_cpu; 0: that CPU never had a heartbeat */
 	uint64_t quiet_stamp;
 };

@@ -117,9 +117,9 @@ struct ktrx_proc_genio {
 
 struct ktrx_proc_psig {
 	uint32_t signal;
-	int32_t code;	  /* why the signal was sent, as the kernel numbers it */
+	int32_t code;	  /* the kernel's number for the reason why the signal was sent */
 	uint64_t handler; /* 0: default action */
-	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
+	uint64_t mask[2]; /* signals that were blocked at the time of the record: bit n - 1 for signal n */
 };
 /* value of `handler` if the signal is caught, but the address of the handler is unknown */
 #define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX

@@ -153,11 +153,12 @@ struct ktrx_holder {
 	uint64_t habit_first;	/* stamp of the first wakeup */
 	uint64_t habit_last;	/* stamp of the last wakeup */
 	uint64_t habit_longest; /* longest interval between two wakeups, in ticks */
-	uint64_t habit_usual;	/* running mean of these intervals, in ticks */
-	uint32_t habit_wakes;	/* number of wakeups; 0: no such series, or an older kernel */
-	/* number of these intervals that were between half the mean and twice the mean */
+	uint64_t habit_usual;	/* running mean of the intervals between two wakeups, in ticks */
+	/* number of wakeups; 0: there is no series of waits, or the kernel is older than this member */
+	uint32_t habit_wakes;
+	/* number of intervals between two wakeups that were between half the mean and twice the mean */
 	uint32_t habit_alike;
-	/* number of the thread that last ended such a wait, plus 1; 0: an interrupt ended it */
+	/* number of the thread that made the last wakeup, plus 1; 0: an interrupt made the last wakeup */
 	uint32_t habit_waker;
 	uint32_t reserved[3]; /* 0 */
 };

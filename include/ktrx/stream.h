@@ -48,7 +48,7 @@ struct ktrx_stream_block {
 	uint32_t size; /* number of bytes of the zstd frame that follows */
 	/* number of bytes of the dump that the block contains; for slots, a multiple of 32 */
 	uint32_t length;
-	uint64_t position; /* offset of these bytes in the dump */
+	uint64_t position; /* offset in the dump of the bytes that the block contains */
 };
 
 /*

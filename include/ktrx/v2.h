@@ -130,7 +130,7 @@ struct ktrx_ring {
 	uint64_t base;	/* writer's pointer to slot 0 */
 	uint32_t mask;	/* slots - 1 */
 	uint32_t shift; /* log2 of the number of slots: 9 to 30 */
-	/* a writer whose stamp is this one or later must write an anchor before its record */
+	/* a writer with this stamp or a later one must write an anchor before its record */
 	uint64_t deadline;
 	uint64_t anchor_stamp; /* full stamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
@@ -198,7 +198,8 @@ struct ktrx_place {
 	 * event's id
 	 */
 	uint16_t id;
-	uint16_t event;	 /* id of the event; 0: unknown; then no record has the id of this place */
+	/* id of the event; 0: the event is unknown, and no record has the id of this place */
+	uint16_t event;
 	uint32_t header; /* private to the kernel: low half of word 0 of the place's first slots */
 	/* private to the kernel: distance in bytes from this descriptor to that of the event; 0: unknown */
 	int32_t offset;
@@ -209,7 +210,7 @@ struct ktrx_place {
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-/* these bits contain the number of callers of the recording function to record: 0 to 2; 3 counts as 2 */
+/* these bits contain the number of callers in each record: 0 to 2; 3 counts as 2 */
 #define KTRX_EVENT_CALLERS 3u
 #define KTRX_EVENT_SITE	   4u  /* each record contains the address of the code that recorded it */
 #define KTRX_EVENT_FOLD	   8u  /* repetitions are counted in struct ktrx_fold instead of recorded */

@@ -11,7 +11,7 @@ struct request {
 	int64_t pid; /* negative: a process group */
 	struct ktrace_proc_sink *sink;
 	uint32_t meant;	    /* number of processes found so far to which the request applies */
-	uint32_t permitted; /* number of these processes that the caller may trace */
+	uint32_t permitted; /* number of processes counted in `meant` that the caller may trace */
 	uint32_t late;	    /* nonzero: the sink has already ended */
 };
 
@@ -112,7 +112,10 @@ static int is_named(const struct request *request, const struct ktrace_proc *pro
 static int is_meant(const struct request *request, struct ktrace_proc *process)
 {
 	if (request->operation == KTRACE_PROC_CLEARFILE)
-		return 1; /* all processes are meant here; the sink selects those that are changed */
+		/*
+		 * the request applies to all processes; only those that are traced into the sink are changed
+		 */
+		return 1;
 	while (process && !is_named(request, process))
 		process = request->descend ? kernel()->parent(process) : KTRACE_NULL;
 	return process != KTRACE_NULL;

@@ -9,7 +9,7 @@
 #include "timer.h"
 
 #define INTID_MASK 0x3ffu
-#define INTID_NONE 1020u /* lowest interrupt number that means: no interrupt was pending */
+#define INTID_NONE 1020u /* this number and higher ones mean that no interrupt was pending */
 /*
  * Position of a field of ID_AA64PFR0_EL1; a nonzero field means that the GIC has system registers (GICv3 and
  * later).

@@ -96,8 +96,8 @@ void descriptors_load(struct cpu *cpu)
 
 	/*
 	 * The code and data selectors are the same as in the boot GDT, so they need not be reloaded. FS and
-	 * GS are set to null here. Otherwise the return to user mode would do that, and the CPU might then
-	 * clear their base addresses.
+	 * GS are set to null here. Otherwise the return to user mode would set them to null, and the CPU
+	 * might then clear their base addresses.
 	 */
 	__asm__ volatile("lgdt %0" : : "m"(gdt));
 	__asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));

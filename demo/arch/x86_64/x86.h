@@ -54,7 +54,7 @@ void apic_init(void); /* enables this CPU's local APIC; masks its timer */
 void apic_acknowledge(void);
 /*
  * Unmasks the interrupt of the performance monitors, which the trace unit uses. Must be called after each
- * such interrupt, which the APIC masks.
+ * such interrupt, because the APIC then masks the interrupt.
  */
 void apic_trace_unit_unmask(void);
 uint32_t apic_id(void);

@@ -34,8 +34,8 @@ static void use_registers(void)
 }
 
 /*
- * Starts all children, then sends signals to one after the other until it ends. The remaining children
- * continue to compute meanwhile.
+ * Starts all children. Then sends signals to the first child until it ends, then to the second, and so on.
+ * The other children continue to compute meanwhile.
  */
 static void registers_are_kept(void)
 {
