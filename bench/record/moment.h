@@ -24,8 +24,8 @@
 double moment_time(void (*loop)(uint64_t n), uint64_t rounds, bool *own);
 
 /*
- * Returns the CPU time of a round of the loop in ns. Raises *slowest to the time of the slower of the two
- * empty loops.
+ * Returns the CPU time of a round of the loop in ns. Sets *slowest to the time of the slower of the two empty
+ * loops, if that time is greater than *slowest.
  */
 double moment_time_beside(void (*loop)(uint64_t n), uint64_t rounds, double *slowest);
 

@@ -17,7 +17,7 @@
 /* Facts that a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
 	uint64_t events; /* number of the trace's events that were written */
-	/* number of beginnings whose end was not recorded, and of ends whose beginning was not recorded */
+	/* number of spans of which only the beginning, or only the end, was recorded */
 	uint64_t unpaired;
 	/* true if every sched.switch has state 0: the states of threads may then be unknown */
 	bool states_unknown;

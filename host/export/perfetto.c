@@ -46,8 +46,8 @@ static void write_clock(struct protobuf *pb, enum perfetto_clock_id id, uint64_t
 }
 
 /*
- * Writes a clock snapshot that relates the trace's times to wall-clock time. Writes nothing if that is
- * unknown.
+ * Writes a clock snapshot that relates the trace's times to wall-clock time. Writes nothing if the wall-clock
+ * time is unknown.
  */
 static void write_wall_clock(struct perfetto *perfetto)
 {

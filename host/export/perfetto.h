@@ -183,8 +183,9 @@ extern const struct spans_sink perfetto_spans_sink;
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*
- * Writes on a CPU's track that `count` of `unit` ("slots") are missing between the times `from` and
- * `until`. `from` is the time of the CPU's last event, or 0 if there was none.
+ * Writes on a CPU's track how much is missing between the times `from` and `until`: a number, `count`, and a
+ * word for what is missing, `unit` ("slots"). `from` is the time of the CPU's last event, or 0 if there was
+ * none.
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
 			    uint64_t count, uint64_t from, uint64_t until);

@@ -82,7 +82,7 @@ struct stats {
 	struct distribution distribution;
 	/* result of measuring pairs of events; NULL if the values are those of a field */
 	const struct pairs_result *pairs;
-	uint64_t missing; /* if `pairs` is NULL: number of events that lack the value */
+	uint64_t missing; /* number of events that lack the value; set only if `pairs` is NULL */
 };
 
 void stats_write_text(struct base_output *out, const struct stats *stats);

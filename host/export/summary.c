@@ -119,7 +119,7 @@ bool summary_is_dump(const struct ktread *trace)
 	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
 }
 
-/* Writes which part of the run a dump sent by the guest covers. */
+/* If the guest has sent the trace as a dump, writes which part of the run this dump covers. */
 static void write_taken(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);

@@ -8,7 +8,7 @@
 
 #define TEXT_USUAL  32u
 #define END_MOST    8	 /* largest size, in bytes, of the text that follows the last value */
-#define BESIDE_TEXT 160u /* room, in bytes, for the text of an entry's other fields */
+#define BESIDE_TEXT 160u /* number of bytes that put_text() leaves free for the other fields of an entry */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
 /*

@@ -72,8 +72,11 @@ struct live_cpu {
 	uint64_t heartbeats;
 	uint64_t hook;	   /* stamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
-	double stuck;	   /* if the CPU is stuck: seconds since `progress`; otherwise 0 */
-	/* if `waits` is set: the lock for which the CPU or its thread waits, spinning or sleeping */
+	double stuck;	   /* seconds since `progress` if the CPU is stuck, otherwise 0 */
+	/*
+	 * address of the lock for which the CPU or its thread waits, spinning or sleeping; valid if `waits`
+	 * is set
+	 */
 	uint64_t lock;
 	bool waits;
 	char lock_name[32]; /* name of the lock, not escaped; "": unknown */

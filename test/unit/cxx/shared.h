@@ -63,7 +63,10 @@ struct bits {
 	}
 };
 
-/* Texts that are longer than one piece of the descriptor, and contain each kind of special character. */
+/*
+ * The text is so long that the compiler writes the descriptor with several assembler statements. It contains
+ * each kind of special character.
+ */
 inline void in_long(const char *text)
 {
 	KTRACE_TEXT("a text \"with quotes\", a tab\t, a percent sign %% and more than the first words of its "

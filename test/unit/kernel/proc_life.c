@@ -434,7 +434,10 @@ static void waiting_records_are_written_in_time(void **state)
 	before = sink.file.size;
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	assert_int_equal(sink.file.size, before + 50 * 48);
-	/* The records that wait in the buffer are written by ktrace_proc_flush(), and when a process ends. */
+	/*
+	 * The records that wait in the buffer are written to the file by ktrace_proc_flush(), and by the hook
+	 * at the end of a process.
+	 */
 	ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	ktrace_proc_flush(&self->thread);
 	assert_int_equal(sink.file.size, before + 51 * 48);
