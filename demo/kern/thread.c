@@ -131,7 +131,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	return thread;
 }
 
-/* Returns the CPU for the next new thread: each CPU in turn. */
+/* Returns the CPU for the next new thread. The CPUs take turns. */
 static struct cpu *next_cpu(void)
 {
 	static unsigned turn;

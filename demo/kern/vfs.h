@@ -43,7 +43,11 @@ struct inode {
 	 * zeroes.
 	 */
 	void *direct[INODE_DIRECT];
-	void **indirect; /* a page of pointers to pages of pointers to the further pages of the contents */
+	/*
+	 * for the further pages of the contents: a page of pointers to tables; each table is a page of
+	 * pointers to pages of the contents
+	 */
+	void **indirect;
 	struct inode *next_free;
 };
 

@@ -277,7 +277,7 @@ struct ktrace_hwt_place {
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
  * Releases each thread that pauses in exec or mmap, if ktrace_hwt_records() has returned the record of that
- * exec or mmap. Once it has, the thread is paused, or its timeout has passed.
+ * exec or mmap. At that time the thread is already paused, or its timeout has passed.
  * Returns KTRACE_OK, or STATE (there is no such thread).
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);

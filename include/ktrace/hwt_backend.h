@@ -219,8 +219,8 @@ struct ktrace_hwt_backend_operations {
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
-	 * Stores data for the decoder, which will follow struct ktrx_hwt_context. Returns the size of the
-	 * data in bytes, at most `room`. NULL: there is no such data.
+	 * Stores data for the decoder. In the record, this data follows struct ktrx_hwt_context. Returns the
+	 * size of the data in bytes, at most `room`. NULL: there is no such data.
 	 */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);

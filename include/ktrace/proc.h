@@ -254,7 +254,7 @@ struct ktrace_proc_sink {
 	uint64_t lost;	 /* number of lost records, in total */
 	uint64_t bytes;	 /* written */
 	uint32_t state;	 /* enum ktrace_proc_sink_state */
-	uint32_t reason; /* KTRX_PROC_ENDED_*; valid once the sink has ended */
+	uint32_t reason; /* KTRX_PROC_ENDED_*; valid when the sink has ended */
 	/*
 	 * error number of the last write() that failed, positive, as the kernel numbers errors; 0: no write()
 	 * failed, or the failed write() returned no error number

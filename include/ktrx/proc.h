@@ -83,7 +83,7 @@ struct ktrx_proc_head {
 
 struct ktrx_proc_record {
 	uint32_t size; /* size of the payload in bytes; zero bytes follow it, up to a multiple of 8 */
-	uint16_t type; /* KTRX_PROC_*; a reader skips and counts types it does not know */
+	uint16_t type; /* KTRX_PROC_*; a reader skips records of unknown types, and counts them */
 	uint16_t flags;
 	uint64_t stamp;
 	uint32_t pid;

@@ -135,8 +135,8 @@ struct ktrx_holder {
 	uint8_t cause;	   /* runnable threads only: why the thread is runnable, KTRX_CAUSE_* */
 	uint64_t deadline; /* stamp at which the wait ends by itself; 0: none */
 	/*
-	 * number of the thread that last made this thread runnable, plus 1; 0: no thread did, or an interrupt
-	 * did
+	 * number of the thread that last made this thread runnable, plus 1; 0: an interrupt made it runnable,
+	 * or it was never made runnable
 	 */
 	uint32_t waker;
 	uint32_t wakes; /* number of times that the thread was made runnable */

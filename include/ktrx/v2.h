@@ -33,7 +33,7 @@ struct ktrx_extent {
 };
 
 struct ktrx_section {
-	uint32_t type;	     /* KTRX_SECTION_*; a reader skips and counts types it does not know */
+	uint32_t type;	     /* KTRX_SECTION_*; a reader skips sections of unknown types, and counts them */
 	uint16_t where;	     /* KTRX_WHERE_* */
 	uint16_t entry_size; /* size of an entry in bytes; 0 for a byte stream */
 	/*

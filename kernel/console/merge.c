@@ -19,7 +19,7 @@ static uint64_t common_stamp(const struct ktrace_walk_record *record)
 
 /*
  * Reads the cursor's next record, and sets the position of the walk just after that record. A newer record
- * that was still being written is skipped for good: it must not appear later, after older records of other
+ * that was still being written is never returned: it must not appear later, after older records of other
  * rings.
  */
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)

@@ -194,7 +194,7 @@ KTRACE_HIDDEN int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit,
 /* Counts a loss of trace data of the unit. */
 KTRACE_HIDDEN void ktrace_hwt_unit_lose(struct ktrace_hwt_unit *unit);
 /*
- * Separates the unit from its thread for good: the unit is disabled and cannot be enabled again.
+ * Separates the unit from its thread: the unit is disabled and can never be enabled again.
  * May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);

@@ -188,8 +188,8 @@ static const char *find_path(const struct ktrace_coresight *all, uint32_t start)
 }
 
 /*
- * Checks that either all paths end at memory that CPUs share, or none does. The reason is that the backend
- * describes the traces of all units as formatted, or those of all units as not formatted.
+ * Checks that all paths end at memory that CPUs share, or that no path ends there: the backend can only
+ * describe the traces of all units as formatted, or all of them as not formatted.
  */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {

@@ -31,7 +31,7 @@ struct request {
 static struct {
 	struct wait_queue queue;
 	struct request *first;
-	unsigned head; /* sector at which the head is; used only by the disk's thread */
+	unsigned head; /* sector where the disk's head is now; used only by the disk's thread */
 } disk = { .queue = WAIT_QUEUE("disk requests") };
 
 static unsigned distance(const struct request *request)

@@ -228,7 +228,10 @@ void stream_refuse(struct packet *packet)
 
 void stream_fail(struct socket *socket, int error)
 {
-	/* Without an error, the program can still read data that has arrived; after an error it cannot. */
+	/*
+	 * Without an error, the program can still read data that has arrived; after an error it cannot read
+	 * such data.
+	 */
 	if (error) {
 		socket->error = error;
 		socket->stream.count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * mapped: a program for tests of hardware trace. It maps the text segment of its own file a second time, at
- * an address that the kernel chooses, and calls a function there. So it runs code as from a library that it
- * has loaded.
+ * an address that the kernel chooses, and calls a function there. So it runs code like a program that has loaded
+ * a library.
  *
  * "mapped late [-OPTION...]" starts a child that calls the copied function, and then `hwt -OPTION... -P PID`
  * to trace the child. So the trace starts when the copy is already mapped.

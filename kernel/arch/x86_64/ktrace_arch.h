@@ -117,7 +117,7 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 }
 #endif
 
-/* rdtsc does not wait for earlier loads. lfence does, and later instructions wait for lfence. */
+/* rdtsc does not wait for earlier loads. lfence waits for them, and later instructions wait for lfence. */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence
 static inline void ktrace_arch_clock_fence(void)
