@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures on the host what it costs to trace a system call of a process (kernel/proc), compared with two
- * events (at the call's entry and exit), and with the cost of the hooks if the process is not traced.
- * Instructions are counted by single-stepping; times are the minimum of a few runs in one process. The
- * results are ratios.
+ * Measures on the host what it costs to trace a system call of a process (kernel/proc). This is compared with
+ * the cost of two events (at the call's entry and exit), and with the cost of the hooks if the process is not
+ * traced. Instructions are counted by single-stepping; times are the minimum of a few runs in one process.
+ * The results are ratios.
  *
- * The locks are those that a kernel would have; the file is memory. Records are composed, and written 16 KiB
- * at a time.
+ * The locks are like those of a kernel. The file of the trace is in memory. Records are written from the
+ * buffer of the sink to the file 16 KiB at a time.
  *
  * Prints JSON objects, one per line, on stdout, and a table on stderr. Exits with 1 if a limit is exceeded.
  */

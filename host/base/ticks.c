@@ -50,7 +50,8 @@ static double quotient(uint64_t ticks, uint64_t frequency)
 	}
 	top = (uint64_t)result | (dividend % frequency != 0);
 	/*
-	 * Keep 55 bits: the 53 bits of the result, one to round by, and one that is set if any lower bit was.
+	 * Keep 55 bits: the 53 bits of the result, one bit that decides the rounding, and one that is set if
+	 * any lower bit was set.
 	 */
 	top = top >> 9 | ((top & 511) != 0);
 	return __builtin_scalbn((double)(int64_t)top, exponent + 9);

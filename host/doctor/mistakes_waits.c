@@ -66,8 +66,8 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Notes a mistake for each wait whose hook gave CPU 0 or thread 0 as the lock's holder, if `row` shows that
- * another thread or CPU has held this lock since before the wait began.
+ * Examines the waits whose hook gave CPU 0 or thread 0 as the lock's holder. Notes a mistake for each wait
+ * for a lock that the thread or CPU of `row` holds, and held before the wait began.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {

@@ -294,8 +294,9 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
 /*
  * Scheduling: one generic task state packet for each change, with the CPU. A wakeup by a known waker is
  * written as sched_waking instead of the runnable state, because only sched_waking draws an arrow. If an
- * interrupt wakes, the arrow starts at the interrupted thread. If the next state of a running thread is
- * unknown, the output has thread 0 run on its CPU: readers treat thread 0 as idle and do not draw it.
+ * interrupt wakes the thread, the arrow starts at the interrupted thread. If the next state of a running
+ * thread is unknown, the output has thread 0 run on its CPU: readers treat thread 0 as idle and do not draw
+ * it.
  */
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,

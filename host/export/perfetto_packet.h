@@ -12,8 +12,8 @@
 
 /*
  * The field numbers of Perfetto's trace messages that this exporter uses: generic kernel packets for
- * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. The names are those of message
- * and field.
+ * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. Each name consists of the
+ * names of message and field.
  */
 
 enum perfetto_field {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* `ktrace stats` as text, JSON and drawings, and the histograms in it. */
+/*
+ * Writes the output of `ktrace stats` as text, JSON or an SVG picture. Makes the histograms in this output.
+ */
 #ifndef EXPORT_STATS_H
 #define EXPORT_STATS_H
 

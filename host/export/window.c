@@ -40,7 +40,7 @@ struct picture {
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
 		[WINDOW_CPUS]; /* by CPU: timestamp since which it has run its current thread; 0 if unknown */
-	/* by CPU: value of `time` at its last event */
+	/* by CPU: value of `time` at the CPU's last event */
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
 	/*

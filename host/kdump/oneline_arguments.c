@@ -369,7 +369,10 @@ static void drop_parts(struct kdump_pending *pending, unsigned argument)
 	pending->pieces = 0;
 }
 
-/* Adds a complete message to a list. Its parts were recorded before; `head` is the struct that comes last. */
+/*
+ * Adds a complete message to a list. The parts of the message were recorded before. `head` is the text of the
+ * struct that was recorded last.
+ */
 static void fill_message(struct kdump_pending *pending, const struct ktread_proc_record *record,
 			 unsigned argument, const char *head, size_t size)
 {

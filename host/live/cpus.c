@@ -125,7 +125,9 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 		samples += cpu->sample[i];
 	if (cpu->in_irq && (ticks || !silent))
 		irq = (double)cpu->in_irq / (double)all;
-	/* events report no time in interrupts, or the length of the interval is unknown: use the samples */
+	/*
+	 * no event reports time in interrupts, or the length of an idle interval is unknown: use the samples
+	 */
 	else if (samples > 0)
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)

@@ -108,8 +108,8 @@ struct live_cpu {
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now);
 /*
- * Takes an event of the CPU. `idle` states whether the thread of the event is an idle thread; if the event is
- * a switch, whether the next thread is one.
+ * Takes an event of the CPU. `idle`: true if the thread of the event is an idle thread; if the event is a
+ * switch, true if the next thread is an idle thread.
  */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
@@ -255,8 +255,8 @@ void live_rates_close(struct live_rates *rates);
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
 /*
- * Gives the events since the last call their weights, from the numbers of slots that the rings of `trace`
- * have recorded and that were read since the last call.
+ * Computes the weights of the events that were added since the last call. For this, it needs the number of
+ * slots that each ring of `trace` has recorded since then, and the number of slots that were read.
  */
 void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
 /*
@@ -386,7 +386,8 @@ int live_watch(const struct live_watch *watch, struct live_model *model, const s
 struct live_lines {
 	struct base_output *out;
 	bool json;
-	uint32_t tail;	  /* maximum number of the newest events that are shown before each line */
+	/* maximum number of events that are shown before each line; these are the newest events */
+	uint32_t tail;
 	uint64_t written; /* number of lines that the tail had when the last line was written */
 };
 
