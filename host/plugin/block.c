@@ -20,7 +20,8 @@ struct set {
 };
 
 static struct set handlers; /* addresses to which interrupts and exceptions have led */
-static struct set vectors;  /* tables of handlers; one of the entries of each table is in `handlers` */
+/* tables of handlers; for each of these tables, `handlers` contains at least one of its entries */
+static struct set vectors;
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {

@@ -19,7 +19,7 @@
  */
 struct page {
 	uint64_t number;
-	/* set of spaces in which other bytes replaced bytes that were recorded in this page */
+	/* set of spaces in which new bytes have replaced bytes that were recorded in this page */
 	uint64_t replaced;
 	struct block *first;
 	struct page *chain;
@@ -27,7 +27,7 @@ struct page {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct page *bucket[BUCKETS];
-static uint64_t replaced; /* set of spaces for which it is not known any more which bytes were recorded */
+static uint64_t replaced; /* set of spaces for which it is no longer known which bytes were recorded */
 static uint64_t user_from, user_until;
 
 /* ---- Address spaces ---------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static uint64_t user_from, user_until;
 static struct {
 	uint64_t space;
 	unsigned users; /* number of virtual CPUs that run in the space */
-	uint8_t recent; /* the space was entered after the numbers last ran out */
+	uint8_t recent; /* the space was entered after numbers were last freed (make_room()) */
 } spaces[NUMBERS];
 
 static uint8_t *number_of; /* number of the space in which each virtual CPU runs */
@@ -66,8 +66,8 @@ static unsigned find(uint64_t space)
 }
 
 /*
- * Frees the numbers of spaces in which no virtual CPU runs. Without `recent_too`, keeps the numbers of spaces
- * that were entered recently. Returns the set of the numbers that were freed.
+ * Frees the numbers of spaces in which no virtual CPU runs. If `recent_too` is 0, keeps the numbers of spaces
+ * that virtual CPUs entered recently. Returns the set of the numbers that were freed.
  */
 static uint64_t make_room(int recent_too)
 {
@@ -84,10 +84,10 @@ static uint64_t make_room(int recent_too)
 }
 
 /*
- * The virtual CPU enters a space. If the space has no number, and no number is free, drops spaces in which no
- * virtual CPU runs, if possible only those that were not entered recently. If all numbers are in use, the
- * virtual CPU is in space 0. Returns the set of the numbers that were freed and may now stand for another
- * space.
+ * Records that the virtual CPU enters a space. If the space has no number, and no number is free, frees the
+ * numbers of spaces in which no virtual CPU runs, if possible only of spaces that no virtual CPU has entered
+ * recently. If all numbers are in use, the virtual CPU is in space 0. Returns the set of the numbers that
+ * were freed and may now stand for another space.
  */
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {
@@ -161,8 +161,8 @@ static int contradict(const struct block *one, const struct block *other)
 }
 
 /*
- * Marks blocks of a page as not seen in the spaces `in` if they contradict `by`: they have other bytes than
- * `by` at a common address.
+ * Marks blocks of a page as not seen in the spaces `in` if they contradict the block `by`, which means that
+ * they have other bytes than `by` at a common address.
  */
 static void replace_blocks(struct page *page, const struct block *by, uint64_t in)
 {
@@ -249,7 +249,7 @@ static void record(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* Must be done before a virtual CPU reports that it has run the block. */
+	/* The times must be renewed before a virtual CPU reports that it has run the block. */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

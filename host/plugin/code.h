@@ -25,7 +25,7 @@ enum block_end {
 	END_AGAIN,	 /* the last instruction may repeat itself (rep) */
 	END_JUMP,	 /* continues at `target` */
 	END_CALL,	 /* continues at `target` */
-	END_CONDITIONAL, /* continues at `target` or `next` */
+	END_CONDITIONAL, /* execution continues at `target` or at `next` */
 	END_INDIRECT,
 	END_INDIRECT_CALL,
 	END_RETURN,
@@ -63,8 +63,8 @@ struct block {
 	uint8_t reported;
 	uint8_t faults; /* the last instruction may fault; it may then run again after the fault */
 	/*
-	 * set of processor modes in which these bytes can be these instructions; its bits are those of the
-	 * encoder
+	 * set of processor modes in which the block's bytes can be its instructions; each bit stands for a
+	 * mode of the encoder
 	 */
 	uint8_t modes;
 	/*
@@ -79,8 +79,8 @@ struct block {
 	 */
 	uint8_t outcomes;
 	/*
-	 * used by code.c only: set of the address spaces in which no other bytes were recorded for these
-	 * addresses after the bytes of this block
+	 * used by code.c only: set of the address spaces in which the last bytes that were recorded for these
+	 * addresses are the bytes of this block
 	 */
 	_Atomic uint64_t seen;
 	struct point end_point; /* the point at the last instruction */

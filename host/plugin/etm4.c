@@ -10,7 +10,7 @@
 #include "ktrx/hwt_unit.h"
 
 /*
- * Packets of formats 5 and 4, by the atoms that they stand for. The oldest atom is the highest bit of
+ * Packets of formats 5 and 4, each with the atoms that it stands for. The oldest atom is the highest bit of
  * `atoms`.
  */
 static const struct {

@@ -6,11 +6,12 @@
 #include "code.h"
 #include "flow.h"
 
-/* number of blocks reported without an enabled trace after which a virtual CPU may call `when_idle` */
+/* number of blocks that a virtual CPU reports without an enabled trace before it may call `when_idle` */
 #define IDLE_BLOCKS (1u << 20)
 
 struct vcpu {
-	const struct point *at; /* the point at which the virtual CPU has reported last; &unknown: none */
+	/* the point at which the virtual CPU has made its last report; &unknown: there is none */
+	const struct point *at;
 	struct trace *only;	/* the enabled trace if exactly one is enabled, otherwise &no_trace */
 	struct trace *trace[2]; /* the enabled traces */
 	/* set that contains only the virtual CPU's address space, for tests of block->seen */
@@ -175,8 +176,8 @@ static inline int leads(const struct block *from, const struct block *to)
 }
 
 /*
- * Returns true if a trace contains only user code, and execution went from user code to kernel code. The only
- * branch that can do this is a system call.
+ * Returns true if a trace contains only user code, and execution went from user code to kernel code. Of all
+ * branches, only a system call can lead from user code to kernel code.
  */
 static int enters_kernel(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {
@@ -197,8 +198,8 @@ static void set_reached(struct vcpu *vcpu, uint64_t address)
 }
 
 /*
- * Writes the pending branch outcomes if `full` is set. Then does what else is due, such as reading the clock.
- * `has_outcome` states whether the end of the previous block has added an outcome.
+ * Writes the pending branch outcomes if `full` is set. Then does the other work that is due, such as reading
+ * the clock. `has_outcome` states whether the end of the previous block has added an outcome.
  */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,
 						     uint64_t address)

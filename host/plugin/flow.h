@@ -35,8 +35,8 @@ void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
 
 /*
- * Return the trace of the guest's own trace unit and the trace of out= of a virtual CPU. Both return NULL if
- * there is no such virtual CPU.
+ * The first function returns a virtual CPU's trace for the guest's own trace unit, the second its trace for
+ * out=. Both return NULL if there is no such virtual CPU.
  */
 struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);
@@ -75,7 +75,10 @@ unsigned flow_enabled(void);
 
 /* Forgets all blocks and frees them. Requires: no virtual CPU is running a block. */
 void flow_forget_blocks(void);
-/* Breaks off all traces. What virtual CPUs run from now on is unknown until they report a block again. */
+/*
+ * Ends tracing in all traces, with a packet that states a loss. What virtual CPUs run from now on is unknown
+ * until they report a block again.
+ */
 void flow_pause(void);
 /* Writes all pending packets of a trace to its output. */
 void flow_flush(struct trace *trace);

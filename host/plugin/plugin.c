@@ -29,9 +29,9 @@ static unsigned cpus;
 static _Atomic int armed; /* nonzero if newly translated blocks get points */
 
 /*
- * If a block ended with a marker: the address after the marker, at which another block begins with the store
- * to the doorbell. There is only one such variable: if it is overwritten before that block is translated,
- * this use of the doorbell is ignored.
+ * The address after the last marker at the end of a block. At this address, another block begins with the
+ * store to the doorbell. There is only one such variable: if it is overwritten before that block is
+ * translated, this use of the doorbell is ignored.
  */
 static _Atomic uint64_t split_marker;
 
@@ -129,8 +129,8 @@ static int may_be_cut(const struct instruction *instruction, size_t count)
 }
 
 /*
- * Returns true if the block has a marker, or begins after one. While nothing is traced, only such blocks
- * matter.
+ * Returns true if the block contains a marker, or begins right after a marker. While nothing is traced, only
+ * such blocks matter.
  */
 static int has_marker(const struct qemu_plugin_tb *tb)
 {
@@ -161,8 +161,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		rings += instruction[i].rings;
 	if (watched)
 		/*
-		 * To translate a block takes longer than to run the code between two translations, so the
-		 * traces should read their clocks soon.
+		 * The translation of a block takes much longer than the execution of the code between two
+		 * translations, so the traces should read their clocks soon.
 		 */
 		flow_look_at_clocks();
 	if (count == 0 || (!watched && rings == 0))

@@ -38,8 +38,8 @@ static void put_branches_long(struct trace *trace)
 }
 
 /*
- * Writes the pending outcomes: up to 42 of them in short packets of at most six outcomes, more of them in one
- * long packet, which is then shorter.
+ * Writes the pending outcomes: if there are at most 42, in short packets of at most six outcomes each; if
+ * there are more, in one long packet, which then needs fewer bytes.
  */
 static void put_branches(struct trace *trace)
 {

@@ -74,8 +74,8 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 #define LOOK_LEAST 8u  /* minimum number of bytes of packets between two readings of the clock */
 #define LOOK_MOST  64u /* maximum number of bytes of packets between two readings of the clock */
 /*
- * if the time has increased by more than this number of clock steps since it was written, the clock was read
- * too rarely
+ * number of clock steps; if the time has increased by more than this since it was written last, the clock was
+ * read too rarely
  */
 #define SLOW_STEPS 8u
 #define SYNC_BYTES 4096u /* number of bytes of packets between two synchronization points */
@@ -96,7 +96,9 @@ static void settle(struct trace *trace)
 	trace->simple = trace->on && all ? trace->mode : 0;
 }
 
-/* Writes the time if it has increased enough since it was written last. Returns the increase. */
+/*
+ * Writes the time if it has increased enough since it was written last. Returns by how much it has increased.
+ */
 static uint64_t write_time(struct trace *trace)
 {
 	uint64_t before = trace->time, passed;
@@ -136,9 +138,9 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * Does what is due at this position. If code has been replaced (`renew` is set), a decoder must know the time
- * before it decodes the code at `address`. But a decoder of Intel PT applies a time packet only from the next
- * branch on. So for Intel PT, a synchronization point is written, too.
+ * Does the work that is due at this position of the output. If code has been replaced (`renew` is set), a
+ * decoder must know the time before it decodes the code at `address`. But a decoder of Intel PT applies a
+ * time packet only from the next branch on. So for Intel PT, a synchronization point is written, too.
  */
 static void attend(struct trace *trace, uint64_t address, int reported)
 {

@@ -20,8 +20,9 @@
 #define ETM4_ATOMS_MOST 48u
 
 /*
- * Makes an atom packet, of one byte, for the oldest of `count` atoms, which are 1 to ETM4_ATOMS_MOST. Bit 0
- * of `atoms` is the latest atom; 1 means taken. Returns how many atoms the packet contains.
+ * Makes one atom packet, of one byte, for the oldest atoms. `count`: number of atoms, 1 to ETM4_ATOMS_MOST.
+ * `atoms`: the atoms, one bit each, 1 means taken; bit 0 is the latest atom. Returns how many atoms the
+ * packet contains.
  */
 unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 
@@ -91,10 +92,13 @@ struct trace {
 	/* the trace's time is clock_base + (nanoseconds - clock_start) * clock_frequency / 10^9 */
 	uint64_t clock_base, clock_start, clock_frequency;
 	uint8_t look; /* number of bytes of packets after which the clock is read again */
-	/* the time is written again if it has increased by at least this number of ticks */
+	/* minimum number of ticks by which the time must have increased before it is written again */
 	uint64_t clock_step;
 	uint64_t time; /* the time that was written last, in ticks */
-	/* Code has been replaced: the exact time must be written before this code runs. Set by any thread. */
+	/*
+	 * nonzero if code has been replaced: the exact time must be written before the new code runs. Any
+	 * thread may set this flag.
+	 */
 	_Atomic uint8_t renew;
 	/*
 	 * Position in the output at which the clock and the distance to the last synchronization point are
@@ -103,7 +107,7 @@ struct trace {
 	_Atomic uint64_t attention;
 	/* dummy variable to which `output` publishes its state as long as no other place is set */
 	uint64_t nowhere;
-	uint64_t sync_at; /* position in the output from which on a synchronization point is due */
+	uint64_t sync_at; /* position in the output; from this position on, a synchronization point is due */
 	/*
 	 * Branch outcomes that are not in a packet yet, one bit each: 1 means taken. The latest outcome is in
 	 * bit 0. The bit above the oldest outcome is 1; it shows how many outcomes there are.
@@ -136,7 +140,7 @@ struct encoder {
 	uint8_t ringing;	/* processor mode in which a guest can ring doorbells */
 	uint64_t space_bits;	/* mask of the bits of an address space that packets contain */
 	uint64_t longest;	/* size of the longest instruction, in bytes */
-	uint64_t outcomes_full; /* trace->outcomes is full from this value on, a power of 2 */
+	uint64_t outcomes_full; /* trace->outcomes is full if its value is at least this one, a power of 2 */
 	/* nonzero if a synchronization point may follow a block whose end writes no packet */
 	uint8_t sync_anywhere;
 	uint64_t memory_base; /* default physical address at which memory begins */

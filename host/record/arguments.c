@@ -68,13 +68,13 @@ struct window {
 #define WINDOWS 3u
 
 /*
- * The lists that are passed to a call, and the strings in these lists, are usually close together in memory,
- * but in any order, for example partly on the stack and partly in the heap. So copies of several parts of
- * memory are kept.
+ * Copies of several parts of memory, because the lists that a program passes to a call, and the strings in
+ * these lists, are usually in a few parts of memory, for example on the stack and in the heap, but in any
+ * order.
  */
 struct windows {
 	struct window of[WINDOWS];
-	unsigned next; /* index of the window that is moved next */
+	unsigned next; /* index of the window that is used for the next part of memory to be copied */
 };
 
 static struct window *find_window(struct windows *windows, uint64_t address)
@@ -257,8 +257,8 @@ static void put_descriptors_in(struct record_thread *thread, const struct calls_
 }
 
 /*
- * Records an argument that points to no values. If their type is a struct, records an array of 0 elements,
- * otherwise 0 bytes.
+ * Records an argument that points to no values. If the type of the values is a struct, records an array of 0
+ * elements, otherwise 0 bytes.
  */
 static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
 			uint32_t size)

@@ -151,7 +151,7 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 	return call;
 }
 
-/* Handles the stops of threads at the beginning or the return of a call. */
+/* Functions for the stops of threads at the beginning or the return of a call. */
 
 #define ERRORS 4095 /* a result from -ERRORS to -1 is a negative errno */
 
@@ -357,7 +357,7 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
 
 	/*
-	 * No return is recorded of a call that was in progress when we attached, because its number and its
+	 * If a call was in progress when we attached, its return is not recorded, because its number and its
 	 * arguments are unknown.
 	 */
 	if (thread->in_call && !thread->starting)

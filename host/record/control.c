@@ -25,7 +25,8 @@
 #define GENERATIONS 1024u
 
 /*
- * Returns whether `pid` is the id of the process. If `pid` is negative: whether the process is in group -pid.
+ * Returns whether `pid` is the id of the process. If `pid` is negative, returns whether the process is in
+ * group -pid.
  */
 static bool is_named(const struct record_process *process, pid_t pid)
 {

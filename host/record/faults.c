@@ -33,8 +33,9 @@ struct record_faults {
 	uint64_t begins; /* the kernel's id of the event that reports the beginning of a fault */
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
-	uint64_t size;	   /* size of the ring in bytes, a power of two */
-	uint64_t lost;	   /* number of lost samples that the ring has reported, but no record yet */
+	uint64_t size; /* size of the ring in bytes, a power of two */
+	/* number of lost samples that the ring has reported, but that no record has reported yet */
+	uint64_t lost;
 	uint64_t reported; /* number of lost samples that records have reported */
 	bool begun;	   /* true if the last sample was the beginning of a fault */
 };

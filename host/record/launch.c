@@ -33,7 +33,7 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 static volatile sig_atomic_t ending; /* a signal has asked the recorder to end; traced programs continue */
 /* the recorder records a command that it has started, and waits for it */
 static bool in_foreground;
-/* a signal has arrived; the timer's signal, which comes at each tick, counts, too */
+/* a signal has arrived: any signal, also that of the timer, which comes at each tick */
 static volatile sig_atomic_t signal_arrived;
 
 static void on_signal(int signal)

@@ -152,8 +152,8 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
 	uint32_t narrow;
 
 	/*
-	 * Widens the words in place. The last word comes first, because a wide word overwrites narrow words
-	 * after it.
+	 * Widens the words in place, from the last one to the first one, because a wide word overwrites
+	 * narrow words after it.
 	 */
 	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
 		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));

@@ -118,9 +118,9 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 /* ---- Bytes ------------------------------------------------------------------------------------- */
 
 /*
- * Called when a write has failed after `done` bytes. Truncates the file after the last complete record that
- * leaves room for the END record, which states the error. Counts all records of the buffer after that place
- * as lost.
+ * Called when a write has failed after `done` bytes. Truncates the file, so that it ends with a complete
+ * record and has room for the END record, which states the error. Counts all records of the buffer after that
+ * complete record as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {

@@ -95,11 +95,11 @@ static int attach_thread(pid_t tid, struct record_process *process)
 }
 
 /*
- * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of its
- * threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Threads that
- * have ended cannot be attached; the main thread may be one of them. Threads that the kernel has already
- * attached to us, because a traced thread created them, cannot be attached either, but wait() will report
- * them.
+ * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of the
+ * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno.
+ * Threads that have ended cannot be attached; the main thread may be one of them. Threads that the kernel has
+ * already attached to us, because a traced thread created them, cannot be attached either, but wait() will
+ * report them.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -413,11 +413,12 @@ static void handle_stop(pid_t tid, int status)
 /* ---- Turns ----------------------------------------------------------------------------------------- */
 
 /*
- * wait() reports that thread which comes first in the kernel's list and has stopped. If each thread were
- * resumed as soon as it is reported, busy threads, which stop again soon, would always be reported, and
- * threads later in the list hardly ever. So a turn first collects the reports of all threads that have
- * stopped, and only then resumes them. The table of reports is static, because recording must not end when
- * memory is short. A thread for which the table has no room is reported in the next turn.
+ * Of the threads that have stopped, wait() reports the thread that comes first in the kernel's list. If the
+ * recorder resumed each thread right after its report, busy threads, which stop again soon, would always be
+ * reported, and threads later in the list hardly ever. So the recorder works in turns: a turn first collects
+ * the reports of all threads that have stopped, and only then resumes them. The table of reports is static,
+ * because recording must not end when memory is short. A thread for which the table has no room is reported
+ * in the next turn.
  */
 #define TURN_MOST 65536u
 
@@ -432,7 +433,7 @@ static size_t turn_reports;
 
 /*
  * Discards the report that a thread has stopped. Called when another thread of the process has called exec,
- * and has got the id of this thread.
+ * and the kernel has given it the id of this thread.
  */
 static void discard_stop(pid_t tid)
 {
@@ -459,13 +460,13 @@ static int collect_report(int options)
 }
 
 /*
- * While only one thread runs, attempts to collect a second report find nothing. So after each attempt that
- * finds nothing, twice as many turns pass without an attempt, at most SKIPPED_MOST. A stopped thread waits
- * for at most that many turns.
+ * Maximum number of turns in a row without an attempt to collect a second report. If only one thread runs,
+ * such an attempt finds nothing. So after each attempt that finds nothing, the number of turns until the next
+ * attempt is doubled, up to this maximum. A stopped thread waits for at most this number of turns.
  */
 #define SKIPPED_MOST 16u
 
-/* Collects all reports that are available, unless this turn is one without an attempt. */
+/* Collects all reports that are available, unless this turn is one of those without an attempt. */
 static void collect_rest(void)
 {
 	static unsigned skipped, to_skip;
@@ -510,8 +511,8 @@ static void refresh(struct report *report)
 
 /*
  * Returns whether this is the stop of a new process whose creation was not reported yet. Only the report of
- * its creation states its parent, so this stop is handled later. The report follows soon, unless the parent
- * is killed just now.
+ * the creation states the parent of the process, so this stop is handled later. That report follows soon,
+ * unless the parent is killed at this moment.
  */
 static bool is_early_stop(const struct report *report)
 {

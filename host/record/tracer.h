@@ -36,7 +36,7 @@ enum record_sink_mode {
 	 * append to an existing trace, which must belong to this user; create the file if it does not exist
 	 */
 	RECORD_SINK_APPEND,
-	/* append to an existing trace of any user */
+	/* append to an existing trace, which may belong to any user */
 	RECORD_SINK_JOIN,
 };
 
@@ -89,8 +89,9 @@ const char *record_sink_troubles(void);
 
 /* Traced processes and their threads. ptrace(2) attaches to single threads, not to processes. */
 
-#define RECORD_SIGNALS 65  /* Linux's signals have the numbers 1 to 64 */
-#define RECORD_FDS     512 /* a descriptor below this number is looked up once, any other one at each use */
+#define RECORD_SIGNALS 65 /* Linux's signals have the numbers 1 to 64 */
+/* the recorder looks up a descriptor below this number once, and any other descriptor at each use */
+#define RECORD_FDS 512
 
 struct record_process {
 	struct record_process *next; /* in its chain */
@@ -101,11 +102,11 @@ struct record_process {
 	bool detaching; /* all threads of the process are to be detached, including new ones */
 	bool named;	/* the sink has a record of the process's name */
 	/*
-	 * known_folder: the current folder was looked up, and has not changed since.
+	 * known_folder: the recorder has looked up the current folder, and it has not changed since.
 	 * recorded_folder: the sink has a record of the current folder.
 	 */
 	bool known_folder, recorded_folder;
-	/* bit n: descriptor n was looked up, and has not changed since */
+	/* bit n: the recorder has looked up descriptor n, and the descriptor has not changed since */
 	uint64_t known_fd[RECORD_FDS / 64];
 	/*
 	 * bit n: the sink has a record of descriptor n; if bit n of `known_fd` is 0, this record may be out
@@ -124,7 +125,8 @@ struct record_thread {
 	struct record_thread *next; /* in its chain */
 	pid_t tid;
 	struct record_process *process;
-	bool starting;	/* the thread has not executed the command yet, and is not recorded until then */
+	/* the thread will execute a new command; it is not recorded until it has executed the command */
+	bool starting;
 	bool in_call;	/* the thread is in a system call, which `number` and `argument` describe */
 	bool detaching; /* the thread is to be detached at its next stop */
 	bool own_call;	/* the thread's call is ktrace() or utrace(), which the recorder carries out */
@@ -231,8 +233,8 @@ void record_proc_handlers(pid_t pid, uint64_t handler[static RECORD_SIGNALS]);
 int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit);
 
 /*
- * Attaches to a child process that will execute the command, but does not do so before record_tracer_run() is
- * called. Returns 0 or a positive errno.
+ * Attaches to a child process that will execute the command. The child executes the command only after the
+ * call of record_tracer_run(). Returns 0 or a positive errno.
  */
 int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit);
 
@@ -248,7 +250,7 @@ void record_drop_ended(void);
 bool record_all_detaching(void);
 /*
  * Removes all threads from the table, but does not detach from them. Requires: the recorder ends right after
- * it.
+ * this call.
  */
 void record_drop_all(void);
 
@@ -452,7 +454,7 @@ int record_put_user(struct record_thread *thread, uint64_t address, uint64_t siz
  * this command request them with -c and -C, through a socket: each recorder has one, in a folder of its user.
  */
 
-/* Which processes a request applies to. */
+/* Chooses the processes to which a request applies. */
 enum record_whose {
 	RECORD_WHOSE_ALL,
 	RECORD_WHOSE_PROCESS,
