@@ -30,7 +30,7 @@ struct waiting {
 	/* nonzero: it is unknown whether other events of the same CPU came before or after this event */
 	uint8_t about;
 	const struct flow_function *function; /* CALL, RETURN */
-	/* the step, for BRANCH and LOST only; step.text and step.sample must not be used */
+	/* the step of a BRANCH or a LOST; its members `text` and `sample` must not be used */
 	struct hwt_step step;
 	char text[TEXT_MOST + 1]; /* LOST */
 };
@@ -38,7 +38,7 @@ struct waiting {
 /*
  * A piece contains the events between two timestamps. Their times are computed when the next piece is
  * complete, because the next piece may begin with the call that recorded an event of this piece. So one
- * complete piece is held, while the next one grows.
+ * complete piece (the held piece) waits, while events are added to the next one (the growing piece).
  */
 struct ring {
 	struct flow_reader *reader;
@@ -48,7 +48,7 @@ struct ring {
 	size_t number;
 	struct flow_piece piece; /* the growing piece, whose end is not known yet */
 	struct flow_piece held;
-	/* true if the unit has written a timestamp, so that the growing piece has a beginning */
+	/* true if the unit has written a timestamp, which is the beginning of the growing piece */
 	int has_stamp;
 	/*
 	 * stamp of the last event of the kernel's trace whose recording function was found in the steps; the
@@ -63,8 +63,9 @@ struct ring {
 	struct waiting *queue;
 	size_t first, count;
 	uint32_t room;
-	size_t placed;	 /* number of queued events whose times are known */
-	size_t held_end; /* the held piece has the queued events from index `placed` to `held_end` - 1 */
+	size_t placed; /* number of queued events whose times are known */
+	/* the events of the held piece have the indexes `placed` to `held_end` - 1 in the queue */
+	size_t held_end;
 };
 
 struct beside {
@@ -260,8 +261,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 }
 
 /*
- * Returns the stamp at which the held piece ends. If a call in the growing piece recorded an event that is
- * found, the held piece ends before that event.
+ * Returns the stamp at which the held piece ends. If a call in the growing piece recorded an event, and that
+ * event is found, the held piece ends before the event.
  */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {

@@ -46,7 +46,8 @@ struct flow_calls {
 	struct flow_doubts doubts;
 	const struct hwt_step *step;
 	enum way way;
-	uint64_t after; /* address after the last instruction; after an interrupt, the interrupted address */
+	/* address after the last instruction; for an interrupt, the address that was interrupted */
+	uint64_t after;
 	/*
 	 * Used only for WAY_RESUME: how execution would have continued without the untraced code. `before` is
 	 * the way to the next address, and `next` is that address, valid if has_next is set.
@@ -162,7 +163,10 @@ static int cut_all(struct flow_calls *calls)
 	return status;
 }
 
-/* Begins the stack anew if no frame matches: the running function is known, but not how it was reached. */
+/*
+ * Begins the stack anew if no frame matches: it is known which function runs, but not which functions have
+ * called it.
+ */
 static int restart(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);

@@ -27,9 +27,13 @@
 enum flow_how {
 	FLOW_SEEN, /* the function was already running when the trace or the stack began */
 	FLOW_CALL,
-	FLOW_TAIL, /* by a tail call: the function replaced the one that jumped to it */
+	/*
+	 * entered by a tail call: another function jumped to this function, which has replaced it on the
+	 * stack
+	 */
+	FLOW_TAIL,
 	FLOW_INTERRUPT,
-	FLOW_KERNEL, /* by a system call: the function is the kernel's entry */
+	FLOW_KERNEL, /* entered by a system call: the function is the kernel's entry */
 };
 
 struct flow_frame {
@@ -44,7 +48,10 @@ struct flow_frame {
 	uint8_t timed;
 	/* set if execution was at the function's first instruction when the frame was pushed */
 	uint8_t from_start;
-	/* set while a call from the function to an address within the same function has not returned */
+	/*
+	 * set between a call from the function to an address within the same function and the return of that
+	 * call
+	 */
 	uint8_t inner;
 };
 
@@ -102,7 +109,10 @@ void flow_calls_free(struct flow_calls *calls);
 int flow_calls_step(struct flow_calls *calls, const struct hwt_step *step);
 const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls);
 
-/* Sets *ticks to the ticks from the entry into the frame to the step. Returns false if they are unknown. */
+/*
+ * Sets *ticks to the number of ticks from the entry into the frame up to the step. Returns false if this
+ * number is unknown.
+ */
 static inline int flow_took(const struct flow_frame *frame, const struct hwt_step *step, uint64_t *ticks)
 {
 	*ticks = step->stamp - frame->since;

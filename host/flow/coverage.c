@@ -14,9 +14,9 @@
 #include "ktread/ktread.h"
 
 /*
- * The runs of instructions are counted for each image and address range. At the end, the runs of each image
- * are walked in order of addresses together with its line table: the number of runs that cover an address
- * changes only where a run begins or ends.
+ * Counts the runs of instructions for each image and address range. At the end, visits the runs of each image
+ * in the order of addresses, together with the line table of the image: the number of runs that cover an
+ * address changes only where a run begins or ends.
  */
 
 #define IMAGES_MOST 4096u
@@ -243,7 +243,11 @@ static void write_source(struct base_output *out, const char *source)
 	base_output_done(out, at);
 }
 
-/* Combines all copies of the next function or line of a source file. Returns 0 if the file has no more. */
+/*
+ * Combines all copies of the next function or source line of a source file. The count of a function is the
+ * sum of the counts of its copies, the count of a line is the largest of them. Returns 0 if the file has no
+ * more functions and lines.
+ */
 static int next_of(struct counts *counts, const char *source, struct counted *together)
 {
 	const struct counted *at = counts->counted + counts->next;

@@ -61,7 +61,8 @@ static uint64_t slack(const struct ktread *trace)
 
 /*
  * Returns by how many ticks a stamp is before the beginning or after the end of a piece; 0 if the stamp is in
- * the piece. If the end of the piece is unknown, returns the distance of the stamp from the beginning.
+ * the piece. If the end of the piece is unknown, returns the distance of the stamp from the beginning of the
+ * piece.
  */
 static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
 {
@@ -137,7 +138,8 @@ struct totals {
 
 struct flow_durations {
 	struct flow_call_view view;
-	struct totals **totals; /* totals by id of the function; NULL: never called */
+	/* array of totals, indexed by the id of the function; NULL: the function was never called */
+	struct totals **totals;
 	uint32_t count;
 };
 

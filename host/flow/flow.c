@@ -18,8 +18,8 @@ struct flow_reader {
 	struct hwt_decoder *decoder;
 	const struct hwt_stream *stream;
 	/*
-	 * Two ranges of offsets. Losses from `done_from` to `done_to` were counted before. Bytes from `from`
-	 * to `to` were read since the last seek.
+	 * Two ranges of offsets. The losses from `done_from` to `done_to` have been counted already. The
+	 * bytes from `from` to `to` were read since the last seek.
 	 */
 	uint64_t done_from, done_to, from, to;
 };

@@ -107,7 +107,7 @@ struct flow_range {
 	uint64_t begin, end; /* `end` is exclusive */
 };
 
-/* Selects streams and steps. If all members are 0, everything is selected. */
+/* Selection of streams and steps. If all members are 0, everything is selected. */
 struct flow_select {
 	/* bit map of the selected CPUs, which excludes streams in thread mode; NULL: all streams */
 	const uint8_t *cpus;
@@ -116,9 +116,9 @@ struct flow_select {
 	uint8_t backend; /* KTRX_HWT_BACKEND_* */
 	uint32_t thread; /* index of the thread, for streams in thread mode */
 	uint32_t pid;
-	const struct flow_range *range; /* selects only code in these ranges, which are sorted by address */
+	const struct flow_range *range; /* the ranges of code that are selected, sorted by address */
 	size_t ranges;			/* 0: all code */
-	/* selects stamps from `from` to `to`, both inclusive; `to` 0: no end */
+	/* stamps of the first and the last moment that are selected; `to` 0: no end */
 	uint64_t from, to;
 };
 
@@ -184,7 +184,7 @@ int flow_address(const struct hwt_step *step, uint64_t *address);
 
 struct flow_reader;
 int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream);
-/* Returns 1 and the next selected step; 0 at the end; or an error. Counts what is missing in flow->loss. */
+/* Returns 1 and the next selected step; 0 at the end; or an error. Adds what is missing to flow->loss. */
 int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step);
 /* Seeks as hwt_decoder_seek() does. What is missing is counted once, even if it is read several times. */
 int flow_reader_seek(struct flow_reader *reader, uint64_t offset);

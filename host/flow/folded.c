@@ -25,11 +25,11 @@ struct flow_folded {
 	enum flow_weight weight;
 	struct node *node;
 	uint32_t nodes, room;
-	struct base_index index; /* nodes by parent and function */
+	struct base_index index; /* index that finds nodes by parent and function */
 	uint64_t left_out;
 	/* State of the current stream. */
 	uint32_t current; /* node to which time is added */
-	uint64_t stamp;	  /* stamp up to which time has been added to nodes */
+	uint64_t stamp;	  /* stamp up to which the time of the stream has been added to nodes */
 	int has_stamp;
 };
 

@@ -31,7 +31,7 @@ struct ring {
 /* The end of the steps that are shown. */
 struct end {
 	int has_offset;
-	/* offset in the stream, and address, of the run that is the first step not shown */
+	/* offset in the stream, and address, of the run after the last step to show */
 	uint64_t offset, address;
 	int has_stamp;
 	uint64_t stamp; /* steps after this stamp are not shown */
@@ -79,8 +79,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Drops the oldest steps: keeps `most` branches, and other steps only if they come after the first of these
- * branches. The number of steps is limited, too.
+ * Drops the oldest steps, so that `most` branches remain, and only those other steps that come after the
+ * first of these branches. Limits the total number of steps, too.
  */
 static void drop_old(struct ring *ring)
 {

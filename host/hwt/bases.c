@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "base/search.h"
 
-#define PAGE   4096u /* files are loaded at multiples of this number */
+#define PAGE   4096u /* files are loaded at addresses that are multiples of this number */
 #define SAMPLE 16u   /* size in bytes of a sample: the first bytes of an executed block */
 #define LEAST  4u    /* smallest number of matching samples that can prove a base */
 /* smallest number of matching samples that proves a base even if only 1/SHARE of the blocks match */
@@ -33,9 +33,13 @@ struct search {
 	const struct hwt_binary *binary;
 	struct sample *sample;
 	uint32_t samples, sample_room;
-	struct base_index index; /* index of samples, by key_of() */
+	struct base_index index; /* index that finds samples by key_of() */
 	uint64_t *sorted;	 /* the samples' addresses */
-	uint64_t *vote;		 /* votes: a base for each place in the file at which a sample is found */
+	/*
+	 * array of votes: for each place in the file whose bytes equal a sample, the base that would move the
+	 * place to the sample's address
+	 */
+	uint64_t *vote;
 	size_t votes;
 	uint32_t vote_room;
 	struct hwt_base *base;
@@ -111,7 +115,7 @@ static size_t count_before(const struct search *search, uint64_t address)
 	return base_count_below(search->sorted, search->samples, sizeof(*search->sorted), 0, address);
 }
 
-/* Returns how many samples are at addresses where the file, moved by `base`, has code. */
+/* Returns the number of samples whose address is in the file's code, if the file is moved by `base`. */
 static size_t count_inside(const struct search *search, uint64_t base)
 {
 	size_t inside = 0;

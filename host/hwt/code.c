@@ -9,11 +9,11 @@
 #include <string.h>
 
 /*
- * largest number of versions of a line in all address spaces together; if a line has this many, new bytes are
- * written into the newest version of their address space
+ * maximum number of versions of one line (64 bytes of code), in all address spaces together; if there are
+ * that many, new bytes are written into the newest version of their address space
  */
 #define LINES_MOST     1024u
-#define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that are read at once */
+#define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that one call reads */
 #define DISTANCES      6u		   /* number of ranks that distance() can return */
 #define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
 
@@ -224,8 +224,9 @@ void hwt_codes_close(struct hwt_codes *codes)
 /* ---- Reading ---- */
 
 /*
- * Returns the rank of a line for a query. Rank 0 is an exact match; a larger rank is worse. Odd ranks are for
- * versions that become valid after the stamp. UINT32_MAX: the line must not be used.
+ * Returns how well a line fits the space and the stamp of a query, as a rank. Rank 0 is an exact match; a
+ * larger rank is worse. Odd ranks are for versions that become valid after the stamp. UINT32_MAX: the line
+ * must not be used.
  */
 static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
@@ -283,8 +284,8 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 			best = line;
 			nearest = far;
 			/*
-			 * In an odd rank, each line in the list is better than the lines before it: forget
-			 * the lines of this rank that were seen so far.
+			 * If the rank is odd, this line fits better than the lines of the same rank before it
+			 * in the list: forget those.
 			 */
 			if (far % 2)
 				known[far] = 0;

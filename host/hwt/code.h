@@ -10,11 +10,11 @@
 
 struct hwt_code_line {
 	uint64_t number; /* address / HWT_CODE_LINE */
-	uint64_t space;	 /* address space; 0: all spaces without a line of their own */
+	uint64_t space;	 /* address space; 0: the line is for all spaces that have no line of their own */
 	uint64_t from;
 	uint64_t known; /* one bit for each element of `bytes`, set if that byte is known */
 	uint32_t next;	/* previous version of a line with the same number, or HWT_CODE_NONE */
-	bool shared;	/* lines with this number exist both for all spaces and for single spaces */
+	bool shared;	/* lines with this number exist both for all spaces (space 0) and for single spaces */
 	unsigned char bytes[HWT_CODE_LINE];
 };
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define PERIOD 32u /* number of changes of code in one period */
+#define PERIOD 32u /* number of changes of code after which a period ends */
 
 static int compare_places(const void *left, const void *right)
 {
@@ -39,8 +39,8 @@ static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line
 }
 
 /*
- * Marks the lines that have versions for all spaces and versions for a single space. The bytes that are read
- * at their addresses depend on the space.
+ * Marks the lines that have versions for all spaces and versions for a single space. Which bytes are read at
+ * the addresses of such a line depends on the space.
  */
 static void find_shared(struct hwt_codes *codes)
 {
@@ -109,8 +109,8 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 }
 
 /*
- * Adds runs of lines. If `fixed` is set, these are the lines that are not `shared` and do not change between
- * the beginning of the period and the stamp `settled`; otherwise, these are all other lines.
+ * Adds runs of lines. If `fixed` is set, adds the lines that are not `shared` and do not change between the
+ * beginning of the period and the stamp `settled`; otherwise, adds all other lines.
  */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {

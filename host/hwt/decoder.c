@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-#define STEPS 64u /* largest number of steps that an encoding fills in at once */
+#define STEPS 64u /* maximum number of steps that one call of an encoding's decoder fills in */
 
 struct hwt_decoder {
 	const struct hwt_file *file;
@@ -18,9 +18,10 @@ struct hwt_decoder {
 	const struct hwt_stream *stream;
 	const struct hwt_encoding *encoding;
 	struct hwt_images *images;
-	size_t piece;	       /* index of the piece that is being decoded, or is next */
+	/* index of the piece that is being decoded or, if none is, of the next piece */
+	size_t piece;
 	struct hwt_piece part; /* bytes of the piece that is being decoded */
-	/* position in the stream of the next piece if no bytes are missing before that piece */
+	/* position in the stream at which the next piece begins if no bytes are missing before it */
 	uint64_t wanted;
 	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded */
 	uint64_t time, stamp; /* the last time that was converted, and its stamp */
@@ -195,7 +196,10 @@ static int make_steps(struct hwt_decoder *decoder)
 	return made > 0 ? 1 : made;
 }
 
-/* Gets new steps when all have been returned. Returns 1 and the first of them; 0 at the end; or an error. */
+/*
+ * Gets new steps after all steps have been returned. Returns 1 and the first new step; 0 at the end; or an
+ * error.
+ */
 static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
 	for (;;) {

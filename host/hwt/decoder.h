@@ -25,9 +25,9 @@ struct hwt_encoding {
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
 	 * Used instead of `next` if not NULL. Fills in up to `most` steps and returns their number; more than
-	 * one only if all are HWT_RUN. The steps are complete, as hwt_decoder_next() returns them: stamps of
-	 * the file, positions, process and thread. Requires: an element of `step` that is a HWT_RUN has not
-	 * been changed since this function filled it in.
+	 * one only if all are HWT_RUN. The steps are complete, as hwt_decoder_next() returns them: with
+	 * stamps of the file's clock, positions in the stream, process and thread. Requires: an element of
+	 * `step` that is a HWT_RUN has not been changed since this function filled it in.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);

@@ -10,7 +10,7 @@
 #include "hwt/decoder.h"
 #include "hwt/etm4.h"
 
-/* OpenCSD's decode tree for one unit, and how much of a piece it has been fed. */
+/* OpenCSD's decode tree for one unit, and the position in the piece up to which it has been fed. */
 
 /* Error message if OpenCSD does not accept the registers of a unit. */
 #define ETM4_TREE_REFUSED "OpenCSD cannot decode a trace unit with these register values"
@@ -29,7 +29,7 @@ struct etm4_tree {
 };
 
 enum etm4_fed {
-	ETM4_FED,     /* bytes were fed, or OpenCSD waits */
+	ETM4_FED,     /* bytes were fed, or OpenCSD has to wait until steps are taken from the queue */
 	ETM4_FED_ALL, /* the whole piece and its end have been fed */
 	ETM4_FED_BAD, /* OpenCSD could not decode bytes before `at`, and has been reset */
 };
@@ -232,7 +232,7 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
  * from making OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
-#define TEXTS	  ETM4_QUEUE_ROOM /* number of texts: one for each step that may have a text */
+#define TEXTS	  ETM4_QUEUE_ROOM /* number of buffers for texts: one for each step in the queue */
 
 struct etm4 {
 	struct etm4_tree tree;
@@ -243,8 +243,8 @@ struct etm4 {
 	bool ended;
 	bool begun; /* an A-Sync has come, or it was reported that the piece begins without one */
 	/*
-	 * State as of the packet being decoded: OpenCSD asks for code before it pushes the element with this
-	 * state.
+	 * The state at the packet that is being decoded. OpenCSD asks for code before it pushes the element
+	 * that contains this state.
 	 */
 	uint64_t packet_stamp, packet_space;
 	/* OpenCSD's current walk through code: the address of its end, and the number of bytes so far. */

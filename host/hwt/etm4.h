@@ -41,11 +41,11 @@ struct etm4_guard {
 	bool synced, decodes;
 	bool wants_address; /* the last packet was an exception, whose address must follow */
 	bool bits_64;	    /* set after the first context packet for 64-bit code */
-	const char *unread; /* reason why a valid packet was refused; NULL: the packet was damaged */
+	const char *unread; /* reason why the guard refused a valid packet; NULL: the packet was damaged */
 	uint32_t depth;	    /* number of uncommitted P0 elements (atoms, exceptions and the like) */
 	/*
-	 * The queue of elements: element n is element[n % ETM4_GUARD_ROOM]. `newest` is the index after that
-	 * of the newest element.
+	 * The queue of elements: element n is element[n % ETM4_GUARD_ROOM]. `newest` is the number of the
+	 * newest element, plus 1.
 	 */
 	uint32_t oldest, newest;
 	uint8_t element[ETM4_GUARD_ROOM];
@@ -86,8 +86,8 @@ bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
 
 struct etm4_queue {
 	struct hwt_step step[ETM4_QUEUE_ROOM];
-	uint32_t head, tail; /* indexes that only grow; step n is at n % ETM4_QUEUE_ROOM */
-	uint32_t open;	     /* index of the first step that is not complete */
+	uint32_t head, tail; /* numbers that only grow; step number n is at index n % ETM4_QUEUE_ROOM */
+	uint32_t open;	     /* number of the first step that is not complete */
 };
 
 /* Returns true if there is no room for the steps of one more element: OpenCSD must wait. */
@@ -116,7 +116,9 @@ struct etm4_steps {
 	const char *unread;
 	bool has_new; /* `new_branch` is the address of a branch that OpenCSD does not know */
 	uint64_t new_branch;
-	/* The known code is not the code that ran: ranges are ignored until a packet has an address. */
+	/*
+	 * true if the known code is not the code that ran: ranges are ignored until a packet has an address
+	 */
 	bool doubts;
 	bool has_anchor; /* a packet with an address has come, at offset `anchor` */
 	uint64_t anchor; /* offset */

@@ -73,8 +73,8 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 
 /*
  * Handles a mispredict packet, which takes back the outcome of the newest atom and the addresses after that
- * atom. Returns true if the atom is still in the queue, and no element other than an address follows one of
- * these addresses.
+ * atom. Returns true if the atom is still in the queue, and only addresses follow these addresses in the
+ * queue.
  */
 static bool mispredict(struct etm4_guard *guard)
 {

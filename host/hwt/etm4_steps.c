@@ -15,8 +15,8 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 }
 
 /*
- * Returns true if the next step may change this step. If the result is false, the step stays open only while
- * an earlier step is open.
+ * Returns true if the next step may change this step. If the result is false, this step is complete as soon
+ * as all earlier steps are complete.
  */
 static bool waits(const struct hwt_step *step)
 {

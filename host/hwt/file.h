@@ -83,12 +83,12 @@ struct hwt_chunk {
 	uint64_t position; /* position of the first byte, counted from the unit's creation */
 	uint64_t offset;   /* in the store */
 	uint64_t size;
-	/* set if the chunk begins a new piece, even if its position follows the previous chunk */
+	/* set if the chunk begins a new piece, even if its position is directly after the previous chunk */
 	bool torn;
 };
 
 struct hwt_joined {
-	struct hwt_piece piece; /* piece.bytes is NULL until the piece is asked for */
+	struct hwt_piece piece; /* piece.bytes is NULL until the piece has been read into memory */
 	size_t first, chunks;	/* indexes into hwt_unit_stream.chunk */
 };
 
@@ -102,7 +102,7 @@ struct hwt_unit_stream {
 	uint32_t chunk_room;
 	struct hwt_joined *joined;
 	size_t pieces;
-	uint64_t written; /* number of bytes that were written, as reported by the last BUFFER record */
+	uint64_t written; /* number of bytes that the unit has written, as the last BUFFER record states */
 	/* Packets that follow the last chunk, see HWT_TAIL_MOST. */
 	unsigned char tail[HWT_TAIL_MOST];
 	size_t tail_size;

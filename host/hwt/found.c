@@ -8,8 +8,11 @@
 #include "base/grow.h"
 #include "base/search.h"
 
-#define WINDOW 64u /* number of bytes that are compared, from the address on */
-#define LEAST  8u  /* smallest number of equal bytes that identifies a file, unless fewer bytes are known */
+#define WINDOW 64u /* maximum number of bytes that are compared, beginning at the address */
+/*
+ * minimum number of equal bytes that identifies a file; if fewer bytes are known, all of them must be equal
+ */
+#define LEAST 8u
 
 /* Finds the range of addresses with the file's code. Returns false if it has none. */
 static bool find_bounds(const struct hwt_binary *binary, uint64_t *first, uint64_t *end)
@@ -55,8 +58,8 @@ int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t
 }
 
 /*
- * Returns how many bytes of the code, from `address` up to the first difference, equal the file's; 0 if they
- * are too few to identify the file.
+ * Compares the code with the file's, from `address` on. Returns the number of equal bytes up to the first
+ * difference; 0 if they are too few to identify the file.
  */
 static size_t count_same(const struct hwt_found *found, uint64_t address, const unsigned char *code,
 			 size_t size)

@@ -51,7 +51,8 @@ enum hwt_kind {
 	 */
 	HWT_GAP,
 	HWT_SAMPLE, /* one operation that SPE sampled: `sample` */
-	HWT_NOTE,   /* any other report of the unit: `text`, at `address` if has_address */
+	/* any other report of the unit: described by `text`, and about `address` if has_address is set */
+	HWT_NOTE,
 };
 
 /* Kind of the branch at the end of a run. */
@@ -129,8 +130,8 @@ struct hwt_step {
 	uint64_t stamp;
 	/*
 	 * Position, in the unit's bytes, of the packet that this step comes from, or of the nearest packet
-	 * before it. For Intel PT: position of the next packet that is to be read. This position is updated
-	 * as rarely as the stamp.
+	 * before that one. For Intel PT: position of the next packet that is to be read. This position is
+	 * updated as rarely as the stamp.
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* process and thread that ran; 0: unknown */
@@ -206,8 +207,8 @@ void hwt_images_free(struct hwt_images *images);
  * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). The
  * file's code ran `*base` bytes above the addresses in the file's headers; `base` NULL stands for 0. If
  * `base` is NULL, `pid` is 0, and the recording's code does not match the file at these addresses, the file
- * is searched for in that code. The kernel is found at one base, programs and libraries may be found at
- * several. Fails if other code than the file's ran, or if the file is for another machine.
+ * is searched for in that code. The kernel is found at one base only, programs and libraries may be found at
+ * several bases. Fails if other code than the file's ran, or if the file is for another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*

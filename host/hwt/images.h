@@ -13,9 +13,9 @@
 #include "symbol_map.h"
 
 /*
- * Code from a recording: the bytes at an address and stamp, in an address space. It is kept in lines of 64
- * bytes. A line belongs to one address space; a line of space 0 serves all spaces without a line of their
- * own. If bytes change over time, each version has a line, valid from its stamp on.
+ * Code from a recording: the bytes at an address and stamp, in an address space. The code is stored in lines
+ * of 64 bytes. A line belongs to one address space; a line of space 0 is used for all spaces that have no
+ * line of their own. If bytes change over time, each version has a line, valid from its stamp on.
  */
 
 #define HWT_CODE_LINE 64u
@@ -46,7 +46,8 @@ void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t ad
 		      uint64_t *until);
 
 /*
- * The code of a period. A period ends after a fixed number of changes of code. Adjacent lines form one run.
+ * The code of a period. A period is the time in which a fixed number of changes of code happen. A run
+ * consists of adjacent lines.
  */
 struct hwt_code_run {
 	uint64_t address, size; /* address and size of the run in memory, multiples of HWT_CODE_LINE */
@@ -159,7 +160,8 @@ struct hwt_view {
 	bool used;
 	uint32_t pid;
 	uint64_t from, until; /* the view is valid for stamps in [from, until) */
-	size_t applied;	      /* number of mappings, from the first on, that have been applied */
+	/* number of recorded mappings, beginning with the first one, that have been applied to the view */
+	size_t applied;
 	struct hwt_span *span;
 	size_t spans;
 	uint32_t room;
@@ -178,7 +180,7 @@ struct hwt_added {
 struct hwt_found {
 	struct hwt_binary *binary;
 	uint64_t base, first, end;
-	uint64_t reach; /* largest `end` of this entry and all earlier entries */
+	uint64_t reach; /* largest `end` among this entry and all entries before it */
 };
 
 struct hwt_image_warning {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SPACES_MOST 1024u /* largest number of address spaces that are counted separately */
-#define CHUNK	    4096u /* number of bytes that are compared at once */
+#define CHUNK	    4096u /* number of bytes that are compared in one step */
 /* smallest number of compared bytes that can show moved code: a patch may change most of a smaller block */
 #define LEAST 8u
 

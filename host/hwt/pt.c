@@ -29,7 +29,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 		return true;
 	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
 	decoder->since = stamp;
-	if (stamp == 0) /* look for a new image as soon as a stamp is known */
+	if (stamp == 0) /* if no stamp is known, a new image is needed as soon as one is known */
 		decoder->until = 0;
 	if (!image)
 		return false;
@@ -51,7 +51,7 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Sets the stamp of the following steps to the last time that was read. */
+/* Sets the stamp of the following steps to the last time that libipt has read. */
 static void reach_time(struct pt_decoder *decoder)
 {
 	decoder->now.has_stamp = decoder->time != 0;

@@ -111,7 +111,8 @@ struct pt_last {
 	/* members as in struct hwt_step */
 	uint8_t branch, taken, bits;
 	uint8_t length; /* size in bytes; 0 if it is not a branch, or if not all its bytes are known */
-	uint8_t within; /* a conditional branch or direct jump: it usually stays within its function */
+	/* set for a conditional branch or a direct jump, whose target is usually in the same function */
+	uint8_t within;
 };
 
 struct pt_decoder {
@@ -130,7 +131,7 @@ struct pt_decoder {
 	size_t resumed;	    /* offset in `own` of the PSB that pt_resume() wrote last */
 	uint64_t offset;    /* offset in the piece up to which libipt has read */
 	uint64_t time;	    /* last time that libipt has read; 0: unknown */
-	uint64_t read;	    /* `time` as a stamp; the next runs may still be earlier */
+	uint64_t read;	    /* `time` as a stamp; the runs that are decoded next may have an earlier stamp */
 	uint64_t asked_at;  /* stamp at which libipt last asked for code */
 	/* Template of a run: position, stamp, process, thread and address space. */
 	struct hwt_step now;

@@ -189,9 +189,7 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	case ptev_enabled:
 		step->kind = HWT_ON;
 		set_address(decoder, step, event->variant.enabled.ip);
-		/*
-		 * If a gap follows at once, its text refers to this address.
-		 */
+		/* If a gap follows directly, the text of the gap refers to this address. */
 		decoder->last = event->variant.enabled.ip;
 		break;
 	case ptev_disabled:

@@ -19,7 +19,7 @@ struct place {
 	size_t offset, size;
 };
 
-/* State of the packets read since a PSB. */
+/* State of the packets that were read since a PSB. */
 struct reader {
 	struct pt_decoder *decoder;
 	struct pt_packet_decoder *packets;

@@ -16,7 +16,7 @@
 #define PT_FUP_FULL	 0xddu
 #define PT_PGD_FULL	 0xc1u
 
-#define ETM4_ATOMS_MOST	     48u /* largest number of atoms that the unit keeps before it writes them */
+#define ETM4_ATOMS_MOST	     48u /* maximum number of atoms that the unit collects before it writes them */
 #define ETM4_ATOM	     0xf6u
 #define ETM4_EXCEPTION	     0x06u
 #define ETM4_DEBUG_HALT	     0x03u

@@ -10,7 +10,7 @@
 #include "base/open.h"
 #include "ktread/memory.h"
 
-/* number of recently used address spaces that are tried if the wanted one does not map an address */
+/* number of recently used address spaces to try if the wanted address space does not map an address */
 #define SPACES 8u
 /* largest distance in bytes between ktrace's root and another address of the kernel's image */
 #define REACH (UINT64_C(64) << 20)

@@ -145,7 +145,10 @@ static size_t record_pads(const struct hwt_piece *piece, size_t at)
 	return end - at;
 }
 
-/* Subtracts a cost from what is left of the limit. Returns false if the cost is larger than that. */
+/*
+ * Subtracts a cost from *left, the number of packets that may still be read. Returns false if the cost is
+ * larger than that number.
+ */
 static bool pay(uint64_t *left, uint64_t packets)
 {
 	if (*left < packets)
@@ -154,7 +157,10 @@ static bool pay(uint64_t *left, uint64_t packets)
 	return true;
 }
 
-/* Returns the offset after padding and alignment, where a record may begin; or where the limit is reached. */
+/*
+ * Returns the offset after padding and alignment, where a record may begin, or the offset at which the limit
+ * is reached.
+ */
 static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *left)
 {
 	struct spe_packet packet;

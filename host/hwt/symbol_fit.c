@@ -11,7 +11,7 @@
 #include "file.h"
 
 #define CALLS_MOST   (UINT32_C(1) << 20) /* largest number of calls that are examined */
-#define CHUNK	     4096u		 /* number of bytes of a block that are read at once */
+#define CHUNK	     4096u		 /* number of bytes of a block that one call reads */
 #define CALL_SIZE    5u			 /* size of a call on x86_64, in bytes: e8 and a displacement */
 #define LEAST	     8u			 /* smallest number of calls that can prove or disprove a list */
 #define VOTERS	     1024u		 /* largest number of calls that vote for a base */
@@ -25,8 +25,8 @@
 struct calls {
 	const struct hwt_file *file;
 	bool kernel_apart; /* kernel code and programs' code have different address spaces in the recording */
-	uint64_t *start;   /* sorted addresses at which blocks begin */
-	uint64_t *to;	   /* sorted targets of calls, each once */
+	uint64_t *start;   /* array of the addresses at which blocks begin, sorted */
+	uint64_t *to;	   /* array of the targets of calls, sorted, each target once */
 	size_t count;
 	uint32_t room;
 };

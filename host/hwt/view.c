@@ -200,8 +200,8 @@ static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t st
 }
 
 /*
- * Chooses a view: a view that is valid at the stamp, otherwise a view that can be advanced to the stamp,
- * otherwise the least recently used view.
+ * Chooses a view: a view that is valid at the stamp; if there is none, a view that can be advanced to the
+ * stamp; if there is none, the least recently used view.
  */
 static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
 {
