@@ -5,8 +5,9 @@
  * traced. Instructions are counted by single-stepping; times are the minimum of a few runs in one process.
  * The results are ratios.
  *
- * The locks are like those of a kernel. The file of the trace is in memory. Records are written from the
- * buffer of the sink to the file 16 KiB at a time.
+ * The spinlock is an atomic word, as in a kernel. The locks of the process table and of the sink do nothing.
+ * The file of the trace is in memory. Records are written from the buffer of the sink to the file 16 KiB at a
+ * time.
  *
  * Prints JSON objects, one per line, on stdout, and a table on stderr. Exits with 1 if a limit is exceeded.
  */
