@@ -145,7 +145,7 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	return status;
 }
 
-/* Returns true if a look found a clock that is off by more than `most` ticks. */
+/* Returns true if, according to a look, some clock differs from CPU 0's clock by more than `most` ticks. */
 static bool is_far_apart(const struct align *align, int64_t most)
 {
 	for (uint32_t i = 0; i < align->looks; i++)
@@ -342,8 +342,8 @@ static int solve_node(struct align *align, uint32_t node)
 }
 
 /*
- * Adds the bounds of the window that was read to the nodes at both of its ends. The first of these nodes is
- * then complete and is solved.
+ * Adds the bounds of the current window to the nodes at both ends of that window. The first of these nodes
+ * has all its bounds then, and is solved.
  */
 static int close_window(struct align *align)
 {
@@ -428,8 +428,8 @@ static bool is_as_near(const struct align *align, const struct causes_count *bef
 }
 
 /*
- * Moves clocks in several passes. Contradictory bounds may make a pass worse than the previous pass, so the
- * best offsets are kept.
+ * Moves clocks in several passes. The offsets of the best pass are kept, because contradictory bounds may
+ * make the offsets worse from one pass to the next.
  */
 static int refine(struct align *align, struct causes_count *best_count)
 {

@@ -162,7 +162,7 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns the stamp before which causes count as left over, because their effects were not recognised. */
+/* Returns the stamp before which a cause counts as left over: its effect has come, but was not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;

@@ -105,8 +105,8 @@ struct check {
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 
 /*
- * Why an event may be missing. If the event was switched off and slots were lost, the reason given is that
- * it was switched off, because the user can change that.
+ * The reason why an event may be missing. If the event was switched off and, in addition, slots were lost,
+ * the stated reason is that the event was switched off, because the user can change that.
  */
 struct check_gap {
 	bool is;      /* true if an event may be missing */

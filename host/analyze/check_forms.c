@@ -153,7 +153,10 @@ static void stamp_entry(const struct check *check, struct keyed_entry *entry,
 	entry->thread = event->thread;
 }
 
-/* Reads the event's key. Returns false if the payload lacks it; the event is then left out. */
+/*
+ * Reads the event's key. Returns false if the payload lacks the key; such an event is not used to judge the
+ * rule.
+ */
 static bool read_key(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event,
 		     uint64_t key[KEYED_WORDS])
 {

@@ -35,8 +35,8 @@ struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
 	/*
-	 * By hash of the key: number of marks seen. Only the first CANDIDATES marks of a hash are kept, so
-	 * that frequent keys leave room for others.
+	 * by hash of the key: number of marks that have come, stored or not. Only the first CANDIDATES marks
+	 * of a hash are kept, so that frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
 	/* by hash of the key: stamp of the first mark that was left out; 0 if none was left out */
@@ -254,8 +254,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Votes for two CPUs that take turns: cause n has effect n. The vote goes to the median distance, if three
- * quarters of the pairs agree with it and clocks may be that far apart.
+ * Votes for two CPUs that take turns: the effect of the n-th cause is the n-th effect. The vote goes to the
+ * median distance, if three quarters of the pairs agree with it and clocks may be that far apart.
  */
 static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
 			 uint32_t count)

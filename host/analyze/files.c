@@ -20,8 +20,9 @@ struct files {
 	struct entry entry[FILES_KEPT];
 	/* number of times that slots were lost so far; entries of earlier eras are invalid */
 	uint64_t era;
-	uint32_t waiting; /* number of rings that have lost their beginning and had no event so far */
-	bool *begun;	  /* by ring: true if the ring had an event or has not lost its beginning */
+	/* number of rings that have lost their beginning and from which no event has been read so far */
+	uint32_t waiting;
+	bool *begun; /* by ring: true if the ring has its beginning, or an event of it has been read */
 };
 
 _Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");

@@ -26,8 +26,9 @@ struct flows {
 };
 
 struct flows_step {
-	uint64_t id; /* number of the flow, from 1; 0: the event neither begins nor ends a flow */
-	bool ends;   /* true: the event ends the flow; false: it begins the flow, which may never end */
+	/* number of the flow (numbers count from 1); 0: the event neither begins nor ends a flow */
+	uint64_t id;
+	bool ends; /* true: the event ends the flow; false: it begins the flow, which may never end */
 	const char *name;
 };
 

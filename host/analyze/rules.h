@@ -157,7 +157,8 @@ struct check_violation {
 	uint32_t rule;
 	/* stamp of the violating event; if an event never came, the stamp at which it was due */
 	uint64_t stamp;
-	uint64_t number; /* number of the violating event in order of reading, from 1; 0: no event */
+	/* number of the violating event in the order of reading (numbers count from 1); 0: no event */
+	uint64_t number;
 	uint32_t cpu, thread;
 	bool has_cause; /* true if cause_stamp, cause_cpu and cause_thread are valid */
 	uint64_t cause_stamp;

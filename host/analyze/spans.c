@@ -132,7 +132,10 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	return families;
 }
 
-/* Returns whether all events of the family of a kind are recorded, as far as the trace shows so far. */
+/*
+ * Returns whether all events of the family to which this kind of event belongs are recorded, as far as the
+ * trace shows so far.
+ */
 static inline bool recorded_now(const struct recorded *r, enum wellknown_kind kind)
 {
 	enum recorded_family family;
@@ -397,7 +400,10 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	return 1;
 }
 
-/* Ends an owner's spans of these families (a bit each), and the spans that began inside of them. */
+/*
+ * Ends the owner's spans of these families (`families` has a bit for each), and the spans that began inside
+ * of them.
+ */
 static void end_families(struct spans *s, struct spans_owner who, unsigned families, uint64_t time)
 {
 	struct owner *owner = lookup(s, who);

@@ -202,8 +202,8 @@ static enum threads_state state_of_field(uint64_t state)
 }
 
 /*
- * Returns whether announcements of sleep were recorded ever since the thread began to run, so that a missing
- * one means no sleep.
+ * Returns whether announcements of sleep were recorded ever since the thread began to run, so that the thread
+ * did not go to sleep if an announcement is missing.
  */
 static bool would_announce(const struct threads *t, const struct threads_thread *thread, uint64_t stamp)
 {

@@ -44,7 +44,10 @@ struct threads_thread {
 	uint64_t stamp;	 /* stamp of the event that showed the last change of state */
 	uint64_t object; /* the object for which the thread announced to wait, as in the event */
 	uint32_t id;
-	/* number of the thread, from 0 and without holes; callers may index their tables by it */
+	/*
+	 * number of the thread: threads are numbered from 0 without holes, so callers may use it as the index
+	 * of a table
+	 */
 	uint32_t index;
 	uint32_t cpu;  /* CPU on which the thread runs or last ran; KTRX_NO_CPU if unknown */
 	uint32_t life; /* 0 at first; incremented when the id is reused after a death */

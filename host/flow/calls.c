@@ -347,7 +347,8 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 		return push_at(calls, address, FLOW_INTERRUPT, calls->after);
 	case WAY_LEAVE:
 		/*
-		 * An exception return to the next instruction only serializes the CPU: no function is left.
+		 * An exception return to the next instruction only serializes the CPU: execution stays in the
+		 * same function.
 		 */
 		if (address == calls->after)
 			break;

@@ -72,7 +72,10 @@ static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 	return recent->image;
 }
 
-/* Finds the block, which has the counter, of an address range, or adds it. Returns NULL if out of memory. */
+/*
+ * Finds the block of an address range, or adds one; the block contains the counter of the range. Returns NULL
+ * if out of memory.
+ */
 static struct block *obtain(struct flow_coverage *coverage, uint32_t image, uint64_t begin, uint64_t end)
 {
 	const uint64_t hash = base_hash(base_hash(base_hash(0, image), begin), end);

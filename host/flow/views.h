@@ -127,11 +127,11 @@ const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);
 #define FLOW_LAST_MOST 10000000u
 
 struct flow_last {
-	uint64_t count; /* number of branches to show of each stream, from 1 to FLOW_LAST_MOST */
+	uint64_t count; /* number of branches to show for each stream: 1 to FLOW_LAST_MOST */
 	/* name of the function before whose entry the branches end; NULL: they end with the stream */
 	const char *before;
 	/* Result. */
-	int found; /* an entry into the function was found */
+	int found; /* true if an entry into the function was found */
 };
 
 /*

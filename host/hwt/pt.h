@@ -48,8 +48,8 @@ struct pt_newer {
 /* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
 bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
 /*
- * Returns the CPU that made a stream. Its vendor is pcv_unknown if the CPU is unknown, or the unit is in
- * software.
+ * Returns the model of the CPU that wrote a stream. The vendor in it is pcv_unknown if the CPU is unknown, or
+ * if the unit is in software.
  */
 struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
 /*

@@ -174,7 +174,7 @@ static uint64_t begin_of(const struct hwt_file *file, const struct context *cont
 	return begins;
 }
 
-/* Finds the stream of a unit, or adds one. Returns NULL on an error, whose message the file has. */
+/* Finds the stream of a unit, or adds one. Returns NULL after an error; the message is then in `file`. */
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
 {

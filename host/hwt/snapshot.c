@@ -135,9 +135,10 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 }
 
 /*
- * Returns true if the page tables of an address space have been reused, because its process has ended. Then
- * they map the root's address elsewhere, or not at all. If they do not map the root, this proves a reuse only
- * if `address`, which they map, is in the kernel's image: some page tables of programs do not map the kernel.
+ * Returns true if the page tables of an address space have been reused, because its process has ended. Reused
+ * page tables map the root's address elsewhere, or do not map it. Page tables that do not map the root are
+ * certainly reused only if they map `address`, and `address` is in the kernel's image: some page tables of
+ * programs do not map the kernel.
  */
 static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {

@@ -24,9 +24,10 @@
 
 struct calls {
 	const struct hwt_file *file;
-	bool kernel_apart; /* kernel code and programs' code have different address spaces in the recording */
-	uint64_t *start;   /* array of the addresses at which blocks begin, sorted */
-	uint64_t *to;	   /* array of the targets of calls, sorted, each target once */
+	/* true if kernel code and programs' code have different address spaces in the recording */
+	bool kernel_apart;
+	uint64_t *start; /* array of the addresses at which blocks begin, sorted */
+	uint64_t *to;	 /* array of the targets of calls, sorted, each target once */
 	size_t count;
 	uint32_t room;
 };
@@ -170,10 +171,7 @@ static void count(struct hwt_map_fit *fit, const struct hwt_map *map, const stru
 		const uint64_t own = calls->to[i] - base;
 		const struct hwt_map_function *function;
 
-		/*
-		 * Calls in programs do not count. They are in the other half of the address space than most
-		 * kernels.
-		 */
+		/* Calls in programs do not count. Most kernels are in the other half of the address space. */
 		if (HIGH_HALF(calls->to[i]) != half)
 			continue;
 		fit->calls++;

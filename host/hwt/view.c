@@ -152,7 +152,7 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 
 	switch (mapping->type) {
 	case KTRX_HWT_EXECUTABLE:
-		/* A view of all processes cannot tell which mappings belonged to the process. */
+		/* A view of all processes does not show which mappings belonged to the process. */
 		if (view->pid != 0)
 			status = restart_at_exec(images, view, n);
 		if (status == 0 && binary)

@@ -82,7 +82,7 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 	return put_planes(to + sizeof(*value), flags, value, count);
 }
 
-/* Copies `size` bytes, and moves past them. Returns false if fewer bytes are left. */
+/* Copies `size` bytes, and moves the reading position past them. Returns false if fewer bytes remain. */
 static bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size)
 {
 	if ((size_t)(from->end - from->at) < size)

@@ -333,9 +333,9 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 }
 
 /*
- * Collects the text of a session's TABLE records. Those right after the session's head are read in advance,
- * because the first other records can only be shown with them. Later ones are added when they are read. At
- * most TABLE_MOST bytes of text are kept.
+ * Collects the text of a session's TABLE records. The TABLE records right after the session's head are read
+ * in advance, because they are needed to show the first other records. Later TABLE records are added when
+ * they are read. At most TABLE_MOST bytes of text are kept.
  */
 
 #define TABLE_MOST (UINT32_C(4) << 20)

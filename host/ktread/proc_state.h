@@ -50,7 +50,7 @@ ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
 	return ktread_proc_process_look(processes, pid);
 }
 
-/* Returns the row of a process, which is added if necessary. Returns NULL if out of memory. */
+/* Returns the row of a process. Adds the row if necessary. Returns NULL if out of memory. */
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 /*

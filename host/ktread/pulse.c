@@ -5,7 +5,7 @@
 
 #include "image.h"
 
-#define READ_AT_ONCE 64u /* number of rows of the table of CPUs that are read at once */
+#define READ_AT_ONCE 64u /* number of rows of the table of CPUs that one call reads */
 
 static uint64_t count_slots(const struct ktread_layout *layout)
 {

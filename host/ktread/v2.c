@@ -17,8 +17,8 @@
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
 /*
- * Returns the number of slots after the ring's last record that are missing because the file lacks some of
- * the ring's bytes, for example because it was cut short.
+ * Returns how many slots after the ring's last record are missing because the file does not contain all bytes
+ * of the ring. For example, the file may have been cut short.
  */
 static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {

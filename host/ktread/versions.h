@@ -82,7 +82,9 @@ struct ktread_stamp_start {
 	uint64_t missing_index;
 	/* timestamp of the missing anchor; the anchor after it states this timestamp */
 	uint64_t missing_stamp;
-	/* true if some timestamps may be wrong, because of the possible timestamps the nearest was taken */
+	/*
+	 * true if some timestamps may be wrong, because the nearest possible timestamp was assumed for them
+	 */
 	bool broken;
 };
 

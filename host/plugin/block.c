@@ -48,7 +48,7 @@ static int holds(struct set *set, uint64_t address)
 	return address != 0 && *place_of(set, address) == address;
 }
 
-/* Adds an address. A full set is left unchanged, so that there is always at least one free place. */
+/* Adds an address, unless only one place is free: one place must always remain free. */
 static void keep(struct set *set, uint64_t address)
 {
 	uint64_t *place = place_of(set, address);

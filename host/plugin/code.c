@@ -138,8 +138,8 @@ static struct page **place_of(uint64_t number)
 }
 
 /*
- * Returns the page of an address, which is made if needed. Returns NULL if out of memory; then blocks of this
- * page are recorded each time that they run.
+ * Returns the page that contains an address. Makes the page if necessary. Returns NULL if out of memory; then
+ * blocks of this page are recorded each time that they run.
  */
 static struct page *page_of(uint64_t address)
 {

@@ -367,8 +367,8 @@ void flow_renew_all_times(void)
 }
 
 /*
- * A virtual CPU may overwrite this 0 at the same time. This does no harm, because the virtual CPU does so
- * right after it has read the clock.
+ * At the same time, a virtual CPU may overwrite this 0. This does no harm, because a virtual CPU writes this
+ * position only right after it has read the clock.
  */
 void flow_look_at_clocks(void)
 {

@@ -208,8 +208,8 @@ struct encoder {
 	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
 	/*
-	 * Writes the time trace->time. `before` is the time written last; 0 means that the full time must be
-	 * written.
+	 * Writes trace->time as the current time. `before` is the time written last; 0 means that the full
+	 * time must be written.
 	 */
 	void (*time)(struct trace *trace, uint64_t before);
 	/* Writes all packets that are still pending to the output. */

@@ -68,9 +68,9 @@ struct window {
 #define WINDOWS 3u
 
 /*
- * Copies of several parts of memory, because the lists that a program passes to a call, and the strings in
- * these lists, are usually in a few parts of memory, for example on the stack and in the heap, but in any
- * order.
+ * Copies of several parts of the program's memory. The lists that a program passes to a call, and the strings
+ * in these lists, are usually in a few parts of memory, for example on the stack and in the heap, and are
+ * read in any order.
  */
 struct windows {
 	struct window of[WINDOWS];

@@ -281,7 +281,10 @@ unsigned record_without_memory(void);
 
 /* Page faults (faults.c). */
 
-/* Tries whether perf_event_open() can report page faults. Returns 0, or a positive errno if it cannot. */
+/*
+ * Finds out whether perf_event_open() can report page faults. Returns 0 if it can, otherwise a positive
+ * errno.
+ */
 int record_faults_allowed(void);
 /*
  * Records the thread's page faults up to now. Then starts or ends the recording of its page faults if its

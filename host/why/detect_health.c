@@ -326,8 +326,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
 	/*
-	 * Only earlier wakeups show whether a sleep is normal. So no event since the beginning of the oldest
-	 * sleep may be lost.
+	 * Only earlier wakeups show whether a sleep is normal. So the verdict needs all events since the
+	 * beginning of the oldest sleep.
 	 */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
 	const uint32_t open = count_open(evidence, list);

@@ -362,7 +362,7 @@ static bool is_action(const struct wellknown *known)
 
 /*
  * Returns whether an interrupt handler recorded the event. The context field of the event is not enough,
- * because a port may give the context of the interrupted thread.
+ * because a kernel may state the context of the interrupted thread there.
  */
 static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event,
 			    const struct wellknown *known)

@@ -306,8 +306,8 @@ static int add_elsewhere(struct translation *translation, const char *name, uint
 }
 
 /*
- * Sets *address to the address in this trace of a lock of the earlier trace; 0 if it is unknown. If this
- * trace does not have the lock, adds it.
+ * Finds the lock of this trace that is the same as a lock of the earlier trace, and sets *address to its
+ * address in this trace; 0 if it is unknown. If this trace does not have the lock, adds it.
  */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {

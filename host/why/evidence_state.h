@@ -118,7 +118,7 @@ int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t a
 void *why_one_more(void *array, uint32_t count, size_t size);
 
 /*
- * Returns the thread with this id, which is added if necessary. Returns NULL if the limit of threads is
+ * Returns the thread with this id. Adds the thread if necessary. Returns NULL if the limit of threads is
  * reached. If out of memory, returns NULL and sets reader->error.
  */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);

@@ -57,7 +57,7 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 }
 
 /*
- * Returns the queue on which a thread sleeps, which is added if necessary. If the address is 0 (unknown),
+ * Returns the queue on which a thread sleeps. Adds the queue if necessary. If the address is 0 (unknown),
  * returns the thread's own queue.
  */
 static struct why_queue *touch_sleep(struct why_reader *reader, uint64_t address, uint32_t thread)

@@ -19,8 +19,8 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 bool why_shows_activity(const struct why_evidence *evidence);
 
 /*
- * Sets evidence->longest_silence, which functions below need. Requires: the tables are read and evidence->end
- * is set.
+ * Sets evidence->longest_silence, which other functions of this file use. Requires: the tables have been read
+ * and evidence->end is set.
  */
 void why_pulse_settle(struct why_evidence *evidence);
 
