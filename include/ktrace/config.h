@@ -23,8 +23,8 @@
 #endif
 
 /*
- * The maximum number of bytes that a record contains of a string field: 1 to 200. A longer string is cut, and
- * a bit in the record shows this.
+ * The maximum number of bytes of a string field in a record: 1 to 200. A longer string is cut, and a bit in
+ * the record shows this.
  */
 #ifndef KTRACE_STRING_MAX
 #define KTRACE_STRING_MAX 64

@@ -219,7 +219,7 @@ struct ktread_info {
 	const unsigned char *build_id;
 	uint32_t build_id_size;
 	uint32_t types;	 /* number of entries of the event table */
-	uint64_t offset; /* offset of the dump that is shown, in the file */
+	uint64_t offset; /* offset in the file of the dump that is shown */
 	uint32_t dumps;	 /* number of complete dumps in the file; the last one is shown */
 	uint64_t unknown_sections;
 	uint32_t stopped; /* nonzero: recording was stopped at the time of capture */
@@ -369,8 +369,8 @@ struct ktread_fold {
 	uint64_t first, last;
 };
 /*
- * Returns in *fold the next event whose repetitions were being counted and that matches the filter. Set *row
- * to 0 before the first call, and do not change it between calls.
+ * Returns in *fold the next event that matches the filter and whose repetitions the kernel was counting at
+ * the time of the capture. Set *row to 0 before the first call, and do not change it between calls.
  * Returns 1, 0 if there are no more, or a negative error. The event is valid until the next call. Repetitions
  * that had ended before the capture are in events named ktrace.repeat.
  */

@@ -45,7 +45,7 @@ struct ktrx_hwt_image {
 	uint64_t address;
 	/* number of mapped bytes. 0 for EXECUTABLE and KERNEL: the headers of the file contain the size */
 	uint64_t size;
-	uint64_t offset;  /* offset in the file that is mapped at `address` (MMAP) */
+	uint64_t offset;  /* MMAP: offset in the file of the byte that is mapped at `address` */
 	uint32_t access;  /* permissions: the sum of 1 read, 2 write, 4 execute */
 	uint32_t context; /* identifier of the context, 0: none */
 };

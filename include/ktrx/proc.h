@@ -52,14 +52,14 @@ struct ktrx_proc_head {
 #define KTRX_PROC_FAULT	       13u
 #define KTRX_PROC_FAULTEND     14u
 #define KTRX_PROC_STRUCT_ARRAY 15u
-#define KTRX_PROC_NAME	       32u /* the process's name from here on, without NUL */
+#define KTRX_PROC_NAME	       32u /* the process's name from this record on, without NUL */
 /*
  * text: the kernel's system calls, errors and types; the texts of all TABLE records up to the next head are
  * joined
  */
 #define KTRX_PROC_TABLE 33u
 #define KTRX_PROC_END	34u /* the last record of this sink */
-#define KTRX_PROC_FD	35u /* the target of a file descriptor from here on */
+#define KTRX_PROC_FD	35u /* what a file descriptor refers to from this record on */
 
 #define KTRX_PROC_USER_MAX 2048u
 /* maximum size of a payload; a larger size means that the file is damaged */

@@ -25,7 +25,8 @@ struct ktrx_stream {
 	uint64_t length;    /* number of bytes of the dump */
 	uint64_t frequency; /* frequency that replaces that of the dump; 0: none */
 	uint32_t form;	    /* KTRX_STREAM_* */
-	uint32_t v1_layout; /* layout of version 1 payloads: 0 as in real traces, 1 as first described */
+	/* layout of version 1 payloads. 0: as in real traces; 1: as in the first description of the format */
+	uint32_t v1_layout;
 	uint8_t reserved[20];
 	uint32_t check; /* result of ktrx_stream_check() for the members before this one */
 };

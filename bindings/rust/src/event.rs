@@ -16,7 +16,7 @@ const PAYLOAD_MAX: usize = 226;
 const PAYLOAD_ROOM: usize = 232;
 /// Initial `header` of a descriptor, `KTRACE_HEADER_SLOW` in C.
 const HEADER_SLOW: u32 = 0x8000_0000;
-/// Maximum bytes recorded of a string, `KTRACE_STRING_MAX` in C, unless a kernel changed it.
+/// Maximum number of bytes of a string in a record, `KTRACE_STRING_MAX` in C, unless a kernel changed it.
 const STRING_MAX: usize = 64;
 
 extern "C" {

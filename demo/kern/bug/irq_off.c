@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A driver polls a device that takes 50 ms to answer, with interrupts off. */
+/* A driver, with interrupts off, polls a device that takes 50 ms to answer. */
 #include <ktrace/ktrace.h>
 
 #include "arch.h"

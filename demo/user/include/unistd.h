@@ -11,7 +11,7 @@
 
 #include "abi.h"
 
-/* The C types of arguments, and below of results, for the types in syscalls.def. */
+/* The C types for the types in syscalls.def: here for arguments, below for results. */
 typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, call_mask_how,
 	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
 	call_ktrace_facilities, call_ioctl_request;
