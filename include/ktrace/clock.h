@@ -13,7 +13,7 @@
  * spinlock with interrupts disabled, for example), only the round trip fails.
  *
  * While debug.ktr.resynchronize is 1, ktrace_heartbeat() measures every 100 ms on each CPU. Requires:
- * config.clocks is not 0. CPU 0 calls ktrace_clock_serve() in time: ktrace_heartbeat() does that, or the
+ * config.clocks is not 0. CPU 0 calls ktrace_clock_serve() in time, either by ktrace_heartbeat() or in the
  * handler of an interrupt that config.interrupt sends.
  */
 #ifndef KTRACE_CLOCK_H

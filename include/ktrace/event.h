@@ -112,7 +112,8 @@
  *
  *	id_f0 ... id_f15   constants: the rules of its fields, see types.h
  *	id_p0 ... id_p15   types, in C: what its pointer fields point to
- *	id_built           0: excluded; otherwise 1 + the size of its fields; a string: KTRACE_STRING_SIZE
+ *	id_built           0: excluded; otherwise 1 + the size of its fields, in which a string counts as
+ *	                   KTRACE_STRING_SIZE
  *	id                 its event descriptor, in the section ktrace_events; undefined if excluded
  *	id_record()        the function that a site calls: checks the text, packs the fields, records
  *

@@ -4,11 +4,11 @@
  * It must be in the section of events exactly once in the program, whatever the linkage of the enclosing
  * function.
  *
- * In clang a variable does that: its section belongs to the variable's COMDAT group. g++ uses one group, or
- * none, for all variables of a section, so those of inline functions conflict with all others; and it ignores
- * the section attribute of a template's variable. So in g++ a function emits the descriptor with inline
- * assembler, into the COMDAT group of the function itself, and returns its address. The function is not
- * inlined: it is emitted once if it is used, and is discarded together with its descriptor.
+ * In clang a variable is sufficient: its section belongs to the variable's COMDAT group. g++ uses one group,
+ * or none, for all variables of a section, so those of inline functions conflict with all others; and it
+ * ignores the section attribute of a template's variable. So in g++ a function emits the descriptor with
+ * inline assembler, into the COMDAT group of the function itself, and returns its address. The function is
+ * not inlined: it is emitted once if it is used, and is discarded together with its descriptor.
  */
 #ifndef KTRACE_EVENT_TEXT_CXX_H
 #define KTRACE_EVENT_TEXT_CXX_H

@@ -109,8 +109,7 @@ struct ktrx_cpu {
 struct ktrx_held {
 	uint64_t object; /* address of the lock; 0: the entry is empty */
 	/*
-	 * value of the CPU's `now` when the lock was taken: the time of taking the lock is that stamp or
-	 * later
+	 * value of the CPU's `now` when the lock was taken; the lock was taken at this stamp or later
 	 */
 	uint64_t stamp;
 	uint64_t pc; /* address of the code that took the lock */

@@ -486,7 +486,8 @@ static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 }
 
 /*
- * Returns a check over a request without its result. It is never 0, so cleared memory is not a valid request.
+ * Returns the check of a request, over all members except `check` and `result`. It is never 0, so cleared
+ * memory is not a valid request.
  */
 static inline uint64_t ktrx_request_check(const struct ktrx_request *request)
 {

@@ -78,8 +78,8 @@ KTRACE_HIDDEN int ktrace_span_skip(struct ktrace_span *span, const char *prefix)
 KTRACE_HIDDEN int ktrace_span_cut(struct ktrace_span *span, const char *suffix);
 
 /*
- * Returns the next non-empty piece of `rest` between separators in *piece, and removes it from `rest`.
- * Returns 0 at the end.
+ * Stores in *piece the next non-empty part of `rest` between separators, and removes it from `rest`. Returns
+ * 0 at the end.
  */
 KTRACE_HIDDEN int ktrace_span_next(struct ktrace_span *rest, const char *separators,
 				   struct ktrace_span *piece);

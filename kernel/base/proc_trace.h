@@ -19,7 +19,7 @@
  */
 struct ktrace_proc_pending {
 	uint16_t type;
-	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
+	uint16_t flags; /* KTRX_PROC_QUEUED: the caller must not sleep */
 	uint32_t thread;
 	uint32_t fixed_size;
 	uint32_t text_size;

@@ -6,11 +6,11 @@
  * another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
- * both sides also leave timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
+ * both CPUs also store timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
  * bound of the offset.
  *
- * Nothing here waits without a limit. The CPU that asks always releases the cell in the end. If it stops for
- * good before that, no CPU can make a round trip any more.
+ * Nothing here waits without a limit. The CPU that asks always releases the cell at the end. If that CPU is
+ * stopped for ever before it has released the cell, no CPU can make a round trip any more.
  */
 #include "core.h"
 

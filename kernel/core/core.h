@@ -330,7 +330,7 @@ KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 
 /*
  * Makes the copies in persistent memory. The copy of the root becomes valid last. Requires: all other tables
- * are in place.
+ * are complete.
  */
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 

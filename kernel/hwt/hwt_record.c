@@ -360,8 +360,8 @@ static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_
 enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
 
 /*
- * Tries once to append the record. `last`: nonzero: if there is no room, the record is lost. Stores the count
- * of changes in *seen. If the result is NO_ROOM, the caller waits until the count differs from *seen.
+ * Tries once to append the record. If `last` is nonzero and there is no room, the record is lost. Stores the
+ * count of changes in *seen. If the result is NO_ROOM, the caller waits until the count differs from *seen.
  */
 static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)

@@ -311,7 +311,7 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all
 					      const struct ktrace_coresight_component *etr, uint64_t *from,
 					      uint64_t *count);
 
-/* Starts memory that several CPUs share: an ETF's own memory or an ETR's store. */
+/* Starts capturing into memory that several CPUs share: an ETF's own memory or an ETR's store. */
 KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
 						 const struct ktrace_coresight_component *end);
 /*

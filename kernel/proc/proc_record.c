@@ -117,8 +117,8 @@ static int is_due(const struct ktrace_proc_sink *sink)
 }
 
 /*
- * Tries once to record. `last`: nonzero: if there is no room, the record is lost. If a sink must be written
- * to its file now, stores it in *due and takes a reference for the caller; otherwise stores NULL.
+ * Tries once to record. If `last` is nonzero and there is no room, the record is lost. If a sink must be
+ * written to its file now, stores it in *due and takes a reference for the caller; otherwise stores NULL.
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 						     const struct ktrace_proc_pending *pending, int last,

@@ -8,7 +8,7 @@
 #define KTRACE_LOCK_TRIES (1u << 20)
 /* a send fails after this number of consecutive tries in which the device accepts no byte */
 #define KTRACE_EMPTY_SENDS_LIMIT 16u
-/* maximum number of polls; on any machine, they take longer than sending a byte at 9600 baud */
+/* maximum number of polls; on any machine, so many polls take longer than sending a byte at 9600 baud */
 #define KTRACE_REGISTER_PATIENCE (1u << 20)
 
 static uint64_t output_lock; /* 1 while a context holds the lock, otherwise 0 */
