@@ -36,8 +36,8 @@ struct queue {
 
 /*
  * An effect for which no cause was found, and a cause that came after it. If clocks differ, the cause may
- * belong to that effect. If the kernel does not record that effect's own cause, the cause belongs to the
- * next effect. It is paired with the effect that is much nearer.
+ * belong to that effect. If the kernel does not record that effect's own cause, the cause belongs to the next
+ * effect. The cause is paired with that one of the two effects which is much nearer.
  */
 struct open {
 	struct place cause, effect; /* cause.stamp 0: none */
@@ -63,7 +63,7 @@ struct thread {
 	 */
 	uint64_t blocked;
 	struct queue wakes;   /* wakeups of the thread after which no switch to it has come so far */
-	struct queue arrived; /* switches to the thread that had no wakeup before them */
+	struct queue arrived; /* switches to the thread that came without a wakeup */
 	struct open open;
 };
 
@@ -73,7 +73,7 @@ struct thread {
  */
 struct request {
 	struct queue sent;    /* interrupts that have not arrived yet */
-	struct queue arrived; /* arrivals without a recorded sending */
+	struct queue arrived; /* arrivals of interrupts whose sending was not recorded */
 	uint64_t last;	      /* stamp of the last arrival */
 	struct open open;
 };

@@ -14,11 +14,12 @@
 #include "ktrx/slot.h"
 
 /*
- * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of
- * the events with that key. Two events with that key on different CPUs, at most `doubt` apart, may have
- * happened in the opposite order. The verdict is then uncertain.
+ * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of the
+ * events with that key. Two events with that key on different CPUs, at most `doubt` apart, may have happened
+ * in the opposite order. The verdict is then uncertain.
  *
- * A later event may also be at most `doubt` apart, so a violation is reported only after that time.
+ * An event that comes later in the trace may also be at most `doubt` apart. So a violation is not reported
+ * until no such event can come.
  */
 
 #define CHECK_ORDER_THREADS \

@@ -49,7 +49,7 @@ struct peak {
 	double distance; /* number of bins by which the CPU's clock is ahead of CPU 0's */
 };
 
-/* Votes for distances of one bin. */
+/* Votes for the distances that belong to one bin. */
 struct bin {
 	float votes;
 	/* sum of vote * position, over all votes; a position is the distance's place in the bin, 0 to 1 */

@@ -87,7 +87,7 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 	return -1;
 }
 
-/* a kernel linked to fixed addresses is moved by a multiple of this, in bytes */
+/* number of bytes: a kernel that is linked to fixed addresses is moved by a multiple of this number */
 #define STEP (UINT64_C(2) << 20)
 
 /*

@@ -62,7 +62,7 @@ struct threads_change {
 	enum threads_state from;	     /* state before the change */
 	/* CPU on which the thread ran or will run; for a wakeup: CPU of the waker */
 	uint32_t cpu;
-	/* true if the next report has the same time, and is that another thread runs on that CPU */
+	/* true if the next report, which has the same time, states that another thread runs on that CPU */
 	bool followed;
 	bool woken;	/* true if a wakeup made the thread runnable */
 	uint32_t waker; /* id of the thread that caused the wakeup */

@@ -33,7 +33,10 @@ struct flow_function {
 	const char *name;  /* unescaped; NULL: none */
 	uint64_t offset;   /* address of the function's first byte, in terms of the file's own addresses */
 	uint32_t id;	   /* counted from 0, in the order in which functions are first found */
-	/* for the rarely executed part of a function ("f.cold"), the function's id; otherwise its own id */
+	/*
+	 * for the rarely executed part of a function ("f.cold"): the id of that function; otherwise the same
+	 * as `id`
+	 */
 	uint32_t parent_id;
 };
 
@@ -109,7 +112,7 @@ struct flow_range {
 
 /* Selection of streams and steps. If all members are 0, everything is selected. */
 struct flow_select {
-	/* bit map of the selected CPUs, which excludes streams in thread mode; NULL: all streams */
+	/* bit map of the selected CPUs, without streams in thread mode; NULL: all streams are selected */
 	const uint8_t *cpus;
 	uint32_t cpu_count;
 	uint8_t one_thread, one_process, one_backend;

@@ -146,8 +146,8 @@ static bool is_entry(const struct entries *entries, uint64_t address)
 }
 
 /*
- * Finds the first entry into the function in a window that ends at `limit`. The first entry is wanted because
- * a panic may cause others. Returns 1; 0 if there is no entry; or an error.
+ * Finds the first entry into the function in a window that ends at `limit`. Finds the first one, because a
+ * panic may cause further entries into the same function. Returns 1; 0 if there is no entry; or an error.
  */
 static int find_entry(struct flow_reader *reader, uint64_t limit, const struct entries *entries,
 		      struct end *end)

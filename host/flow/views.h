@@ -147,7 +147,7 @@ int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_
  * stack, with the number of instructions that ran on it, or the nanoseconds that it took.
  */
 
-/* largest number of stacks; code that runs on further stacks is counted for their callers */
+/* largest number of stacks; code that runs on any further stack is counted for the stack of its caller */
 #define FLOW_FOLDED_MOST (1u << 20)
 
 enum flow_weight { FLOW_BY_INSTRUCTIONS, FLOW_BY_TIME };

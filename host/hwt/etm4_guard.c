@@ -10,8 +10,9 @@ enum {
 	START,	/* start of a transaction of an ETE */
 	SOURCE, /* source address of an ETE */
 	ADDRESS,
-	MARK,  /* timestamp, cycle count, event: not cancelled together with older elements */
-	OTHER, /* any other element: cancelled together with older elements */
+	/* a timestamp, cycle count or event, which stays in the queue when older elements are cancelled */
+	MARK,
+	OTHER, /* any other element, which is cancelled together with older elements */
 };
 
 #define IDR0_COMMTRANS	       (1u << 30)

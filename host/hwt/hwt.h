@@ -176,7 +176,10 @@ const char *hwt_file_message(const struct hwt_file *file);
  * case.
  */
 const char *hwt_file_warning(const struct hwt_file *file, size_t n);
-/* Returns how often the file was found damaged. Data that was lost during recording is not counted. */
+/*
+ * Returns the number of times that damage was found in the file. Data that was lost during recording is not
+ * counted.
+ */
 uint64_t hwt_file_damaged(const struct hwt_file *file);
 size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);

@@ -185,8 +185,8 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 	return (struct pt_last){
 		.address = block->end_ip,
 		/*
-		 * PT_NO_SECTION prevents that this element is found the next time, when other code may be at
-		 * the address
+		 * with PT_NO_SECTION, no later search finds this element, because other code may be at the
+		 * address then
 		 */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
@@ -356,8 +356,8 @@ static bool is_traced(const struct pt_conf_addr_filter *ranges, uint64_t address
 /*
  * Returns true if execution continues where libipt reports an event. Because of erratum SKL014, TIP.PGD has
  * no address where a direct call or jump leaves the ranges. libipt looks for that branch, but stops at the
- * first one if blocks end at calls and jumps. It continues when it is asked for the next block. Any other
- * event stays pending, and is reported then.
+ * first one if blocks end at calls and jumps. libipt continues when the caller asks for the next block. Any
+ * other event stays pending, and is reported then.
  */
 static bool continues(struct pt_decoder *decoder)
 {

@@ -63,7 +63,7 @@ struct pt_sections {
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
 	struct hwt_code_runs runs; /* runs of code in the period that the sections belong to */
-	bool gathered;		   /* the sections of code are complete */
+	bool gathered;		   /* true if the sections of code are complete */
 	/* descriptor of the memory file with the bytes of the sections; -1: none */
 	int code;
 	char code_path[32];

@@ -173,7 +173,7 @@ static size_t compose(const struct reader *reader, size_t psb, size_t until, uns
 
 /* ---- The copy ---- */
 
-/* Lets libipt read a copy of the piece, which can be changed. */
+/* Makes libipt read a copy of the piece; this copy can be changed. */
 static int own_bytes(struct pt_decoder *decoder)
 {
 	unsigned char *own;

@@ -92,7 +92,7 @@ static void count_sample(struct ktread_info *info, const struct ktrx_clock_sampl
 
 /*
  * Returns how uncertain the drift before the first sample or after the last sample is, in parts per billion.
- * It is computed from two samples near that end.
+ * Computes this uncertainty from two samples near that end.
  */
 static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {

@@ -277,8 +277,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 }
 
 /*
- * Returns a buffer for the bytes of a decoded block. It may be taken from the block whose last use is longest
- * ago. Returns NULL if out of memory.
+ * Returns a buffer for the bytes of a decoded block. If there are enough buffers already, takes the buffer of
+ * the block that was used least recently. Returns NULL if out of memory.
  */
 static struct cached *make_room(struct stream *stream)
 {

@@ -215,7 +215,8 @@ struct ktread_cursor {
 };
 
 struct ktread_selection {
-	bool set, active; /* `set`: a filter was given; `active`: the filter is applied */
+	/* `set`: true if the caller has set a filter; `active`: true while the filter is applied */
+	bool set, active;
 	uint8_t *cpus;
 	uint32_t cpu_count;
 	int64_t thread;

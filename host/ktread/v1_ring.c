@@ -13,7 +13,7 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 	return ring->position + slot * sizeof(struct ktrx1_record);
 }
 
-/* What was found when all slots were read, in the order in which they are in memory. */
+/* Facts that are found when all slots are read in the order of their addresses. */
 struct survey {
 	uint64_t descents; /* number of records whose timestamp is below that of the record before */
 	uint64_t descent;  /* slot of the last record whose timestamp is below that of the record before */

@@ -131,7 +131,7 @@ static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_r
 
 /*
  * Returns the number of slots that were lost when the ring was cleared. The index at which a boot begins is
- * computed from its nonce (spec/ktrx.md, section 4).
+ * computed from the nonce of that boot (spec/ktrx.md, section 4).
  */
 static uint64_t slots_cleared(const struct ktrx_ring *row, uint64_t nonce)
 {

@@ -74,8 +74,8 @@ struct block {
 	_Atomic uint8_t handler;
 	uint8_t listed; /* used by code.c only: the block is in the list of its page */
 	/*
-	 * what the end of the block adds to a trace: if only branch outcomes, their number (0 or 1);
-	 * otherwise OUTCOMES_AND_MORE
+	 * if the end of the block adds only branch outcomes to a trace: their number (0 or 1); otherwise
+	 * OUTCOMES_AND_MORE
 	 */
 	uint8_t outcomes;
 	/*

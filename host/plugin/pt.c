@@ -286,8 +286,8 @@ const struct encoder encoder_pt = {
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.sync_anywhere = 1,
 	/*
-	 * upper limit of the size of the memory below the address range of devices, which ends at this
-	 * address; the rest of the memory is above that range
+	 * upper limit of the size of the contiguous memory: the address range of devices ends at this
+	 * address, and the memory that does not fit below that range is above it
 	 */
 	.memory_span = UINT64_C(1) << 32,
 	.parameters = &parameters,

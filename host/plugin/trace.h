@@ -170,8 +170,8 @@ struct encoder {
 	/* Returns the set of processor modes in which an instruction with these bytes has this size. */
 	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
 	/*
-	 * Returns the mode in which a block runs. The block can run in `modes`, but not in `mode`. Returns 0
-	 * if its mode cannot be traced.
+	 * Returns the mode in which a block runs. `modes`: the set of modes in which the block can run;
+	 * `mode`: a mode that is not in this set. Returns 0 if its mode cannot be traced.
 	 */
 	uint8_t (*mode)(uint8_t mode, uint8_t modes);
 

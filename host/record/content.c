@@ -89,8 +89,8 @@ void record_put_new_process(struct record_thread *thread, uint32_t how)
 
 	record_proc_name(process->pid, name, sizeof(name));
 	/*
-	 * If /proc is not usable, `name` is empty. A new child then keeps the name that it got from its
-	 * parent; a process that has executed a new program then has no name.
+	 * If /proc is not usable, `name` is empty. In this case, a new child keeps the name of its parent,
+	 * and a process that has executed a new program has no name.
 	 */
 	if (*name || how == KTRX_PROC_CTOR_EXEC)
 		memcpy(process->name, name, sizeof(name));

@@ -34,8 +34,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 }
 
 /*
- * Returns whether is_named() is true for the process or, if `descend` is set, for one of its ancestors. The
- * parent of a process is here always the process that created it, even if that process has ended.
+ * Returns whether is_named() is true for the process or, if `descend` is set, for one of its ancestors. Here,
+ * the parent of a process is always the process that created it, even if the parent has ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {

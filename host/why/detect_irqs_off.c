@@ -55,11 +55,12 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU, which halted with interrupts disabled, may have halted forever. On x86, such a CPU
- * takes no more interrupts. On other architectures, this is a normal way to idle.
+ * Returns whether a CPU that has halted with interrupts disabled may have halted forever. On x86, such a CPU
+ * takes no more interrupts. On other architectures, the result is false, because CPUs often idle in this way.
  *
  * There may be another explanation: the kernel enabled interrupts without calling the hook, and stopped the
- * tick. A stopped tick is unlikely if another CPU idles and still ticks. So the result is true only then.
+ * tick. A stopped tick is unlikely if another CPU idles and still ticks. So the result is true only if there
+ * is such a CPU.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -14,7 +14,10 @@
 /* minimum number of repeated calls for a finding: "possible" for a short loop, "certain" for a long loop */
 #define CALLS_SOME 256u
 #define CALLS_MANY 2048u /* minimum number of repeated calls for the finding "likely" for a short loop */
-/* time in ms: a loop is long from this time on; a thread that polls for so long is not about to sleep */
+/*
+ * time in ms: a loop that lasts at least this long is a long loop, because a thread that polls for so long
+ * will not sleep soon
+ */
 #define LONG_MS	    250u
 #define ERROR_LEAST (-4095)
 #define QUIET_MS    250u

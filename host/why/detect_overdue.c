@@ -191,7 +191,7 @@ static bool still_runs(const struct why_evidence *evidence, const struct why_unt
 }
 
 /*
- * Returns whether a thread that has woken sleepers of the queue may do so again: the thread still exists and
+ * Returns whether a thread that has woken sleepers of the queue may wake sleepers again: it still exists and
  * does not wait without a timeout.
  */
 static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,

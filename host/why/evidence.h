@@ -465,9 +465,10 @@ struct why_evidence {
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 /*
- * Adds the lock orders of an earlier trace. `number` is the number of that trace, from 1. A lock of the
- * earlier trace is a lock of this trace if both have the same name. If the lock has no name, its address
- * decides, but only if both traces are from the same build. Returns 0 or a negative KTREAD_E_*.
+ * Adds the lock orders of an earlier trace. `number` is the number of that trace (earlier traces count from
+ * 1). A lock of the earlier trace is a lock of this trace if both have the same name. If the lock has no
+ * name, its address decides, but only if both traces are from the same build. Returns 0 or a negative
+ * KTREAD_E_*.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
