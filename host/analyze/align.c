@@ -59,8 +59,8 @@ struct align {
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
 	/*
-	 * counts of pairs for each way of pairing. `look_by`: from the newest search for looks; `before`:
-	 * from the first search
+	 * counts of pairs for each way of pairing. `look_by`: as the newest search for looks has counted
+	 * them; `before`: as the first search has counted them
 	 */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };

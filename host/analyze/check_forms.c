@@ -391,8 +391,8 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 		return 0;
 	error = put(check, index, key, &entry);
 	/*
-	 * Keeps the first of several wakeups, because the wait began there. Keeps the last of several
-	 * causes of a forbidden order, because it is nearest to the subject.
+	 * Keeps the first of several wakeups, because the wait began with it. Keeps the last of several
+	 * causes of a forbidden order, because that cause is nearest to the subject.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);

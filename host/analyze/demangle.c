@@ -47,8 +47,8 @@ static void clear(struct text *text)
 }
 
 /*
- * Expands a C++ name without its parameters. First expands it with them, because only then libiberty parses
- * the name to its end. The options keep libiberty's own limit of recursion.
+ * Expands a C++ name without its parameters. First expands the name with its parameters, because only then
+ * libiberty parses it to its end. The options keep libiberty's own limit of recursion.
  */
 static bool expand_cplusplus(const char *name, struct text *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A table of pending things, found by a key of a few words. The table grows only up to a limit, so a trace
- * that begins things for ever and never ends them costs bounded memory.
+ * A table of pending things, found by a key of a few words. The table grows only up to a limit, so its memory
+ * is bounded, even if a trace begins more and more things and never ends them.
  */
 #ifndef ANALYZE_KEYED_H
 #define ANALYZE_KEYED_H
@@ -51,7 +51,7 @@ void keyed_remove(struct keyed *table, struct keyed_entry *entry);
 uint64_t keyed_hash(const void *bytes, size_t length);
 /*
  * Stores a field as a word of a key: a number, or the hash of a string. Returns false if the payload lacks
- * it.
+ * the field.
  */
 bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *word);
 

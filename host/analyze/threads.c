@@ -240,8 +240,8 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		return 0;
 	t->switches = true;
 	/*
-	 * Fast path: in nearly all cases the model has the thread that is switched away from running on
-	 * this CPU.
+	 * Fast path: in nearly all cases, according to the model, the thread that is switched away from runs
+	 * on this CPU.
 	 */
 	prev = t->on[cpu];
 	error = prev != NONE && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);

@@ -321,8 +321,8 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
 	/*
-	 * The top frame is of a tail call to untraced code. The function that was called has returned unseen,
-	 * so its frame ends.
+	 * The top frame belongs to a tail call to untraced code. The function that was called has returned
+	 * unseen, so its frame ends.
 	 */
 	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->after == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
@@ -513,8 +513,7 @@ static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 }
 
 /*
- * Handles the end of tracing. A function that returns to untraced code is left now, not when tracing
- * continues.
+ * Handles the end of tracing. A function that returns to untraced code ends now, not when tracing continues.
  */
 static int off(struct flow_calls *calls, const struct hwt_step *step)
 {

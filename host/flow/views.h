@@ -128,7 +128,9 @@ const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);
 
 struct flow_last {
 	uint64_t count; /* number of branches to show for each stream: 1 to FLOW_LAST_MOST */
-	/* name of the function before whose entry the branches end; NULL: they end with the stream */
+	/*
+	 * name of the function at whose entry the shown branches end; NULL: they end at the end of the stream
+	 */
 	const char *before;
 	/* Result. */
 	int found; /* true if an entry into the function was found */

@@ -159,7 +159,10 @@ uint8_t a64_mode(uint8_t mode, uint8_t modes);
 
 struct block;
 
-/* QEMU does not show a plugin the mode of a processor. It is derived from the sizes of instructions. */
+/*
+ * QEMU does not show a plugin the mode of a processor. The plugin derives the mode from the sizes of
+ * instructions.
+ */
 #define X86_MODE_64 1u
 #define X86_MODE_32 2u /* 32 or 16 bits: any mode but 64-bit mode */
 

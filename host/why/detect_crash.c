@@ -152,7 +152,7 @@ static bool is_panic_function(const struct why_evidence *evidence, uint64_t addr
 
 /*
  * Returns the number of the first stack frame to print. If panic() is on the stack, this is its caller;
- * otherwise it is frame 0. So functions are skipped that the kernel called after the panic, such as a prompt
+ * otherwise it is frame 0. This skips the functions that the kernel called after the panic, such as a prompt
  * or a reset.
  */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -291,7 +291,7 @@ struct why_order {
 /* A thread that woke sleepers of a queue, or tried to wake one when no thread slept. */
 struct why_waker {
 	uint32_t thread;
-	/* number of wakeups; 0: no thread slept whenever this thread tried to wake one */
+	/* number of wakeups; 0: each time that this thread tried to wake a thread, no thread slept */
 	uint64_t wakes;
 	uint64_t last;
 };

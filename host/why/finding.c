@@ -292,8 +292,8 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 }
 
 /*
- * Makes the finding "unknown" if no detector has found anything. It states why, and what the kernel should
- * record.
+ * Makes the finding "unknown" if no detector has found anything. The finding states why, and what the kernel
+ * should record.
  */
 
 static bool is_empty(const struct why_evidence *evidence)

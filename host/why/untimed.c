@@ -31,7 +31,7 @@ static bool by_row(const struct why_thread *thread, struct why_untimed *untimed)
 }
 
 /*
- * Sets *untimed from events if they show that the thread waits. They show the kind of wait and the object,
+ * Sets *untimed from events if they show that the thread waits. Events show the kind of wait and the object,
  * but not whether the wait has a timeout.
  */
 static bool by_events(const struct why_thread *thread, struct why_untimed *untimed)
