@@ -105,15 +105,18 @@ build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 	done >$@.new && mv $@.new $@
 build/host/calls/tables.o build/asan/host/calls/tables.o: build/gen/tables.h
 
-# build/lib/ktrace-pt.so: the trace unit in software, a plugin for QEMU.
-PLUGIN_SRCS := $(wildcard host/plugin/*.c)
-PLUGIN_OBJS := $(PLUGIN_SRCS:%.c=build/%.o)
+# Plugins for QEMU: the trace unit in software, and the schedule of a guest's CPUs.
+PLUGINS := build/lib/ktrace-pt.so build/lib/ktrace-schedule.so
+PLUGIN_ROOMS := plugin schedule
+PLUGIN_OBJS := $(foreach room,$(PLUGIN_ROOMS),$(patsubst %.c,build/%.o,$(wildcard host/$(room)/*.c)))
 
-host: build/lib/ktrace-pt.so
+host: $(PLUGINS)
 
 $(PLUGIN_OBJS): HOST_CFLAGS += -fPIC -fvisibility=hidden
 
-build/lib/ktrace-pt.so: $(PLUGIN_OBJS)
+build/lib/ktrace-pt.so: $(filter build/host/plugin/%,$(PLUGIN_OBJS))
+build/lib/ktrace-schedule.so: $(filter build/host/schedule/%,$(PLUGIN_OBJS))
+$(PLUGINS):
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
 	@$(HOST_CC) $(HOST_CFLAGS) -shared -Wl,-Bsymbolic -o $@.new $^ && mv $@.new $@

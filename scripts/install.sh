@@ -8,7 +8,7 @@ shift
 install -d "$prefix/bin" "$prefix/lib"
 install -m 755 build/bin/ktrace "$prefix/bin"
 for tool; do ln -sf ktrace "$prefix/bin/$tool"; done
-install -m 755 build/lib/ktrace-pt.so "$prefix/lib" # where ktrace looks for it: ../lib
+install -m 755 build/lib/ktrace-pt.so build/lib/ktrace-schedule.so "$prefix/lib" # where ktrace looks for it: ../lib
 for page in man/*.[1-9]; do
 	install -D -m 644 "$page" "$prefix/share/man/man${page##*.}/${page#man/}"
 done

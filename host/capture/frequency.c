@@ -58,8 +58,7 @@ static uint64_t newest_in_cpu_table(const struct ktread *trace)
 	return newest;
 }
 
-/* Returns the newest stamp in a dump of the image, 0 if there is none. */
-static uint64_t newest_stamp(struct ktread_image *image)
+uint64_t capture_newest_stamp(struct ktread_image *image)
 {
 	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
 	const struct ktread_event *event;
@@ -84,7 +83,7 @@ static uint64_t newest_stamp(struct ktread_image *image)
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image)
 {
 	double time = capture_now();
-	uint64_t stamp = newest_stamp(image);
+	uint64_t stamp = capture_newest_stamp(image);
 
 	if (stamp == 0 || stamp < frequency->last_stamp)
 		return;

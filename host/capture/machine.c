@@ -53,6 +53,18 @@ static void take_tree(struct capture_machine *machine, const char *text)
 		machine->timebase = strtoull(found + strlen(key), NULL, 10);
 }
 
+/* The greeting: {"QMP": {"version": {"qemu": {"major": 7, …}, "package": "Debian …"}}}. */
+static void take_greeting(struct capture_machine *machine, const json_t *version)
+{
+	const char *package = json_string_value(capture_json_at(version, "package"));
+
+	snprintf(machine->version, sizeof(machine->version), "%d.%d.%d%s%s%s",
+		 (int)json_integer_value(capture_json_at(version, "qemu.major")),
+		 (int)json_integer_value(capture_json_at(version, "qemu.minor")),
+		 (int)json_integer_value(capture_json_at(version, "qemu.micro")),
+		 package && *package ? " (" : "", package ? package : "", package && *package ? ")" : "");
+}
+
 /* Passes the text that a command of the human monitor printed to `take`. */
 static void take_text(struct capture_machine *machine, const json_t *message,
 		      void (*take)(struct capture_machine *machine, const char *text))
@@ -121,7 +133,9 @@ static void take_message(void *context, json_t *message)
 {
 	struct capture_machine *machine = context;
 
-	if (capture_json_is(message, "id", "map")) {
+	if (capture_json_at(message, "QMP")) {
+		take_greeting(machine, capture_json_at(message, "QMP.version"));
+	} else if (capture_json_is(message, "id", "map")) {
 		take_text(machine, message, take_map);
 	} else if (capture_json_is(message, "id", "tree")) {
 		take_text(machine, message, take_tree);

@@ -36,6 +36,7 @@ struct capture_machine {
 	bool stopped_for_good;
 	char state[32]; /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
+	char version[96];	/* QEMU's version and its package; "" until it has greeted us */
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* map of the guest's RAM; it has no ranges until QEMU has reported them */
 	/* Answer to the command that capture_machine_ask() has sent. */

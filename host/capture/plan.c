@@ -37,6 +37,18 @@ static int double_commas(const char *path, char *quoted, size_t size)
 	return 0;
 }
 
+int capture_plan_add_plugin(struct capture_words *words, const char *plugin, const char *name,
+			    const char *path)
+{
+	char quoted[2][PATH_MAX * 2];
+
+	if (double_commas(plugin, quoted[0], sizeof(quoted[0])) != 0 ||
+	    double_commas(path, quoted[1], sizeof(quoted[1])) != 0)
+		return CAPTURE_E_USAGE;
+	capture_words_format(words, "%s,%s=%s", quoted[0], name, quoted[1]);
+	return 0;
+}
+
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out)
 {
 	const char *slash = strrchr(self, '/');
@@ -98,8 +110,7 @@ static const char *const names[] = {
 	[CAPTURE_IVSHMEM] = "ivshmem", [CAPTURE_VIRTIO] = "virtio",
 };
 
-/* Finds a transport by its name. Returns 0, or CAPTURE_E_USAGE with the list of names. */
-static int transport_named(enum capture_transport *transport, const char *name)
+int capture_transport_named(enum capture_transport *transport, const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i], name) == 0) {
@@ -201,6 +212,8 @@ static int plan_save(const struct capture_plan *plan, const char *file)
 	capture_record_set(&record, "events", "%s", plan->events);
 	capture_record_set(&record, "plugin", "%s", plan->unit.plugin);
 	capture_record_set(&record, "branches", "%s", plan->unit.out);
+	capture_record_set(&record, "schedule-plugin", "%s", plan->schedule.plugin);
+	capture_record_set(&record, "schedule-control", "%s", plan->schedule.control);
 	error = capture_record_save(&record, file);
 	capture_record_free(&record);
 	return error;
@@ -221,7 +234,11 @@ int capture_plan_load(struct capture_plan *plan, const char *file)
 	snprintf(plan->events, sizeof(plan->events), "%s", capture_record_get(&record, "events"));
 	snprintf(plan->unit.plugin, sizeof(plan->unit.plugin), "%s", capture_record_get(&record, "plugin"));
 	snprintf(plan->unit.out, sizeof(plan->unit.out), "%s", capture_record_get(&record, "branches"));
-	error = transport_named(&plan->transport, capture_record_get(&record, "transport"));
+	snprintf(plan->schedule.plugin, sizeof(plan->schedule.plugin), "%s",
+		 capture_record_get(&record, "schedule-plugin"));
+	snprintf(plan->schedule.control, sizeof(plan->schedule.control), "%s",
+		 capture_record_get(&record, "schedule-control"));
+	error = capture_transport_named(&plan->transport, capture_record_get(&record, "transport"));
 	capture_record_free(&record);
 	return error;
 }
@@ -273,6 +290,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 					      plan->path, line->ram_bytes);
 	if (!error && plan->unit.plugin[0])
 		error = add_trace_unit(plan, line, extended);
+	if (!error && plan->schedule.plugin[0])
+		error = capture_schedule_add(&plan->schedule, line, words, extended);
 	if (error)
 		return error;
 	if (line->stays_on_reset && !plan->allow_reboot)
@@ -376,6 +395,9 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 		error = capture_path_join(plan->config, place->directory, "qmp.cfg");
 	if (!error)
 		error = write_config(place, plan->config);
+	if (!error && plan->wanted)
+		error = capture_schedule_open(plan->wanted, self, place->directory, &plan->schedule,
+					      &place->control);
 	if (!error)
 		error = capture_path_join(file, place->directory, "plan");
 	if (!error) {
@@ -393,6 +415,8 @@ void capture_workplace_close(struct capture_workplace *place)
 {
 	if (place->file[0] && !place->keep)
 		unlink(place->file);
+	capture_schedule_close(place->control);
+	place->control = NULL;
 	if (place->directory[0])
 		capture_shim_remove(place->directory);
 	place->file[0] = place->directory[0] = '\0';

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "qemu_line.h"
+#include "schedule.h"
 
 /*
  * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that records which branches a guest's CPUs
@@ -46,6 +47,10 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
  */
 int capture_trace_unit_check(const char *accelerator);
 
+/* Appends "PLUGIN,NAME=PATH", with commas doubled, as one word. Returns 0 or CAPTURE_E_USAGE. */
+int capture_plan_add_plugin(struct capture_words *words, const char *plugin, const char *name,
+			    const char *path);
+
 /* Transports from guest to host, and the QEMU options that each of them needs. */
 
 #define CAPTURE_RAM_ID "ktrace-ram"
@@ -61,6 +66,8 @@ enum capture_transport {
 /* names of the transports, in the order of the enum */
 #define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio"
 
+/* Finds a transport by its name. Returns 0, or CAPTURE_E_USAGE with the list of names. */
+int capture_transport_named(enum capture_transport *transport, const char *name);
 /* Returns the name of a transport. */
 const char *capture_transport_name(enum capture_transport transport);
 
@@ -86,6 +93,8 @@ struct capture_plan {
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
 	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
 	struct capture_trace_unit unit;
+	const struct capture_schedule *wanted;	/* only in ktrace run; NULL: no schedule */
+	struct capture_schedule_files schedule; /* its plugin is "" if the run has no schedule */
 };
 
 /* Reads a plan that capture_workplace_open() has saved. Returns 0 or an error. */
@@ -116,6 +125,7 @@ struct capture_workplace {
 	char qmp[PATH_MAX];
 	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
 	bool keep;	     /* true: do not remove `file` at the end of the run */
+	struct schedule_control *control; /* shared with the schedule plugin; NULL: the run has no schedule */
 };
 
 /*

@@ -281,6 +281,7 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 		.transport = options->transport,
 		.allow_reboot = options->allow_reboot,
 		.force = options->force,
+		.wanted = options->schedule.on ? &options->schedule : NULL,
 	};
 	int error = check_options(options);
 

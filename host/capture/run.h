@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "output.h"
 #include "plan.h"
+#include "schedule.h"
 
 /*
  * State of the terminal before the run. It is restored after the run, because a QEMU that is killed leaves
@@ -67,6 +68,8 @@ struct capture_run_options {
 	/* seconds of silence that count as a stall; 0: no limit; negative: CAPTURE_STALL_DEFAULT */
 	double stall;
 	enum capture_transport transport;
+	struct capture_schedule schedule;
+	const char *qemu; /* version that QEMU must have; NULL: any */
 	bool keep_ram;
 	bool allow_reboot;
 	bool force; /* do not check disk space and names of events */
@@ -94,6 +97,7 @@ struct capture_result {
 	 */
 	double taken;
 	struct capture_summary summary;
+	uint64_t ended;	       /* virtual time in ns at which a run with a schedule ended; 0: unknown */
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
 	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */
 };
@@ -125,9 +129,10 @@ enum capture_end {
 	CAPTURE_END_NONE, /* ktrace did not end the run */
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
-	CAPTURE_END_SILENT, /* the trace recorded an exit or panic, and then nothing more */
-	CAPTURE_END_SEEN,   /* the expected text was seen on the console */
-	CAPTURE_END_SIGNAL, /* ktrace received `signal` */
+	CAPTURE_END_SILENT,   /* the trace recorded an exit or panic, and then nothing more */
+	CAPTURE_END_SEEN,     /* the expected text was seen on the console */
+	CAPTURE_END_SIGNAL,   /* ktrace received `signal` */
+	CAPTURE_END_DEADLINE, /* the virtual deadline was reached */
 };
 
 struct capture_facts {
@@ -146,7 +151,7 @@ struct capture_facts {
 	enum capture_end end;
 	int signal;
 	bool unseen;  /* the expected text was not seen on the console */
-	double limit; /* limit, in seconds, of the timeout or stall that ended the run */
+	double limit; /* limit, in seconds, of the timeout, stall or deadline that ended the run */
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */

@@ -2,6 +2,7 @@
 /* The end of a run: read what the guest left, find the verdict, write the trace. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "recipe.h"
 #include "error.h"
 #include "kernel_elf.h"
 #include "ktrx/v2.h"
@@ -22,8 +24,9 @@
 #define FULL_DISK ((uint64_t)1 << 20)
 #define SILENCE	  0.2 /* shortest silence that is reported, in seconds */
 /* seconds without a heartbeat after which a CPU that is not idle counts as stuck */
-#define STUCK	  5.0
-#define ICOUNT_HZ 1000000000u /* frequency of x86 counters with -icount: they count virtual nanoseconds */
+#define STUCK	    5.0
+#define NANOSECONDS 1e9
+#define ICOUNT_HZ   1000000000u /* frequency of x86 counters with -icount: they count virtual nanoseconds */
 
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
@@ -51,8 +54,10 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 			      ? run->view.watch.last.quiet_cpu
 			      : KTRX_NO_CPU;
 	facts.limit = facts.end == CAPTURE_END_TIMEOUT ? run->options->timeout
-		      : run->options->stall > 0	       ? run->options->stall
-						       : CAPTURE_STALL_DEFAULT;
+		      : facts.end == CAPTURE_END_DEADLINE
+			      ? (double)run->options->schedule.deadline / NANOSECONDS
+		      : run->options->stall > 0 ? run->options->stall
+						: CAPTURE_STALL_DEFAULT;
 	if (run->has_guest && run->guest.pid == run->child.pid) {
 		facts.has_wait_status = true;
 		facts.wait_status = run->child.status;
@@ -96,19 +101,71 @@ static const char *mark_of(const struct capture_run *run, const struct capture_r
 		return "reset: yes\n";
 	if (result->status == CAPTURE_STALL)
 		return "stalled: yes\n";
-	return run->end == CAPTURE_END_TIMEOUT ? "timeout: yes\n" : "";
+	return run->end == CAPTURE_END_TIMEOUT || run->end == CAPTURE_END_DEADLINE ? "timeout: yes\n" : "";
+}
+
+/*
+ * Returns for how long the guest had recorded nothing at the end of the run. In a run with a schedule, this is
+ * virtual time: the clock of the stamps.
+ */
+static double find_silence(const struct capture_run *run, uint64_t frequency)
+{
+	const struct schedule_control *control = run->place.control;
+	uint64_t known = run->view.watch.last.frequency ? run->view.watch.last.frequency : frequency;
+	double newest;
+
+	if (!control)
+		return run->silence;
+	if (!control->now || !known)
+		return 0;
+	newest = (double)capture_newest_stamp(run->view.image) / (double)known;
+	return newest > 0 ? (double)control->now / NANOSECONDS - newest : 0;
+}
+
+/* Adds the recipe to the note, unless the note is too long for it: then the run cannot be repeated. */
+static void write_recipe(const struct capture_run *run, char *note, size_t size, size_t length)
+{
+	const struct capture_run_options *options = run->options;
+	const struct schedule_control *control = run->place.control;
+	const struct capture_recipe_run facts = {
+		.schedule = options->schedule,
+		.qemu = run->machine.version,
+		.events = options->events,
+		.transport = capture_transport_name(options->transport),
+		.trace_unit = options->trace_unit,
+		.allow_reboot = options->allow_reboot,
+		.mean = control->mean,
+		.ended = control->now,
+	};
+	char path[PATH_MAX], *line;
+	int error = capture_path_join(path, run->place.directory, CAPTURE_RECIPE_FILE);
+
+	if (!error)
+		error = capture_recipe_finish(path, &facts, &line);
+	if (error) {
+		capture_run_say(run, "the trace does not contain how to repeat the run: %s",
+				capture_message());
+		return;
+	}
+	if (snprintf(note + length, size - length, "\nrecipe: %s\n", line) >= (int)(size - length)) {
+		note[length] = '\0';
+		capture_run_say(run, "the trace does not contain how to repeat the run: "
+				     "QEMU's command line is too long");
+	}
+	free(line);
 }
 
 /* Writes the note for the trace: how it was captured and how the run ended. */
 static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
 		       const char *source, char *note, size_t size)
 {
+	const double silence = find_silence(run, frequency);
 	int length =
 		snprintf(note, size, "captured by: ktrace run\nended: %s\n%sguest ran: %.3f s\nboots: %u\n",
 			 result->text, mark_of(run, result), result->seconds, run->view.watch.boots);
 
-	if (run->silence >= SILENCE && length > 0 && (size_t)length < size)
-		length += snprintf(note + length, size - (size_t)length, "silent: %.1f s\n", run->silence);
+	if (silence >= SILENCE && length > 0 && (size_t)length < size)
+		length += snprintf(note + length, size - (size_t)length, "silent: %.1f s\n", silence);
 	if (frequency && length > 0 && (size_t)length < size)
 		length +=
 			snprintf(note + length, size - (size_t)length,
@@ -120,6 +177,8 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
 		length += snprintf(note + length, size - (size_t)length, "%s%s",
 				   i ? " " : "command: ", run->options->command[i]);
+	if (run->place.control && length > 0 && (size_t)length < size)
+		write_recipe(run, note, size, (size_t)length);
 }
 
 static void check_kernel(const struct capture_run *run, const char *trace)
@@ -137,7 +196,7 @@ static int write_dump(struct capture_run *run, const struct capture_result *resu
 	struct capture_output output;
 	const char *source;
 	uint64_t frequency = find_frequency(run, &source);
-	char note[4096];
+	static char note[64 << 10];
 	int error = capture_output_open(&output, run->options->out);
 
 	if (error)
@@ -315,6 +374,8 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 		return explain_absence(run, result);
 	if (run->started > 0)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
+	if (run->place.control)
+		result->ended = run->place.control->now;
 	result->stalled = run->stalling || run->stuck >= STUCK;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {

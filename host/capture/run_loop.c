@@ -226,7 +226,22 @@ static int connect_machine(struct capture_run *run)
 		error = capture_machine_connect(&run->machine, run->guest.backend, run->guest.starts);
 	if (!error)
 		run->connected = capture_now();
+	if (!error && run->guest.hazards[0])
+		capture_run_say(run, "runs may differ because of %s", run->guest.hazards);
 	return error == CAPTURE_E_ABSENT ? 0 : error;
+}
+
+/* Checks that this QEMU repeats a run of another QEMU: only the same version does. */
+static int check_version(const struct capture_run *run)
+{
+	const char *wanted = run->options->qemu, *version = run->machine.version;
+
+	if (!wanted || !version[0] || strcmp(wanted, version) == 0 || run->options->force)
+		return 0;
+	return capture_fail(CAPTURE_E_USAGE,
+			    "this QEMU is version %s, and the run was recorded with %s: it may run "
+			    "differently; --force repeats it all the same",
+			    version, wanted);
 }
 
 /* Opens the guest's RAM, once the guest has run: then QEMU has reported where the RAM is. */
@@ -263,7 +278,8 @@ static bool is_silent_after_end(const struct capture_run *run, double silence)
 /*
  * Returns whether the guest has stalled. Without --stall, the result is true only for kernels with
  * heartbeats, and only if stdin is not a terminal: a kernel that sleeps without ticks and does not report it
- * as idle must not be ended while a person uses it.
+ * as idle must not be ended while a person uses it. Does not apply
+ * to a run with a virtual deadline, which ends at the same event each time.
  */
 static bool has_stalled(const struct capture_run *run, double now)
 {
@@ -273,7 +289,8 @@ static bool has_stalled(const struct capture_run *run, double now)
 
 	if (limit >= 0)
 		return limit > 0 && (silence >= limit || stuck >= limit);
-	if (!run->view.watch.has_heartbeats || run->guest.line.gdb || isatty(STDIN_FILENO))
+	if (!run->view.watch.has_heartbeats || run->guest.line.gdb || isatty(STDIN_FILENO) ||
+	    run->options->schedule.deadline)
 		return false;
 	return silence >= CAPTURE_STALL_DEFAULT ||
 	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
@@ -340,6 +357,12 @@ static void notice_resumed(struct capture_run *run)
 	capture_inspection_reset(&run->inspection);
 }
 
+/* Returns true if the plugin has halted the machine at the virtual deadline. */
+static bool is_at_deadline(const struct capture_run *run)
+{
+	return run->place.control && run->place.control->end == SCHEDULE_DEADLINE && !run->machine.running;
+}
+
 static void decide(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
@@ -365,6 +388,8 @@ static void decide(struct capture_run *run)
 			stop_guest(run);
 	} else if (run->inspecting) {
 		inspect_stalled_guest(run);
+	} else if (is_at_deadline(run)) {
+		end_run(run, CAPTURE_END_DEADLINE);
 	} else if (options->timeout > 0 && run->connected > 0 && now - run->connected >= options->timeout) {
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && is_silent_after_end(run, silence)) {
@@ -427,6 +452,8 @@ static int turn(struct capture_run *run)
 		error = connect_machine(run);
 	else if (wait[1].revents)
 		capture_machine_receive(&run->machine);
+	if (!error)
+		error = check_version(run);
 	if (!error)
 		error = open_view(run);
 	if (error)

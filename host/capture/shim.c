@@ -18,6 +18,7 @@
 #include "kernel_elf.h"
 #include "output.h"
 #include "plan.h"
+#include "recipe.h"
 #include "shim.h"
 
 static bool is_program(const char *path)
@@ -302,6 +303,7 @@ static int save_guest(const char *directory, const struct capture_guest *guest)
 	capture_record_set(&record, "terminal", "%d", guest->line.uses_terminal);
 	capture_record_set(&record, "ends-without-event", "%d", guest->line.ends_without_event);
 	capture_record_set(&record, "own-clock", "%d", guest->line.own_clock);
+	capture_record_set(&record, "hazards", "%s", guest->hazards);
 	error = capture_record_save(&record, path);
 	capture_record_free(&record);
 	return error;
@@ -340,6 +342,7 @@ int capture_shim_guest(const char *directory, struct capture_guest *guest)
 	guest->line.uses_terminal = get_flag(&record, "terminal");
 	guest->line.ends_without_event = get_flag(&record, "ends-without-event");
 	guest->line.own_clock = get_flag(&record, "own-clock");
+	snprintf(guest->hazards, sizeof(guest->hazards), "%s", capture_record_get(&record, "hazards"));
 	capture_record_free(&record);
 	return 0;
 }
@@ -352,6 +355,18 @@ unsigned capture_shim_untraced(const char *directory)
 	if (capture_path_join(path, directory, "untraced") != 0 || stat(path, &status) != 0)
 		return 0;
 	return (unsigned)status.st_size;
+}
+
+/* Records what is needed to repeat the run, and what may make it differ. */
+static int prepare_schedule(const char *directory, char *const *words, struct capture_guest *guest)
+{
+	char path[PATH_MAX];
+
+	guest->line.own_clock = true;
+	capture_schedule_hazards(words, guest->hazards, sizeof(guest->hazards));
+	if (capture_path_join(path, directory, CAPTURE_RECIPE_FILE) != 0)
+		return CAPTURE_E_SYSTEM;
+	return capture_recipe_save(words, path);
 }
 
 /*
@@ -385,6 +400,8 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 		error = capture_kernel_events_check(guest.line.kernel_path, plan.events);
 	if (!error)
 		error = place(&plan, &guest.line, &guest);
+	if (!error && plan.schedule.plugin[0])
+		error = prepare_schedule(directory, words, &guest);
 	if (error)
 		snprintf(guest.error, sizeof(guest.error), "%s", capture_message());
 	guest.starts = capture_plan_starts_guest(&guest.line);

@@ -32,7 +32,8 @@ struct capture_guest {
 	bool starts;   /* ktrace must start the guest */
 	bool own_path; /* the QEMU command line names `path`; ktrace did not create that file */
 	char path[PATH_MAX];
-	char backend[64]; /* id of the memory backend */
+	char backend[64];   /* id of the memory backend */
+	char hazards[2048]; /* what makes runs with a schedule differ all the same; "" if nothing is known */
 	/* what the command line states: only architecture, machine, kernel path and some flags are set */
 	struct capture_qemu_line line;
 };

@@ -100,6 +100,12 @@ struct capture_cycles {
 double capture_now(void);
 
 /*
+ * Returns the newest stamp of an image: of its events, or of the state of its CPUs, such as heartbeats; 0 if it
+ * has none. Takes as long as writing a dump.
+ */
+uint64_t capture_newest_stamp(struct ktread_image *image);
+
+/*
  * Discards all samples. Call it after the guest has rebooted, because the guest's counter may have restarted.
  */
 void capture_frequency_reset(struct capture_frequency *frequency);

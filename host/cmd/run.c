@@ -18,9 +18,11 @@
 #include "capture/shim.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/run_schedule.h"
 #include "cmd/trace_args.h"
 
-#define DEFAULT_OUT "ktrace.ktrx"
+#define DEFAULT_OUT	   "ktrace.ktrx"
+#define DEFAULT_REPLAY_OUT "replay.ktrx"
 
 /* State of the messages while a guest runs. */
 struct talk {
@@ -192,6 +194,8 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s, %s%s: %s; next: ktrace %s %s",
 		result->text, result->seconds, summary->events, summary->cpus, summary->cpus == 1 ? "" : "s",
 		loss, dump, options->out, next_command(result), options->out);
+	if (options->schedule.on)
+		run_schedule_report(talk->name, options, result);
 }
 
 /* Ends this process in the same way as QEMU ended, so that the parent sees the same status. */
@@ -227,6 +231,7 @@ static int run_shim(const char *name, int argc, char **argv)
 struct run_command {
 	struct talk talk;
 	struct capture_run_options options;
+	struct run_schedule schedule;
 };
 
 #define AT(member) .to = offsetof(struct run_command, member)
@@ -242,6 +247,18 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(options.expect) },
 	{ "expect-continue", 0, NULL, "continue after TEXT; it is enough that TEXT appears", options_set_flag,
 	  AT(options.expect_continue) },
+	{ "deterministic", 0, NULL, "make the run the same each time, in virtual time", options_set_flag,
+	  AT(schedule.deterministic) },
+	{ "seed", 0, "N", "the same, and interrupt CPUs at times drawn from N (0: do not)",
+	  options_set_number, AT(schedule.seed), .most = INT64_MAX },
+	{ "noise", 0, "TIME", "mean time between two interruptions (drawn from the seed)", options_set_time,
+	  AT(schedule.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "then", 0, "TIME,SEED", "from this virtual time on, use another seed", options_set_text,
+	  AT(schedule.later) },
+	{ "deadline", 0, "TIME", "end the run at this virtual time", options_set_time, AT(schedule.deadline),
+	  .least = 1, .most = INT64_MAX },
+	{ "replay", 0, "TRACE", "repeat the run that TRACE was recorded from, and compare the events",
+	  options_set_text, AT(schedule.replay) },
 	{ "events", 0, "LIST", "append debug=LIST to the kernel's arguments", options_set_text,
 	  AT(options.events) },
 	{ "branches", 0, "[=FILE]",
@@ -269,14 +286,16 @@ static const struct option_row rows[] = {
 };
 
 static const struct options_syntax syntax = {
-	.forms = "ktrace run [OPTION]... [--expect TEXT [--expect-continue]] -- COMMAND...",
+	.forms = "ktrace run [OPTION]... [--expect TEXT [--expect-continue]] -- COMMAND...\n"
+		 "ktrace run [OPTION]... --replay TRACE",
 	.about = "Runs a QEMU command line, or anything that starts one (make qemu, a script), "
 		 "and saves a trace.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, "
 	       "14 QEMU died, 15 no ktrace in the guest, or nothing dumped, 16 TEXT of --expect not seen, "
-	       "1 error or a guest that failed, 2 usage error.\n",
+	       "17 another run than the one that --replay repeats, 1 error or a guest that failed, "
+	       "2 usage error.\n",
 };
 
 /* Refuses options that are incompatible. Returns 0 or EXIT_USAGE. */
@@ -291,15 +310,45 @@ static int check_options(const struct options *line, const struct capture_run_op
 	return 0;
 }
 
+/* Runs the guest, prints what happened, and returns the exit status. */
+static int run_guest(struct run_command *command)
+{
+	struct capture_run_options *options = &command->options;
+	struct talk *talk = &command->talk;
+	struct capture_result result;
+	char self[PATH_MAX], branches[PATH_MAX];
+	int status;
+
+	options->hooks = (struct capture_hooks){ print_sentence, print_ram, show_progress, talk };
+	options->trace_unit = options->trace_unit || options->branches;
+	command_self(self);
+	options->self = self;
+	if (options->branches && !options->branches[0]) {
+		name_branches(options->out, branches, sizeof(branches));
+		options->branches = branches;
+	}
+	status = capture_run(options, &result);
+	clear_progress(talk);
+	if (status) {
+		command_message(talk->name, "%s", capture_message());
+		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	conclude(talk, options, &result);
+	if (options->branches && !talk->quiet)
+		print_branches(talk, options, &result);
+	if (talk->why && result.written && result.status != CAPTURE_CLEAN)
+		explain_file(talk->name, options->out, options->elf);
+	if (command->schedule.replay && result.written)
+		return run_schedule_compare(talk->name, &command->schedule, options->out, &result);
+	return result.status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct run_command command = { .talk = { .name = argv[0] },
-				       .options = { .out = DEFAULT_OUT, .events = "", .stall = -1 } };
+				       .options = { .events = "", .stall = -1 } };
 	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
 	struct capture_run_options *options = &command.options;
-	struct talk *talk = &command.talk;
-	struct capture_result result;
-	char self[PATH_MAX], branches[PATH_MAX];
 	int status;
 
 	if (argc > 1 && strcmp(argv[1], "--shim") == 0)
@@ -310,29 +359,13 @@ static int run(int argc, char **argv)
 	status = check_options(&line, options);
 	if (status)
 		return status;
-	if (optind == argc)
-		return options_refuse(&line, "no command given");
-	options->hooks = (struct capture_hooks){ print_sentence, print_ram, show_progress, talk };
-	options->trace_unit = options->trace_unit || options->branches;
-	command_self(self);
-	options->self = self;
-	if (options->branches && !options->branches[0]) {
-		name_branches(options->out, branches, sizeof(branches));
-		options->branches = branches;
-	}
-	options->command = argv + optind;
-	status = capture_run(options, &result);
-	clear_progress(talk);
-	if (status) {
-		command_message(argv[0], "%s", capture_message());
-		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
-	}
-	conclude(talk, options, &result);
-	if (options->branches && !talk->quiet)
-		print_branches(talk, options, &result);
-	if (talk->why && result.written && result.status != CAPTURE_CLEAN)
-		explain_file(argv[0], options->out, options->elf);
-	return result.status;
+	if (!options->out)
+		options->out = command.schedule.replay ? DEFAULT_REPLAY_OUT : DEFAULT_OUT;
+	status = run_schedule_prepare(&command.schedule, &line, options, argc - optind, argv + optind);
+	if (!status)
+		status = run_guest(&command);
+	run_schedule_free(&command.schedule);
+	return status;
 }
 
 const struct command command_run = {

@@ -32,6 +32,7 @@ enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W };
 
 typedef void (*qemu_plugin_simple_cb)(qemu_plugin_id_t id);
+typedef void (*qemu_plugin_udata_cb)(qemu_plugin_id_t id, void *data);
 typedef void (*qemu_plugin_vcpu_simple_cb)(qemu_plugin_id_t id, unsigned vcpu);
 typedef void (*qemu_plugin_translate_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*qemu_plugin_vcpu_udata_cb)(unsigned vcpu, void *data);
@@ -50,6 +51,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
 				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw which,
 				      void *data);
 void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb call);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb call, void *data);
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_simple_cb call);
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb call);
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The slots of a ring that are compared: from `first`, before `end`. */
+struct part {
+	uint64_t first, end;
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Finds the slots of the first and the last event of each ring. Returns 0 or a negative error. */
+static int find_parts(struct ktread *trace, struct part *parts, uint32_t rings)
+{
+	const struct ktread_event *event;
+	int more;
+
+	while ((more = ktread_next_by_ring(trace, &event)) > 0) {
+		struct part *part = event->ring < rings ? &parts[event->ring] : NULL;
+
+		if (!part)
+			continue;
+		if (part->end == 0)
+			part->first = event->index;
+		part->end = event->index + 1;
+	}
+	return more < 0 ? more : ktread_rewind(trace);
+}
+
+/* Reduces the parts of one trace to what the other trace has as well. */
+static void intersect(struct part *parts, const struct part *other, uint32_t rings, bool same_end)
+{
+	for (uint32_t n = 0; n < rings; n++) {
+		parts[n].first = larger(parts[n].first, other[n].first);
+		parts[n].end =
+			same_end ? larger(parts[n].end, other[n].end) : smaller(parts[n].end, other[n].end);
+	}
+}
+
+/* Finds the next event of the parts that are compared; NULL at the end. Returns 0 or a negative error. */
+static int next_common(struct ktread *trace, const struct part *parts, uint32_t rings,
+		       const struct ktread_event **event)
+{
+	int more;
+
+	while ((more = ktread_next(trace, event)) > 0)
+		if ((*event)->ring < rings && (*event)->index >= parts[(*event)->ring].first &&
+		    (*event)->index < parts[(*event)->ring].end)
+			return 0;
+	*event = NULL;
+	return more;
+}
+
+static bool is_same_type(const struct ktread_type *a, const struct ktread_type *b)
+{
+	return a->id == b->id && strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+static bool is_same(const struct ktread_event *a, const struct ktread_event *b)
+{
+	return a->stamp == b->stamp && a->index == b->index && a->ring == b->ring && a->cpu == b->cpu &&
+	       a->thread == b->thread && a->context == b->context && a->payload_size == b->payload_size &&
+	       is_same_type(a->type, b->type) && memcmp(a->payload, b->payload, a->payload_size) == 0;
+}
+
+/* Compares event after event. */
+static int compare_parts(struct ktread *const trace[2], const struct part *parts, uint32_t rings,
+			 struct compare *compare, int *which)
+{
+	while (!compare->differs) {
+		for (*which = 0; *which < 2; ++*which) {
+			int error = next_common(trace[*which], parts, rings, &compare->first[*which]);
+
+			if (error)
+				return error;
+		}
+		if (!compare->first[0] && !compare->first[1])
+			break;
+		compare->differs = !compare->first[0] || !compare->first[1] ||
+				   !is_same(compare->first[0], compare->first[1]);
+		compare->same += !compare->differs;
+	}
+	return 0;
+}
+
+int compare_traces(struct ktread *const trace[2], bool same_end, struct compare *compare, int *which)
+{
+	const uint32_t rings = ktread_info(trace[0])->rings;
+	struct part *parts[2] = { calloc(rings + 1, sizeof(**parts)), calloc(rings + 1, sizeof(**parts)) };
+	int error = parts[0] && parts[1] ? 0 : KTREAD_E_MEMORY;
+
+	*compare = (struct compare){ .differs = ktread_info(trace[1])->rings != rings };
+	for (*which = 0; *which < 2 && !error; ++*which)
+		error = find_parts(trace[*which], parts[*which], rings);
+	if (!error) {
+		intersect(parts[0], parts[1], rings, same_end);
+		error = compare_parts(trace, parts[0], rings, compare, which);
+	}
+	free(parts[0]);
+	free(parts[1]);
+	return error;
+}

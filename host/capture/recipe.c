@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "recipe.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sha256.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/note.h"
+#include "base/open.h"
+#include "error.h"
+#include "ktread/ktread.h"
+#include "plan.h"
+#include "qmp.h"
+
+#define VERSION	    1
+#define HASHED_MOST ((off_t)256 << 20) /* of a larger file only the size and the time are recorded */
+
+/* ---- Files --------------------------------------------------------------------------------------- */
+
+/* Options whose values name files that QEMU writes, or that are text for the guest. */
+static bool names_no_input(const struct capture_qemu_option *option)
+{
+	static const char *const names[] = { "append", "chardev", "D",	 "debugcon", "monitor",
+					     "name",   "pidfile", "qmp", "serial",   "trace" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (capture_qemu_option_is(option, names[i]))
+			return true;
+	return false;
+}
+
+/* Describes the contents of a regular file. Returns false if it cannot be read. */
+static bool describe_contents(json_t *file, const char *path)
+{
+	char hash[SHA256_DIGEST_STRING_LENGTH];
+	struct stat status;
+
+	if (!base_is_readable(path) || stat(path, &status) != 0)
+		return false;
+	json_object_set_new(file, "bytes", json_integer(status.st_size));
+	if (status.st_size > HASHED_MOST)
+		return json_object_set_new(file, "changed", json_integer(status.st_mtim.tv_sec)) == 0;
+	return SHA256File(path, hash) && json_object_set_new(file, "sha256", json_string(hash)) == 0;
+}
+
+static void add_file(json_t *files, const char *path)
+{
+	char absolute[PATH_MAX];
+	json_t *file;
+	size_t n;
+
+	if (capture_path_absolute(absolute, path) != 0)
+		return;
+	json_array_foreach(files, n, file) if (strcmp(json_string_value(json_object_get(file, "path")),
+						      absolute) == 0) return;
+	/* A JSON string is UTF-8: a file with another name cannot be found again, and is left out. */
+	file = json_pack("{s:s}", "path", absolute);
+	if (file && describe_contents(file, absolute))
+		json_array_append_new(files, file);
+	else
+		json_decref(file);
+}
+
+/* Adds the files that a value names: as a whole, or as an item "file=NAME" of a list. */
+static void add_files_of(json_t *files, const char *value)
+{
+	char item[PATH_MAX];
+	size_t used = 0;
+
+	add_file(files, value);
+	for (;; value++) {
+		if (*value == ',' && value[1] == ',')
+			value++;
+		else if (*value == '=') {
+			used = 0;
+			continue;
+		} else if (*value == ',' || *value == '\0') {
+			item[used] = '\0';
+			if (used)
+				add_file(files, item);
+			used = 0;
+			if (*value == '\0')
+				return;
+			continue;
+		}
+		if (used + 1 < sizeof(item))
+			item[used++] = *value;
+	}
+}
+
+static json_t *files_of(char *const *words)
+{
+	struct capture_qemu_option option;
+	json_t *files = json_array();
+	size_t at = 1;
+
+	while (files && capture_qemu_option_next(words, &at, &option)) {
+		if (!option.name[0])
+			add_file(files, words[option.index]);
+		else if (option.value && !names_no_input(&option))
+			add_files_of(files, option.value);
+	}
+	return files;
+}
+
+int capture_recipe_save(char *const *words, const char *path)
+{
+	char directory[PATH_MAX] = "";
+	json_t *list = json_array(), *recipe;
+	int error = 0;
+
+	for (size_t i = 0; list && words[i]; i++)
+		if (json_array_append_new(list, json_string(words[i])) != 0)
+			return capture_fail(CAPTURE_E_SYSTEM,
+					    "'%s': a run whose QEMU line is not UTF-8 cannot be repeated",
+					    words[i]);
+	if (!getcwd(directory, sizeof(directory)))
+		return capture_fail_errno("current directory");
+	recipe = json_pack("{s:i, s:s, s:o, s:o}", "version", VERSION, "directory", directory, "words", list,
+			   "files", files_of(words));
+	if (!recipe || json_dump_file(recipe, path, JSON_COMPACT) != 0)
+		error = capture_fail_errno("%s", path);
+	json_decref(recipe);
+	return error;
+}
+
+/* ---- The line in a trace ------------------------------------------------------------------------- */
+
+static json_t *pack_noise(const struct schedule_noise *noise)
+{
+	return json_pack("{s:I, s:I}", "seed", (json_int_t)noise->seed, "mean", (json_int_t)noise->mean);
+}
+
+int capture_recipe_finish(const char *path, const struct capture_recipe_run *run, char **line)
+{
+	const struct capture_schedule *schedule = &run->schedule;
+	json_t *recipe = json_load_file(path, 0, NULL), *added;
+
+	*line = NULL;
+	if (!recipe)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: unreadable", path);
+	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I}", "qemu", run->qemu,
+			  "noise", pack_noise(&schedule->noise), "later", pack_noise(&schedule->later),
+			  "change", (json_int_t)schedule->change, "deadline", (json_int_t)schedule->deadline,
+			  "events", run->events, "transport", run->transport, "trace_unit", run->trace_unit,
+			  "allow_reboot", run->allow_reboot, "mean", (json_int_t)run->mean, "ended",
+			  (json_int_t)run->ended);
+	if (added && json_object_update(recipe, added) == 0)
+		*line = json_dumps(recipe, JSON_COMPACT);
+	json_decref(added);
+	json_decref(recipe);
+	return *line ? 0 : capture_fail(CAPTURE_E_SYSTEM, "out of memory");
+}
+
+/* Returns the number of nanoseconds, or another count, in a member of the recipe; 0 if there is none. */
+static uint64_t number_at(const json_t *json, const char *path)
+{
+	json_int_t value = json_integer_value(capture_json_at(json, path));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static const char *text_at(const json_t *json, const char *path)
+{
+	const char *text = json_string_value(capture_json_at(json, path));
+
+	return text ? text : "";
+}
+
+static struct schedule_noise noise_at(const json_t *json, const char *name)
+{
+	const json_t *noise = json_object_get(json, name);
+
+	return (struct schedule_noise){ number_at(noise, "seed"), number_at(noise, "mean") };
+}
+
+/* Reads the members. Returns false if one that is needed is missing. */
+static bool unpack(struct capture_recipe *recipe)
+{
+	const json_t *json = recipe->json, *words = json_object_get(json, "words"), *word;
+	struct capture_recipe_run *run = &recipe->run;
+	size_t n;
+
+	if (number_at(json, "version") != VERSION || json_array_size(words) == 0)
+		return false;
+	json_array_foreach(words, n, word)
+	{
+		if (!json_is_string(word))
+			return false;
+		capture_words_add(&recipe->words, json_string_value(word));
+	}
+	recipe->directory = text_at(json, "directory");
+	recipe->transport = text_at(json, "transport");
+	*run = (struct capture_recipe_run){
+		.schedule = { .on = true,
+			      .noise = noise_at(json, "noise"),
+			      .later = noise_at(json, "later"),
+			      .change = number_at(json, "change"),
+			      .deadline = number_at(json, "deadline") },
+		.qemu = text_at(json, "qemu"),
+		.events = text_at(json, "events"),
+		.trace_unit = json_is_true(json_object_get(json, "trace_unit")),
+		.allow_reboot = json_is_true(json_object_get(json, "allow_reboot")),
+		.mean = number_at(json, "mean"),
+		.ended = number_at(json, "ended"),
+	};
+	return !recipe->words.failed && capture_qemu_program(recipe->words.word[0]);
+}
+
+int capture_recipe_load(struct capture_recipe *recipe, const char *path)
+{
+	struct ktread *trace = NULL;
+	const char *line;
+	size_t length = 0;
+
+	*recipe = (struct capture_recipe){ 0 };
+	if (capture_path_absolute(recipe->path, path) != 0)
+		return CAPTURE_E_FORMAT;
+	if (ktread_open(&trace, path, NULL) != 0) {
+		capture_fail(CAPTURE_E_FORMAT, "%s", ktread_message(trace));
+		ktread_close(trace);
+		return CAPTURE_E_FORMAT;
+	}
+	line = note_find(ktread_info(trace)->note, "recipe", &length);
+	if (line)
+		recipe->json = capture_json_parse(line, length);
+	ktread_close(trace);
+	if (!line)
+		return capture_fail(CAPTURE_E_FORMAT,
+				    "%s: the run cannot be repeated: it was not recorded with --seed or "
+				    "--deterministic",
+				    path);
+	if (recipe->json && unpack(recipe))
+		return 0;
+	capture_recipe_free(recipe);
+	return capture_fail(CAPTURE_E_FORMAT, "%s: the recipe of the run is damaged or of another version",
+			    path);
+}
+
+int capture_recipe_check(const struct capture_recipe *recipe)
+{
+	const json_t *file;
+	size_t n;
+
+	json_array_foreach(json_object_get(recipe->json, "files"), n, file)
+	{
+		const char *path = text_at(file, "path");
+		json_t *now = json_pack("{s:s}", "path", path);
+		bool readable = now && describe_contents(now, path), same = now && json_equal(now, file);
+
+		json_decref(now);
+		if (!readable)
+			return capture_fail(CAPTURE_E_FORMAT,
+					    "%s: unreadable now; the run was recorded with this file", path);
+		if (!same)
+			return capture_fail(CAPTURE_E_FORMAT, "%s: changed since the run was recorded", path);
+	}
+	return 0;
+}
+
+void capture_recipe_free(struct capture_recipe *recipe)
+{
+	json_decref(recipe->json);
+	capture_words_free(&recipe->words);
+	*recipe = (struct capture_recipe){ 0 };
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A recipe: everything that is needed to repeat a run with a schedule. It is one line of JSON in the note of a
+ * trace (spec/ktrx.md, section 3).
+ */
+#ifndef CAPTURE_RECIPE_H
+#define CAPTURE_RECIPE_H
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "qemu_line.h"
+#include "schedule.h"
+
+#define CAPTURE_RECIPE_FILE "recipe" /* its name in the private directory of a run */
+
+/*
+ * Writes the recipe of a command line to `path`: the working directory, the words, and the hashes of all files
+ * that the words name. Called in the process that becomes QEMU. Returns 0 or CAPTURE_E_SYSTEM.
+ */
+int capture_recipe_save(char *const *words, const char *path);
+
+/* What only `ktrace run` knows of a run. */
+struct capture_recipe_run {
+	struct capture_schedule schedule;
+	const char *qemu;      /* QEMU's version */
+	const char *events;    /* value of --events */
+	const char *transport; /* name of the transport */
+	bool trace_unit;       /* the guest had a trace unit */
+	bool allow_reboot;
+	uint64_t mean;	/* mean length of a slice in ns; 0: no forced switches */
+	uint64_t ended; /* virtual time in ns at which the run ended; 0: unknown */
+};
+
+/*
+ * Reads the recipe at `path` and adds *run to it. *line: the line of JSON, for the caller to free. Returns 0 or
+ * an error.
+ */
+int capture_recipe_finish(const char *path, const struct capture_recipe_run *run, char **line);
+
+/* A recipe that was read from a trace. */
+struct capture_recipe {
+	char path[PATH_MAX]; /* absolute path of the trace */
+	json_t *json;	     /* owned; the strings below belong to it */
+	struct capture_words words;
+	const char *directory;
+	struct capture_recipe_run run;
+	const char *transport;
+};
+
+/*
+ * Reads the recipe from the trace at `path`. capture_recipe_free() releases it. Returns 0, or CAPTURE_E_FORMAT if
+ * the trace is unreadable or has no valid recipe.
+ */
+int capture_recipe_load(struct capture_recipe *recipe, const char *path);
+/*
+ * Checks that each file of the recipe still has its hash. Returns 0, or CAPTURE_E_FORMAT with a message that
+ * names the first file that differs.
+ */
+int capture_recipe_check(const struct capture_recipe *recipe);
+void capture_recipe_free(struct capture_recipe *recipe);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "schedule.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "plan.h"
+
+#define PLUGIN "/../lib/ktrace-schedule.so" /* relative to the folder of the program, installed or not */
+
+/*
+ * An instruction takes 4 ns. With sleep=off, an idle machine does not wait: its clock jumps to the next timer.
+ * Without it, real time would move the clock.
+ */
+#define ICOUNT "shift=2,sleep=off"
+#define RTC    "base=2024-01-01,clock=vm"
+#define SEED   "1" /* of QEMU's own random numbers: rdrand, rng-seed in a device tree */
+
+int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
+			  struct capture_schedule_files *files, struct schedule_control **control)
+{
+	const struct schedule_control begin = { .magic = SCHEDULE_MAGIC,
+						.noise = schedule->noise,
+						.later = schedule->later,
+						.change = schedule->change,
+						.deadline = schedule->deadline };
+	const char *slash = strrchr(self, '/');
+	void *page = MAP_FAILED;
+	int fd;
+
+	*control = NULL;
+	if (snprintf(files->plugin, sizeof(files->plugin), "%.*s" PLUGIN, slash ? (int)(slash - self) : 0,
+		     self) >= (int)sizeof(files->plugin))
+		return capture_fail(CAPTURE_E_USAGE, "%.200s…: name too long", self);
+	if (access(files->plugin, R_OK) != 0)
+		return capture_fail(CAPTURE_E_USAGE, "%s: the schedule plugin is missing: %s", files->plugin,
+				    strerror(errno));
+	if (capture_path_join(files->control, directory, "schedule") != 0)
+		return CAPTURE_E_SYSTEM;
+	fd = open(files->control, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 && write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin))
+		page = mmap(NULL, sizeof(begin), PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		capture_fail_errno("%s", files->control);
+	if (fd >= 0)
+		close(fd);
+	if (page == MAP_FAILED)
+		return CAPTURE_E_SYSTEM;
+	*control = page;
+	return 0;
+}
+
+void capture_schedule_close(struct schedule_control *control)
+{
+	if (control)
+		munmap(control, sizeof(*control));
+}
+
+/* ---- Options that are added ---------------------------------------------------------------------- */
+
+static bool given(char *const *words, const char *name)
+{
+	struct capture_qemu_option option;
+	size_t at = 1;
+
+	while (capture_qemu_option_next(words, &at, &option))
+		if (capture_qemu_option_is(&option, name))
+			return true;
+	return false;
+}
+
+int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,
+			 char *const *words, struct capture_words *extended)
+{
+	if (line->accelerator[0] && strcmp(line->accelerator, "tcg") != 0)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "a run can be repeated only if QEMU itself runs the guest's code, and "
+				    "with %s it does not: leave the accelerator out, or use tcg",
+				    line->accelerator);
+	if (line->own_clock)
+		return capture_fail(CAPTURE_E_USAGE, "-icount: leave it out; --seed and --deterministic add "
+						     "-icount " ICOUNT);
+	if (!line->accelerator[0]) {
+		capture_words_add(extended, "-accel");
+		capture_words_add(extended, "tcg,thread=single");
+	}
+	capture_words_add(extended, "-icount");
+	capture_words_add(extended, ICOUNT);
+	if (!given(words, "rtc")) {
+		capture_words_add(extended, "-rtc");
+		capture_words_add(extended, RTC);
+	}
+	if (!given(words, "seed")) {
+		capture_words_add(extended, "-seed");
+		capture_words_add(extended, SEED);
+	}
+	capture_words_add(extended, "-plugin");
+	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
+}
+
+/* ---- What makes runs differ ---------------------------------------------------------------------- */
+
+/* A growing sentence; the end is cut. */
+struct sentence {
+	char *text;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct sentence *sentence, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	if (sentence->used + 1 >= sentence->size)
+		return;
+	va_start(arguments, format);
+	length = vsnprintf(sentence->text + sentence->used, sentence->size - sentence->used, format,
+			   arguments);
+	va_end(arguments);
+	if (length > 0)
+		sentence->used += (size_t)length < sentence->size - sentence->used
+					  ? (size_t)length
+					  : sentence->size - sentence->used - 1;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool has(const char *list, const char *key, const char *wanted)
+{
+	char value[32];
+
+	return capture_qemu_property(list, NULL, key, value, sizeof(value)) && strcmp(value, wanted) == 0;
+}
+
+/* A disk that the guest can write: the next run begins with what this one has written. */
+static bool is_writable_disk(const struct capture_qemu_option *option)
+{
+	static const char *const disks[] = { "hda", "hdb", "hdc",      "hdd",	"fda",
+					     "fdb", "sd",  "mtdblock", "pflash" };
+	char file[8];
+
+	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++)
+		if (capture_qemu_option_is(option, disks[i]))
+			return true;
+	return capture_qemu_option_is(option, "drive") &&
+	       capture_qemu_property(option->value, NULL, "file", file, sizeof(file)) &&
+	       !has(option->value, "readonly", "on") && !has(option->value, "snapshot", "on") &&
+	       !has(option->value, "media", "cdrom") && !has(option->value, "read-only", "on");
+}
+
+static const char *hazard_of(const struct capture_qemu_option *option, bool snapshot)
+{
+	const char *value = option->value;
+
+	if (!value)
+		return NULL;
+	if ((capture_qemu_option_is(option, "netdev") && !begins_with(value, "hubport")) ||
+	    (capture_qemu_option_is(option, "nic") && strcmp(value, "none") != 0) ||
+	    (capture_qemu_option_is(option, "net") && !begins_with(value, "none") &&
+	     !begins_with(value, "nic")))
+		return "packets arrive at other times";
+	if (!snapshot && is_writable_disk(option))
+		return "the guest can write to it; add -snapshot";
+	if (capture_qemu_option_is(option, "rtc") && !has(value, "clock", "vm"))
+		return "the guest reads the host's clock; leave it out";
+	if (capture_qemu_option_is(option, "device") && begins_with(value, "virtio-rng"))
+		return "the guest reads the host's random numbers";
+	if (capture_qemu_option_is(option, "device") &&
+	    (begins_with(value, "vfio") || begins_with(value, "usb-host") || begins_with(value, "vhost")))
+		return "a device of the host";
+	if ((capture_qemu_option_is(option, "chardev") || capture_qemu_option_is(option, "serial")) &&
+	    (begins_with(value, "socket") || begins_with(value, "tcp") || begins_with(value, "udp") ||
+	     begins_with(value, "telnet") || begins_with(value, "unix") || begins_with(value, "pty")))
+		return "input arrives at other times";
+	if (capture_qemu_option_is(option, "virtfs") || capture_qemu_option_is(option, "fsdev"))
+		return "the guest can write to a folder of the host";
+	return NULL;
+}
+
+void capture_schedule_hazards(char *const *words, char *text, size_t size)
+{
+	struct sentence sentence = { .text = text, .size = size };
+	bool snapshot = given(words, "snapshot");
+	struct capture_qemu_option option;
+	size_t at = 1;
+
+	text[0] = '\0';
+	while (capture_qemu_option_next(words, &at, &option)) {
+		const char *hazard = hazard_of(&option, snapshot);
+
+		if (hazard)
+			append(&sentence, "%s-%s %s (%s)", sentence.used ? ", " : "", option.name,
+			       option.value, hazard);
+		else if (!option.value && !option.name[0] && !snapshot)
+			append(&sentence, "%s%s (the guest can write to it; add -snapshot)",
+			       sentence.used ? ", " : "", words[option.index]);
+	}
+}

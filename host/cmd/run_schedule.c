@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/run_schedule.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/compare.h"
+#include "capture/error.h"
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+
+#define NANOSECONDS 1e9
+#define MILLISECOND UINT64_C(1000000)
+
+/* ---- Options ------------------------------------------------------------------------------------- */
+
+/* Reads "TIME,SEED". Returns false if it is something else. */
+static bool parse_later(const char *text, struct capture_schedule *schedule)
+{
+	const char *comma = strchr(text, ',');
+	char time[32];
+
+	if (!comma || snprintf(time, sizeof(time), "%.*s", (int)(comma - text), text) >= (int)sizeof(time))
+		return false;
+	return trace_parse_time(time, &schedule->change) == 0 && schedule->change > 0 &&
+	       trace_parse_number(comma + 1, INT64_MAX, &schedule->later.seed) == 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/* Takes over what the first run was started with. */
+static int use_recipe(struct run_schedule *schedule, struct capture_run_options *options)
+{
+	const struct capture_recipe *recipe = &schedule->recipe;
+	int error = capture_transport_named(&options->transport, recipe->transport);
+
+	if (error)
+		return error;
+	options->schedule = recipe->run.schedule;
+	/*
+	 * If real time ended the first run, this one ends a little later in virtual time: then it has all events
+	 * of the first.
+	 */
+	if (!options->schedule.deadline && recipe->run.ended)
+		options->schedule.deadline = recipe->run.ended + MILLISECOND;
+	options->events = recipe->run.events;
+	options->trace_unit = recipe->run.trace_unit;
+	options->allow_reboot = recipe->run.allow_reboot;
+	options->qemu = recipe->run.qemu;
+	options->command = recipe->words.word;
+	return 0;
+}
+
+static int prepare_replay(struct run_schedule *schedule, const struct options *line,
+			  struct capture_run_options *options)
+{
+	int error;
+
+	if (is_same_file(schedule->replay, options->out))
+		return options_refuse(line, "--out must not be the trace of --replay");
+	error = capture_path_absolute(schedule->out, options->out);
+	if (!error)
+		error = capture_recipe_load(&schedule->recipe, schedule->replay);
+	if (!error && chdir(schedule->recipe.directory) != 0)
+		error = capture_fail(CAPTURE_E_SYSTEM, "%s: %s", schedule->recipe.directory, strerror(errno));
+	if (!error && !options->force)
+		error = capture_recipe_check(&schedule->recipe);
+	if (!error)
+		error = use_recipe(schedule, options);
+	options->out = schedule->out;
+	if (!error)
+		return 0;
+	command_message(line->by, "%s", capture_message());
+	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+}
+
+int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
+			 struct capture_run_options *options, int argc, char **argv)
+{
+	static const char fixed[] =
+		"deterministic seed noise then deadline events branches trace-unit transport "
+		"allow-reboot";
+	const char *given = options_given(line, fixed);
+	char text[160];
+
+	if (schedule->replay && given) {
+		snprintf(text, sizeof(text),
+			 "%s cannot be combined with --replay, which repeats a run unchanged", given);
+		return options_refuse(line, text);
+	}
+	if (schedule->replay && argc > 0)
+		return options_refuse(line, "--replay takes the command from the trace");
+	if (schedule->replay)
+		return prepare_replay(schedule, line, options);
+	if (argc == 0)
+		return options_refuse(line, "no command given");
+	options->command = argv;
+	options->schedule.on = schedule->deterministic || options_given(line, "seed");
+	given = options_given(line, "noise then deadline");
+	if (given && !options->schedule.on) {
+		snprintf(text, sizeof(text), "%s needs --seed or --deterministic", given);
+		return options_refuse(line, text);
+	}
+	if (schedule->deterministic && schedule->seed)
+		return options_refuse(line, "--deterministic is --seed 0");
+	options->schedule.noise = (struct schedule_noise){ schedule->seed, schedule->mean };
+	options->schedule.deadline = schedule->deadline;
+	if (schedule->later && !parse_later(schedule->later, &options->schedule))
+		return command_bad_value(line->by, "--then", schedule->later, "TIME,SEED, such as 1.5,7");
+	return 0;
+}
+
+void run_schedule_free(struct run_schedule *schedule)
+{
+	capture_recipe_free(&schedule->recipe);
+}
+
+/* ---- Messages ------------------------------------------------------------------------------------ */
+
+void run_schedule_report(const char *name, const struct capture_run_options *options,
+			 const struct capture_result *result)
+{
+	char ended[64] = "";
+
+	if (result->ended)
+		snprintf(ended, sizeof(ended), " ended at %.9f s of virtual time",
+			 (double)result->ended / NANOSECONDS);
+	command_message(name, "seed %" PRIu64 "%s; to repeat the run: ktrace run --replay %s",
+			options->schedule.noise.seed, ended, options->out);
+}
+
+static void describe(const struct ktread_event *event, uint64_t frequency, char *text, size_t size)
+{
+	char cpu[24] = "", time[48];
+
+	if (!event) {
+		snprintf(text, size, "no further event");
+		return;
+	}
+	if (event->cpu != KTRX_NO_CPU)
+		snprintf(cpu, sizeof(cpu), " on CPU %" PRIu32, event->cpu);
+	if (frequency)
+		snprintf(time, sizeof(time), "%.9f s", (double)event->stamp / (double)frequency);
+	else
+		snprintf(time, sizeof(time), "%" PRIu64 " ticks", event->stamp);
+	snprintf(text, size, "%s.%s at %s%s, thread %" PRIu32 " (ring %" PRIu32 ", slot %" PRIu64 ")",
+		 event->type->group, event->type->name, time, cpu, event->thread, event->ring, event->index);
+}
+
+static int report_comparison(const char *name, const struct run_schedule *schedule, const char *out,
+			     uint64_t ended, struct ktread *const trace[2], int status)
+{
+	struct compare compare;
+	char text[2][256];
+	const bool same_end = ended && ended == schedule->recipe.run.ended;
+	int which, error = compare_traces(trace, same_end, &compare, &which);
+
+	if (error) {
+		command_message(name, "%s", ktread_message(trace[which & 1]));
+		return EXIT_BAD_INPUT;
+	}
+	if (!compare.differs) {
+		command_message(name,
+				"the same run as %s: all %" PRIu64 " events that both traces have are equal",
+				schedule->replay, compare.same);
+		return status;
+	}
+	for (unsigned n = 0; n < 2; n++)
+		describe(compare.first[n], ktread_info(trace[n])->frequency, text[n], sizeof(text[n]));
+	command_message(name, "another run than %s: after %" PRIu64 " equal events, it has %s, and %s has %s",
+			schedule->replay, compare.same, text[0], out, text[1]);
+	return RUN_STATUS_DIFFERS;
+}
+
+int run_schedule_compare(const char *name, const struct run_schedule *schedule, const char *out,
+			 const struct capture_result *result)
+{
+	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
+	const char *path[2] = { schedule->recipe.path, out };
+	struct ktread *trace[2] = { NULL, NULL };
+	int status, error = 0;
+
+	for (unsigned n = 0; n < 2 && !error; n++) {
+		error = ktread_open(&trace[n], path[n], &raw);
+		if (error)
+			command_message(name, "%s", ktread_message(trace[n]));
+	}
+	status = error ? EXIT_BAD_INPUT
+		       : report_comparison(name, schedule, out, result->ended, trace, result->status);
+	ktread_close(trace[0]);
+	ktread_close(trace[1]);
+	return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace run: the options for runs that can be repeated, and the comparison of a repeated run with the first. */
+#ifndef CMD_RUN_SCHEDULE_H
+#define CMD_RUN_SCHEDULE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/recipe.h"
+#include "capture/run.h"
+#include "cmd/options.h"
+
+struct run_schedule {
+	bool deterministic;
+	uint64_t seed;
+	uint64_t mean;	   /* of --noise, in ns; 0: drawn from the seed */
+	const char *later; /* of --then: "TIME,SEED" */
+	uint64_t deadline; /* in ns; 0: none */
+	const char *replay;
+	/* of --replay */
+	struct capture_recipe recipe;
+	char out[PATH_MAX];
+};
+
+/*
+ * Turns the options into those of the run. With --replay, reads the recipe and changes to the directory of the
+ * first run; `out` becomes an absolute path. `argc` and `argv`: the words after the options.
+ * Returns 0, or an exit status after a message.
+ */
+int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
+			 struct capture_run_options *options, int argc, char **argv);
+
+/* Prints how the run can be repeated. Requires: a trace was written. */
+void run_schedule_report(const char *name, const struct capture_run_options *options,
+			 const struct capture_result *result);
+
+#define RUN_STATUS_DIFFERS 17
+
+/*
+ * Compares the events of the trace with those of the run that --replay names, and prints the result. Returns
+ * the status of the run if they are the same, RUN_STATUS_DIFFERS if not, EXIT_BAD_INPUT if a trace is unreadable.
+ */
+int run_schedule_compare(const char *name, const struct run_schedule *schedule, const char *out,
+			 const struct capture_result *result);
+
+void run_schedule_free(struct run_schedule *schedule);
+
+#endif

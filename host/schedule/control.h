@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The page that `ktrace run` and the schedule plugin share: a file that ktrace fills in before QEMU starts and
+ * that both map. All times are virtual: nanoseconds of QEMU's virtual clock since the start of the machine.
+ */
+#ifndef SCHEDULE_CONTROL_H
+#define SCHEDULE_CONTROL_H
+
+#include <stdint.h>
+
+#define SCHEDULE_MAGIC UINT64_C(0x3130434854584b00) /* changes whenever the structure changes */
+
+/* Forced switches: a new slice of random length begins whenever the previous slice ends. */
+struct schedule_noise {
+	uint64_t seed; /* 0: no forced switches */
+	uint64_t mean; /* mean length of a slice, in ns; 0: drawn from the seed */
+};
+
+enum schedule_end {
+	SCHEDULE_RUNS, /* the plugin has not halted the machine */
+	SCHEDULE_DEADLINE,
+};
+
+struct schedule_control {
+	uint64_t magic;
+	/* Set by ktrace before QEMU starts. */
+	struct schedule_noise noise; /* from the start of the machine */
+	struct schedule_noise later; /* from time `change` on; not used if `change` is 0 */
+	uint64_t change;
+	uint64_t deadline; /* time at which the machine is halted; 0: never */
+	/* Set by the plugin. */
+	uint64_t now;  /* time at which the machine was halted, or at which QEMU ended; 0: it still runs */
+	uint64_t mean; /* mean length of a slice at the beginning, in ns; 0: no forced switches */
+	uint64_t cuts; /* slices that were ended */
+	uint32_t end;  /* enum schedule_end */
+	uint32_t padding;
+};
+
+#endif

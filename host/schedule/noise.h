@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The lengths of slices, drawn from a seed. With -icount, QEMU runs one CPU after the other, each until the
+ * next timer of the virtual clock expires. So a timer decides how long a CPU runs before the next one does.
+ */
+#ifndef SCHEDULE_NOISE_H
+#define SCHEDULE_NOISE_H
+
+#include <stdint.h>
+
+#include "control.h"
+
+struct noise {
+	uint64_t state;	 /* of the generator, splitmix64 */
+	uint64_t mean;	 /* in ns; 0: no forced switches */
+	uint64_t bursts; /* of 8 slices, the number that last only a few instructions */
+};
+
+/* Prepares the generator. The mean and the share of short slices are drawn from the seed unless set. */
+void noise_begin(struct noise *noise, const struct schedule_noise *from);
+
+/* Returns the length of the next slice in ns, at least 1. Requires: noise->mean is not 0. */
+uint64_t noise_next(struct noise *noise);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Functions of QEMU that are not part of its plugin interface. A QEMU that is built with modules, as Debian's
+ * is, exports them, and a plugin can call them. They have had these types since QEMU 3.1 (include/qemu/timer.h,
+ * include/sysemu/cpus.h, include/hw/core/cpu.h). They are weak: in another QEMU their addresses are NULL.
+ */
+#ifndef SCHEDULE_QEMU_H
+#define SCHEDULE_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QEMU_WEAK __attribute__((weak))
+
+struct QEMUTimer;
+struct QEMUTimerListGroup;
+struct CPUState;
+
+enum { QEMU_CLOCK_VIRTUAL = 1 };
+enum { QEMU_SCALE_NS = 1 };
+enum { QEMU_RUN_STATE_PAUSED = 4 };
+#define QEMU_TIMER_BYTES    256u /* more than sizeof(struct QEMUTimer) in any version: it has 6 words */
+#define QEMU_ALL_ATTRIBUTES (~0)
+
+/* A NULL group is the main loop's. */
+QEMU_WEAK void timer_init_full(struct QEMUTimer *timer, struct QEMUTimerListGroup *group, int clock,
+			       int scale, int attributes, void (*call)(void *data), void *data);
+QEMU_WEAK void timer_mod_ns(struct QEMUTimer *timer, int64_t expires);
+QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
+/* Returns the time until the next timer of the clock expires; -1: there is none. */
+QEMU_WEAK int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
+/* Returns true if no CPU can run before an interrupt. Requires: QEMU's lock is held, as in a timer's call. */
+QEMU_WEAK bool all_cpu_threads_idle(void);
+QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
+/* Calls the function in the CPU's thread, outside the guest's code, before the CPU runs again. */
+QEMU_WEAK void async_run_on_cpu(struct CPUState *cpu, void (*call)(struct CPUState *cpu, void *data),
+				void *data);
+/* Must not be called by a timer: it waits until no timer runs. */
+QEMU_WEAK void pause_all_vcpus(void);
+/* In the thread of a CPU, only asks the main loop to stop the machine. */
+QEMU_WEAK int vm_stop(int state);
+
+#endif
