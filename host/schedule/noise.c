@@ -33,6 +33,11 @@ void noise_begin(struct noise *noise, const struct schedule_noise *from)
 	noise->bursts = bursts * 2;
 }
 
+unsigned noise_cpu(struct noise *noise, unsigned cpus)
+{
+	return (unsigned)(draw(noise) % cpus);
+}
+
 uint64_t noise_next(struct noise *noise)
 {
 	uint64_t number = draw(noise);

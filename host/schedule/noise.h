@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The lengths of slices, drawn from a seed. With -icount, QEMU runs one CPU after the other, each until the
+ * The lengths of slices and the CPUs that run in them, drawn from a seed. With -icount, a CPU runs until the
  * next timer of the virtual clock expires. So a timer decides how long a CPU runs before the next one does.
  */
 #ifndef SCHEDULE_NOISE_H
@@ -18,6 +18,9 @@ struct noise {
 
 /* Prepares the generator. The mean and the share of short slices are drawn from the seed unless set. */
 void noise_begin(struct noise *noise, const struct schedule_noise *from);
+
+/* Returns a number below `cpus`, which must not be 0: the CPU that runs next. */
+unsigned noise_cpu(struct noise *noise, unsigned cpus);
 
 /* Returns the length of the next slice in ns, at least 1. Requires: noise->mean is not 0. */
 uint64_t noise_next(struct noise *noise);

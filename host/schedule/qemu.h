@@ -29,9 +29,16 @@ QEMU_WEAK void timer_mod_ns(struct QEMUTimer *timer, int64_t expires);
 QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
 /* Returns the time until the next timer of the clock expires; -1: there is none. */
 QEMU_WEAK int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
-/* Returns true if no CPU can run before an interrupt. Requires: QEMU's lock is held, as in a timer's call. */
-QEMU_WEAK bool all_cpu_threads_idle(void);
 QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
+/*
+ * Returns true if the CPU cannot run before an interrupt, or is stopped. Requires: QEMU's lock is held, as in a
+ * timer's call.
+ */
+QEMU_WEAK bool cpu_thread_is_idle(struct CPUState *cpu);
+/* Stops the CPU that `current_cpu` of this thread points to, before it executes another instruction. */
+QEMU_WEAK void cpu_stop_current(void);
+QEMU_WEAK extern __thread struct CPUState *current_cpu;
+QEMU_WEAK void cpu_resume(struct CPUState *cpu);
 /* Calls the function in the CPU's thread, outside the guest's code, before the CPU runs again. */
 QEMU_WEAK void async_run_on_cpu(struct CPUState *cpu, void (*call)(struct CPUState *cpu, void *data),
 				void *data);

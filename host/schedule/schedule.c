@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A plugin for QEMU that chooses, by a seed, when one CPU of a guest is interrupted in favour of the next. It
- * can also halt the machine at a virtual time. It needs -icount, with which everything that a guest can
- * observe depends on the virtual clock only. The guest cannot see the plugin: a timer of the virtual clock
- * that no device owns changes nothing but the order in which CPUs run.
+ * A plugin for QEMU that chooses, by a seed, which CPU of a guest runs, and for how long. It can also halt the
+ * machine at a virtual time. It needs -icount, with which everything that a guest can observe depends on the
+ * virtual clock only. The guest cannot see the plugin: a timer of the virtual clock that no device owns
+ * changes nothing but the order in which CPUs run.
  *
  *	-plugin ktrace-schedule.so,control=FILE		FILE holds a struct schedule_control
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "control.h"
+#include "cpus.h"
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
 #include "qemu.h"
 
-#define IDLE_STEP INT64_C(100000000) /* ns between two slices of a machine that waits for input only */
+#define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine waits for input only */
+#define FAIR_SLICE INT64_C(1000000)   /* length of a slice in ns without a seed */
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct schedule_control *control;
 static struct noise noise;
-static int changed; /* `noise` is control->later */
-static int cpus;
+static bool changed; /* `noise` is control->later */
 
 static struct {
 	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];
@@ -40,80 +42,74 @@ static struct QEMUTimer *timer_of(void *storage)
 /* ---- Slices ------------------------------------------------------------------------------------ */
 
 /*
- * Returns the time at which the next slice begins. While all CPUs are idle, the next timer wakes a CPU: the
- * slice ends after that, because a switch between idle CPUs changes nothing and costs time.
+ * Lets a CPU run alone for the next slice, drawn from the seed. Without a seed, CPUs take turns, so that none
+ * waits for ever. Returns false if all CPUs are idle.
  */
-static int64_t begin_of_slice(int64_t now)
+static bool choose_cpu(void)
+{
+	static uint64_t turn;
+	const unsigned busy = cpus_thaw();
+
+	if (busy > 0)
+		cpus_choose(noise.mean != 0 ? noise_cpu(&noise, busy) : (unsigned)(turn++ % busy),
+			    noise.mean != 0);
+	return busy > 0;
+}
+
+/*
+ * Returns the time from which the next slice counts. While all CPUs are idle, nothing happens before the next
+ * timer expires.
+ */
+static int64_t begin_of_slice(int64_t now, bool busy)
 {
 	int64_t wait;
 
-	if (!all_cpu_threads_idle())
+	if (busy)
 		return now;
 	wait = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_ALL_ATTRIBUTES);
 	return now + (wait >= 0 ? wait : IDLE_STEP);
 }
 
 /* Sets the timer to the end of the next slice, or to the time of the change if that is earlier. */
-static void begin_slice(int64_t now)
+static void begin_slice(int64_t now, bool busy)
 {
 	const int64_t change = changed ? 0 : (int64_t)control->change;
-	int64_t end = noise.mean != 0 ? begin_of_slice(now) + (int64_t)noise_next(&noise) : change;
+	int64_t end =
+		begin_of_slice(now, busy) + (noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE);
 
 	if (change != 0 && end > change)
 		end = change;
-	if (end != 0)
-		timer_mod_ns(timer_of(&slice_timer), end);
+	timer_mod_ns(timer_of(&slice_timer), end);
 }
 
 static void end_slice(void *data)
 {
-	int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+	const int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
 	(void)data;
 	control->cuts++;
 	if (!changed && control->change != 0 && now >= (int64_t)control->change) {
 		noise_begin(&noise, &control->later);
-		changed = 1;
+		changed = true;
 	}
-	begin_slice(now);
+	begin_slice(now, choose_cpu());
 }
 
 /* ---- The end ----------------------------------------------------------------------------------- */
 
-/* Runs in the thread of the CPUs, outside the guest's code. */
-static void halt(struct CPUState *cpu, void *data)
+/* A timer must not do this itself: it would wait for its own end. */
+static void halt_machine(void)
 {
-	static int done;
-
-	(void)cpu;
-	(void)data;
-	if (done)
-		return;
-	done = 1;
 	pause_all_vcpus();
 	vm_stop(QEMU_RUN_STATE_PAUSED);
-}
-
-/*
- * A timer must not halt the machine itself. A function that waits for a CPU keeps QEMU from running that CPU.
- * So no CPU executes an instruction between this call and halt().
- */
-static void halt_machine(enum schedule_end end)
-{
-	control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-	control->end = end;
-	for (int i = 0; i < cpus; i++) {
-		struct CPUState *cpu = qemu_get_cpu(i);
-
-		if (cpu != NULL)
-			async_run_on_cpu(cpu, halt, NULL);
-	}
 }
 
 static void reach_deadline(void *data)
 {
 	(void)data;
-	halt_machine(SCHEDULE_DEADLINE);
+	control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+	control->end = SCHEDULE_DEADLINE;
+	cpus_call(halt_machine);
 }
 
 static void leave(qemu_plugin_id_t id, void *data)
@@ -135,8 +131,9 @@ static int refuse(const char *what, const char *why)
 static int has_functions(void)
 {
 	return timer_init_full != NULL && timer_mod_ns != NULL && qemu_clock_get_ns != NULL &&
-	       qemu_clock_deadline_ns_all != NULL && all_cpu_threads_idle != NULL && qemu_get_cpu != NULL &&
-	       async_run_on_cpu != NULL && pause_all_vcpus != NULL && vm_stop != NULL;
+	       qemu_clock_deadline_ns_all != NULL && qemu_get_cpu != NULL && cpu_thread_is_idle != NULL &&
+	       cpu_stop_current != NULL && cpu_resume != NULL && async_run_on_cpu != NULL &&
+	       pause_all_vcpus != NULL && vm_stop != NULL;
 }
 
 static int map_control(const char *path)
@@ -161,10 +158,7 @@ static void start_timers(void)
 	timer_init_full(timer_of(&slice_timer), NULL, QEMU_CLOCK_VIRTUAL, QEMU_SCALE_NS, 0, end_slice, NULL);
 	timer_init_full(timer_of(&deadline_timer), NULL, QEMU_CLOCK_VIRTUAL, QEMU_SCALE_NS, 0, reach_deadline,
 			NULL);
-	if (noise.mean != 0)
-		timer_mod_ns(timer_of(&slice_timer), (int64_t)noise_next(&noise));
-	else if (control->change != 0)
-		timer_mod_ns(timer_of(&slice_timer), (int64_t)control->change);
+	begin_slice(0, true);
 	if (control->deadline != 0)
 		timer_mod_ns(timer_of(&deadline_timer), (int64_t)control->deadline);
 }
@@ -172,6 +166,7 @@ static void start_timers(void)
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
 	static const char argument[] = "control=";
+	const char *message;
 
 	if (!info->system_emulation)
 		return refuse("schedules whole machines only, not programs under qemu-user", "");
@@ -182,7 +177,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 			      "use one that is built with --enable-modules, such as Debian's");
 	if (map_control(argv[0] + sizeof(argument) - 1) != 0)
 		return -1;
-	cpus = info->system.max_vcpus;
+	message = cpus_open(info->system.max_vcpus);
+	if (message != NULL)
+		return refuse(message, "");
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
 	start_timers();

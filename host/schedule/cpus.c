@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cpus.h"
+
+#include <stddef.h>
+
+#include "qemu.h"
+
+#define CPUS_MOST 4096
+
+static int cpus;
+static struct {
+	bool busy; /* not idle, as of the last cpus_thaw() */
+	bool frozen;
+} state[CPUS_MOST];
+
+const char *cpus_open(int number)
+{
+	cpus = number;
+	return number <= CPUS_MOST ? NULL : "too many CPUs";
+}
+
+unsigned cpus_thaw(void)
+{
+	unsigned busy = 0;
+
+	for (int i = 0; i < cpus; i++) {
+		struct CPUState *cpu = qemu_get_cpu(i);
+
+		if (cpu != NULL && state[i].frozen)
+			cpu_resume(cpu);
+		state[i].frozen = false;
+		state[i].busy = cpu != NULL && !cpu_thread_is_idle(cpu);
+		busy += state[i].busy;
+	}
+	return busy;
+}
+
+/* QEMU exports no function that stops another CPU, but this thread may stand for any of them. */
+static void freeze(int number)
+{
+	struct CPUState *self = current_cpu;
+
+	current_cpu = qemu_get_cpu(number);
+	cpu_stop_current();
+	current_cpu = self;
+	state[number].frozen = true;
+}
+
+void cpus_choose(unsigned chosen, bool alone)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < cpus; i++) {
+		if (!state[i].busy)
+			continue;
+		if (n < chosen || (alone && n > chosen))
+			freeze(i);
+		n++;
+	}
+}
+
+static void (*called)(void);
+
+static void call_once(struct CPUState *cpu, void *data)
+{
+	void (*call)(void) = called;
+
+	(void)cpu;
+	(void)data;
+	called = NULL;
+	if (call != NULL)
+		call();
+}
+
+/* QEMU runs no CPU for which such a call waits. So the call waits for all CPUs. */
+void cpus_call(void (*call)(void))
+{
+	called = call;
+	for (int i = 0; i < cpus; i++) {
+		struct CPUState *cpu = qemu_get_cpu(i);
+
+		if (cpu != NULL)
+			async_run_on_cpu(cpu, call_once, NULL);
+	}
+}
