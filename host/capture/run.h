@@ -69,7 +69,8 @@ struct capture_run_options {
 	double stall;
 	enum capture_transport transport;
 	struct capture_schedule schedule;
-	const char *qemu; /* version that QEMU must have; NULL: any */
+	const char *qemu;     /* version that QEMU must have; NULL: any */
+	bool may_lack_ktrace; /* a guest without ktrace is judged by how it ended */
 	bool keep_ram;
 	bool allow_reboot;
 	bool force; /* do not check disk space and names of events */
@@ -150,8 +151,9 @@ struct capture_facts {
 	int32_t status;
 	enum capture_end end;
 	int signal;
-	bool unseen;  /* the expected text was not seen on the console */
-	double limit; /* limit, in seconds, of the timeout, stall or deadline that ended the run */
+	bool may_lack_ktrace; /* the verdict does not depend on `found` */
+	bool unseen;	      /* the expected text was not seen on the console */
+	double limit;	      /* limit, in seconds, of the timeout, stall or deadline that ended the run */
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */

@@ -46,6 +46,7 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 		.end = run->stays_paused || run->inspecting ? CAPTURE_END_STALL : run->end,
 		.unseen = run->options->expect && !run->expect.seen,
 		.signal = run->signal,
+		.may_lack_ktrace = run->options->may_lack_ktrace,
 		.ends_without_event =
 			run->guest.line.ends_without_event || run->options->transport == CAPTURE_SEMIHOSTING,
 	};

@@ -125,7 +125,8 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	length = strlen(text);
 
 	/* A missing trace is reported, unless QEMU or the user ended the run. */
-	if (facts->found || verdict == CAPTURE_QEMU_DIED || verdict >= CAPTURE_SIGNALLED)
+	if (facts->found || facts->may_lack_ktrace || verdict == CAPTURE_QEMU_DIED ||
+	    verdict >= CAPTURE_SIGNALLED)
 		return verdict;
 	if (facts->sent) /* the guest may contain ktrace nevertheless */
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);

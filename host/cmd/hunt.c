@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace hunt: the options, the progress line and the summary. host/hunt does the work. */
+#include "hunt/hunt.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/trace_args.h"
+#include "hunt/results.h"
+
+#define DEFAULT_FOLDER	"hunt"
+#define DEFAULT_SEEDS	200u
+#define DEFAULT_TIMEOUT 120.0 /* seconds of real time after which a run is given up */
+#define STATUS_FOUND	10
+#define STATUS_SIGNAL	128
+#define NANOSECONDS	1e9
+#define JOBS_MOST	512u
+
+struct command_hunt {
+	struct hunt_options options;
+	struct capture_run_options run;
+	const char *name;
+	const char *seeds;
+	uint64_t jobs;
+	bool json, quiet;
+	bool painted;
+};
+
+#define AT(member) .to = offsetof(struct command_hunt, member)
+static const struct option_row rows[] = {
+	{ "seeds", 0, "N|FIRST-LAST", "run these seeds; N is 1-N (200)", options_set_text, AT(seeds) },
+	{ "jobs", 'j', "N", "number of QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
+	  .least = 1, .most = JOBS_MOST },
+	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times that of seed 0, and 0.5 s more)",
+	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
+	{ "noise", 0, "TIME", "mean time between two interruptions (drawn from the seed)", options_set_time,
+	  AT(run.schedule.noise.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "timeout", 0, "SECONDS", "give a run up after this real time (120)", options_set_seconds,
+	  AT(run.timeout) },
+	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
+	  AT(run.expect) },
+	{ "first", 0, NULL, "end when the first failure was found", options_set_flag,
+	  AT(options.stop_at_first) },
+	{ "out", 'o', "FOLDER", "folder for traces and results (" DEFAULT_FOLDER ")", options_set_text,
+	  AT(options.folder) },
+	{ "resume", 0, NULL, "continue the hunt whose results are in the folder", options_set_flag,
+	  AT(options.resume) },
+	{ "ram-dir", 0, "FOLDER", "folder for the guests' RAM files (the folder of the traces)",
+	  options_set_text, AT(run.ram_dir) },
+	{ "json", 0, NULL, "print the summary as one JSON object", options_set_flag, AT(json) },
+	{ "quiet", 'q', NULL, "print the summary and errors only", options_set_flag, AT(quiet) },
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace hunt [OPTION]... -- COMMAND...",
+	.about = "Runs a QEMU command line with many seeds and judges each run: whether it panics, hangs or "
+		 "ends in another way than without a seed, and what 'ktrace why' finds. Keeps one trace of "
+		 "each kind of failure, and prints the command that repeats it.",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Status: 0 no run failed, 10 a run failed, 1 the hunt could not be made or no run could be "
+	       "judged, 2 usage error, 128+N ended by signal N with nothing found.\n",
+};
+
+/* ---- Messages ------------------------------------------------------------------------------------ */
+
+static void clear_progress(struct command_hunt *command)
+{
+	if (command->painted)
+		fputs("\r\033[K", stderr);
+	command->painted = false;
+}
+
+static void print_sentence(void *context, const char *sentence)
+{
+	struct command_hunt *command = context;
+
+	if (command->quiet)
+		return;
+	clear_progress(command);
+	command_message(command->name, "%s", sentence);
+}
+
+static double rate_of(const struct hunt *hunt)
+{
+	const double seconds = hunt->ended - hunt->begun;
+
+	return seconds > 0 ? (double)(hunt->runs - hunt->resumed) / seconds : 0;
+}
+
+static void show_progress(void *context, const struct hunt *hunt)
+{
+	struct command_hunt *command = context;
+	const struct hunt_options *options = hunt->options;
+
+	if (command->quiet || !isatty(STDERR_FILENO))
+		return;
+	clear_progress(command);
+	fprintf(stderr,
+		"%s: %" PRIu64 " of %" PRIu64 " runs, %.1f per second, %" PRIu64 " failed in %u way%s",
+		command->name, hunt->runs, options->last - options->first + 2, rate_of(hunt), hunt->failures,
+		hunt->kinds, hunt->kinds == 1 ? "" : "s");
+	command->painted = true;
+}
+
+/* Prints the command that repeats a run. Without a trace, it is the command line with the seed. */
+static void print_repeat(const struct hunt *hunt, const struct hunt_run *run)
+{
+	char path[PATH_MAX];
+
+	if (run->traced) {
+		hunt_name(hunt->options, run->seed, "ktrx", path);
+		printf("  to see why: ktrace why %s\n  to repeat it: ktrace run --replay %s\n", path, path);
+		return;
+	}
+	printf("  to repeat it: ktrace run --seed %" PRIu64 " --deadline %.9f --", run->seed,
+	       (double)hunt->deadline / NANOSECONDS);
+	for (char **word = hunt->options->run->command; *word; word++)
+		printf(" %s", *word);
+	printf("\n");
+}
+
+static void print_summary(const struct hunt *hunt)
+{
+	const char *plural = hunt->kinds == 1 ? "" : "s";
+
+	printf("%" PRIu64 " run%s, %.1f per second, deadline %.3f s of virtual time: ", hunt->runs,
+	       hunt->runs == 1 ? "" : "s", rate_of(hunt), (double)hunt->deadline / NANOSECONDS);
+	if (hunt->failures)
+		printf("%" PRIu64 " failed in %u way%s\n", hunt->failures, hunt->kinds, plural);
+	else
+		printf("none failed\n");
+	if (hunt->not_run)
+		printf("%" PRIu64 " more could not be judged\n", hunt->not_run);
+	for (unsigned n = 0; n < hunt->kinds; n++) {
+		const struct hunt_kind *kind = &hunt->kind[n];
+		const struct hunt_run *run = &kind->first;
+
+		printf("\n%" PRIu64 " run%s: %s%s%s\n", kind->runs, kind->runs == 1 ? "" : "s", run->verdict,
+		       run->wrong ? ": " : "", run->wrong ? run->what : run->text);
+		printf("  first to end: seed %" PRIu64 ", %s, at %.9f s of virtual time\n", run->seed,
+		       run->text, (double)run->ended / NANOSECONDS);
+		print_repeat(hunt, run);
+	}
+	if (hunt->more_kinds)
+		printf("\n%" PRIu64 " more failures, of further kinds, were not kept\n", hunt->more_kinds);
+}
+
+static int print_json(const struct hunt *hunt)
+{
+	json_t *kinds = json_array(), *json;
+	int error;
+
+	for (unsigned n = 0; kinds && n < hunt->kinds; n++) {
+		json_t *run = hunt_run_json(&hunt->kind[n].first);
+		char path[PATH_MAX];
+
+		hunt_name(hunt->options, hunt->kind[n].first.seed, "ktrx", path);
+		if (hunt->kind[n].first.traced)
+			json_object_set_new(run, "trace", json_string(path));
+		json_array_append_new(kinds,
+				      json_pack("{s:I, s:s, s:o}", "runs", (json_int_t)hunt->kind[n].runs,
+						"key", hunt->kind[n].key, "first", run));
+	}
+	json = json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:i, s:o}", "version", 1, "runs",
+			 (json_int_t)hunt->runs, "failures", (json_int_t)hunt->failures, "not_judged",
+			 (json_int_t)hunt->not_run, "deadline_ns", (json_int_t)hunt->deadline, "seconds",
+			 hunt->ended - hunt->begun, "signal", hunt->signal, "kinds", kinds);
+	error = !json || json_dumpf(json, stdout, 0) != 0;
+	putchar('\n');
+	json_decref(json);
+	return error;
+}
+
+/* ---- Options ------------------------------------------------------------------------------------- */
+
+/* Reads "N" or "FIRST-LAST". Seed 0 makes no interruptions: it is what the others are compared with. */
+static bool parse_seeds(const char *text, struct hunt_options *options)
+{
+	const char *rest = trace_read_number(text, &options->first);
+
+	if (rest && *rest == '-' && trace_parse_number(rest + 1, INT64_MAX, &options->last) == 0)
+		return options->first > 0 && options->last >= options->first;
+	options->last = options->first;
+	options->first = 1;
+	return rest && !*rest && options->last > 0 && options->last <= INT64_MAX;
+}
+
+static int report(struct command_hunt *command, const struct hunt *hunt)
+{
+	int status;
+
+	clear_progress(command);
+	if (command->json)
+		print_json(hunt);
+	else
+		print_summary(hunt);
+	status = command_flush(command->name);
+	if (status)
+		return status;
+	if (hunt->failures)
+		return STATUS_FOUND;
+	if (hunt->signal)
+		return STATUS_SIGNAL + hunt->signal;
+	return hunt->runs > 0 && hunt->not_run == hunt->runs ? EXIT_BAD_INPUT : 0;
+}
+
+static int hunt_command(int argc, char **argv)
+{
+	struct command_hunt command = {
+		.name = argv[0],
+		.options = { .folder = DEFAULT_FOLDER, .first = 1, .last = DEFAULT_SEEDS },
+		.run = { .events = "", .stall = 0, .timeout = DEFAULT_TIMEOUT, .may_lack_ktrace = true },
+	};
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	static struct hunt hunt;
+	char self[PATH_MAX];
+	int status = options_parse(&line, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (command.seeds && !parse_seeds(command.seeds, &command.options))
+		return command_bad_value(argv[0], "--seeds", command.seeds, "N or FIRST-LAST, from 1 on");
+	if (optind == argc)
+		return options_refuse(&line, "no command given");
+	command_self(self);
+	command.run.self = command.options.self = self;
+	command.run.command = argv + optind;
+	command.run.schedule.on = true;
+	command.options.run = &command.run;
+	command.options.jobs =
+		command.jobs ? (unsigned)command.jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	command.options.say = print_sentence;
+	command.options.progress = show_progress;
+	command.options.context = &command;
+	status = hunt_run(&hunt, &command.options);
+	if (status == 0)
+		return report(&command, &hunt);
+	clear_progress(&command);
+	command_message(argv[0], "%s", hunt.error);
+	return EXIT_BAD_INPUT;
+}
+
+const struct command command_hunt = {
+	.name = "hunt",
+	.purpose = "run a kernel with many schedules, to find a rare hang or panic",
+	.run = hunt_command,
+};

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "hunt.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/watch.h"
+#include "results.h"
+
+#define TICK_MS	     250
+#define FIRST_LIMIT  UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
+#define LIMIT_FACTOR 4u			  /* later deadline, as a multiple of the end of the first run */
+#define LIMIT_MORE   UINT64_C(500000000)  /* added to this multiple, in ns */
+#define RUNS_MOST    UINT64_C(10000000)
+
+struct job {
+	pid_t pid; /* 0: none */
+	uint64_t seed;
+	double begun;
+};
+
+/* What the loop needs and the result does not show. */
+struct loop {
+	struct hunt *hunt;
+	struct job *job;
+	FILE *results;
+	uint8_t *done; /* bit map of the seeds whose results were read */
+	uint64_t next; /* next seed */
+	int signals;   /* descriptor */
+	sigset_t before;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(const struct hunt *hunt, const char *format, ...)
+{
+	char sentence[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	hunt->options->say(hunt->options->context, sentence);
+}
+
+static int fail(struct hunt *hunt, const char *what)
+{
+	snprintf(hunt->error, sizeof(hunt->error), "%s: %s", what, strerror(errno));
+	return -1;
+}
+
+/* ---- Results ------------------------------------------------------------------------------------- */
+
+static struct hunt_kind *kind_of(struct hunt *hunt, const char *key)
+{
+	for (unsigned n = 0; n < hunt->kinds; n++)
+		if (strcmp(hunt->kind[n].key, key) == 0)
+			return &hunt->kind[n];
+	if (hunt->kinds == HUNT_KINDS)
+		return NULL;
+	snprintf(hunt->kind[hunt->kinds].key, sizeof(hunt->kind->key), "%s", key);
+	return &hunt->kind[hunt->kinds++];
+}
+
+/* Counts a failure, and keeps its files if it is the shortest of its kind. */
+static void take_failure(struct hunt *hunt, const struct hunt_run *run, const char *key, bool has_files)
+{
+	struct hunt_kind *kind = kind_of(hunt, key);
+
+	hunt->failures++;
+	hunt->more_kinds += !kind;
+	if (!kind || (kind->runs > 0 && run->ended >= kind->first.ended)) {
+		if (kind)
+			kind->runs++;
+		if (has_files)
+			hunt_discard(hunt, run->seed);
+		return;
+	}
+	if (kind->runs > 0)
+		hunt_discard(hunt, kind->first.seed);
+	else if (has_files)
+		say(hunt, "seed %" PRIu64 ": %s%s%s", run->seed, run->verdict, run->wrong ? ": " : "",
+		    run->wrong ? run->what : run->text);
+	kind->first = *run;
+	kind->runs++;
+}
+
+static void take_run(struct hunt *hunt, const struct hunt_run *run, bool has_files)
+{
+	char key[sizeof(hunt->kind->key)];
+
+	hunt->runs++;
+	if (run->status == HUNT_NOT_RUN || run->status == CAPTURE_QEMU_DIED ||
+	    run->status >= CAPTURE_SIGNALLED) {
+		hunt->not_run++;
+		if (has_files && hunt->not_run == 1)
+			say(hunt, "seed %" PRIu64 " could not be judged: %s", run->seed, run->text);
+	} else if (hunt_judge(&hunt->base, run, key, sizeof(key))) {
+		take_failure(hunt, run, key, has_files);
+		return;
+	}
+	if (has_files)
+		hunt_discard(hunt, run->seed);
+}
+
+static bool seed_is_done(const struct loop *loop, uint64_t seed)
+{
+	const uint64_t n = seed - loop->hunt->options->first;
+
+	return loop->done[n / 8] >> n % 8 & 1;
+}
+
+static struct loop *reading; /* the loop whose file of results is read */
+
+static void take_result(struct hunt *hunt, const struct hunt_run *run)
+{
+	const struct hunt_options *options = hunt->options;
+	const uint64_t n = run->seed - options->first;
+
+	if (run->seed == 0 && hunt->runs == 0 && hunt->base.text[0] == '\0') {
+		hunt->base = *run;
+		hunt->resumed++;
+		take_run(hunt, run, false);
+		return;
+	}
+	if (run->seed < options->first || run->seed > options->last || seed_is_done(reading, run->seed))
+		return;
+	reading->done[n / 8] |= (uint8_t)(1u << n % 8);
+	hunt->resumed++;
+	take_run(hunt, run, false);
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+static bool is_over(const struct loop *loop)
+{
+	const struct hunt *hunt = loop->hunt;
+
+	return hunt->signal || loop->next > hunt->options->last ||
+	       (hunt->options->stop_at_first && hunt->failures > 0);
+}
+
+static int start_runs(struct loop *loop)
+{
+	const struct hunt_options *options = loop->hunt->options;
+
+	for (unsigned n = 0; n < options->jobs; n++) {
+		while (!is_over(loop) && seed_is_done(loop, loop->next))
+			loop->next++;
+		if (loop->job[n].pid || is_over(loop))
+			continue;
+		loop->job[n] = (struct job){ hunt_start(loop->hunt, loop->next), loop->next, capture_now() };
+		if (loop->job[n].pid < 0) {
+			loop->job[n].pid = 0;
+			return fail(loop->hunt, "fork");
+		}
+		loop->next++;
+	}
+	return 0;
+}
+
+static int finish(struct loop *loop, struct job *job, int wait_status)
+{
+	struct hunt_run run;
+
+	hunt_collect(loop->hunt, job->seed, wait_status, &run);
+	run.seconds = capture_now() - job->begun;
+	job->pid = 0;
+	if (loop->hunt->signal) { /* the signal has ended this run, too */
+		hunt_discard(loop->hunt, run.seed);
+		return 0;
+	}
+	if (hunt_results_add(loop->results, &run) != 0) {
+		snprintf(loop->hunt->error, sizeof(loop->hunt->error), "%s/results.jsonl: cannot be written",
+			 loop->hunt->options->folder);
+		return -1;
+	}
+	take_run(loop->hunt, &run, true);
+	return 0;
+}
+
+static unsigned running(const struct loop *loop)
+{
+	unsigned count = 0;
+
+	for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
+		count += loop->job[n].pid != 0;
+	return count;
+}
+
+static void end_runs(const struct loop *loop, int signal)
+{
+	for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
+		if (loop->job[n].pid)
+			kill(loop->job[n].pid, signal);
+}
+
+/* Waits for a signal: the end of a run, or the user's wish to end. */
+static int wait_for_signal(struct loop *loop)
+{
+	struct pollfd wait = { .fd = loop->signals, .events = POLLIN };
+	struct signalfd_siginfo info;
+	int status, error = 0;
+	pid_t pid;
+
+	poll(&wait, 1, TICK_MS);
+	while (read(loop->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		end_runs(loop, loop->hunt->signal ? SIGKILL : SIGTERM);
+		loop->hunt->signal = (int)info.ssi_signo;
+	}
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
+			if (loop->job[n].pid == pid && finish(loop, &loop->job[n], status) != 0)
+				error = -1;
+	return error;
+}
+
+static int run_all(struct loop *loop)
+{
+	struct hunt *hunt = loop->hunt;
+	int error = 0;
+
+	while (!error && (!is_over(loop) || running(loop))) {
+		error = start_runs(loop);
+		if (!error)
+			error = wait_for_signal(loop);
+		hunt->ended = capture_now();
+		hunt->options->progress(hunt->options->context, hunt);
+	}
+	if (error) {
+		end_runs(loop, SIGTERM);
+		while (running(loop) && waitpid(-1, NULL, 0) > 0)
+			continue;
+	}
+	return error;
+}
+
+/* The run without a seed: what the others are compared with. It also determines their deadline. */
+static int run_base(struct loop *loop)
+{
+	struct hunt *hunt = loop->hunt;
+	const uint64_t given = hunt->options->run->schedule.deadline;
+	int status = 0;
+	pid_t pid;
+
+	hunt->deadline = given ? given : FIRST_LIMIT;
+	if (hunt->base.text[0] == '\0') {
+		double begun = capture_now();
+
+		pid = hunt_start(hunt, 0);
+		if (pid < 0)
+			return fail(hunt, "fork");
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			continue;
+		hunt_collect(hunt, 0, status, &hunt->base);
+		hunt->base.seconds = capture_now() - begun;
+		if (hunt->base.status == HUNT_NOT_RUN) {
+			snprintf(hunt->error, sizeof(hunt->error), "%s", hunt->base.text);
+			return -1;
+		}
+		if (hunt_results_add(loop->results, &hunt->base) != 0)
+			return fail(hunt, "results.jsonl");
+		take_run(hunt, &hunt->base, true);
+	}
+	if (!given && hunt->base.ended &&
+	    (hunt->base.status == CAPTURE_CLEAN || hunt->base.status == CAPTURE_FAILED))
+		hunt->deadline = hunt->base.ended * LIMIT_FACTOR + LIMIT_MORE;
+	return 0;
+}
+
+static int open_signals(struct loop *loop)
+{
+	sigset_t taken;
+
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGHUP);
+	sigaddset(&taken, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &taken, &loop->before) != 0)
+		return fail(loop->hunt, "sigprocmask");
+	loop->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	return loop->signals < 0 ? fail(loop->hunt, "signalfd") : 0;
+}
+
+int hunt_run(struct hunt *hunt, const struct hunt_options *options)
+{
+	struct loop loop = { .hunt = hunt, .next = options->first, .signals = -1 };
+	int error = 0;
+
+	*hunt = (struct hunt){ .options = options, .begun = capture_now() };
+	if (options->last - options->first >= RUNS_MOST) {
+		snprintf(hunt->error, sizeof(hunt->error), "at most %" PRIu64 " seeds", RUNS_MOST);
+		return -1;
+	}
+	loop.job = calloc(options->jobs, sizeof(*loop.job));
+	loop.done = calloc((options->last - options->first) / 8 + 1, 1);
+	reading = &loop;
+	if (!loop.job || !loop.done)
+		error = fail(hunt, "memory");
+	if (!error)
+		error = hunt_results_open(hunt, &loop.results, take_result);
+	if (!error)
+		error = run_base(&loop);
+	if (!error)
+		error = open_signals(&loop);
+	if (!error) {
+		error = run_all(&loop);
+		sigprocmask(SIG_SETMASK, &loop.before, NULL);
+		close(loop.signals);
+	}
+	if (loop.results)
+		fclose(loop.results);
+	free(loop.job);
+	free(loop.done);
+	return error;
+}

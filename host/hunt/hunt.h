@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Runs a command line with many seeds, several at a time, and judges each run. Runs that fail in the same way
+ * are of one kind; of each kind, one trace is kept.
+ */
+#ifndef HUNT_HUNT_H
+#define HUNT_HUNT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/run.h"
+
+#define HUNT_TEXT 256u
+
+/* How a run ended. */
+struct hunt_run {
+	uint64_t seed;
+	int status;		  /* enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
+	bool traced;		  /* there is a trace */
+	bool wrong;		  /* `why` found something wrong */
+	double seconds;		  /* real time that the run took */
+	uint64_t ended;		  /* virtual time in ns at which it ended; 0: unknown */
+	char text[HUNT_TEXT];	  /* how it ended; or why it could not be made */
+	char verdict[64];	  /* kind of the first finding of `why` that is wrong; "" if there is none */
+	char what[HUNT_TEXT * 2]; /* its sentence */
+};
+
+#define HUNT_NOT_RUN (-1)
+
+/* Runs that failed in the same way. */
+struct hunt_kind {
+	char key[HUNT_TEXT * 2]; /* what they have in common */
+	struct hunt_run first;	 /* the run whose trace is kept: the one that ended first in virtual time */
+	uint64_t runs;
+};
+
+#define HUNT_KINDS 64u
+
+struct hunt;
+
+struct hunt_options {
+	const struct capture_run_options *run; /* the command, and options that are the same for all runs */
+	const char *self;		       /* absolute path of this program */
+	const char *folder;   /* for traces, consoles and results; created if it does not exist */
+	uint64_t first, last; /* seeds */
+	unsigned jobs;
+	bool stop_at_first; /* end when the first failure was found */
+	bool resume;	    /* skip the seeds whose results are in the folder */
+	/* Receives a message: one sentence, without a newline. */
+	void (*say)(void *context, const char *sentence);
+	/* Called after each run, and a few times per second. */
+	void (*progress)(void *context, const struct hunt *hunt);
+	void *context;
+};
+
+struct hunt {
+	const struct hunt_options *options;
+	struct hunt_run base; /* the run without a seed, with which the others are compared */
+	uint64_t deadline;    /* virtual time in ns at which a run ends */
+	uint64_t runs, failures, not_run;
+	uint64_t resumed; /* runs whose results were read */
+	double begun, ended;
+	int signal; /* signal that ended the hunt; 0: none */
+	struct hunt_kind kind[HUNT_KINDS];
+	unsigned kinds;
+	uint64_t more_kinds; /* failures of kinds for which there was no room */
+	char error[512];     /* why the hunt could not be made */
+};
+
+/*
+ * Runs seed 0, and then the others. Returns 0 with the result in *hunt, or a negative error with hunt->error.
+ */
+int hunt_run(struct hunt *hunt, const struct hunt_options *options);
+
+/* ---- Parts, also for tests ----------------------------------------------------------------------- */
+
+/*
+ * Decides whether a run failed, by comparison with the run of seed 0: it panicked, reset or did not end, `why`
+ * found something wrong, or it ended in another way than seed 0. Writes what distinguishes it from other
+ * failures to `key`: numbers are replaced, so that equal failures have equal keys.
+ */
+bool hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
+
+/* One run in a new process. Returns its process id, or a negative number with errno. */
+int hunt_start(const struct hunt *hunt, uint64_t seed);
+/* Reads the result that the process has written. `wait_status`: its status. */
+void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run);
+/* Removes the files of a run. */
+void hunt_discard(const struct hunt *hunt, uint64_t seed);
+
+/* Writes the name of a file of the run: "FOLDER/seed-N.SUFFIX". */
+void hunt_name(const struct hunt_options *options, uint64_t seed, const char *suffix, char path[PATH_MAX]);
+
+#endif

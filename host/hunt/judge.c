@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hunt.h"
+
+/*
+ * Copies text with '#' for each number, decimal or hexadecimal: addresses, times and ids differ between runs
+ * that failed in the same way.
+ */
+static void copy_without_numbers(char *to, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	while (*text && used + 1 < size) {
+		if (!isdigit((unsigned char)*text)) {
+			to[used++] = *text++;
+			continue;
+		}
+		to[used++] = '#';
+		if (text[0] == '0' && text[1] == 'x')
+			text += 2;
+		while (isxdigit((unsigned char)*text) || (*text == '.' && isdigit((unsigned char)text[1])))
+			text++;
+	}
+	to[used] = '\0';
+}
+
+static bool ended_by_itself(const struct hunt_run *run)
+{
+	return run->status == CAPTURE_CLEAN || run->status == CAPTURE_FAILED;
+}
+
+/* What the run did instead of what was expected; NULL if it did what the run of seed 0 did. */
+static const char *departure(const struct hunt_run *base, const struct hunt_run *run)
+{
+	switch (run->status) {
+	case CAPTURE_PANIC:
+	case CAPTURE_STALL:
+	case CAPTURE_RESET:
+	case CAPTURE_NOT_SEEN:
+		return run->text;
+	case CAPTURE_TIMEOUT:
+		return ended_by_itself(base) ? "it did not end" : NULL;
+	case CAPTURE_CLEAN:
+	case CAPTURE_FAILED:
+		/* The text contains the exit status. */
+		return strcmp(base->text, run->text) != 0 ? run->text : NULL;
+	default:
+		return NULL;
+	}
+}
+
+bool hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size)
+{
+	const char *other = departure(base, run);
+	char text[HUNT_TEXT * 2];
+
+	key[0] = '\0';
+	if (run->status == HUNT_NOT_RUN || (!run->wrong && !other))
+		return false;
+	copy_without_numbers(text, sizeof(text), run->wrong ? run->what : other);
+	snprintf(key, size, "%s%s%s", run->verdict, run->wrong ? ": " : "", text);
+	return true;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The file of results: a line of JSON about the hunt, then one for each run. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/open.h"
+#include "results.h"
+
+#define VERSION 1
+
+static int fail(struct hunt *hunt, const char *path, const char *why)
+{
+	snprintf(hunt->error, sizeof(hunt->error), "%.300s: %s", path, why);
+	return -1;
+}
+
+/* What must be the same when a hunt is resumed. */
+static json_t *describe(const struct hunt *hunt)
+{
+	json_t *words = json_array();
+
+	for (char **word = hunt->options->run->command; words && *word; word++)
+		json_array_append_new(words, json_string(*word));
+	return json_pack("{s:i, s:o, s:I}", "version", VERSION, "command", words, "noise",
+			 (json_int_t)hunt->options->run->schedule.noise.mean);
+}
+
+static const char *text_of(const json_t *json, const char *name)
+{
+	const char *text = json_string_value(json_object_get(json, name));
+
+	return text ? text : "";
+}
+
+static bool unpack(const json_t *json, struct hunt_run *run)
+{
+	if (!json_is_integer(json_object_get(json, "seed")))
+		return false;
+	*run = (struct hunt_run){
+		.seed = (uint64_t)json_integer_value(json_object_get(json, "seed")),
+		.status = (int)json_integer_value(json_object_get(json, "status")),
+		.traced = json_is_true(json_object_get(json, "traced")),
+		.wrong = json_is_true(json_object_get(json, "wrong")),
+		.seconds = json_number_value(json_object_get(json, "seconds")),
+		.ended = (uint64_t)json_integer_value(json_object_get(json, "ended")),
+	};
+	snprintf(run->text, sizeof(run->text), "%s", text_of(json, "text"));
+	snprintf(run->verdict, sizeof(run->verdict), "%s", text_of(json, "verdict"));
+	snprintf(run->what, sizeof(run->what), "%s", text_of(json, "what"));
+	return true;
+}
+
+/* Reads the lines of an earlier hunt. A last line that was not written completely is left out. */
+static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take)
+{
+	json_t *wanted = describe(hunt), *line;
+	struct hunt_run run;
+	int error = 0, n = 0;
+
+	while (!error && (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
+		if (n == 0 && !json_equal(line, wanted))
+			error = fail(hunt, path, "is of another command line; choose another folder");
+		else if (n > 0 && unpack(line, &run))
+			take(hunt, &run);
+		json_decref(line);
+		n++;
+	}
+	json_decref(wanted);
+	return error;
+}
+
+int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
+{
+	const char *folder = hunt->options->folder;
+	char path[PATH_MAX];
+	json_t *head;
+	int error = 0;
+
+	*file = NULL;
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return fail(hunt, folder, strerror(errno));
+	if (snprintf(path, sizeof(path), "%s/results.jsonl", folder) >= (int)sizeof(path))
+		return fail(hunt, folder, strerror(ENAMETOOLONG));
+	if (hunt->options->resume && base_is_readable(path)) {
+		*file = fopen(path, "r+e");
+		error = *file ? read_lines(hunt, path, *file, take) : fail(hunt, path, strerror(errno));
+		if (!error && fseek(*file, 0, SEEK_END) == 0)
+			return 0;
+		if (*file)
+			fclose(*file);
+		*file = NULL;
+		return error ? error : fail(hunt, path, strerror(errno));
+	}
+	*file = fopen(path, "we");
+	if (!*file)
+		return fail(hunt, path, strerror(errno));
+	head = describe(hunt);
+	error = !head || json_dumpf(head, *file, JSON_COMPACT) != 0 || fputc('\n', *file) == EOF ||
+		fflush(*file) != 0;
+	json_decref(head);
+	return error ? fail(hunt, path, "cannot be written") : 0;
+}
+
+json_t *hunt_run_json(const struct hunt_run *run)
+{
+	return json_pack("{s:I, s:i, s:s, s:b, s:b, s:s, s:s, s:f, s:I}", "seed", (json_int_t)run->seed,
+			 "status", run->status, "text", run->text, "traced", run->traced, "wrong", run->wrong,
+			 "verdict", run->verdict, "what", run->what, "seconds", run->seconds, "ended",
+			 (json_int_t)run->ended);
+}
+
+int hunt_results_add(FILE *file, const struct hunt_run *run)
+{
+	json_t *json = hunt_run_json(run);
+	int error = !json || json_dumpf(json, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
+		    fflush(file) != 0;
+
+	json_decref(json);
+	return error ? -1 : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* One run of a hunt: a process that runs the guest, asks `ktrace why`, and writes the result to a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "hunt.h"
+
+#define OTHER_ERROR 125 /* exit status of the process if it could not write its result */
+
+void hunt_name(const struct hunt_options *options, uint64_t seed, const char *suffix, char path[PATH_MAX])
+{
+	if (snprintf(path, PATH_MAX, "%s/seed-%" PRIu64 ".%s", options->folder, seed, suffix) >= PATH_MAX)
+		path[0] = '\0';
+}
+
+/* ---- In the new process -------------------------------------------------------------------------- */
+
+static bool redirect(const char *path, int flags, int to)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0666);
+	bool done = fd >= 0 && dup2(fd, to) >= 0;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static void print_sentence(void *context, const char *sentence)
+{
+	(void)context;
+	fprintf(stderr, "ktrace: %s\n", sentence);
+}
+
+static void show_nothing(void *context, double seconds, bool guest_uses_terminal,
+			 const struct ktread_pulse *pulse)
+{
+	(void)context;
+	(void)seconds;
+	(void)guest_uses_terminal;
+	(void)pulse;
+}
+
+/* Runs `ktrace why --json` with its output in a file. */
+static void explain(const struct hunt *hunt, const char *trace, const char *to)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		if (redirect(to, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO))
+			execl(hunt->options->self, "ktrace", "why", "--json", trace, (char *)NULL);
+		_exit(OTHER_ERROR);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+static int write_result(const char *path, const struct capture_result *result, int error)
+{
+	json_t *json = json_pack("{s:i, s:s, s:b, s:I}", "status", error ? HUNT_NOT_RUN : result->status,
+				 "text", error ? capture_message() : result->text, "traced",
+				 !error && result->written, "ended", (json_int_t)result->ended);
+	int failed = !json || json_dump_file(json, path, JSON_COMPACT) != 0;
+
+	json_decref(json);
+	return failed;
+}
+
+static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
+{
+	struct capture_run_options options = *hunt->options->run;
+	char log[PATH_MAX], trace[PATH_MAX], why[PATH_MAX], file[PATH_MAX];
+	struct capture_result result;
+	int error;
+
+	hunt_name(hunt->options, seed, "log", log);
+	hunt_name(hunt->options, seed, "ktrx", trace);
+	hunt_name(hunt->options, seed, "why", why);
+	hunt_name(hunt->options, seed, "json", file);
+	unlink(trace);
+	unlink(why);
+	unlink(file);
+	if (!redirect("/dev/null", O_RDONLY, STDIN_FILENO) ||
+	    !redirect(log, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO) ||
+	    dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+		_exit(OTHER_ERROR);
+	options.out = trace;
+	options.schedule.noise.seed = seed;
+	options.schedule.deadline = hunt->deadline;
+	options.hooks = (struct capture_hooks){ print_sentence, NULL, show_nothing, NULL };
+	error = capture_run(&options, &result);
+	if (error)
+		print_sentence(NULL, capture_message());
+	else if (result.written && result.status != CAPTURE_CLEAN)
+		explain(hunt, trace, why);
+	_exit(write_result(file, &result, error) ? OTHER_ERROR : 0);
+}
+
+int hunt_start(const struct hunt *hunt, uint64_t seed)
+{
+	pid_t pid = fork();
+	sigset_t none;
+
+	if (pid != 0)
+		return pid;
+	/* Ctrl-C is for the hunt, which then ends its runs. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	make_run(hunt, seed);
+}
+
+/* ---- Afterwards ---------------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *json, const char *name)
+{
+	const char *text = json_string_value(json_object_get(json, name));
+
+	return text ? text : "";
+}
+
+/* Copies the first finding of `why` that is wrong. */
+static void read_why(const char *path, struct hunt_run *run)
+{
+	json_t *json = json_load_file(path, 0, NULL), *finding;
+	size_t n;
+
+	json_array_foreach(json_object_get(json, "findings"), n, finding)
+	{
+		if (strcmp(text_of(finding, "mark"), "wrong") != 0)
+			continue;
+		run->wrong = true;
+		snprintf(run->verdict, sizeof(run->verdict), "%s", text_of(finding, "verdict"));
+		snprintf(run->what, sizeof(run->what), "%s", text_of(finding, "text"));
+		break;
+	}
+	json_decref(json);
+}
+
+void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run)
+{
+	char path[PATH_MAX];
+	json_t *json;
+
+	hunt_name(hunt->options, seed, "json", path);
+	json = json_load_file(path, 0, NULL);
+	unlink(path);
+	*run = (struct hunt_run){ .seed = seed, .status = HUNT_NOT_RUN };
+	if (json) {
+		run->status = (int)json_integer_value(json_object_get(json, "status"));
+		run->traced = json_is_true(json_object_get(json, "traced"));
+		run->ended = (uint64_t)json_integer_value(json_object_get(json, "ended"));
+		snprintf(run->text, sizeof(run->text), "%s", text_of(json, "text"));
+		hunt_name(hunt->options, seed, "why", path);
+		read_why(path, run);
+		unlink(path);
+	} else if (WIFSIGNALED(wait_status)) {
+		snprintf(run->text, sizeof(run->text), "the run was ended by signal %d",
+			 WTERMSIG(wait_status));
+	} else {
+		snprintf(run->text, sizeof(run->text),
+			 "the run could not write its result; is the disk full?");
+	}
+	json_decref(json);
+}
+
+void hunt_discard(const struct hunt *hunt, uint64_t seed)
+{
+	static const char *const suffixes[] = { "log", "ktrx", "why", "json" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		hunt_name(hunt->options, seed, suffixes[i], path);
+		unlink(path);
+	}
+}
