@@ -14,6 +14,7 @@
 #include "base/open.h"
 #include "error.h"
 #include "ktread/ktread.h"
+#include "ktrx/slot.h"
 #include "plan.h"
 #include "qmp.h"
 
@@ -136,6 +137,55 @@ static json_t *pack_noise(const struct schedule_noise *noise)
 	return json_pack("{s:I, s:I}", "seed", (json_int_t)noise->seed, "mean", (json_int_t)noise->mean);
 }
 
+/* Lists where in the RAM file the slots of each ring are: [[offset, length, position], …] for each ring. */
+static json_t *pack_rings(const struct ktread_image *image)
+{
+	const uint32_t count = image ? ktread_image_rings(image) : 0;
+	struct ktread_ring_piece piece;
+	json_t *rings = json_array();
+
+	for (uint32_t ring = 0; rings && ring < count; ring++) {
+		json_t *pieces = json_array();
+
+		for (uint32_t n = 0; ktread_image_ring_piece(image, ring, n, &piece) > 0; n++)
+			json_array_append_new(pieces, json_pack("[I, I, I]", (json_int_t)piece.offset,
+								(json_int_t)piece.length,
+								(json_int_t)piece.position));
+		json_array_append_new(rings, pieces);
+	}
+	return rings;
+}
+
+static uint64_t item(const json_t *array, size_t n)
+{
+	return (uint64_t)json_integer_value(json_array_get(array, n));
+}
+
+int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread *trace,
+			const struct ktread_event *event, uint64_t *position, uint64_t *word)
+{
+	const json_t *pieces = json_array_get(json_object_get(recipe->json, "rings"), event->ring), *piece;
+	const struct ktread_ring *ring = ktread_ring(trace, event->ring);
+	unsigned char slot[KTRX_SLOT_SIZE];
+	uint64_t offset;
+	size_t n;
+
+	if (!ring || ring->slots == 0 || ktread_slot(trace, event->ring, event->index, slot) != 0)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: the event's slot cannot be read", recipe->path);
+	memcpy(word, slot, sizeof(*word));
+	offset = event->index % ring->slots * KTRX_SLOT_SIZE;
+	json_array_foreach(pieces, n, piece)
+	{
+		if (offset < item(piece, 0) || offset - item(piece, 0) >= item(piece, 1))
+			continue;
+		*position = item(piece, 2) + (offset - item(piece, 0));
+		return 0;
+	}
+	return capture_fail(CAPTURE_E_FORMAT,
+			    "%s: the place of the event's ring in the guest's RAM was not recorded",
+			    recipe->path);
+}
+
 int capture_recipe_finish(const char *path, const struct capture_recipe_run *run, char **line)
 {
 	const struct capture_schedule *schedule = &run->schedule;
@@ -144,12 +194,12 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	*line = NULL;
 	if (!recipe)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: unreadable", path);
-	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I}", "qemu", run->qemu,
+	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o}", "qemu", run->qemu,
 			  "noise", pack_noise(&schedule->noise), "later", pack_noise(&schedule->later),
 			  "change", (json_int_t)schedule->change, "deadline", (json_int_t)schedule->deadline,
 			  "events", run->events, "transport", run->transport, "trace_unit", run->trace_unit,
 			  "allow_reboot", run->allow_reboot, "mean", (json_int_t)run->mean, "ended",
-			  (json_int_t)run->ended);
+			  (json_int_t)run->ended, "rings", pack_rings(run->image));
 	if (added && json_object_update(recipe, added) == 0)
 		*line = json_dumps(recipe, JSON_COMPACT);
 	json_decref(added);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ktread/ktread.h"
+#include "ktread/memory.h"
 #include "qemu_line.h"
 #include "schedule.h"
 
@@ -31,8 +33,9 @@ struct capture_recipe_run {
 	const char *transport; /* name of the transport */
 	bool trace_unit;       /* the guest had a trace unit */
 	bool allow_reboot;
-	uint64_t mean;	/* mean length of a slice in ns; 0: no forced switches */
-	uint64_t ended; /* virtual time in ns at which the run ended; 0: unknown */
+	struct ktread_image *image; /* the trace in the guest's RAM file; NULL: unknown */
+	uint64_t mean;		    /* mean length of a slice in ns; 0: no forced switches */
+	uint64_t ended;		    /* virtual time in ns at which the run ended; 0: unknown */
 };
 
 /*
@@ -56,6 +59,12 @@ struct capture_recipe {
  * the trace is unreadable or has no valid recipe.
  */
 int capture_recipe_load(struct capture_recipe *recipe, const char *path);
+/*
+ * Finds where in the RAM file the first word of an event's first slot is written, and which value it gets.
+ * `trace`: the trace with the recipe. Returns 0, or CAPTURE_E_FORMAT with a message.
+ */
+int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread *trace,
+			const struct ktread_event *event, uint64_t *position, uint64_t *word);
 /*
  * Checks that each file of the recipe still has its hash. Returns 0, or CAPTURE_E_FORMAT with a message that
  * names the first file that differs.

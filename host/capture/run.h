@@ -42,6 +42,11 @@ struct capture_hooks {
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
 			 const struct ktread_pulse *pulse);
 	void *context;
+	/*
+	 * Called when the watched word was written and the machine is halted. A debugger may connect to gdb's
+	 * protocol at `socket`. The run ends when the function returns. May be NULL.
+	 */
+	void (*halted)(void *context, const char *socket);
 };
 
 /* What to do with a guest that stalls. */
@@ -134,6 +139,7 @@ enum capture_end {
 	CAPTURE_END_SEEN,     /* the expected text was seen on the console */
 	CAPTURE_END_SIGNAL,   /* ktrace received `signal` */
 	CAPTURE_END_DEADLINE, /* the virtual deadline was reached */
+	CAPTURE_END_WORD,     /* the watched word was written */
 };
 
 struct capture_facts {

@@ -135,6 +135,7 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 		.transport = capture_transport_name(options->transport),
 		.trace_unit = options->trace_unit,
 		.allow_reboot = options->allow_reboot,
+		.image = run->view.image,
 		.mean = control->mean,
 		.ended = control->now,
 	};

@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ktrx/v2.h"
 #include "error.h"
+#include "plan.h"
 #include "run_state.h"
 
 /* The text that is expected on the console. */
@@ -363,6 +365,32 @@ static bool is_at_deadline(const struct capture_run *run)
 	return run->place.control && run->place.control->end == SCHEDULE_DEADLINE && !run->machine.running;
 }
 
+/*
+ * After the watched word was written: reads the registers and stacks, lets a debugger in, and ends the run.
+ */
+static void show_halted_guest(struct capture_run *run)
+{
+	const struct capture_hooks *hooks = &run->options->hooks;
+	char socket[sizeof(run->place.directory) + 8], arguments[sizeof(socket) + 80];
+
+	if (run->serving && !run->machine.answered)
+		return;
+	if (!capture_inspection_step(&run->inspection, &run->machine))
+		return;
+	if (hooks->halted) {
+		snprintf(socket, sizeof(socket), "%s/gdb", run->place.directory);
+		if (!run->serving) {
+			snprintf(arguments, sizeof(arguments),
+				 "{\"command-line\":\"gdbserver unix:%s,server=on,wait=off\"}", socket);
+			capture_machine_ask(&run->machine, "human-monitor-command", arguments);
+			run->serving = true;
+			return;
+		}
+		hooks->halted(hooks->context, socket);
+	}
+	end_run(run, CAPTURE_END_WORD);
+}
+
 static void decide(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
@@ -388,6 +416,8 @@ static void decide(struct capture_run *run)
 			stop_guest(run);
 	} else if (run->inspecting) {
 		inspect_stalled_guest(run);
+	} else if (run->place.control && run->place.control->end == SCHEDULE_WORD && !run->machine.running) {
+		show_halted_guest(run);
 	} else if (is_at_deadline(run)) {
 		end_run(run, CAPTURE_END_DEADLINE);
 	} else if (options->timeout > 0 && run->connected > 0 && now - run->connected >= options->timeout) {

@@ -177,6 +177,7 @@ struct capture_run {
 	double next_progress;
 	bool stalling;		     /* a stall was reported and continues */
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */
+	bool serving;		     /* QEMU was asked to serve a debugger */
 	bool inspecting;	     /* the guest has stalled and its registers are being read */
 	bool stays_paused;	     /* the guest has stalled and stays paused, for the user to inspect */
 	unsigned interrupts;	     /* number of SIGINT, SIGTERM and SIGHUP received */

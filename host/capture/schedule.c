@@ -29,7 +29,9 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 						.noise = schedule->noise,
 						.later = schedule->later,
 						.change = schedule->change,
-						.deadline = schedule->deadline };
+						.deadline = schedule->deadline,
+						.word = schedule->word,
+						.position = schedule->position };
 	const char *slash = strrchr(self, '/');
 	void *page = MAP_FAILED;
 	int fd;
@@ -54,6 +56,20 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 		return CAPTURE_E_SYSTEM;
 	*control = page;
 	return 0;
+}
+
+int capture_schedule_set_ram(const char *control, const char *ram)
+{
+	const size_t size = strlen(ram) + 1;
+	int fd = open(control, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && size <= SCHEDULE_PATH &&
+		    pwrite(fd, ram, size, offsetof(struct schedule_control, ram)) == (ssize_t)size;
+
+	if (!done)
+		capture_fail_errno("%s", control);
+	if (fd >= 0)
+		close(fd);
+	return done ? 0 : CAPTURE_E_SYSTEM;
 }
 
 void capture_schedule_close(struct schedule_control *control)

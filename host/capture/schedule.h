@@ -21,6 +21,8 @@ struct capture_schedule {
 	struct schedule_noise later; /* from `change` on */
 	uint64_t change;	     /* 0: never */
 	uint64_t deadline;	     /* time at which the run ends; 0: none */
+	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
+	uint64_t word, position;
 };
 
 /* Files of a run with a schedule. Both names are "" without one. */
@@ -36,6 +38,8 @@ struct capture_schedule_files {
  */
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
 			  struct capture_schedule_files *files, struct schedule_control **control);
+/* Stores the name of the RAM file in the control file. Returns 0 or CAPTURE_E_SYSTEM. */
+int capture_schedule_set_ram(const char *control, const char *ram);
 void capture_schedule_close(struct schedule_control *control);
 
 /*

@@ -358,13 +358,15 @@ unsigned capture_shim_untraced(const char *directory)
 }
 
 /* Records what is needed to repeat the run, and what may make it differ. */
-static int prepare_schedule(const char *directory, char *const *words, struct capture_guest *guest)
+static int prepare_schedule(const char *directory, const char *control, char *const *words,
+			    struct capture_guest *guest)
 {
 	char path[PATH_MAX];
 
 	guest->line.own_clock = true;
 	capture_schedule_hazards(words, guest->hazards, sizeof(guest->hazards));
-	if (capture_path_join(path, directory, CAPTURE_RECIPE_FILE) != 0)
+	if (capture_path_join(path, directory, CAPTURE_RECIPE_FILE) != 0 ||
+	    capture_schedule_set_ram(control, guest->path) != 0)
 		return CAPTURE_E_SYSTEM;
 	return capture_recipe_save(words, path);
 }
@@ -401,7 +403,7 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 	if (!error)
 		error = place(&plan, &guest.line, &guest);
 	if (!error && plan.schedule.plugin[0])
-		error = prepare_schedule(directory, words, &guest);
+		error = prepare_schedule(directory, plan.schedule.control, words, &guest);
 	if (error)
 		snprintf(guest.error, sizeof(guest.error), "%s", capture_message());
 	guest.starts = capture_plan_starts_guest(&guest.line);

@@ -46,6 +46,8 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 	if (facts->end == CAPTURE_END_DEADLINE)
 		return conclude(sentence, CAPTURE_TIMEOUT, "the virtual deadline of %g s was reached",
 				facts->limit);
+	if (facts->end == CAPTURE_END_WORD)
+		return conclude(sentence, CAPTURE_CLEAN, "the event was reached");
 	if (facts->end == CAPTURE_END_SEEN)
 		return conclude(sentence, CAPTURE_CLEAN, "the expected text was seen");
 	return conclude(sentence, CAPTURE_SIGNALLED + facts->signal, "stopped by signal %d (%s)",

@@ -411,12 +411,13 @@ static int run_doctor(int argc, char **argv)
 	}
 	command_self(self);
 	doctor->name = argv[0];
-	doctor->run =
-		(struct capture_run_options){ .self = self,
-					      .events = "",
-					      .timeout = SECONDS_DEFAULT,
-					      .stall = -1,
-					      .hooks = { print_sentence, NULL, show_no_progress, doctor } };
+	doctor->run = (struct capture_run_options){
+		.self = self,
+		.events = "",
+		.timeout = SECONDS_DEFAULT,
+		.stall = -1,
+		.hooks = { .say = print_sentence, .progress = show_no_progress, .context = doctor }
+	};
 	status = parse(doctor, &line, argc, argv);
 	if (status < 0)
 		status = check_words(doctor, &line, optind < argc);

@@ -319,7 +319,9 @@ static int run_guest(struct run_command *command)
 	char self[PATH_MAX], branches[PATH_MAX];
 	int status;
 
-	options->hooks = (struct capture_hooks){ print_sentence, print_ram, show_progress, talk };
+	options->hooks = (struct capture_hooks){
+		.say = print_sentence, .ram = print_ram, .progress = show_progress, .context = talk
+	};
 	options->trace_unit = options->trace_unit || options->branches;
 	command_self(self);
 	options->self = self;

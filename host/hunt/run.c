@@ -97,7 +97,7 @@ static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 	options.out = trace;
 	options.schedule.noise.seed = seed;
 	options.schedule.deadline = hunt->deadline;
-	options.hooks = (struct capture_hooks){ print_sentence, NULL, show_nothing, NULL };
+	options.hooks = (struct capture_hooks){ .say = print_sentence, .progress = show_nothing };
 	error = capture_run(&options, &result);
 	if (error)
 		print_sentence(NULL, capture_message());

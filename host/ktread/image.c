@@ -441,6 +441,32 @@ int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t
 	return ktread_source_position(image->memory, piece->physical, bytes, position);
 }
 
+uint32_t ktread_image_rings(const struct ktread_image *image)
+{
+	return image->layout->rings;
+}
+
+int ktread_image_ring_piece(const struct ktread_image *image, uint32_t ring, uint32_t n,
+			    struct ktread_ring_piece *piece)
+{
+	const struct ktread_ring_place *place;
+	const struct ktread_piece *from;
+
+	if (ring >= image->layout->rings || !image->layout->ring[ring].usable)
+		return ktread_fail(KTREAD_E_ABSENT, "%s: no usable ring %" PRIu32, image->memory->name, ring);
+	place = &image->layout->ring[ring];
+	if (n >= place->slots.pieces)
+		return 0;
+	from = &place->slots.piece[n];
+	*piece = (struct ktread_ring_piece){ .offset = from->offset, .length = from->length };
+	if (from->readable < from->length)
+		return ktread_fail(KTREAD_E_ABSENT, "%s: ring %" PRIu32 " is not in the file",
+				   image->memory->name, ring);
+	if (ktread_source_position(image->memory, from->physical, from->length, &piece->position) < 0)
+		return KTREAD_E_ABSENT;
+	return 1;
+}
+
 int ktread_image_refresh(struct ktread_image *image)
 {
 	struct ktrx_root root;

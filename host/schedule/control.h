@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3130434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3230434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_PATH  4096u
 
 /* Forced switches: a new slice of random length begins whenever the previous slice ends. */
 struct schedule_noise {
@@ -19,6 +20,7 @@ struct schedule_noise {
 enum schedule_end {
 	SCHEDULE_RUNS, /* the plugin has not halted the machine */
 	SCHEDULE_DEADLINE,
+	SCHEDULE_WORD, /* the watched word was written */
 };
 
 struct schedule_control {
@@ -28,6 +30,13 @@ struct schedule_control {
 	struct schedule_noise later; /* from time `change` on; not used if `change` is 0 */
 	uint64_t change;
 	uint64_t deadline; /* time at which the machine is halted; 0: never */
+	/*
+	 * The machine is halted after 8 bytes of its RAM have become `word`: the first word of a slot, which is
+	 * written last. 0: no word is watched.
+	 */
+	uint64_t word;
+	uint64_t position;	 /* file offset of these bytes in the RAM file; a multiple of 8 */
+	char ram[SCHEDULE_PATH]; /* the RAM file; set by the process that becomes QEMU */
 	/* Set by the plugin. */
 	uint64_t now;  /* time at which the machine was halted, or at which QEMU ended; 0: it still runs */
 	uint64_t mean; /* mean length of a slice at the beginning, in ns; 0: no forced switches */

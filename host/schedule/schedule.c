@@ -20,6 +20,7 @@
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
 #include "qemu.h"
+#include "watch.h"
 
 #define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine waits for input only */
 #define FAIR_SLICE INT64_C(1000000)   /* length of a slice in ns without a seed */
@@ -97,19 +98,35 @@ static void end_slice(void *data)
 
 /* ---- The end ----------------------------------------------------------------------------------- */
 
+static enum schedule_end reason; /* why the machine is being halted */
+
 /* A timer must not do this itself: it would wait for its own end. */
 static void halt_machine(void)
 {
 	pause_all_vcpus();
+	control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+	control->end = reason;
 	vm_stop(QEMU_RUN_STATE_PAUSED);
+}
+
+/* May be called while a CPU executes a block, when the clock cannot be read. */
+static void end(enum schedule_end why)
+{
+	if (reason != SCHEDULE_RUNS)
+		return;
+	reason = why;
+	cpus_call(halt_machine);
 }
 
 static void reach_deadline(void *data)
 {
 	(void)data;
-	control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-	control->end = SCHEDULE_DEADLINE;
-	cpus_call(halt_machine);
+	end(SCHEDULE_DEADLINE);
+}
+
+static void reach_word(void)
+{
+	end(SCHEDULE_WORD);
 }
 
 static void leave(qemu_plugin_id_t id, void *data)
@@ -183,6 +200,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
 	start_timers();
+	message = control->word != 0 ? watch_open(id, control, reach_word) : NULL;
+	if (message != NULL)
+		return refuse(control->ram, message);
 	qemu_plugin_register_atexit_cb(id, leave, NULL);
 	return 0;
 }

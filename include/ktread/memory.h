@@ -133,6 +133,21 @@ ktread_image_virtual(const struct ktread_image *image);
  */
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
+/* Returns the number of rings, usable or not. */
+uint32_t ktread_image_rings(const struct ktread_image *image);
+/* A piece of a ring's slots that is contiguous in the file of the memory. */
+struct ktread_ring_piece {
+	uint64_t offset;   /* offset of the piece in the ring, in bytes */
+	uint64_t length;   /* in bytes */
+	uint64_t position; /* file offset of its first byte */
+};
+/*
+ * Stores piece `n`, from 0, of a ring. Returns 1; 0 if the ring has fewer pieces; or KTREAD_E_ABSENT if there is
+ * no such ring or the piece is not in the file.
+ */
+int ktread_image_ring_piece(const struct ktread_image *image, uint32_t ring, uint32_t n,
+			    struct ktread_ring_piece *piece);
+
 /* Current state of a guest, for a program that watches it. */
 struct ktread_pulse {
 	uint64_t nonce;	     /* identifies the boot: the value changes when the guest boots again */

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace goto: repeats a run up to an event, and shows the machine at that moment. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyze/note.h"
+#include "analyze/symbols.h"
+#include "base/escape.h"
+#include "capture/error.h"
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/run_schedule.h"
+#include "cmd/trace_args.h"
+
+#define DEFAULT_OUT	   "goto.ktrx"
+#define STATUS_NOT_REACHED 17
+#define EXIT_NO_PROGRAM	   127
+#define NAME_BYTES	   200u
+
+struct goto_command {
+	const char *name;
+	const char *at;	    /* of --at */
+	const char *thread; /* of --thread */
+	uint64_t cpu;	    /* of --cpu; NO_CPU: any */
+	struct options_list print, memory;
+	bool backtrace, registers, gdb;
+	struct capture_run_options run;
+	struct run_schedule schedule;
+	/* The event, and what its trace says. */
+	uint32_t event_cpu;
+	char kernel[PATH_MAX];
+	bool reached;
+};
+
+#define NO_CPU UINT32_MAX
+
+#define AT(member) .to = offsetof(struct goto_command, member)
+static const struct option_row rows[] = {
+	{ "at", 0, "TIME", "the first event at or after this time of the trace", options_set_text, AT(at) },
+	{ "cpu", 0, "N", "only events of this CPU", options_set_number, AT(cpu), .most = TRACE_CPUS_MAX - 1 },
+	{ "thread", 0, "N", "only events of this thread", options_set_text, AT(thread) },
+	{ "backtrace", 0, NULL, "print the functions on the stack of the event's CPU (default)",
+	  options_set_flag, AT(backtrace) },
+	{ "registers", 0, NULL, "print the registers of all CPUs", options_set_flag, AT(registers) },
+	{ "print", 0, "EXPR", "let gdb print an expression; may be repeated", options_set_list, AT(print),
+	  .most = 8 },
+	{ "memory", 0, "ADDRESS,LENGTH", "let gdb print bytes of the event's CPU's memory; may be repeated",
+	  options_set_list, AT(memory), .most = 8 },
+	{ "gdb", 0, NULL, "open gdb on the event's CPU", options_set_flag, AT(gdb) },
+	{ "elf", 0, "KERNEL", "the kernel's ELF file (the file that the trace names)", options_set_text,
+	  AT(run.elf) },
+	{ "out", 'o', "FILE", "trace of the run up to the event (" DEFAULT_OUT ")", options_set_text,
+	  AT(run.out) },
+	{ "force", 0, NULL, "continue although a file or QEMU has changed since the first run",
+	  options_set_flag, AT(run.force) },
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace goto [OPTION]... [RING.SLOT] TRACE",
+	.about =
+		"Repeats the run that TRACE was recorded from, up to an event, and shows the machine at that "
+		"moment. RING.SLOT names the event, as 'ktrace show --ids' prints it; without it and "
+		"without --at, the event is the last one that the other options select. The run must have "
+		"been recorded with --seed or --deterministic.",
+	.lists = { rows },
+	.end = "Status: 0 the event was reached, 17 the run ended without it, 1 error, 2 usage error.\n",
+};
+
+/* ---- The event ----------------------------------------------------------------------------------- */
+
+struct wanted {
+	bool by_slot;
+	uint64_t ring, index;
+	bool by_time;
+	uint64_t since;
+	bool by_thread;
+	uint64_t thread;
+};
+
+static bool matches(const struct goto_command *command, const struct wanted *wanted,
+		    const struct ktread_event *event)
+{
+	if (wanted->by_slot)
+		return event->ring == wanted->ring && event->index == wanted->index;
+	return (!wanted->by_time || event->stamp >= wanted->since) &&
+	       (command->cpu == NO_CPU || event->cpu == command->cpu) &&
+	       (!wanted->by_thread || event->thread == wanted->thread);
+}
+
+/* Finds the event: the first that matches if a slot or a time is given, otherwise the last. */
+static int find_event(struct goto_command *command, struct ktread *trace, const struct wanted *wanted)
+{
+	struct capture_schedule *schedule = &command->run.schedule;
+	const bool first = wanted->by_slot || wanted->by_time;
+	const struct ktread_event *event;
+	bool found = false;
+	int more;
+
+	while ((more = ktread_next(trace, &event)) > 0) {
+		if (!matches(command, wanted, event))
+			continue;
+		if (capture_recipe_slot(&command->schedule.recipe, trace, event, &schedule->position,
+					&schedule->word) != 0) {
+			command_message(command->name, "%s", capture_message());
+			return EXIT_BAD_INPUT;
+		}
+		found = true;
+		command->event_cpu = event->cpu;
+		if (first)
+			break;
+	}
+	if (more < 0)
+		command_message(command->name, "%s", ktread_message(trace));
+	else if (!found)
+		command_message(command->name, "%s: no event is selected", command->schedule.recipe.path);
+	return found ? 0 : EXIT_BAD_INPUT;
+}
+
+static int choose_event(struct goto_command *command, const char *slot)
+{
+	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
+	struct wanted wanted = { .by_slot = slot, .by_time = command->at, .by_thread = command->thread };
+	const char *rest = slot ? trace_read_number(slot, &wanted.ring) : NULL;
+	struct ktread *trace = NULL;
+	int status;
+
+	if (slot && (!rest || *rest != '.' || trace_parse_number(rest + 1, UINT64_MAX, &wanted.index) != 0))
+		return command_bad_value(command->name, "the event", slot, "RING.SLOT, such as 2.71681");
+	if (command->thread && trace_parse_number(command->thread, UINT32_MAX, &wanted.thread) != 0)
+		return command_bad_value(command->name, "--thread", command->thread, "a number");
+	if (ktread_open(&trace, command->schedule.recipe.path, &raw) != 0) {
+		command_message(command->name, "%s", ktread_message(NULL));
+		return EXIT_BAD_INPUT;
+	}
+	note_kernel(ktread_info(trace)->note, command->kernel, sizeof(command->kernel));
+	if (command->at &&
+	    trace_parse_ticks(command->at, ktread_info(trace)->frequency, 0, &wanted.since) != 0)
+		status =
+			command_bad_value(command->name, "--at", command->at, "a time, such as 1.5 or 250ms");
+	else
+		status = find_event(command, trace, &wanted);
+	ktread_close(trace);
+	return status;
+}
+
+/* ---- gdb ----------------------------------------------------------------------------------------- */
+
+static bool wants_gdb(const struct goto_command *command)
+{
+	return command->gdb || command->print.count || command->memory.count;
+}
+
+/* The arguments of gdb. Strings that asprintf() made live until the process becomes gdb. */
+struct arguments {
+	const char *word[64];
+	unsigned count;
+};
+
+static void add(struct arguments *arguments, const char *word)
+{
+	if (word && arguments->count + 1 < sizeof(arguments->word) / sizeof(arguments->word[0]))
+		arguments->word[arguments->count++] = word;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_command(struct arguments *arguments, const char *format,
+							      ...)
+{
+	va_list list;
+	char *text;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) >= 0) {
+		add(arguments, "-ex");
+		add(arguments, text);
+	}
+	va_end(list);
+}
+
+/* Turns "ADDRESS,LENGTH" into gdb's command. */
+static void add_memory(struct arguments *arguments, const char *range)
+{
+	const char *comma = strrchr(range, ',');
+
+	if (comma)
+		add_command(arguments, "x/%sxb %.*s", comma + 1, (int)(comma - range), range);
+}
+
+static _Noreturn void become_gdb(const struct goto_command *command, const char *socket)
+{
+	struct arguments arguments = { { 0 }, 0 };
+	const char *kernel = command->run.elf ? command->run.elf : command->kernel;
+	sigset_t none;
+
+	add(&arguments, "gdb");
+	add(&arguments, "-q");
+	if (!command->gdb)
+		add(&arguments, "-batch");
+	add_command(&arguments, "set pagination off");
+	add_command(&arguments, "target remote %s", socket);
+	if (command->event_cpu != NO_CPU)
+		add_command(&arguments, "thread %" PRIu32, command->event_cpu + 1);
+	for (unsigned n = 0; n < command->print.count; n++)
+		add_command(&arguments, "print %s", command->print.word[n]);
+	for (unsigned n = 0; n < command->memory.count; n++)
+		add_memory(&arguments, command->memory.word[n]);
+	if (*kernel)
+		add(&arguments, kernel);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp("gdb-multiarch", (char **)arguments.word);
+	execvp("gdb", (char **)arguments.word);
+	_exit(EXIT_NO_PROGRAM);
+}
+
+static void show_in_gdb(void *context, const char *socket)
+{
+	struct goto_command *command = context;
+	int status = 0;
+	pid_t pid;
+
+	command->reached = true;
+	if (!wants_gdb(command))
+		return;
+	pid = fork();
+	if (pid == 0)
+		become_gdb(command, socket);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_PROGRAM))
+		command_message(command->name, "gdb is missing: install gdb or gdb-multiarch");
+}
+
+/* ---- What is printed ------------------------------------------------------------------------------ */
+
+static void print_place(struct symbols *symbols, uint64_t address, bool is_return)
+{
+	struct symbol symbol;
+	char safe[NAME_BYTES];
+	int found = is_return ? symbols_find_call(symbols, address, &symbol)
+			      : symbols_find(symbols, address, &symbol);
+
+	printf("  0x%016" PRIx64, address);
+	if (found == 0) {
+		*base_escape_text(safe, symbol.function, strlen(symbol.function), sizeof(safe) - 1) = '\0';
+		printf(" %s+0x%" PRIx64, safe, symbol.offset);
+		if (symbol.file) {
+			*base_escape_text(safe, symbol.file, strlen(symbol.file), sizeof(safe) - 1) = '\0';
+			printf(" (%s:%" PRIu32 ")", safe, symbol.line);
+		}
+	}
+	printf("\n");
+}
+
+/* Returns the line "cpu N …" or "stack N …" in the text of registers; NULL if there is none. */
+static const char *find_line(const char *text, const char *what, uint32_t cpu)
+{
+	char key[32];
+	size_t length = (size_t)snprintf(key, sizeof(key), "%s %" PRIu32 " ", what, cpu);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) == 0)
+			return line + length;
+	}
+	return NULL;
+}
+
+static void print_backtrace(const struct ktread_info *info, struct symbols *symbols, uint32_t cpu)
+{
+	const char *line = find_line(info->registers, "cpu", cpu);
+	const char *pc = line ? strstr(line, "pc=") : NULL;
+
+	printf("CPU %" PRIu32 "\n", cpu);
+	if (!pc) {
+		printf("  registers unknown\n");
+		return;
+	}
+	print_place(symbols, strtoull(pc + 3, NULL, 16), false);
+	line = find_line(info->registers, "stack", cpu);
+	while (line && *line && *line != '\n') {
+		char *end;
+		uint64_t address = strtoull(line, &end, 16);
+
+		if (end == line)
+			break;
+		print_place(symbols, address, true);
+		line = end + strspn(end, " ");
+	}
+}
+
+static int print_machine(const struct goto_command *command, const char *path)
+{
+	const char *elf = command->run.elf ? command->run.elf : command->kernel;
+	struct symbols *symbols = NULL;
+	struct ktread *trace = NULL;
+	int status;
+
+	if (ktread_open(&trace, path, NULL) != 0) {
+		command_message(command->name, "%s", ktread_message(NULL));
+		return EXIT_BAD_INPUT;
+	}
+	status = *elf ? symbols_open(&symbols, elf, ktread_info(trace)) : SYMBOLS_OK;
+	if (status != SYMBOLS_OK && status != SYMBOLS_UNCHECKED)
+		command_message(command->name, "%s", symbols_message());
+	if (command->registers)
+		fputs(ktread_info(trace)->registers, stdout);
+	if (command->backtrace || (!command->registers && !wants_gdb(command)))
+		print_backtrace(ktread_info(trace), symbols, command->event_cpu);
+	symbols_close(symbols);
+	ktread_close(trace);
+	return command_flush(command->name);
+}
+
+/* ---- The command --------------------------------------------------------------------------------- */
+
+static void say(void *context, const char *sentence)
+{
+	struct goto_command *command = context;
+
+	command_message(command->name, "%s", sentence);
+}
+
+static void show_nothing(void *context, double seconds, bool guest_uses_terminal,
+			 const struct ktread_pulse *pulse)
+{
+	(void)context;
+	(void)seconds;
+	(void)guest_uses_terminal;
+	(void)pulse;
+}
+
+/* The guest's console goes to standard error: standard output is for what was asked. */
+static int run_to_event(struct goto_command *command)
+{
+	struct capture_result result;
+	char self[PATH_MAX];
+	int out, error;
+
+	command_self(self);
+	command->run.self = self;
+	command->run.hooks = (struct capture_hooks){
+		.say = say, .progress = show_nothing, .halted = show_in_gdb, .context = command
+	};
+	fflush(stdout);
+	out = dup(STDOUT_FILENO);
+	if (!command->gdb && out >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	error = capture_run(&command->run, &result);
+	if (out >= 0) {
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+	if (error) {
+		command_message(command->name, "%s", capture_message());
+		return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	if (!command->reached) {
+		command_message(command->name, "the run ended before the event: %s", result.text);
+		return STATUS_NOT_REACHED;
+	}
+	command_message(command->name, "halted at %.9f s of virtual time; the run up to here is in %s",
+			(double)result.ended / 1e9, command->run.out);
+	return print_machine(command, command->run.out);
+}
+
+static int goto_run(int argc, char **argv)
+{
+	struct goto_command command = {
+		.name = argv[0], .cpu = NO_CPU, .event_cpu = NO_CPU, .run = { .events = "", .stall = 0 }
+	};
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	int status = options_parse(&line, argc, argv);
+	const char *slot = argc - optind == 2 ? argv[optind] : NULL;
+
+	if (status >= 0)
+		return status;
+	if (argc == optind || argc - optind > 2)
+		return options_refuse(&line, "expected a trace");
+	if (slot && options_given(&line, "at cpu thread"))
+		return options_refuse(&line, "an event is given: --at, --cpu and --thread select another");
+	for (unsigned n = 0; n < command.memory.count; n++)
+		if (!strrchr(command.memory.word[n], ','))
+			return command_bad_value(argv[0], "--memory", command.memory.word[n],
+						 "ADDRESS,LENGTH");
+	command.schedule.replay = argv[argc - 1];
+	if (!command.run.out)
+		command.run.out = DEFAULT_OUT;
+	status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
+	if (!status)
+		status = choose_event(&command, slot);
+	if (!status)
+		status = run_to_event(&command);
+	run_schedule_free(&command.schedule);
+	return status;
+}
+
+const struct command command_goto = {
+	.name = "goto",
+	.purpose = "repeat a run up to an event and show the machine at that moment",
+	.run = goto_run,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Halts the machine when a word of its RAM has a value. The word is read before each block of code. The block
+ * that was begun when the word was found still ends, so the machine halts within two blocks of the write: at the
+ * same instruction each time.
+ */
+#ifndef SCHEDULE_WATCH_H
+#define SCHEDULE_WATCH_H
+
+#include "control.h"
+#include "plugin/qemu_plugin.h"
+
+/* Begins to watch. `reached` is called once, in the thread of the CPUs. Returns NULL, or what went wrong. */
+const char *watch_open(qemu_plugin_id_t id, const struct schedule_control *control, void (*reached)(void));
+
+#endif
