@@ -130,6 +130,7 @@ static int choose_event(struct goto_command *command, const char *slot)
 	struct wanted wanted = { .by_slot = slot, .by_time = command->at, .by_thread = command->thread };
 	const char *rest = slot ? trace_read_number(slot, &wanted.ring) : NULL;
 	struct ktread *trace = NULL;
+	uint64_t base;
 	int status;
 
 	if (slot && (!rest || *rest != '.' || trace_parse_number(rest + 1, UINT64_MAX, &wanted.index) != 0))
@@ -140,13 +141,16 @@ static int choose_event(struct goto_command *command, const char *slot)
 		command_message(command->name, "%s", ktread_message(NULL));
 		return EXIT_BAD_INPUT;
 	}
+	base = ktread_first_stamp(trace);
 	note_kernel(ktread_info(trace)->note, command->kernel, sizeof(command->kernel));
 	if (command->at &&
 	    trace_parse_ticks(command->at, ktread_info(trace)->frequency, 0, &wanted.since) != 0)
 		status =
 			command_bad_value(command->name, "--at", command->at, "a time, such as 1.5 or 250ms");
-	else
+	else {
+		wanted.since += base; /* times are shown from the first event on */
 		status = find_event(command, trace, &wanted);
+	}
 	ktread_close(trace);
 	return status;
 }

@@ -136,7 +136,7 @@ static int show_registers(const struct ktread *trace, struct symbols *kernel, st
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	bool json, hex, settings, registers, subtract, follow;
+	bool json, hex, settings, registers, subtract, follow, ids;
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
@@ -157,6 +157,8 @@ static const struct option_row rows[] = {
 	  options_set_flag, AT(registers) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, for names and lines of callers and sites",
 	  options_set_text, AT(elf) },
+	{ "ids", 0, NULL, "show each event's id, RING.SLOT, by which 'ktrace goto' finds it",
+	  options_set_flag, AT(ids) },
 	{ "subtract-cost", 0, NULL,
 	  "subtract from each event's time the cost of recording the events shown before it on that CPU",
 	  options_set_flag, AT(subtract) },
@@ -215,7 +217,7 @@ static int check_command(const struct show *show)
 		return command_usage(show->args.name);
 	}
 	if (show->follow)
-		way = options_given(&show->args.line, "form with v1-layout raw-clock align");
+		way = options_given(&show->args.line, "form with v1-layout raw-clock align ids");
 	if (way) {
 		command_message(show->args.name,
 				"%s needs a complete trace: it cannot be combined with --follow", way);
@@ -257,6 +259,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 		.trace = trace,
 		.out = out,
 		.limit = show->limit,
+		.ids = show->ids,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
 		.symbols = show->symbols,

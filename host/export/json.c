@@ -146,6 +146,8 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	const char *context = contexts[event->context % 4];
 
 	at = put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
+	if (writer->timeline->ids)
+		at = base_put_literal(timeline_put_id(base_put_literal(at, ",\"id\":\""), event), "\"");
 	at = put_cpu(at, event->cpu);
 	at = base_put_literal(at, ",\"thread\":");
 	at = event->thread == KTREAD_NO_THREAD ? base_put_literal(at, "null")

@@ -272,6 +272,8 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
 
 	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
+	if (writer->timeline->ids)
+		at = base_put_literal(timeline_put_id(at, event), " ");
 	at = put_cpu(at, event->cpu);
 	at = put_thread(writer, base_put_literal(at, " PID="), event->thread);
 	memcpy(at, context[event->context % 4], 4);

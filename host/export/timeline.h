@@ -36,6 +36,7 @@ struct timeline {
 	int filtered;		 /* 1 if the trace has a filter that excludes some events */
 	int zero_ticks;		 /* 1: if the frequency is unknown, shows zeros instead of ticks */
 	struct symbols *symbols; /* symbols for addresses; NULL: no symbols */
+	bool ids;		 /* write "RING.SLOT" of each event, by which `ktrace goto` finds the event */
 	int colour;		 /* 1: highlights gaps, because the output is a terminal */
 	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
 	struct cost_meter *meter;
@@ -75,6 +76,14 @@ static inline char *timeline_put_time(struct timeline *timeline, char *at, uint6
 	memcpy(at, second->text, sizeof(second->text));
 	at = base_put_six(at + second->length, (uint32_t)past);
 	return base_put_literal(at, "] ");
+}
+
+/* Writes "RING.SLOT": the number of an event's ring, and the index of its first slot. */
+static inline char *timeline_put_id(char *at, const struct ktread_event *event)
+{
+	at = base_put_decimal(at, event->ring);
+	*at = '.';
+	return base_put_decimal(at + 1, event->index);
 }
 
 /*
