@@ -253,6 +253,10 @@ static int run_base(struct loop *loop)
 	pid_t pid;
 
 	hunt->deadline = given ? given : FIRST_LIMIT;
+	if (hunt->options->base) {
+		hunt->base = *hunt->options->base;
+		return 0;
+	}
 	if (hunt->base.text[0] == '\0') {
 		double begun = capture_now();
 

@@ -46,6 +46,12 @@ struct hunt_options {
 	const char *self;		       /* absolute path of this program */
 	const char *folder;   /* for traces, consoles and results; created if it does not exist */
 	uint64_t first, last; /* seeds */
+	/*
+	 * The seeds apply from the time of change on (run->schedule.change); before it, all runs have the noise
+	 * of run->schedule.
+	 */
+	bool later;
+	const struct hunt_run *base; /* what runs are compared with; NULL: the hunt makes a run of seed 0 */
 	unsigned jobs;
 	bool stop_at_first; /* end when the first failure was found */
 	bool resume;	    /* skip the seeds whose results are in the folder */

@@ -95,7 +95,10 @@ static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 	    dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		_exit(OTHER_ERROR);
 	options.out = trace;
-	options.schedule.noise.seed = seed;
+	if (hunt->options->later)
+		options.schedule.later.seed = seed;
+	else
+		options.schedule.noise.seed = seed;
 	options.schedule.deadline = hunt->deadline;
 	options.hooks = (struct capture_hooks){ .say = print_sentence, .progress = show_nothing };
 	error = capture_run(&options, &result);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace bisect: the options and the result. host/hunt does the work. */
+#include "hunt/bisect.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "capture/plan.h"
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/run_schedule.h"
+#include "ktread/ktread.h"
+
+#define DEFAULT_RUNS 8u
+#define RUNS_MOST    1000u
+#define JOBS_MOST    512u
+#define TIMEOUT	     120.0 /* seconds of real time after which a run is given up */
+#define NANOSECONDS  1e9
+#define STATUS_NONE  17
+
+struct command_bisect {
+	const char *name;
+	uint64_t runs, jobs;
+	bool json, quiet;
+	struct capture_run_options run;
+	struct run_schedule schedule;
+};
+
+#define AT(member) .to = offsetof(struct command_bisect, member)
+static const struct option_row rows[] = {
+	{ "runs", 0, "K", "number of continuations from each time (8)", options_set_number, AT(runs),
+	  .least = 2, .most = RUNS_MOST },
+	{ "jobs", 'j', "N", "number of QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
+	  .least = 1, .most = JOBS_MOST },
+	{ "ram-dir", 0, "FOLDER", "folder for the guests' RAM files (a temporary folder)", options_set_text,
+	  AT(run.ram_dir) },
+	{ "force", 0, NULL, "continue although a file or QEMU has changed since the first run",
+	  options_set_flag, AT(run.force) },
+	{ "json", 0, NULL, "print the result as one JSON object", options_set_flag, AT(json) },
+	{ "quiet", 'q', NULL, "print the result and errors only", options_set_flag, AT(quiet) },
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace bisect [OPTION]... TRACE",
+	.about =
+		"Finds when the failure of a run was decided. Repeats the run that TRACE was recorded from, up "
+		"to a virtual time T, continues it with K other seeds, and searches for the T from which on "
+		"all of them fail in the same way. The run must have been recorded with --seed or "
+		"--deterministic.",
+	.lists = { rows },
+	.end = "The result is statistical: K continuations are few. It shows where to look, and proves nothing.\n"
+	       "Status: 0 found, 17 the run does not fail, 1 error, 2 usage error.\n",
+};
+
+static void print_step(void *context, uint64_t time, uint64_t failed, uint64_t runs)
+{
+	const struct command_bisect *command = context;
+
+	if (!command->quiet)
+		command_message(command->name,
+				"from %.9f s on: %" PRIu64 " of %" PRIu64 " continuations fail the same way",
+				(double)time / NANOSECONDS, failed, runs);
+}
+
+/*
+ * Prints the command that shows the events between two virtual times. The times of a timeline begin with its
+ * first event.
+ */
+static void print_window(const char *path, double before, double from)
+{
+	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
+	struct ktread *trace = NULL;
+	double first;
+
+	printf("  these are virtual times, from the start of the machine\n");
+	if (ktread_open(&trace, path, &raw) == 0 && ktread_info(trace)->frequency) {
+		first = (double)ktread_first_stamp(trace) / (double)ktread_info(trace)->frequency;
+		if (from > first)
+			printf("  to see the events there: ktrace show --since %.9f --until %.9f %s\n",
+			       before > first ? before - first : 0, from - first, path);
+	}
+	ktread_close(trace);
+}
+
+static int print_result(const struct command_bisect *command, const struct bisect *bisect)
+{
+	const struct hunt_run *run = &bisect->failure.first;
+	const char *what = run->wrong ? run->what : run->text;
+	const double from = (double)bisect->from / NANOSECONDS, before = (double)bisect->before / NANOSECONDS;
+
+	if (command->json) {
+		json_t *json =
+			json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "version", 1, "verdict",
+				  run->verdict, "what", what, "runs", (json_int_t)bisect->runs, "from_ns",
+				  (json_int_t)bisect->from, "before_ns", (json_int_t)bisect->before,
+				  "before_failed", (json_int_t)bisect->before_failed);
+
+		json_dumpf(json, stdout, 0);
+		putchar('\n');
+		json_decref(json);
+		return command_flush(command->name);
+	}
+	printf("%s%s%s\n", run->verdict, run->wrong ? ": " : "", what);
+	if (bisect->before == 0) {
+		printf("fails in %" PRIu64 " of %" PRIu64 " runs, whatever the schedule is\n", bisect->runs,
+		       bisect->runs);
+		return command_flush(command->name);
+	}
+	printf("fails in %" PRIu64 " of %" PRIu64 " runs from %.9f s on, in %" PRIu64 " of %" PRIu64
+	       " from %.9f s on\n",
+	       bisect->runs, bisect->runs, from, bisect->before_failed, bisect->runs, before);
+	print_window(command->schedule.recipe.path, before, from);
+	return command_flush(command->name);
+}
+
+static void remove_folder(const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (capture_path_join(path, folder, "results.jsonl") == 0)
+		unlink(path);
+	rmdir(folder);
+}
+
+static int search(struct command_bisect *command)
+{
+	char self[PATH_MAX], folder[] = "/tmp/ktrace-bisect-XXXXXX";
+	struct hunt_options options = { .run = &command->run, .self = self, .folder = folder };
+	struct bisect bisect = {
+		.options = &options, .runs = command->runs, .step = print_step, .context = command
+	};
+	int status;
+
+	command_self(self);
+	command->run.self = self;
+	options.jobs = command->jobs ? (unsigned)command->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	if (!mkdtemp(folder)) {
+		command_message(command->name, "%s: cannot be created", folder);
+		return EXIT_BAD_INPUT;
+	}
+	status = bisect_run(&bisect);
+	remove_folder(folder);
+	if (status < 0) {
+		command_message(command->name, "%s", bisect.error);
+		return EXIT_BAD_INPUT;
+	}
+	if (status > 0) {
+		command_message(command->name, "the run does not fail");
+		return STATUS_NONE;
+	}
+	status = print_result(command, &bisect);
+	return bisect.signal ? 128 + bisect.signal : status;
+}
+
+static int bisect_command(int argc, char **argv)
+{
+	struct command_bisect command = {
+		.name = argv[0],
+		.runs = DEFAULT_RUNS,
+		.run = { .events = "", .stall = 0, .timeout = TIMEOUT, .may_lack_ktrace = true, .out = "" },
+	};
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	int status = options_parse(&line, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (argc - optind != 1)
+		return options_refuse(&line, "expected a trace");
+	command.schedule.replay = argv[optind];
+	status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
+	if (!status)
+		status = search(&command);
+	run_schedule_free(&command.schedule);
+	return status;
+}
+
+const struct command command_bisect = {
+	.name = "bisect",
+	.purpose = "find when the failure of a repeatable run was decided",
+	.run = bisect_command,
+};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "bisect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STEPS 20u
+
+/* A run that is expected to end by itself: so a run that reaches its deadline has failed. */
+static const struct hunt_run expected = { .status = CAPTURE_CLEAN, .text = "clean exit" };
+
+static void say_nothing(void *context, const char *sentence)
+{
+	(void)context;
+	(void)sentence;
+}
+
+static void show_nothing(void *context, const struct hunt *hunt)
+{
+	(void)context;
+	(void)hunt;
+}
+
+/* Makes `runs` continuations from `time` on. Returns 0 or a negative error. */
+static int continue_from(struct bisect *bisect, struct hunt *hunt, uint64_t time, uint64_t runs)
+{
+	struct capture_run_options run = *bisect->options->run;
+	struct hunt_options options = *bisect->options;
+	int error;
+
+	run.schedule.change = time;
+	options.run = &run;
+	options.first = 1;
+	options.last = runs;
+	options.later = true;
+	options.base = &expected;
+	options.say = say_nothing;
+	options.progress = show_nothing;
+	error = hunt_run(hunt, &options);
+	if (error)
+		snprintf(bisect->error, sizeof(bisect->error), "%s", hunt->error);
+	bisect->signal = hunt->signal;
+	for (unsigned n = 0; n < hunt->kinds; n++)
+		hunt_discard(hunt, hunt->kind[n].first.seed);
+	return error;
+}
+
+static uint64_t count_same(const struct bisect *bisect, const struct hunt *hunt)
+{
+	for (unsigned n = 0; n < hunt->kinds; n++)
+		if (strcmp(hunt->kind[n].key, bisect->failure.key) == 0)
+			return hunt->kind[n].runs;
+	return 0;
+}
+
+/* Repeats the run as it was. Returns 0, 1 if it does not fail, or a negative error. */
+static int repeat(struct bisect *bisect, struct hunt *hunt)
+{
+	int error = continue_from(bisect, hunt, 0, 1);
+
+	if (error)
+		return error;
+	if (hunt->not_run) {
+		snprintf(bisect->error, sizeof(bisect->error), "the run could not be repeated");
+		return -1;
+	}
+	if (hunt->kinds == 0)
+		return 1;
+	bisect->failure = hunt->kind[0];
+	bisect->from = hunt->kind[0].first.ended;
+	return 0;
+}
+
+int bisect_run(struct bisect *bisect)
+{
+	static struct hunt hunt;
+	int error = repeat(bisect, &hunt);
+
+	/* A time of 0 means no change: the search begins with the first nanosecond. */
+	for (unsigned step = 0; !error && !bisect->signal && step <= STEPS; step++) {
+		const uint64_t time = step == 0 ? 1 : bisect->before + (bisect->from - bisect->before) / 2;
+		uint64_t failed;
+
+		if (time >= bisect->from || (step > 0 && time <= bisect->before))
+			break;
+		error = continue_from(bisect, &hunt, time, bisect->runs);
+		if (error || bisect->signal)
+			break;
+		failed = count_same(bisect, &hunt);
+		bisect->step(bisect->context, time, failed, bisect->runs);
+		if (failed == bisect->runs) {
+			bisect->from = time;
+		} else {
+			bisect->before = time;
+			bisect->before_failed = failed;
+		}
+		if (step == 0 && failed == bisect->runs)
+			break;
+	}
+	return error;
+}
