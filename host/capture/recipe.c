@@ -194,12 +194,13 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	*line = NULL;
 	if (!recipe)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: unreadable", path);
-	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o}", "qemu", run->qemu,
-			  "noise", pack_noise(&schedule->noise), "later", pack_noise(&schedule->later),
-			  "change", (json_int_t)schedule->change, "deadline", (json_int_t)schedule->deadline,
-			  "events", run->events, "transport", run->transport, "trace_unit", run->trace_unit,
-			  "allow_reboot", run->allow_reboot, "mean", (json_int_t)run->mean, "ended",
-			  (json_int_t)run->ended, "rings", pack_rings(run->image));
+	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o, s:s}", "qemu",
+			  run->qemu, "noise", pack_noise(&schedule->noise), "later",
+			  pack_noise(&schedule->later), "change", (json_int_t)schedule->change, "deadline",
+			  (json_int_t)schedule->deadline, "events", run->events, "transport", run->transport,
+			  "trace_unit", run->trace_unit, "allow_reboot", run->allow_reboot, "mean",
+			  (json_int_t)run->mean, "ended", (json_int_t)run->ended, "rings",
+			  pack_rings(run->image), "input", schedule->input ? schedule->input : "");
 	if (added && json_object_update(recipe, added) == 0)
 		*line = json_dumps(recipe, JSON_COMPACT);
 	json_decref(added);
@@ -251,7 +252,8 @@ static bool unpack(struct capture_recipe *recipe)
 			      .noise = noise_at(json, "noise"),
 			      .later = noise_at(json, "later"),
 			      .change = number_at(json, "change"),
-			      .deadline = number_at(json, "deadline") },
+			      .deadline = number_at(json, "deadline"),
+			      .input = *text_at(json, "input") ? text_at(json, "input") : NULL },
 		.qemu = text_at(json, "qemu"),
 		.events = text_at(json, "events"),
 		.trace_unit = json_is_true(json_object_get(json, "trace_unit")),

@@ -22,16 +22,30 @@
 #define RTC    "base=2024-01-01,clock=vm"
 #define SEED   "1" /* of QEMU's own random numbers: rdrand, rng-seed in a device tree */
 
+/* Writes the script to a file in `directory`, and its name to `path`. Returns 0 or CAPTURE_E_SYSTEM. */
+static int write_input(const char *script, const char *directory, char path[SCHEDULE_PATH])
+{
+	FILE *file;
+
+	if (snprintf(path, SCHEDULE_PATH, "%s/input", directory) >= (int)SCHEDULE_PATH)
+		return capture_fail(CAPTURE_E_SYSTEM, "%.200s: name too long", directory);
+	file = fopen(path, "we");
+	if (!file)
+		return capture_fail_errno("%s", path);
+	fputs(script, file);
+	return fclose(file) == 0 ? 0 : capture_fail_errno("%s", path);
+}
+
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
 			  struct capture_schedule_files *files, struct schedule_control **control)
 {
-	const struct schedule_control begin = { .magic = SCHEDULE_MAGIC,
-						.noise = schedule->noise,
-						.later = schedule->later,
-						.change = schedule->change,
-						.deadline = schedule->deadline,
-						.word = schedule->word,
-						.position = schedule->position };
+	struct schedule_control begin = { .magic = SCHEDULE_MAGIC,
+					  .noise = schedule->noise,
+					  .later = schedule->later,
+					  .change = schedule->change,
+					  .deadline = schedule->deadline,
+					  .word = schedule->word,
+					  .position = schedule->position };
 	const char *slash = strrchr(self, '/');
 	void *page = MAP_FAILED;
 	int fd;
@@ -44,6 +58,8 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 		return capture_fail(CAPTURE_E_USAGE, "%s: the schedule plugin is missing: %s", files->plugin,
 				    strerror(errno));
 	if (capture_path_join(files->control, directory, "schedule") != 0)
+		return CAPTURE_E_SYSTEM;
+	if (schedule->input && write_input(schedule->input, directory, begin.input) != 0)
 		return CAPTURE_E_SYSTEM;
 	fd = open(files->control, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0 && write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin))
@@ -116,6 +132,12 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 		capture_words_add(extended, "-seed");
 		capture_words_add(extended, SEED);
 	}
+	/* Without an option, QEMU draws its display in real time, which ends slices of CPUs. */
+	if (!given(words, "nographic") && !given(words, "display") && !given(words, "vnc") &&
+	    !given(words, "curses")) {
+		capture_words_add(extended, "-display");
+		capture_words_add(extended, "none");
+	}
 	capture_words_add(extended, "-plugin");
 	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
 }
@@ -157,20 +179,25 @@ static bool has(const char *list, const char *key, const char *wanted)
 	return capture_qemu_property(list, NULL, key, value, sizeof(value)) && strcmp(value, wanted) == 0;
 }
 
-/* A disk that the guest can write: the next run begins with what this one has written. */
-static bool is_writable_disk(const struct capture_qemu_option *option)
+/* Returns true for a disk. QEMU's threads read and write it, so its requests complete at other times. */
+static bool is_disk(const struct capture_qemu_option *option)
 {
-	static const char *const disks[] = { "hda", "hdb", "hdc",      "hdd",	"fda",
-					     "fdb", "sd",  "mtdblock", "pflash" };
-	char file[8];
+	static const char *const disks[] = { "blockdev", "cdrom", "drive", "fda", "fdb",
+					     "hda",	 "hdb",	  "hdc",   "hdd", "sd" };
 
 	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++)
 		if (capture_qemu_option_is(option, disks[i]))
-			return true;
-	return capture_qemu_option_is(option, "drive") &&
-	       capture_qemu_property(option->value, NULL, "file", file, sizeof(file)) &&
-	       !has(option->value, "readonly", "on") && !has(option->value, "snapshot", "on") &&
-	       !has(option->value, "media", "cdrom") && !has(option->value, "read-only", "on");
+			return !has(option->value, "if", "pflash");
+	return false;
+}
+
+/* Returns true for memory that the guest can write and that QEMU saves in the file. */
+static bool is_writable_flash(const struct capture_qemu_option *option)
+{
+	if (capture_qemu_option_is(option, "pflash") || capture_qemu_option_is(option, "mtdblock"))
+		return true;
+	return capture_qemu_option_is(option, "drive") && has(option->value, "if", "pflash") &&
+	       !has(option->value, "readonly", "on") && !has(option->value, "snapshot", "on");
 }
 
 static const char *hazard_of(const struct capture_qemu_option *option, bool snapshot)
@@ -184,10 +211,15 @@ static const char *hazard_of(const struct capture_qemu_option *option, bool snap
 	    (capture_qemu_option_is(option, "net") && !begins_with(value, "none") &&
 	     !begins_with(value, "nic")))
 		return "packets arrive at other times";
-	if (!snapshot && is_writable_disk(option))
+	if (is_disk(option))
+		return "its requests complete at other times";
+	if (!snapshot && is_writable_flash(option))
 		return "the guest can write to it; add -snapshot";
 	if (capture_qemu_option_is(option, "rtc") && !has(value, "clock", "vm"))
 		return "the guest reads the host's clock; leave it out";
+	if ((capture_qemu_option_is(option, "display") && strcmp(value, "none") != 0) ||
+	    capture_qemu_option_is(option, "vnc"))
+		return "a display is drawn in real time; use -display none";
 	if (capture_qemu_option_is(option, "device") && begins_with(value, "virtio-rng"))
 		return "the guest reads the host's random numbers";
 	if (capture_qemu_option_is(option, "device") &&
@@ -216,8 +248,8 @@ void capture_schedule_hazards(char *const *words, char *text, size_t size)
 		if (hazard)
 			append(&sentence, "%s-%s %s (%s)", sentence.used ? ", " : "", option.name,
 			       option.value, hazard);
-		else if (!option.value && !option.name[0] && !snapshot)
-			append(&sentence, "%s%s (the guest can write to it; add -snapshot)",
+		else if (!option.value && !option.name[0])
+			append(&sentence, "%s%s (its requests complete at other times)",
 			       sentence.used ? ", " : "", words[option.index]);
 	}
 }

@@ -23,6 +23,7 @@ struct capture_schedule {
 	uint64_t deadline;	     /* time at which the run ends; 0: none */
 	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
 	uint64_t word, position;
+	const char *input; /* script that is typed on the first serial line (schedule/input.h); NULL: none */
 };
 
 /* Files of a run with a schedule. Both names are "" without one. */

@@ -12,6 +12,7 @@
 
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/run_schedule.h"
 #include "cmd/trace_args.h"
 #include "hunt/results.h"
 
@@ -27,7 +28,7 @@ struct command_hunt {
 	struct hunt_options options;
 	struct capture_run_options run;
 	const char *name;
-	const char *seeds;
+	const char *seeds, *input;
 	uint64_t jobs;
 	bool json, quiet;
 	bool painted;
@@ -42,6 +43,9 @@ static const struct option_row rows[] = {
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
 	{ "noise", 0, "TIME", "mean time between two interruptions (drawn from the seed)", options_set_time,
 	  AT(run.schedule.noise.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "input", 0, "FILE",
+	  "type lines of this file, \"SECONDS TEXT\", on the serial line at virtual times", options_set_text,
+	  AT(input) },
 	{ "timeout", 0, "SECONDS", "give a run up after this real time (120)", options_set_seconds,
 	  AT(run.timeout) },
 	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
@@ -222,7 +226,7 @@ static int hunt_command(int argc, char **argv)
 	};
 	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
 	static struct hunt hunt;
-	char self[PATH_MAX];
+	char self[PATH_MAX], *script = NULL;
 	int status = options_parse(&line, argc, argv);
 
 	if (status >= 0)
@@ -236,12 +240,19 @@ static int hunt_command(int argc, char **argv)
 	command.run.command = argv + optind;
 	command.run.schedule.on = true;
 	command.options.run = &command.run;
+	if (command.input) {
+		script = run_schedule_script(argv[0], command.input);
+		if (!script)
+			return EXIT_BAD_INPUT;
+		command.run.schedule.input = script;
+	}
 	command.options.jobs =
 		command.jobs ? (unsigned)command.jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	command.options.say = print_sentence;
 	command.options.progress = show_progress;
 	command.options.context = &command;
 	status = hunt_run(&hunt, &command.options);
+	free(script);
 	if (status == 0)
 		return report(&command, &hunt);
 	clear_progress(&command);

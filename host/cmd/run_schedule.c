@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #define NANOSECONDS 1e9
 #define MILLISECOND UINT64_C(1000000)
+#define SCRIPT_MOST 16384u /* bytes of the file of --input */
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
@@ -28,6 +30,36 @@ static bool parse_later(const char *text, struct capture_schedule *schedule)
 		return false;
 	return trace_parse_time(time, &schedule->change) == 0 && schedule->change > 0 &&
 	       trace_parse_number(comma + 1, INT64_MAX, &schedule->later.seed) == 0;
+}
+
+char *run_schedule_script(const char *name, const char *path)
+{
+	char *script = calloc(1, SCRIPT_MOST + 1), *end;
+	FILE *file = script ? fopen(path, "re") : NULL;
+	size_t length = file ? fread(script, 1, SCRIPT_MOST, file) : 0;
+	bool good = length > 0 && length < SCRIPT_MOST && strlen(script) == length;
+	double before = 0;
+
+	if (file)
+		fclose(file);
+	else
+		command_message(name, "%s: %s", path, strerror(errno));
+	for (char *line = script; file && good && *line; line = end + (*end == '\n')) {
+		double time = strtod(line, &end);
+
+		good = end > line && time >= before && (*end == ' ' || *end == '\n');
+		before = time;
+		end += strcspn(end, "\n");
+	}
+	if (file && !good)
+		command_message(name,
+				"%s: expected at most %u bytes of lines \"SECONDS TEXT\", in the order of "
+				"their times",
+				path, SCRIPT_MOST);
+	if (file && good)
+		return script;
+	free(script);
+	return NULL;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -88,7 +120,7 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 			 struct capture_run_options *options, int argc, char **argv)
 {
 	static const char fixed[] =
-		"deterministic seed noise then deadline events branches trace-unit transport "
+		"deterministic seed noise then input deadline events branches trace-unit transport "
 		"allow-reboot";
 	const char *given = options_given(line, fixed);
 	char text[160];
@@ -106,7 +138,7 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 		return options_refuse(line, "no command given");
 	options->command = argv;
 	options->schedule.on = schedule->deterministic || options_given(line, "seed");
-	given = options_given(line, "noise then deadline");
+	given = options_given(line, "noise then input deadline");
 	if (given && !options->schedule.on) {
 		snprintf(text, sizeof(text), "%s needs --seed or --deterministic", given);
 		return options_refuse(line, text);
@@ -117,11 +149,17 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 	options->schedule.deadline = schedule->deadline;
 	if (schedule->later && !parse_later(schedule->later, &options->schedule))
 		return command_bad_value(line->by, "--then", schedule->later, "TIME,SEED, such as 1.5,7");
+	if (schedule->input) {
+		schedule->script = run_schedule_script(line->by, schedule->input);
+		options->schedule.input = schedule->script;
+		return schedule->script ? 0 : EXIT_BAD_INPUT;
+	}
 	return 0;
 }
 
 void run_schedule_free(struct run_schedule *schedule)
 {
+	free(schedule->script);
 	capture_recipe_free(&schedule->recipe);
 }
 

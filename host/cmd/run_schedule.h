@@ -17,6 +17,8 @@ struct run_schedule {
 	uint64_t mean;	   /* of --noise, in ns; 0: drawn from the seed */
 	const char *later; /* of --then: "TIME,SEED" */
 	uint64_t deadline; /* in ns; 0: none */
+	const char *input; /* name of the file of --input */
+	char *script;	   /* its contents; owned */
 	const char *replay;
 	/* of --replay */
 	struct capture_recipe recipe;
@@ -30,6 +32,9 @@ struct run_schedule {
  */
 int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
 			 struct capture_run_options *options, int argc, char **argv);
+
+/* Reads and checks the file of --input. Returns its contents, for the caller to free; NULL after a message. */
+char *run_schedule_script(const char *name, const char *path);
 
 /* Prints how the run can be repeated. Requires: a trace was written. */
 void run_schedule_report(const char *name, const struct capture_run_options *options,

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3230434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3330434854584b00) /* changes whenever the structure changes */
 #define SCHEDULE_PATH  4096u
 
 /* Forced switches: a new slice of random length begins whenever the previous slice ends. */
@@ -35,8 +35,9 @@ struct schedule_control {
 	 * written last. 0: no word is watched.
 	 */
 	uint64_t word;
-	uint64_t position;	 /* file offset of these bytes in the RAM file; a multiple of 8 */
-	char ram[SCHEDULE_PATH]; /* the RAM file; set by the process that becomes QEMU */
+	uint64_t position;	   /* file offset of these bytes in the RAM file; a multiple of 8 */
+	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (input.h); "": none */
+	char ram[SCHEDULE_PATH];   /* the RAM file; set by the process that becomes QEMU */
 	/* Set by the plugin. */
 	uint64_t now;  /* time at which the machine was halted, or at which QEMU ended; 0: it still runs */
 	uint64_t mean; /* mean length of a slice at the beginning, in ns; 0: no forced switches */

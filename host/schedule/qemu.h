@@ -15,6 +15,7 @@
 struct QEMUTimer;
 struct QEMUTimerListGroup;
 struct CPUState;
+struct Chardev;
 
 enum { QEMU_CLOCK_VIRTUAL = 1 };
 enum { QEMU_SCALE_NS = 1 };
@@ -42,6 +43,11 @@ QEMU_WEAK void cpu_resume(struct CPUState *cpu);
 /* Calls the function in the CPU's thread, outside the guest's code, before the CPU runs again. */
 QEMU_WEAK void async_run_on_cpu(struct CPUState *cpu, void (*call)(struct CPUState *cpu, void *data),
 				void *data);
+/* Returns the character device with that id, NULL if there is none. */
+QEMU_WEAK struct Chardev *qemu_chr_find(const char *id);
+/* Returns how many bytes the guest's device takes now. */
+QEMU_WEAK int qemu_chr_be_can_write(struct Chardev *device);
+QEMU_WEAK void qemu_chr_be_write(struct Chardev *device, uint8_t *bytes, int length);
 /* Must not be called by a timer: it waits until no timer runs. */
 QEMU_WEAK void pause_all_vcpus(void);
 /* In the thread of a CPU, only asks the main loop to stop the machine. */

@@ -17,6 +17,7 @@
 
 #include "control.h"
 #include "cpus.h"
+#include "input.h"
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
 #include "qemu.h"
@@ -200,6 +201,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
 	start_timers();
+	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
+	if (message != NULL)
+		return refuse(control->input, message);
 	message = control->word != 0 ? watch_open(id, control, reach_word) : NULL;
 	if (message != NULL)
 		return refuse(control->ram, message);

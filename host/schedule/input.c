@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qemu.h"
+
+#define BYTE_NS	    INT64_C(100000) /* time between two bytes, about that of 115,200 bits per second */
+#define NANOSECONDS 1e9
+
+static FILE *script;
+static char *line; /* the line that is typed next, with a carriage return */
+static size_t room;
+static const char *next; /* next byte of the line */
+static int64_t begin;	 /* time of the line in ns */
+
+static struct {
+	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];
+} timer;
+
+static struct QEMUTimer *its_timer(void)
+{
+	return (void *)&timer;
+}
+
+/* Reads the next line. Returns false at the end of the script, or if the line has no time. */
+static bool read_line(void)
+{
+	ssize_t length = getline(&line, &room, script);
+	char *text;
+	double seconds;
+
+	if (length <= 0)
+		return false;
+	if (line[length - 1] == '\n')
+		line[length - 1] = '\r';
+	seconds = strtod(line, &text);
+	if (text == line || seconds < 0 || seconds > 1e9)
+		return false;
+	next = text + (*text == ' ');
+	begin = (int64_t)(seconds * NANOSECONDS);
+	return true;
+}
+
+/* A serial line that shares the terminal with the monitor has a second device under it, which is typed on. */
+static struct Chardev *serial_line(void)
+{
+	struct Chardev *base = qemu_chr_find("serial0-base");
+
+	return base != NULL ? base : qemu_chr_find("serial0");
+}
+
+/* Types a byte if the serial line takes one, and comes again. */
+static void type_byte(void *data)
+{
+	struct Chardev *serial = serial_line();
+	int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+	(void)data;
+	if (serial == NULL)
+		return;
+	if (*next != '\0' && qemu_chr_be_can_write(serial) > 0)
+		qemu_chr_be_write(serial, (uint8_t *)next++, 1);
+	if (*next == '\0' && !read_line())
+		return;
+	timer_mod_ns(its_timer(), begin > now + BYTE_NS ? begin : now + BYTE_NS);
+}
+
+const char *input_open(const char *path)
+{
+	script = fopen(path, "re");
+	if (script == NULL)
+		return strerror(errno);
+	if (qemu_chr_find == NULL || qemu_chr_be_can_write == NULL || qemu_chr_be_write == NULL)
+		return "this QEMU does not export the functions of its serial lines";
+	if (!read_line())
+		return "expected lines \"SECONDS TEXT\"";
+	timer_init_full(its_timer(), NULL, QEMU_CLOCK_VIRTUAL, QEMU_SCALE_NS, 0, type_byte, NULL);
+	timer_mod_ns(its_timer(), begin);
+	return NULL;
+}
