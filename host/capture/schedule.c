@@ -74,27 +74,11 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 	return 0;
 }
 
-int capture_schedule_set_ram(const char *control, const char *ram)
-{
-	const size_t size = strlen(ram) + 1;
-	int fd = open(control, O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && size <= SCHEDULE_PATH &&
-		    pwrite(fd, ram, size, offsetof(struct schedule_control, ram)) == (ssize_t)size;
-
-	if (!done)
-		capture_fail_errno("%s", control);
-	if (fd >= 0)
-		close(fd);
-	return done ? 0 : CAPTURE_E_SYSTEM;
-}
-
 void capture_schedule_close(struct schedule_control *control)
 {
 	if (control)
 		munmap(control, sizeof(*control));
 }
-
-/* ---- Options that are added ---------------------------------------------------------------------- */
 
 static bool given(char *const *words, const char *name)
 {
@@ -105,41 +89,6 @@ static bool given(char *const *words, const char *name)
 		if (capture_qemu_option_is(&option, name))
 			return true;
 	return false;
-}
-
-int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,
-			 char *const *words, struct capture_words *extended)
-{
-	if (line->accelerator[0] && strcmp(line->accelerator, "tcg") != 0)
-		return capture_fail(CAPTURE_E_USAGE,
-				    "a run can be repeated only if QEMU itself runs the guest's code, and "
-				    "with %s it does not: leave the accelerator out, or use tcg",
-				    line->accelerator);
-	if (line->own_clock)
-		return capture_fail(CAPTURE_E_USAGE, "-icount: leave it out; --seed and --deterministic add "
-						     "-icount " ICOUNT);
-	if (!line->accelerator[0]) {
-		capture_words_add(extended, "-accel");
-		capture_words_add(extended, "tcg,thread=single");
-	}
-	capture_words_add(extended, "-icount");
-	capture_words_add(extended, ICOUNT);
-	if (!given(words, "rtc")) {
-		capture_words_add(extended, "-rtc");
-		capture_words_add(extended, RTC);
-	}
-	if (!given(words, "seed")) {
-		capture_words_add(extended, "-seed");
-		capture_words_add(extended, SEED);
-	}
-	/* Without an option, QEMU draws its display in real time, which ends slices of CPUs. */
-	if (!given(words, "nographic") && !given(words, "display") && !given(words, "vnc") &&
-	    !given(words, "curses")) {
-		capture_words_add(extended, "-display");
-		capture_words_add(extended, "none");
-	}
-	capture_words_add(extended, "-plugin");
-	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
 }
 
 /* ---- What makes runs differ ---------------------------------------------------------------------- */
@@ -179,7 +128,7 @@ static bool has(const char *list, const char *key, const char *wanted)
 	return capture_qemu_property(list, NULL, key, value, sizeof(value)) && strcmp(value, wanted) == 0;
 }
 
-/* Returns true for a disk. QEMU's threads read and write it, so its requests complete at other times. */
+/* Returns true for a disk. */
 static bool is_disk(const struct capture_qemu_option *option)
 {
 	static const char *const disks[] = { "blockdev", "cdrom", "drive", "fda", "fdb",
@@ -200,6 +149,25 @@ static bool is_writable_flash(const struct capture_qemu_option *option)
 	       !has(option->value, "readonly", "on") && !has(option->value, "snapshot", "on");
 }
 
+static bool has_disks(char *const *words)
+{
+	struct capture_qemu_option option;
+	size_t at = 1;
+
+	while (capture_qemu_option_next(words, &at, &option))
+		if (option.value ? is_disk(&option) : !option.name[0])
+			return true;
+	return false;
+}
+
+/* Returns true for a disk whose contents are others in the next run, because the guest can write to it. */
+static bool is_writable_disk(const struct capture_qemu_option *option)
+{
+	return is_disk(option) && !capture_qemu_option_is(option, "cdrom") &&
+	       !has(option->value, "readonly", "on") && !has(option->value, "read-only", "on") &&
+	       !has(option->value, "snapshot", "on") && !has(option->value, "media", "cdrom");
+}
+
 static const char *hazard_of(const struct capture_qemu_option *option, bool snapshot)
 {
 	const char *value = option->value;
@@ -211,9 +179,7 @@ static const char *hazard_of(const struct capture_qemu_option *option, bool snap
 	    (capture_qemu_option_is(option, "net") && !begins_with(value, "none") &&
 	     !begins_with(value, "nic")))
 		return "packets arrive at other times";
-	if (is_disk(option))
-		return "its requests complete at other times";
-	if (!snapshot && is_writable_flash(option))
+	if (!snapshot && (is_writable_disk(option) || is_writable_flash(option)))
 		return "the guest can write to it; add -snapshot";
 	if (capture_qemu_option_is(option, "rtc") && !has(value, "clock", "vm"))
 		return "the guest reads the host's clock; leave it out";
@@ -248,8 +214,69 @@ void capture_schedule_hazards(char *const *words, char *text, size_t size)
 		if (hazard)
 			append(&sentence, "%s-%s %s (%s)", sentence.used ? ", " : "", option.name,
 			       option.value, hazard);
-		else if (!option.value && !option.name[0])
-			append(&sentence, "%s%s (its requests complete at other times)",
+		else if (!option.value && !option.name[0] && !snapshot)
+			append(&sentence, "%s%s (the guest can write to it; add -snapshot)",
 			       sentence.used ? ", " : "", words[option.index]);
 	}
+}
+
+/* ---- Options that are added ---------------------------------------------------------------------- */
+
+int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,
+			 char *const *words, struct capture_words *extended)
+{
+	if (line->accelerator[0] && strcmp(line->accelerator, "tcg") != 0)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "a run can be repeated only if QEMU itself runs the guest's code, and "
+				    "with %s it does not: leave the accelerator out, or use tcg",
+				    line->accelerator);
+	if (line->own_clock)
+		return capture_fail(CAPTURE_E_USAGE, "-icount: leave it out; --seed and --deterministic add "
+						     "-icount " ICOUNT);
+	if (!line->accelerator[0]) {
+		capture_words_add(extended, "-accel");
+		capture_words_add(extended, "tcg,thread=single");
+	}
+	capture_words_add(extended, "-icount");
+	capture_words_add(extended, ICOUNT);
+	if (!given(words, "rtc")) {
+		capture_words_add(extended, "-rtc");
+		capture_words_add(extended, RTC);
+	}
+	if (!given(words, "seed")) {
+		capture_words_add(extended, "-seed");
+		capture_words_add(extended, SEED);
+	}
+	/* Otherwise a disk would begin a request in another thread. */
+	if (has_disks(words)) {
+		capture_words_add(extended, "-global");
+		capture_words_add(extended, "virtio-mmio.ioeventfd=off");
+		capture_words_add(extended, "-global");
+		capture_words_add(extended, "virtio-pci.ioeventfd=off");
+	}
+	/* Without an option, QEMU draws its display in real time, which ends slices of CPUs. */
+	if (!given(words, "nographic") && !given(words, "display") && !given(words, "vnc") &&
+	    !given(words, "curses")) {
+		capture_words_add(extended, "-display");
+		capture_words_add(extended, "none");
+	}
+	capture_words_add(extended, "-plugin");
+	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
+}
+
+int capture_schedule_complete(const char *control, const char *ram, char *const *words)
+{
+	const size_t size = strlen(ram) + 1;
+	const uint64_t disks = has_disks(words);
+	int fd = open(control, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && size <= SCHEDULE_PATH &&
+		    pwrite(fd, ram, size, offsetof(struct schedule_control, ram)) == (ssize_t)size &&
+		    pwrite(fd, &disks, sizeof(disks), offsetof(struct schedule_control, disks)) ==
+			    (ssize_t)sizeof(disks);
+
+	if (!done)
+		capture_fail_errno("%s", control);
+	if (fd >= 0)
+		close(fd);
+	return done ? 0 : CAPTURE_E_SYSTEM;
 }

@@ -39,8 +39,11 @@ struct capture_schedule_files {
  */
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
 			  struct capture_schedule_files *files, struct schedule_control **control);
-/* Stores the name of the RAM file in the control file. Returns 0 or CAPTURE_E_SYSTEM. */
-int capture_schedule_set_ram(const char *control, const char *ram);
+/*
+ * Stores in the control file the name of the RAM file, and whether the command line has disks. Returns 0 or
+ * CAPTURE_E_SYSTEM.
+ */
+int capture_schedule_complete(const char *control, const char *ram, char *const *words);
 void capture_schedule_close(struct schedule_control *control);
 
 /*

@@ -366,7 +366,7 @@ static int prepare_schedule(const char *directory, const char *control, char *co
 	guest->line.own_clock = true;
 	capture_schedule_hazards(words, guest->hazards, sizeof(guest->hazards));
 	if (capture_path_join(path, directory, CAPTURE_RECIPE_FILE) != 0 ||
-	    capture_schedule_set_ram(control, guest->path) != 0)
+	    capture_schedule_complete(control, guest->path, words) != 0)
 		return CAPTURE_E_SYSTEM;
 	return capture_recipe_save(words, path);
 }

@@ -59,27 +59,37 @@ void cpus_choose(unsigned chosen, bool alone)
 	}
 }
 
-static void (*called)(void);
+#define CALLS 4
 
-static void call_once(struct CPUState *cpu, void *data)
+static void (*called[CALLS])(void);
+
+static void call_all(struct CPUState *cpu, void *data)
 {
-	void (*call)(void) = called;
-
 	(void)cpu;
 	(void)data;
-	called = NULL;
-	if (call != NULL)
-		call();
+	for (unsigned n = 0; n < CALLS; n++) {
+		void (*call)(void) = called[n];
+
+		called[n] = NULL;
+		if (call != NULL)
+			call();
+	}
 }
 
 /* QEMU runs no CPU for which such a call waits. So the call waits for all CPUs. */
 void cpus_call(void (*call)(void))
 {
-	called = call;
+	unsigned n = 0;
+
+	while (n + 1 < CALLS && called[n] != NULL && called[n] != call)
+		n++;
+	if (called[n] == call)
+		return;
+	called[n] = call;
 	for (int i = 0; i < cpus; i++) {
 		struct CPUState *cpu = qemu_get_cpu(i);
 
 		if (cpu != NULL)
-			async_run_on_cpu(cpu, call_once, NULL);
+			async_run_on_cpu(cpu, call_all, NULL);
 	}
 }

@@ -25,7 +25,10 @@ unsigned cpus_thaw(void);
  */
 void cpus_choose(unsigned chosen, bool alone);
 
-/* Calls the function once, outside the guest's code, before any CPU executes another instruction. */
+/*
+ * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no effect
+ * if the same call is due already. May also be called while a CPU executes a block.
+ */
 void cpus_call(void (*call)(void));
 
 #endif

@@ -16,6 +16,7 @@ struct QEMUTimer;
 struct QEMUTimerListGroup;
 struct CPUState;
 struct Chardev;
+struct AioContext;
 
 enum { QEMU_CLOCK_VIRTUAL = 1 };
 enum { QEMU_SCALE_NS = 1 };
@@ -48,6 +49,11 @@ QEMU_WEAK struct Chardev *qemu_chr_find(const char *id);
 /* Returns how many bytes the guest's device takes now. */
 QEMU_WEAK int qemu_chr_be_can_write(struct Chardev *device);
 QEMU_WEAK void qemu_chr_be_write(struct Chardev *device, uint8_t *bytes, int length);
+QEMU_WEAK struct AioContext *qemu_get_aio_context(void);
+/* Runs what is due in the main loop. Returns true if there was something. Requires: QEMU's lock is held. */
+QEMU_WEAK bool aio_poll(struct AioContext *context, bool blocking);
+/* Waits until no disk has a request. Requires: QEMU's lock is held. */
+QEMU_WEAK void bdrv_drain_all(void);
 /* Must not be called by a timer: it waits until no timer runs. */
 QEMU_WEAK void pause_all_vcpus(void);
 /* In the thread of a CPU, only asks the main loop to stop the machine. */

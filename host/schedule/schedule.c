@@ -17,6 +17,7 @@
 
 #include "control.h"
 #include "cpus.h"
+#include "disks.h"
 #include "input.h"
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
@@ -204,6 +205,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
 	if (message != NULL)
 		return refuse(control->input, message);
+	message = control->disks != 0 ? disks_open(id, info->target_name) : NULL;
+	if (message != NULL)
+		return refuse(message, "");
 	message = control->word != 0 ? watch_open(id, control, reach_word) : NULL;
 	if (message != NULL)
 		return refuse(control->ram, message);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "disks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cpus.h"
+#include "qemu.h"
+
+#define PASSES 8 /* a completed request may begin the next one */
+
+static bool has_ports;
+
+/* Outside the guest's code: an interrupt may be raised here. */
+static void complete_requests(void)
+{
+	struct AioContext *context = qemu_get_aio_context();
+
+	for (unsigned n = 0; n < PASSES; n++) {
+		while (aio_poll(context, false))
+			continue;
+		bdrv_drain_all();
+	}
+}
+
+static void access_device(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+	const struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(info, address);
+
+	(void)cpu;
+	(void)data;
+	if (place != NULL && qemu_plugin_hwaddr_is_io(place))
+		cpus_call(complete_requests);
+}
+
+static void access_port(unsigned cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	cpus_call(complete_requests);
+}
+
+/* Returns true for in, out, ins and outs of x86, which end their blocks. */
+static bool is_port_access(const struct qemu_plugin_insn *insn)
+{
+	const unsigned char *bytes = qemu_plugin_insn_data(insn);
+	size_t size = qemu_plugin_insn_size(insn), at = 0;
+
+	while (at + 1 < size &&
+	       (bytes[at] == 0x66 || bytes[at] == 0x67 || bytes[at] == 0xf2 || bytes[at] == 0xf3))
+		at++;
+	return (bytes[at] >= 0xe4 && bytes[at] <= 0xe7) || (bytes[at] >= 0xec && bytes[at] <= 0xef) ||
+	       (bytes[at] >= 0x6c && bytes[at] <= 0x6f);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+{
+	size_t count = qemu_plugin_tb_n_insns(block);
+
+	(void)id;
+	for (size_t i = 0; i < count; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
+
+		if (has_ports && is_port_access(insn))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, access_port, QEMU_PLUGIN_CB_NO_REGS,
+							       NULL);
+		qemu_plugin_register_vcpu_mem_cb(insn, access_device, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_W, NULL);
+	}
+}
+
+const char *disks_open(qemu_plugin_id_t id, const char *target)
+{
+	if (qemu_get_aio_context == NULL || aio_poll == NULL || bdrv_drain_all == NULL)
+		return "this QEMU does not export the functions of its disks";
+	has_ports = strcmp(target, "x86_64") == 0 || strcmp(target, "i386") == 0;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	return NULL;
+}
