@@ -7,20 +7,16 @@
 #include "cpus.h"
 #include "qemu.h"
 
-#define PASSES 8 /* a completed request may begin the next one */
-
 static bool has_ports;
 
-/* Outside the guest's code: an interrupt may be raised here. */
+/* Outside the guest's code, where an interrupt may be raised. A completed request may begin the next one. */
 static void complete_requests(void)
 {
 	struct AioContext *context = qemu_get_aio_context();
 
-	for (unsigned n = 0; n < PASSES; n++) {
-		while (aio_poll(context, false))
-			continue;
+	do
 		bdrv_drain_all();
-	}
+	while (aio_poll(context, false));
 }
 
 static void access_device(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -40,8 +36,11 @@ static void access_port(unsigned cpu, void *data)
 	cpus_call(complete_requests);
 }
 
-/* Returns true for in, out, ins and outs of x86, which end their blocks. */
-static bool is_port_access(const struct qemu_plugin_insn *insn)
+/*
+ * Returns true for the accesses to ports of x86 that can begin a request: outs, ins, out to the port in dx, and in
+ * from it of more than a byte. An in of a byte, as from a status register, and ports below 256 begin none.
+ */
+static bool begins_request(const struct qemu_plugin_insn *insn)
 {
 	const unsigned char *bytes = qemu_plugin_insn_data(insn);
 	size_t size = qemu_plugin_insn_size(insn), at = 0;
@@ -49,8 +48,7 @@ static bool is_port_access(const struct qemu_plugin_insn *insn)
 	while (at + 1 < size &&
 	       (bytes[at] == 0x66 || bytes[at] == 0x67 || bytes[at] == 0xf2 || bytes[at] == 0xf3))
 		at++;
-	return (bytes[at] >= 0xe4 && bytes[at] <= 0xe7) || (bytes[at] >= 0xec && bytes[at] <= 0xef) ||
-	       (bytes[at] >= 0x6c && bytes[at] <= 0x6f);
+	return (bytes[at] >= 0x6c && bytes[at] <= 0x6f) || (bytes[at] >= 0xed && bytes[at] <= 0xef);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -61,7 +59,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 
-		if (has_ports && is_port_access(insn))
+		if (has_ports && begins_request(insn))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, access_port, QEMU_PLUGIN_CB_NO_REGS,
 							       NULL);
 		qemu_plugin_register_vcpu_mem_cb(insn, access_device, QEMU_PLUGIN_CB_NO_REGS,
