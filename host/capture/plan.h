@@ -123,8 +123,8 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 struct capture_workplace {
 	char directory[64];
 	char qmp[PATH_MAX];
-	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
-	bool keep;	     /* true: do not remove `file` at the end of the run */
+	char file[PATH_MAX];		  /* absolute path of the file with the guest's RAM or dump */
+	bool keep;			  /* true: do not remove `file` at the end of the run */
 	struct schedule_control *control; /* shared with the schedule plugin; NULL: the run has no schedule */
 };
 
