@@ -49,6 +49,12 @@ QEMU_WEAK struct Chardev *qemu_chr_find(const char *id);
 /* Returns how many bytes the guest's device takes now. */
 QEMU_WEAK int qemu_chr_be_can_write(struct Chardev *device);
 QEMU_WEAK void qemu_chr_be_write(struct Chardev *device, uint8_t *bytes, int length);
+/* Returns true in the thread of the CPUs. */
+QEMU_WEAK bool qemu_in_vcpu_thread(void);
+/* Returns the virtual clock; a function of the accelerator. */
+QEMU_WEAK int64_t icount_get(void);
+/* Returns the structure of a class of objects, NULL if there is none. */
+QEMU_WEAK void *object_class_by_name(const char *name);
 QEMU_WEAK struct AioContext *qemu_get_aio_context(void);
 /* Runs what is due in the main loop. Returns true if there was something. Requires: QEMU's lock is held. */
 QEMU_WEAK bool aio_poll(struct AioContext *context, bool blocking);

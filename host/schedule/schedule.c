@@ -18,6 +18,7 @@
 #include "control.h"
 #include "cpus.h"
 #include "disks.h"
+#include "idle.h"
 #include "input.h"
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
@@ -199,6 +200,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	message = cpus_open(info->system.max_vcpus);
 	if (message != NULL)
 		return refuse(message, "");
+	message = idle_open(id, info->system.max_vcpus);
+	if (message != NULL)
+		fprintf(stderr, "ktrace-schedule: runs may differ in rare cases: %s\n", message);
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
 	start_timers();
