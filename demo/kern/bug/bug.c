@@ -37,5 +37,7 @@ const struct work bugs[] = {
 	{ "no-unwoken", bug_no_unwoken },
 	{ "early-signal", bug_early_signal },
 	{ "no-early-signal", bug_no_early_signal },
+	{ "rare-wakeup", bug_rare_wakeup },
+	{ "no-rare-wakeup", bug_no_rare_wakeup },
 	{ NULL, NULL },
 };
