@@ -39,5 +39,7 @@ const struct work bugs[] = {
 	{ "no-early-signal", bug_no_early_signal },
 	{ "rare-wakeup", bug_rare_wakeup },
 	{ "no-rare-wakeup", bug_no_rare_wakeup },
+	{ "rare-order", bug_rare_order },
+	{ "no-rare-order", bug_no_rare_order },
 	{ NULL, NULL },
 };
