@@ -41,5 +41,7 @@ const struct work bugs[] = {
 	{ "no-rare-wakeup", bug_no_rare_wakeup },
 	{ "rare-order", bug_rare_order },
 	{ "no-rare-order", bug_no_rare_order },
+	{ "rare-free", bug_rare_free },
+	{ "no-rare-free", bug_no_rare_free },
 	{ NULL, NULL },
 };
