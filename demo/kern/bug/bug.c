@@ -43,5 +43,7 @@ const struct work bugs[] = {
 	{ "no-rare-order", bug_no_rare_order },
 	{ "rare-free", bug_rare_free },
 	{ "no-rare-free", bug_no_rare_free },
+	{ "rare-shootdown", bug_rare_shootdown },
+	{ "no-rare-shootdown", bug_no_rare_shootdown },
 	{ NULL, NULL },
 };
