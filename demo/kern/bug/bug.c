@@ -45,5 +45,7 @@ const struct work bugs[] = {
 	{ "no-rare-free", bug_no_rare_free },
 	{ "rare-shootdown", bug_rare_shootdown },
 	{ "no-rare-shootdown", bug_no_rare_shootdown },
+	{ "rare-count", bug_rare_count },
+	{ "no-rare-count", bug_no_rare_count },
 	{ NULL, NULL },
 };

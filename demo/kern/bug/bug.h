@@ -100,5 +100,7 @@ void bug_rare_free(uint64_t until_ns);
 void bug_no_rare_free(uint64_t until_ns);
 void bug_rare_shootdown(uint64_t until_ns);
 void bug_no_rare_shootdown(uint64_t until_ns);
+void bug_rare_count(uint64_t until_ns);
+void bug_no_rare_count(uint64_t until_ns);
 
 #endif
