@@ -16,11 +16,10 @@
 #define SLOTS	 4u
 #define REQUESTS 80
 
-/* 32 bits, because RISC-V has no smaller atomic exchange */
 struct request {
-	uint32_t in_use;
-	bool is_free;	      /* in the list of free requests; guarded by the pool's lock */
-	struct request *next; /* in that list */
+	uint32_t in_use; /* accessed atomically; 32 bits, because RISC-V has no smaller atomic exchange */
+	bool is_free;	 /* it is in the list of free requests; guarded by the pool's lock */
+	struct request *next; /* the next one in that list */
 };
 
 static struct spinlock pool = SPINLOCK("request pool");
