@@ -376,6 +376,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 		return explain_absence(run, result);
 	if (run->started > 0)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
+	result->gave_up = run->end == CAPTURE_END_TIMEOUT;
 	if (run->place.control)
 		result->ended = run->place.control->now;
 	result->stalled = run->stalling || run->stuck >= STUCK;

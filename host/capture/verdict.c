@@ -44,7 +44,7 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 	if (facts->end == CAPTURE_END_TIMEOUT)
 		return conclude(sentence, CAPTURE_TIMEOUT, "timeout after %g s", facts->limit);
 	if (facts->end == CAPTURE_END_DEADLINE)
-		return conclude(sentence, CAPTURE_TIMEOUT, "the virtual deadline of %g s was reached",
+		return conclude(sentence, CAPTURE_TIMEOUT, "the virtual deadline of %.9g s was reached",
 				facts->limit);
 	if (facts->end == CAPTURE_END_WORD)
 		return conclude(sentence, CAPTURE_CLEAN, "the event was reached");

@@ -41,8 +41,8 @@ static const struct option_row rows[] = {
 	  .least = 1, .most = JOBS_MOST },
 	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times that of seed 0, and 0.5 s more)",
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
-	{ "noise", 0, "TIME", "mean time between two interruptions (drawn from the seed)", options_set_time,
-	  AT(run.schedule.noise.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "noise", 0, "TIME", "mean time for which a CPU runs before the next is drawn (drawn from the seed)",
+	  options_set_time, AT(run.schedule.noise.mean), .least = 1, .most = UINT64_C(1000000000) },
 	{ "input", 0, "FILE",
 	  "type lines of this file, \"SECONDS TEXT\", on the serial line at virtual times", options_set_text,
 	  AT(input) },
@@ -115,9 +115,27 @@ static void show_progress(void *context, const struct hunt *hunt)
 	command->painted = true;
 }
 
+/* Prints a word for a shell: in quotes, if it has other characters than those of usual words. */
+static void print_word(const char *option, const char *word)
+{
+	static const char usual[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
+	const bool plain = *word && strspn(word, usual) == strlen(word);
+
+	printf("%s%s %s", *option ? " " : "", option, plain ? "" : "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			printf("'\\''");
+		else
+			putchar((unsigned char)*word < ' ' ? '?' : *word);
+	}
+	printf("%s", plain ? "" : "'");
+}
+
 /* Prints the command that repeats a run. Without a trace, it is the command line with the seed. */
 static void print_repeat(const struct hunt *hunt, const struct hunt_run *run)
 {
+	const struct capture_run_options *options = hunt->options->run;
 	char path[PATH_MAX];
 
 	if (run->traced) {
@@ -125,10 +143,15 @@ static void print_repeat(const struct hunt *hunt, const struct hunt_run *run)
 		printf("  to see why: ktrace why %s\n  to repeat it: ktrace run --replay %s\n", path, path);
 		return;
 	}
-	printf("  to repeat it: ktrace run --seed %" PRIu64 " --deadline %.9f --", run->seed,
+	printf("  to repeat it: ktrace run --seed %" PRIu64 " --deadline %.9f", run->seed,
 	       (double)hunt->deadline / NANOSECONDS);
-	for (char **word = hunt->options->run->command; *word; word++)
-		printf(" %s", *word);
+	if (options->schedule.noise.mean)
+		printf(" --noise %" PRIu64 "ns", options->schedule.noise.mean);
+	if (options->expect)
+		print_word("--expect", options->expect);
+	printf(" --");
+	for (char **word = options->command; *word; word++)
+		print_word("", *word);
 	printf("\n");
 }
 
@@ -143,7 +166,9 @@ static void print_summary(const struct hunt *hunt)
 	else
 		printf("none failed\n");
 	if (hunt->not_run)
-		printf("%" PRIu64 " more could not be judged\n", hunt->not_run);
+		printf("%" PRIu64 " of them could not be judged\n", hunt->not_run);
+	if (hunt->base_failed)
+		printf("seed 0 fails, too: no rare schedule is needed\n");
 	for (unsigned n = 0; n < hunt->kinds; n++) {
 		const struct hunt_kind *kind = &hunt->kind[n];
 		const struct hunt_run *run = &kind->first;

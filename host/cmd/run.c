@@ -236,7 +236,8 @@ struct run_command {
 
 #define AT(member) .to = offsetof(struct run_command, member)
 static const struct option_row rows[] = {
-	{ "out", 'o', "FILE", "output file (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "out", 'o', "FILE", "output file (" DEFAULT_OUT "; with --replay " DEFAULT_REPLAY_OUT ")",
+	  options_set_text, AT(options.out) },
 	{ "timeout", 0, "SECONDS", "end the run this long after QEMU has started (0, the default: never)",
 	  options_set_seconds, AT(options.timeout) },
 	{ "stall", 0, "SECONDS", "end the run after this time without an event or heartbeat (30; 0: never)",
@@ -247,12 +248,12 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(options.expect) },
 	{ "expect-continue", 0, NULL, "continue after TEXT; it is enough that TEXT appears", options_set_flag,
 	  AT(options.expect_continue) },
-	{ "deterministic", 0, NULL, "make the run the same each time, in virtual time", options_set_flag,
+	{ "deterministic", 0, NULL, "make the run the same each time; CPUs take turns", options_set_flag,
 	  AT(schedule.deterministic) },
-	{ "seed", 0, "N", "the same, and interrupt CPUs at times drawn from N (0: do not)",
+	{ "seed", 0, "N", "the same, and draw from N which CPU runs, and for how long (0: do not)",
 	  options_set_number, AT(schedule.seed), .most = INT64_MAX },
-	{ "noise", 0, "TIME", "mean time between two interruptions (drawn from the seed)", options_set_time,
-	  AT(schedule.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "noise", 0, "TIME", "mean time for which a CPU runs before the next is drawn (drawn from the seed)",
+	  options_set_time, AT(schedule.mean), .least = 1, .most = UINT64_C(1000000000) },
 	{ "then", 0, "TIME,SEED", "from this virtual time on, use another seed", options_set_text,
 	  AT(schedule.later) },
 	{ "input", 0, "FILE",
@@ -282,7 +283,8 @@ static const struct option_row rows[] = {
 	{ "allow-reboot", 0, NULL, "do not end when the guest resets, which erases the rings",
 	  options_set_flag, AT(options.allow_reboot) },
 	{ "force", 0, NULL,
-	  "continue if disk space is short, or if --events names an event that the kernel does not have",
+	  "continue if disk space is short, if --events names an event that the kernel does not have, or if "
+	  "a file or QEMU has changed since the run of --replay",
 	  options_set_flag, AT(options.force) },
 	{ "quiet", 'q', NULL, "print errors only", options_set_flag, AT(talk.quiet) },
 	{ 0 },

@@ -93,6 +93,18 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 	return 0;
 }
 
+/* Shows what will be run: the command line comes from a file. */
+static void print_command(const char *name, const struct capture_recipe *recipe)
+{
+	char text[1024];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (char **word = recipe->words.word; *word && used < sizeof(text); word++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s", *word);
+	command_message(name, "in %s:%s%s", recipe->directory, text, used >= sizeof(text) ? "…" : "");
+}
+
 static int prepare_replay(struct run_schedule *schedule, const struct options *line,
 			  struct capture_run_options *options)
 {
@@ -110,8 +122,10 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 	if (!error)
 		error = use_recipe(schedule, options);
 	options->out = schedule->out;
-	if (!error)
+	if (!error) {
+		print_command(line->by, &schedule->recipe);
 		return 0;
+	}
 	command_message(line->by, "%s", capture_message());
 	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
@@ -145,10 +159,14 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 	}
 	if (schedule->deterministic && schedule->seed)
 		return options_refuse(line, "--deterministic is --seed 0");
+	if (schedule->mean && !schedule->seed && !schedule->later)
+		return options_refuse(line,
+				      "--noise needs a seed other than 0, from which the slices are drawn");
 	options->schedule.noise = (struct schedule_noise){ schedule->seed, schedule->mean };
 	options->schedule.deadline = schedule->deadline;
 	if (schedule->later && !parse_later(schedule->later, &options->schedule))
 		return command_bad_value(line->by, "--then", schedule->later, "TIME,SEED, such as 1.5,7");
+	options->schedule.later.mean = schedule->mean;
 	if (schedule->input) {
 		schedule->script = run_schedule_script(line->by, schedule->input);
 		options->schedule.input = schedule->script;

@@ -103,6 +103,7 @@ static void take_run(struct hunt *hunt, const struct hunt_run *run, bool has_fil
 		if (has_files && hunt->not_run == 1)
 			say(hunt, "seed %" PRIu64 " could not be judged: %s", run->seed, run->text);
 	} else if (hunt_judge(&hunt->base, run, key, sizeof(key))) {
+		hunt->base_failed |= run->seed == 0;
 		take_failure(hunt, run, key, has_files);
 		return;
 	}

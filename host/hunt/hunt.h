@@ -65,6 +65,7 @@ struct hunt_options {
 struct hunt {
 	const struct hunt_options *options;
 	struct hunt_run base; /* the run without a seed, with which the others are compared */
+	bool base_failed;     /* the run without a seed has failed, too */
 	uint64_t deadline;    /* virtual time in ns at which a run ends */
 	uint64_t runs, failures, not_run;
 	uint64_t resumed; /* runs whose results were read */

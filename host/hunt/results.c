@@ -25,8 +25,10 @@ static json_t *describe(const struct hunt *hunt)
 
 	for (char **word = hunt->options->run->command; words && *word; word++)
 		json_array_append_new(words, json_string(*word));
-	return json_pack("{s:i, s:o, s:I}", "version", VERSION, "command", words, "noise",
-			 (json_int_t)hunt->options->run->schedule.noise.mean);
+	return json_pack("{s:i, s:o, s:I, s:I, s:s}", "version", VERSION, "command", words, "noise",
+			 (json_int_t)hunt->options->run->schedule.noise.mean, "deadline",
+			 (json_int_t)hunt->options->run->schedule.deadline, "expect",
+			 hunt->options->run->expect ? hunt->options->run->expect : "");
 }
 
 static const char *text_of(const json_t *json, const char *name)

@@ -67,8 +67,9 @@ static void explain(const struct hunt *hunt, const char *trace, const char *to)
 
 static int write_result(const char *path, const struct capture_result *result, int error)
 {
-	json_t *json = json_pack("{s:i, s:s, s:b, s:I}", "status", error ? HUNT_NOT_RUN : result->status,
-				 "text", error ? capture_message() : result->text, "traced",
+	json_t *json = json_pack("{s:i, s:s, s:b, s:I}", "status",
+				 error || result->gave_up ? HUNT_NOT_RUN : result->status, "text",
+				 error ? capture_message() : result->text, "traced",
 				 !error && result->written, "ended", (json_int_t)result->ended);
 	int failed = !json || json_dump_file(json, path, JSON_COMPACT) != 0;
 

@@ -8,6 +8,8 @@
 #define CPUS_MOST 4096
 
 static int cpus;
+static int last_chosen = -1;
+static bool thawing;
 static struct {
 	bool busy; /* not idle, as of the last cpus_thaw() */
 	bool frozen;
@@ -23,6 +25,7 @@ unsigned cpus_thaw(void)
 {
 	unsigned busy = 0;
 
+	thawing = true;
 	for (int i = 0; i < cpus; i++) {
 		struct CPUState *cpu = qemu_get_cpu(i);
 
@@ -32,7 +35,13 @@ unsigned cpus_thaw(void)
 		state[i].busy = cpu != NULL && !cpu_thread_is_idle(cpu);
 		busy += state[i].busy;
 	}
+	thawing = false;
 	return busy;
+}
+
+bool cpus_is_thawing(void)
+{
+	return thawing;
 }
 
 /* QEMU exports no function that stops another CPU, but this thread may stand for any of them. */
@@ -46,17 +55,50 @@ static void freeze(int number)
 	state[number].frozen = true;
 }
 
-void cpus_choose(unsigned chosen, bool alone)
+void cpus_choose(unsigned chosen)
 {
 	unsigned n = 0;
 
 	for (int i = 0; i < cpus; i++) {
-		if (!state[i].busy)
-			continue;
-		if (n < chosen || (alone && n > chosen))
+		const bool runs = state[i].busy && n == chosen;
+
+		n += state[i].busy;
+		if (runs)
+			last_chosen = i;
+		else if (qemu_get_cpu(i) != NULL)
 			freeze(i);
-		n++;
 	}
+}
+
+unsigned cpus_next(void)
+{
+	unsigned before = 0, after = 0;
+
+	for (int i = 0; i < cpus; i++) {
+		before += state[i].busy && i <= last_chosen;
+		after += state[i].busy && i > last_chosen;
+	}
+	return after > 0 ? before : 0;
+}
+
+int cpus_number(unsigned cpu)
+{
+	int n = 0;
+
+	if (cpu >= (unsigned)cpus || !state[cpu].busy)
+		return -1;
+	for (unsigned i = 0; i < cpu; i++)
+		n += state[i].busy;
+	return n;
+}
+
+bool cpus_are_frozen(void)
+{
+	bool frozen = false;
+
+	for (int i = 0; i < cpus; i++)
+		frozen |= state[i].frozen;
+	return frozen;
 }
 
 #define CALLS 4

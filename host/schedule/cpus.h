@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Chooses which CPU of the guest runs. With -icount, QEMU runs the CPUs one after another in one thread, always
- * from CPU 0 on: a CPU that neither halts nor yields keeps all CPUs after it from running. A CPU that is frozen
- * is passed over. The guest cannot see that: to it, the CPU is slow.
+ * from CPU 0 on: a CPU that neither halts nor yields keeps all CPUs after it from running. And if events of the
+ * host interrupt that thread, the next CPU runs, at another time in each run. So all CPUs but one are frozen:
+ * QEMU passes over them. The guest cannot see that: to it, these CPUs are slow.
  */
 #ifndef SCHEDULE_CPUS_H
 #define SCHEDULE_CPUS_H
@@ -18,12 +19,26 @@ const char *cpus_open(int number);
 /* Ends the choice: no CPU is frozen. Returns the number of CPUs that are not idle. */
 unsigned cpus_thaw(void);
 
+/* Returns true while cpus_thaw() asks QEMU which CPUs are idle. */
+bool cpus_is_thawing(void);
+
 /*
- * Freezes CPUs that are not idle, so that number `chosen` of those that are not idle runs next, from 0 in the
- * order of the CPUs. `alone`: the CPUs after it are frozen, too, and do not run if it yields.
- * Requires: cpus_thaw() was called in the same call of the timer, and `chosen` is below its result.
+ * Freezes all CPUs but one: number `chosen` of those that are not idle, from 0 in the order of the CPUs. Other
+ * CPUs do not run before the next choice, even if an interrupt wakes them.
+ * Requires: cpus_thaw() was called before, no CPU has run since, and `chosen` is below its result.
  */
-void cpus_choose(unsigned chosen, bool alone);
+void cpus_choose(unsigned chosen);
+
+/* Returns the number, among the CPUs that are not idle, of the next one after the CPU that was chosen last. */
+unsigned cpus_next(void);
+
+/*
+ * Returns the number of a CPU among those that were not idle at the last cpus_thaw(), from 0; -1 if it was idle.
+ */
+int cpus_number(unsigned cpu);
+
+/* Returns true if CPUs are frozen. */
+bool cpus_are_frozen(void);
 
 /*
  * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no effect

@@ -4,7 +4,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "cpus.h"
 #include "qemu.h"
 
 #define ACCELERATOR "tcg-accel-ops"
@@ -16,10 +18,11 @@
  */
 enum { BACK_INTERRUPT = 1, BACK_FIRST_NONE = 2, BACK_IDLE = 7, BACK_KICK = 8, BACK_CREATE = 9 };
 
-static int cpus;
 static uint64_t blocks;		    /* blocks of code that were executed; only the CPUs' thread adds to it */
 static _Atomic uint64_t idle_after; /* value of `blocks` when the CPUs' thread found all CPUs idle */
 static _Atomic bool is_idle;
+
+static bool (*choose_again)(void);
 
 /*
  * Called by QEMU for a CPU that it takes for idle, in the order of the CPUs, until one is not idle. The CPUs'
@@ -28,14 +31,17 @@ static _Atomic bool is_idle;
 static bool confirm_idle(struct CPUState *cpu)
 {
 	const uint64_t now = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
+	bool chosen;
 
+	(void)cpu;
+	if (cpus_is_thawing())
+		return true;
 	if (!qemu_in_vcpu_thread())
 		return is_idle && idle_after == now;
-	if (cpu == qemu_get_cpu(cpus - 1)) {
-		idle_after = now;
-		is_idle = true;
-	}
-	return true;
+	chosen = choose_again();
+	idle_after = now;
+	is_idle = !chosen;
+	return !chosen;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -62,18 +68,29 @@ static void **find_word(void **word)
 	return NULL;
 }
 
-const char *idle_open(qemu_plugin_id_t id, int number)
+/* When a plugin is loaded, the accelerator may not be: it is a module of some QEMUs. When a CPU begins, it is. */
+static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 {
-	void **word;
+	void **word = object_class_by_name(ACCELERATOR);
 
+	(void)id;
+	if (cpu != 0)
+		return;
+	word = word != NULL ? find_word(word) : NULL;
+	if (word != NULL)
+		*word = (void *)confirm_idle;
+	else
+		fputs("ktrace-schedule: runs may differ in rare cases: the accelerator of this QEMU has another "
+		      "structure than that of version 7.2\n",
+		      stderr);
+}
+
+const char *idle_open(qemu_plugin_id_t id, bool (*again)(void))
+{
 	if (object_class_by_name == NULL || icount_get == NULL || qemu_in_vcpu_thread == NULL)
 		return "this QEMU does not export the functions of its accelerator";
-	word = (void **)object_class_by_name(ACCELERATOR);
-	word = word != NULL ? find_word(word) : NULL;
-	if (word == NULL)
-		return "the accelerator of this QEMU has another structure than that of version 7.2";
-	cpus = number;
+	choose_again = again;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	*word = (void *)confirm_idle;
+	qemu_plugin_register_vcpu_init_cb(id, begin_cpu);
 	return NULL;
 }

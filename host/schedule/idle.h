@@ -9,9 +9,14 @@
 #ifndef SCHEDULE_IDLE_H
 #define SCHEDULE_IDLE_H
 
+#include <stdbool.h>
+
 #include "plugin/qemu_plugin.h"
 
-/* `cpus`: number of CPUs. Returns NULL, or why runs may differ in rare cases. */
-const char *idle_open(qemu_plugin_id_t id, int cpus);
+/*
+ * `again` is called in the CPUs' thread when no CPU that is not frozen can run; it returns
+ * true if it has let another CPU run. Returns NULL, or why runs may differ in rare cases.
+ */
+const char *idle_open(qemu_plugin_id_t id, bool (*again)(void));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "noise.h"
 
-#define MEAN_LEAST 1000u /* ns */
-#define MEANS	   9u	 /* 1, 2, 4 … 256 µs */
+#define MEAN_LEAST 2000u /* ns */
+#define MEANS	   8u	 /* 2, 4 … 256 µs */
 #define BURST_MOST 64u	 /* ns: 16 instructions with shift=2 */
 
 /* Splitmix64 (Steele, Lea, Flood 2014): equal seeds give equal sequences in every version of ktrace. */

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +25,10 @@
 #include "plugin/qemu_plugin.h"
 #include "qemu.h"
 #include "watch.h"
+#include "yield.h"
 
 #define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine waits for input only */
-#define FAIR_SLICE INT64_C(1000000)   /* length of a slice in ns without a seed */
+#define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns without a seed */
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -45,58 +47,77 @@ static struct QEMUTimer *timer_of(void *storage)
 
 /* ---- Slices ------------------------------------------------------------------------------------ */
 
-/*
- * Lets a CPU run alone for the next slice, drawn from the seed. Without a seed, CPUs take turns, so that none
- * waits for ever. Returns false if all CPUs are idle.
- */
-static bool choose_cpu(void)
-{
-	static uint64_t turn;
-	const unsigned busy = cpus_thaw();
+#define NO_CPU UINT_MAX
 
-	if (busy > 0)
-		cpus_choose(noise.mean != 0 ? noise_cpu(&noise, busy) : (unsigned)(turn++ % busy),
-			    noise.mean != 0);
-	return busy > 0;
+/*
+ * Chooses the CPU that runs alone next: by the seed, or without a seed in turn; another one than `other` if there
+ * is another one. Returns false if all CPUs are idle.
+ */
+static bool choose_cpu(unsigned other)
+{
+	unsigned busy = cpus_thaw(), chosen;
+	const int excluded = other != NO_CPU && busy > 1 ? cpus_number(other) : -1;
+
+	if (busy == 0)
+		return false;
+	if (noise.mean == 0) {
+		cpus_choose(cpus_next());
+		return true;
+	}
+	busy -= excluded >= 0;
+	chosen = noise_cpu(&noise, busy);
+	chosen += excluded >= 0 && chosen >= (unsigned)excluded;
+	cpus_choose(chosen);
+	return true;
 }
 
 /*
- * Returns the time from which the next slice counts. While all CPUs are idle, nothing happens before the next
- * timer expires.
+ * Chooses a CPU and sets the timer to the end of its slice, or to the time of the change if that is earlier. If
+ * all CPUs are idle, the next timer may wake some of them: the choice is made again at that time.
  */
-static int64_t begin_of_slice(int64_t now, bool busy)
+static void begin_slice(unsigned other)
 {
-	int64_t wait;
-
-	if (busy)
-		return now;
-	wait = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_ALL_ATTRIBUTES);
-	return now + (wait >= 0 ? wait : IDLE_STEP);
-}
-
-/* Sets the timer to the end of the next slice, or to the time of the change if that is earlier. */
-static void begin_slice(int64_t now, bool busy)
-{
+	const int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 	const int64_t change = changed ? 0 : (int64_t)control->change;
-	int64_t end =
-		begin_of_slice(now, busy) + (noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE);
+	int64_t length;
 
-	if (change != 0 && end > change)
-		end = change;
-	timer_mod_ns(timer_of(&slice_timer), end);
+	if (choose_cpu(other)) {
+		length = noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE;
+	} else {
+		length = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_ALL_ATTRIBUTES);
+		length = length >= 0 ? length : IDLE_STEP;
+	}
+	if (change != 0 && now + length > change)
+		length = change > now ? change - now : 0;
+	timer_mod_ns(timer_of(&slice_timer), now + length);
 }
 
 static void end_slice(void *data)
 {
-	const int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-
 	(void)data;
 	control->cuts++;
-	if (!changed && control->change != 0 && now >= (int64_t)control->change) {
+	if (!changed && control->change != 0 &&
+	    qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) >= (int64_t)control->change) {
 		noise_begin(&noise, &control->later);
 		changed = true;
 	}
-	begin_slice(now, choose_cpu());
+	begin_slice(NO_CPU);
+}
+
+/* Called when the CPU that was chosen is idle. Returns true if another one runs now. */
+static bool choose_again(void)
+{
+	if (!cpus_are_frozen())
+		return false;
+	begin_slice(NO_CPU);
+	return cpus_are_frozen();
+}
+
+/* Called when a CPU says that it waits. */
+static void yield(unsigned cpu)
+{
+	if (cpus_are_frozen())
+		begin_slice(cpu);
 }
 
 /* ---- The end ----------------------------------------------------------------------------------- */
@@ -178,7 +199,7 @@ static void start_timers(void)
 	timer_init_full(timer_of(&slice_timer), NULL, QEMU_CLOCK_VIRTUAL, QEMU_SCALE_NS, 0, end_slice, NULL);
 	timer_init_full(timer_of(&deadline_timer), NULL, QEMU_CLOCK_VIRTUAL, QEMU_SCALE_NS, 0, reach_deadline,
 			NULL);
-	begin_slice(0, true);
+	timer_mod_ns(timer_of(&slice_timer), 1);
 	if (control->deadline != 0)
 		timer_mod_ns(timer_of(&deadline_timer), (int64_t)control->deadline);
 }
@@ -200,11 +221,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	message = cpus_open(info->system.max_vcpus);
 	if (message != NULL)
 		return refuse(message, "");
-	message = idle_open(id, info->system.max_vcpus);
+	message = idle_open(id, choose_again);
 	if (message != NULL)
-		fprintf(stderr, "ktrace-schedule: runs may differ in rare cases: %s\n", message);
+		return refuse(message, "");
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
+	yield_open(id, info->target_name, yield);
 	start_timers();
 	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
 	if (message != NULL)
