@@ -3,9 +3,10 @@
 # Unit tests of the host. Test ROOM_NAME is test/unit/ROOM/NAME.c. Its entry lists further sources; those of
 # the host's rooms that it calls are found by themselves. An entry is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM
 # for the whole room; a plain word in it is a file of test/unit/support.
-UNIT_ROOMS := analyze base calls capture cmd doctor export findings flow hwt kdump ktread live plugin record why
+UNIT_ROOMS := analyze base calls capture cmd doctor export findings flow hunt hwt kdump ktread live plugin record schedule why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
+UNIT_WITH_analyze_compare := ktread_support ktread_writer ktread_sample
 UNIT_WITH_analyze_displacement := elf_file
 UNIT_WITH_analyze_files := script
 UNIT_WITH_analyze_order := ktread_support ktread_writer ktread_sample
@@ -18,6 +19,7 @@ UNIT_WITH_analyze_spans := script
 UNIT_WITH_analyze_threads := script
 UNIT_WITH_capture_dump_note := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_kernel_check := ktread_support ktread_writer ktread_sample
+UNIT_WITH_capture_recipe := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_summary := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_view := ktread_support ktread_writer ktread_sample
 UNIT_WITH_doctor := script
@@ -49,6 +51,7 @@ UNIT_WITH_ktread_stream := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream_damage := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_live := script
 UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
+UNIT_WITH_schedule := host/schedule/noise.c
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests the slices that are drawn from a seed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "schedule/noise.h"
+
+#define DRAWS 1000u
+#define CPUS  4u
+
+/* Draws as the plugin does: a CPU, and then the length of its slice. */
+static void draw(struct noise *noise, unsigned *cpu, uint64_t *length)
+{
+	*cpu = noise_cpu(noise, CPUS);
+	*length = noise_next(noise);
+}
+
+static void equal_seeds_give_equal_slices(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		const struct schedule_noise from = { .seed = seed };
+		struct noise first, second;
+
+		noise_begin(&first, &from);
+		noise_begin(&second, &from);
+		assert_int_equal(first.mean, second.mean);
+		for (unsigned n = 0; n < DRAWS; n++) {
+			unsigned cpu[2];
+			uint64_t length[2];
+
+			draw(&first, &cpu[0], &length[0]);
+			draw(&second, &cpu[1], &length[1]);
+			assert_int_equal(cpu[0], cpu[1]);
+			assert_int_equal(length[0], length[1]);
+		}
+	}
+}
+
+static void different_seeds_give_different_slices(void **state)
+{
+	const struct schedule_noise from[2] = { { .seed = 1 }, { .seed = 2 } };
+	struct noise first, second;
+	unsigned same = 0;
+
+	(void)state;
+	noise_begin(&first, &from[0]);
+	noise_begin(&second, &from[1]);
+	for (unsigned n = 0; n < DRAWS; n++)
+		same += noise_next(&first) == noise_next(&second);
+	assert_in_range(same, 0, DRAWS / 10);
+}
+
+/* Traces can be repeated only while a seed gives the same slices in each version of ktrace. */
+static void slices_of_seed_1_never_change(void **state)
+{
+	static const struct {
+		unsigned cpu;
+		uint64_t length;
+	} expected[8] = {
+		{ 2, 34 }, { 1, 17 }, { 1, 47 }, { 0, 37619 }, { 1, 25984 }, { 0, 18 }, { 0, 8 }, { 3, 31 },
+	};
+	const struct schedule_noise from = { .seed = 1 };
+	struct noise noise;
+
+	(void)state;
+	noise_begin(&noise, &from);
+	assert_int_equal(noise.mean, 32000);
+	assert_int_equal(noise.bursts, 6);
+	for (unsigned n = 0; n < sizeof(expected) / sizeof(expected[0]); n++) {
+		unsigned cpu;
+		uint64_t length;
+
+		draw(&noise, &cpu, &length);
+		assert_int_equal(cpu, expected[n].cpu);
+		assert_int_equal(length, expected[n].length);
+	}
+}
+
+static void mean_that_is_given_replaces_mean_of_seed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		const struct schedule_noise from = { .seed = seed, .mean = 777 };
+		struct noise noise;
+
+		noise_begin(&noise, &from);
+		assert_int_equal(noise.mean, 777);
+		for (unsigned n = 0; n < DRAWS; n++)
+			assert_in_range(noise_next(&noise), 1, 2 * 777);
+	}
+}
+
+/* The given mean replaces a number that is drawn all the same, so the CPUs are those of the seed. */
+static void mean_that_is_given_does_not_change_cpus(void **state)
+{
+	const struct schedule_noise from[2] = { { .seed = 5 }, { .seed = 5, .mean = 777 } };
+	struct noise first, second;
+
+	(void)state;
+	noise_begin(&first, &from[0]);
+	noise_begin(&second, &from[1]);
+	for (unsigned n = 0; n < DRAWS; n++) {
+		unsigned cpu[2];
+		uint64_t length;
+
+		draw(&first, &cpu[0], &length);
+		draw(&second, &cpu[1], &length);
+		assert_int_equal(cpu[0], cpu[1]);
+	}
+}
+
+static void seed_0_has_no_slices(void **state)
+{
+	const struct schedule_noise from[2] = { { .seed = 0 }, { .seed = 0, .mean = 777 } };
+	struct noise noise;
+
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		noise_begin(&noise, &from[n]);
+		assert_int_equal(noise.mean, 0);
+	}
+}
+
+static void means_of_seeds_cover_all_powers_of_two(void **state)
+{
+	uint64_t seen = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		const struct schedule_noise from = { .seed = seed };
+		struct noise noise;
+
+		noise_begin(&noise, &from);
+		assert_in_range(noise.mean, 1000, 256000);
+		assert_int_equal(noise.mean % 1000, 0);
+		assert_int_equal(noise.mean / 1000 & (noise.mean / 1000 - 1), 0);
+		seen |= noise.mean / 1000;
+	}
+	assert_int_equal(seen, 511);
+}
+
+static void each_cpu_is_chosen(void **state)
+{
+	const struct schedule_noise from = { .seed = 3 };
+	struct noise noise;
+	unsigned chosen[CPUS] = { 0 };
+
+	(void)state;
+	noise_begin(&noise, &from);
+	for (unsigned n = 0; n < DRAWS; n++)
+		chosen[noise_cpu(&noise, CPUS)]++;
+	for (unsigned n = 0; n < CPUS; n++)
+		assert_in_range(chosen[n], DRAWS / CPUS / 2, DRAWS / CPUS * 2);
+	assert_int_equal(noise_cpu(&noise, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_seeds_give_equal_slices),
+		cmocka_unit_test(different_seeds_give_different_slices),
+		cmocka_unit_test(slices_of_seed_1_never_change),
+		cmocka_unit_test(mean_that_is_given_replaces_mean_of_seed),
+		cmocka_unit_test(mean_that_is_given_does_not_change_cpus),
+		cmocka_unit_test(seed_0_has_no_slices),
+		cmocka_unit_test(means_of_seeds_cover_all_powers_of_two),
+		cmocka_unit_test(each_cpu_is_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
