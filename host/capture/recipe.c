@@ -111,20 +111,28 @@ static json_t *files_of(char *const *words)
 
 int capture_recipe_save(char *const *words, const char *path)
 {
-	char directory[PATH_MAX] = "";
+	char directory[PATH_MAX];
 	json_t *list = json_array(), *recipe;
 	int error = 0;
 
-	for (size_t i = 0; list && words[i]; i++)
+	for (size_t i = 0; list && words[i] && !error; i++)
 		if (json_array_append_new(list, json_string(words[i])) != 0)
-			return capture_fail(CAPTURE_E_SYSTEM,
-					    "'%s': a run whose QEMU line is not UTF-8 cannot be repeated",
-					    words[i]);
-	if (!getcwd(directory, sizeof(directory)))
-		return capture_fail_errno("current directory");
+			error = capture_fail(CAPTURE_E_SYSTEM,
+					     "'%s': a run whose QEMU line is not UTF-8 cannot be repeated",
+					     words[i]);
+	if (!error && !getcwd(directory, sizeof(directory)))
+		error = capture_fail_errno("current directory");
+	if (error) {
+		json_decref(list);
+		return error;
+	}
 	recipe = json_pack("{s:i, s:s, s:o, s:o}", "version", VERSION, "directory", directory, "words", list,
 			   "files", files_of(words));
-	if (!recipe || json_dump_file(recipe, path, JSON_COMPACT) != 0)
+	if (!recipe)
+		error = capture_fail(CAPTURE_E_SYSTEM,
+				     "'%s': a run in a folder whose name is not UTF-8 cannot be repeated",
+				     directory);
+	else if (json_dump_file(recipe, path, JSON_COMPACT) != 0)
 		error = capture_fail_errno("%s", path);
 	json_decref(recipe);
 	return error;
@@ -230,14 +238,16 @@ static struct schedule_noise noise_at(const json_t *json, const char *name)
 	return (struct schedule_noise){ number_at(noise, "seed"), number_at(noise, "mean") };
 }
 
-/* Reads the members. Returns false if one that is needed is missing. */
+/* Reads the members. Returns false if one that is needed is missing or invalid. */
 static bool unpack(struct capture_recipe *recipe)
 {
 	const json_t *json = recipe->json, *words = json_object_get(json, "words"), *word;
 	struct capture_recipe_run *run = &recipe->run;
 	size_t n;
 
-	if (number_at(json, "version") != VERSION || json_array_size(words) == 0)
+	recipe->directory = text_at(json, "directory");
+	if (number_at(json, "version") != VERSION || json_array_size(words) == 0 ||
+	    recipe->directory[0] != '/')
 		return false;
 	json_array_foreach(words, n, word)
 	{
@@ -245,7 +255,6 @@ static bool unpack(struct capture_recipe *recipe)
 			return false;
 		capture_words_add(&recipe->words, json_string_value(word));
 	}
-	recipe->directory = text_at(json, "directory");
 	recipe->transport = text_at(json, "transport");
 	*run = (struct capture_recipe_run){
 		.schedule = { .on = true,

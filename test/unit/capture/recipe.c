@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests recipes: how a run is described in the note of its trace, and how the description is read. */
+#include "capture/recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "unit/support/ktread_sample.h"
+
+/* ---- Files of a test ----------------------------------------------------------------------------- */
+
+static char folder[sizeof("/tmp/ktrace-unit-XXXXXX")];
+static char kernel[64], disk[64], recipe_path[64];
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int files_begin(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/ktrace-unit-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(kernel, sizeof(kernel), "%s/k.elf", folder);
+	snprintf(disk, sizeof(disk), "%s/d,isk", folder);
+	snprintf(recipe_path, sizeof(recipe_path), "%s/" CAPTURE_RECIPE_FILE, folder);
+	write_file(kernel, "kernel");
+	write_file(disk, "disk");
+	return 0;
+}
+
+static int files_end(void **state)
+{
+	unlink(kernel);
+	unlink(disk);
+	unlink(recipe_path);
+	rmdir(folder);
+	return temporary_teardown(state);
+}
+
+/* Writes a trace with one event and this note. Returns its path, which is valid until the next call. */
+static const char *trace_with(const char *note)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	const char *path;
+
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	bytes_append(&writer.note, note, strlen(note));
+	writer_dump(&writer, &dump);
+	path = temporary_bytes(&dump);
+	writer_close(&writer);
+	bytes_free(&dump);
+	return path;
+}
+
+static const char *trace_with_recipe(const char *line)
+{
+	static char note[16384];
+
+	assert_in_range(snprintf(note, sizeof(note), "captured by: a test\nrecipe: %s\n", line), 0,
+			(int)sizeof(note) - 1);
+	return trace_with(note);
+}
+
+/* ---- A recipe that is written and read ----------------------------------------------------------- */
+
+static const struct capture_recipe_run sample = {
+	.schedule = { .on = true,
+		      .noise = { INT64_MAX, 1000 },
+		      .later = { 8, 0 },
+		      .change = 1500000000,
+		      .deadline = 2000000000 },
+	.qemu = "7.2.22",
+	.events = "sched,irq",
+	.transport = "virtio",
+	.trace_unit = true,
+	.allow_reboot = true,
+	.mean = 32000,
+	.ended = 1999999999,
+};
+
+/* Saves and finishes the recipe of a command line with both files. Returns the line, for the caller to free. */
+static char *finished(void)
+{
+	char drive[80];
+	char *words[] = { "qemu-system-x86_64", "-kernel", kernel, "-append",
+			  "a=\"\303\244\" \\",	"-drive",  drive,  "-serial",
+			  "file:log",		NULL };
+	char *line;
+
+	snprintf(drive, sizeof(drive), "file=%s/d,,isk,if=none", folder);
+	assert_int_equal(capture_recipe_save(words, recipe_path), 0);
+	assert_int_equal(capture_recipe_finish(recipe_path, &sample, &line), 0);
+	assert_null(strchr(line, '\n'));
+	return line;
+}
+
+/* Writes the trace of finished() and reads its recipe. */
+static void load_sample(struct capture_recipe *recipe)
+{
+	char *line = finished();
+
+	assert_int_equal(capture_recipe_load(recipe, trace_with_recipe(line)), 0);
+	free(line);
+}
+
+static void recipe_is_read_as_it_was_written(void **state)
+{
+	struct capture_recipe recipe;
+	char directory[PATH_MAX];
+
+	(void)state;
+	load_sample(&recipe);
+	assert_int_equal(recipe.words.count, 9);
+	assert_string_equal(recipe.words.word[0], "qemu-system-x86_64");
+	assert_string_equal(recipe.words.word[2], kernel);
+	assert_string_equal(recipe.words.word[4], "a=\"\303\244\" \\");
+	assert_null(recipe.words.word[9]);
+	assert_string_equal(recipe.directory, getcwd(directory, sizeof(directory)));
+	assert_string_equal(recipe.transport, "virtio");
+	assert_string_equal(recipe.run.qemu, "7.2.22");
+	assert_string_equal(recipe.run.events, "sched,irq");
+	assert_true(recipe.run.trace_unit && recipe.run.allow_reboot);
+	assert_int_equal(recipe.run.mean, 32000);
+	assert_int_equal(recipe.run.ended, 1999999999);
+	assert_true(recipe.run.schedule.on);
+	assert_int_equal(recipe.run.schedule.noise.seed, INT64_MAX);
+	assert_int_equal(recipe.run.schedule.noise.mean, 1000);
+	assert_int_equal(recipe.run.schedule.later.seed, 8);
+	assert_int_equal(recipe.run.schedule.change, 1500000000);
+	assert_int_equal(recipe.run.schedule.deadline, 2000000000);
+	capture_recipe_free(&recipe);
+	assert_null(recipe.json);
+}
+
+static void each_file_of_the_line_is_in_the_recipe(void **state)
+{
+	char *line = finished();
+	json_t *json = json_loads(line, 0, NULL), *files = json_object_get(json, "files");
+
+	(void)state;
+	assert_int_equal(json_array_size(files), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(files, 0), "path")), kernel);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(files, 1), "path")), disk);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(files, 1), "bytes")), 4);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(files, 0), "sha256")),
+			    "6923dd1bc0460082c5d55a831908c24a282860b7f1cd6c2b79cf1bc8857c639c");
+	json_decref(json);
+	free(line);
+}
+
+/* ---- Files that have changed --------------------------------------------------------------------- */
+
+static void check_fails(const struct capture_recipe *recipe, const char *path, const char *what)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "%s: %s", path, what);
+	assert_int_equal(capture_recipe_check(recipe), CAPTURE_E_FORMAT);
+	assert_memory_equal(capture_message(), expected, strlen(expected));
+}
+
+static void changed_file_is_named(void **state)
+{
+	struct capture_recipe recipe;
+
+	(void)state;
+	load_sample(&recipe);
+	assert_int_equal(capture_recipe_check(&recipe), 0);
+	write_file(kernel, "kernel");
+	assert_int_equal(capture_recipe_check(&recipe), 0); /* written again, with the same contents */
+	write_file(disk, "risk");
+	check_fails(&recipe, disk, "changed since the run was recorded");
+	write_file(kernel, "longer kernel");
+	check_fails(&recipe, kernel, "changed since the run was recorded");
+	unlink(kernel);
+	check_fails(&recipe, kernel, "unreadable now");
+	capture_recipe_free(&recipe);
+}
+
+/* ---- What cannot be written ---------------------------------------------------------------------- */
+
+static void line_that_is_not_utf_8_is_refused(void **state)
+{
+	char *words[] = { "qemu-system-x86_64", "-kernel", "k\377", NULL };
+
+	(void)state;
+	assert_int_equal(capture_recipe_save(words, recipe_path), CAPTURE_E_SYSTEM);
+	assert_non_null(strstr(capture_message(), "is not UTF-8"));
+}
+
+static void folder_that_is_not_utf_8_is_refused(void **state)
+{
+	char *words[] = { "qemu-system-x86_64", NULL };
+	char directory[PATH_MAX], strange[64];
+	int error;
+
+	(void)state;
+	snprintf(strange, sizeof(strange), "%s/\377", folder);
+	assert_non_null(getcwd(directory, sizeof(directory)));
+	assert_int_equal(mkdir(strange, 0700), 0);
+	assert_int_equal(chdir(strange), 0);
+	error = capture_recipe_save(words, recipe_path);
+	assert_int_equal(chdir(directory), 0);
+	rmdir(strange);
+	assert_int_equal(error, CAPTURE_E_SYSTEM);
+	assert_non_null(strstr(capture_message(), "whose name is not UTF-8"));
+}
+
+static void missing_or_damaged_file_cannot_be_finished(void **state)
+{
+	char *line;
+
+	(void)state;
+	assert_int_equal(capture_recipe_finish(recipe_path, &sample, &line), CAPTURE_E_FORMAT);
+	assert_null(line);
+	write_file(recipe_path, "{\"version\":1");
+	assert_int_equal(capture_recipe_finish(recipe_path, &sample, &line), CAPTURE_E_FORMAT);
+	assert_null(line);
+	write_file(recipe_path, "[1]");
+	assert_int_not_equal(capture_recipe_finish(recipe_path, &sample, &line), 0);
+	assert_null(line);
+}
+
+/* ---- What cannot be read ------------------------------------------------------------------------- */
+
+static void refused(const char *path, const char *message)
+{
+	struct capture_recipe recipe;
+
+	assert_int_equal(capture_recipe_load(&recipe, path), CAPTURE_E_FORMAT);
+	assert_non_null(strstr(capture_message(), message));
+	capture_recipe_free(&recipe);
+}
+
+static void trace_without_recipe_is_refused(void **state)
+{
+	(void)state;
+	refused(trace_with("captured by: a test\n"), "was not recorded with --seed or --deterministic");
+	refused(trace_with(""), "was not recorded with --seed or --deterministic");
+	refused(temporary("no trace", 8), "/tmp/");
+	refused("/tmp/ktrace-unit-absent/trace", "/tmp/ktrace-unit-absent/trace");
+}
+
+/* Returns a valid recipe in which these members replace those of the same name. */
+static const char *recipe_with(const char *members)
+{
+	static char text[16384];
+	json_t *json = json_loads(
+		       "{\"version\":1,\"directory\":\"/\",\"words\":[\"qemu-system-x86_64\"],"
+		       "\"files\":[],\"qemu\":\"7.2.22\",\"noise\":{\"seed\":1,\"mean\":0},"
+		       "\"later\":{\"seed\":0,\"mean\":0},\"change\":0,\"deadline\":0,\"events\":\"\","
+		       "\"transport\":\"ram\",\"trace_unit\":false,\"allow_reboot\":false,\"mean\":0,"
+		       "\"ended\":0}",
+		       0, NULL),
+	       *more = json_loads(members, 0, NULL);
+	char *line;
+
+	assert_non_null(json);
+	assert_non_null(more);
+	assert_int_equal(json_object_update(json, more), 0);
+	line = json_dumps(json, JSON_COMPACT);
+	assert_true(line && strlen(line) < sizeof(text));
+	strcpy(text, line);
+	free(line);
+	json_decref(more);
+	json_decref(json);
+	return text;
+}
+
+static void accepted(const char *members, struct capture_recipe *recipe)
+{
+	assert_int_equal(capture_recipe_load(recipe, trace_with_recipe(recipe_with(members))), 0);
+}
+
+static void damaged(const char *line)
+{
+	refused(trace_with_recipe(line), "damaged or of another version");
+}
+
+static void line_that_is_no_recipe_is_refused(void **state)
+{
+	static char deep[4096];
+	struct capture_recipe recipe;
+
+	(void)state;
+	accepted("{}", &recipe);
+	capture_recipe_free(&recipe);
+	damaged("{");
+	damaged("rubbish");
+	damaged("[]");
+	damaged("{}");
+	damaged("7");
+	damaged("{\"version\":1e999}");
+	damaged("{\"version\":99999999999999999999}");
+	memset(deep, '[', sizeof(deep) - 1);
+	damaged(deep);
+	damaged(recipe_with("{\"version\":2}"));
+	damaged(recipe_with("{\"version\":-1}"));
+	damaged(recipe_with("{\"version\":\"1\"}"));
+	damaged(recipe_with("{\"version\":null}"));
+}
+
+static void words_that_are_no_qemu_line_are_refused(void **state)
+{
+	(void)state;
+	damaged(recipe_with("{\"words\":null}"));
+	damaged(recipe_with("{\"words\":\"qemu-system-x86_64\"}"));
+	damaged(recipe_with("{\"words\":{\"0\":\"qemu-system-x86_64\"}}"));
+	damaged(recipe_with("{\"words\":[]}"));
+	damaged(recipe_with("{\"words\":[1]}"));
+	damaged(recipe_with("{\"words\":[\"qemu-system-x86_64\",null]}"));
+	damaged(recipe_with("{\"words\":[\"qemu-system-x86_64\",[\"-S\"]]}"));
+	damaged(recipe_with("{\"words\":[\"sh\",\"-c\",\"qemu-system-x86_64\"]}"));
+	damaged(recipe_with("{\"words\":[\"/bin/sh\",\"qemu-system-x86_64\"]}"));
+	damaged(recipe_with("{\"words\":[\"\"]}"));
+	damaged(recipe_with("{\"words\":[\"qemu-system-\"]}"));
+	damaged(recipe_with("{\"words\":[\"qemu-system-x86_64/sh\"]}"));
+}
+
+/* Without a folder, names of files would be looked up somewhere else. */
+static void directory_that_is_not_absolute_is_refused(void **state)
+{
+	(void)state;
+	damaged(recipe_with("{\"directory\":null}"));
+	damaged(recipe_with("{\"directory\":7}"));
+	damaged(recipe_with("{\"directory\":\"\"}"));
+	damaged(recipe_with("{\"directory\":\"here\"}"));
+}
+
+static void members_of_other_types_count_as_absent(void **state)
+{
+	struct capture_recipe recipe;
+
+	(void)state;
+	accepted("{\"noise\":7,\"later\":[],\"change\":\"x\",\"deadline\":1.5,\"events\":1,\"transport\":{},"
+		 "\"qemu\":false,\"trace_unit\":1,\"allow_reboot\":\"yes\",\"mean\":null,\"ended\":[]}",
+		 &recipe);
+	assert_int_equal(recipe.run.schedule.noise.seed, 0);
+	assert_int_equal(recipe.run.schedule.later.seed, 0);
+	assert_int_equal(recipe.run.schedule.change, 0);
+	assert_int_equal(recipe.run.schedule.deadline, 0);
+	assert_string_equal(recipe.run.events, "");
+	assert_string_equal(recipe.transport, "");
+	assert_string_equal(recipe.run.qemu, "");
+	assert_false(recipe.run.trace_unit || recipe.run.allow_reboot);
+	assert_int_equal(recipe.run.mean, 0);
+	assert_int_equal(recipe.run.ended, 0);
+	capture_recipe_free(&recipe);
+}
+
+static void numbers_that_are_too_small_count_as_absent(void **state)
+{
+	struct capture_recipe recipe;
+
+	(void)state;
+	accepted("{\"noise\":{\"seed\":-1,\"mean\":-9223372036854775808},"
+		 "\"deadline\":9223372036854775807,\"ended\":-5}",
+		 &recipe);
+	assert_int_equal(recipe.run.schedule.noise.seed, 0);
+	assert_int_equal(recipe.run.schedule.noise.mean, 0);
+	assert_int_equal(recipe.run.schedule.deadline, INT64_MAX);
+	assert_int_equal(recipe.run.ended, 0);
+	capture_recipe_free(&recipe);
+}
+
+static void list_of_files_may_contain_anything(void **state)
+{
+	struct capture_recipe recipe;
+
+	(void)state;
+	for (unsigned n = 0; n < 4; n++) {
+		static const char *const files[] = { "[7]", "[{}]", "[{\"path\":7}]", "[{\"path\":\"/\"}]" };
+		char members[64];
+
+		snprintf(members, sizeof(members), "{\"files\":%s}", files[n]);
+		accepted(members, &recipe);
+		assert_int_equal(capture_recipe_check(&recipe), CAPTURE_E_FORMAT);
+		capture_recipe_free(&recipe);
+	}
+	accepted("{\"files\":{\"path\":\"/\"}}", &recipe);
+	assert_int_equal(capture_recipe_check(&recipe), 0);
+	capture_recipe_free(&recipe);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, files_begin, files_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(recipe_is_read_as_it_was_written),
+		TEST(each_file_of_the_line_is_in_the_recipe),
+		TEST(changed_file_is_named),
+		TEST(line_that_is_not_utf_8_is_refused),
+		TEST(folder_that_is_not_utf_8_is_refused),
+		TEST(missing_or_damaged_file_cannot_be_finished),
+		TEST(trace_without_recipe_is_refused),
+		TEST(line_that_is_no_recipe_is_refused),
+		TEST(words_that_are_no_qemu_line_are_refused),
+		TEST(directory_that_is_not_absolute_is_refused),
+		TEST(members_of_other_types_count_as_absent),
+		TEST(numbers_that_are_too_small_count_as_absent),
+		TEST(list_of_files_may_contain_anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
