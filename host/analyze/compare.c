@@ -66,11 +66,19 @@ static bool is_same_type(const struct ktread_type *a, const struct ktread_type *
 	return a->id == b->id && strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
 }
 
+/* Compares the addresses of the code that recorded an event. */
+static bool is_same_place(const struct ktread_event *a, const struct ktread_event *b)
+{
+	return a->site == b->site && a->callers == b->callers &&
+	       memcmp(a->caller, b->caller, a->callers * sizeof(a->caller[0])) == 0;
+}
+
 static bool is_same(const struct ktread_event *a, const struct ktread_event *b)
 {
 	return a->stamp == b->stamp && a->index == b->index && a->ring == b->ring && a->cpu == b->cpu &&
 	       a->thread == b->thread && a->context == b->context && a->payload_size == b->payload_size &&
-	       is_same_type(a->type, b->type) && memcmp(a->payload, b->payload, a->payload_size) == 0;
+	       is_same_type(a->type, b->type) && is_same_place(a, b) &&
+	       memcmp(a->payload, b->payload, a->payload_size) == 0;
 }
 
 /* Compares event after event. */

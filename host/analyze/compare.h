@@ -13,7 +13,7 @@ struct compare {
 	bool differs;
 	/*
 	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the trace
-	 * has no further event in the part that both traces hold
+	 * has no further event in the part that both traces hold; both NULL: the numbers of rings differ
 	 */
 	const struct ktread_event *first[2];
 };

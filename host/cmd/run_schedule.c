@@ -231,6 +231,12 @@ static int report_comparison(const char *name, const struct run_schedule *schedu
 				schedule->replay, compare.same);
 		return status;
 	}
+	if (!compare.first[0] && !compare.first[1]) {
+		command_message(name, "another run than %s: it has %" PRIu32 " rings, and %s has %" PRIu32,
+				schedule->replay, ktread_info(trace[0])->rings, out,
+				ktread_info(trace[1])->rings);
+		return RUN_STATUS_DIFFERS;
+	}
 	for (unsigned n = 0; n < 2; n++)
 		describe(compare.first[n], ktread_info(trace[n])->frequency, text[n], sizeof(text[n]));
 	command_message(name, "another run than %s: after %" PRIu64 " equal events, it has %s, and %s has %s",
