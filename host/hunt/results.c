@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/open.h"
 #include "results.h"
@@ -56,55 +57,75 @@ static bool unpack(const json_t *json, struct hunt_run *run)
 	return true;
 }
 
-/* Reads the lines of an earlier hunt. A last line that was not written completely is left out. */
-static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take)
+/* Reads the lines of an earlier hunt. *end: the end of the last line that was written completely. */
+static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take, off_t *end)
 {
 	json_t *wanted = describe(hunt), *line;
 	struct hunt_run run;
-	int error = 0, n = 0;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t length;
+	int error = 0;
 
-	while (!error && (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
-		if (n == 0 && !json_equal(line, wanted))
-			error = fail(hunt, path, "is of another command line; choose another folder");
-		else if (n > 0 && unpack(line, &run))
+	*end = 0;
+	while (!error && (length = getline(&text, &room, file)) > 0 && text[length - 1] == '\n') {
+		line = json_loadb(text, (size_t)length, 0, NULL);
+		if (*end == 0 && !json_equal(line, wanted))
+			error = fail(hunt, path, "results of another command line; choose another folder with --out");
+		else if (*end > 0 && unpack(line, &run))
 			take(hunt, &run);
 		json_decref(line);
-		n++;
+		*end += length;
 	}
+	free(text);
 	json_decref(wanted);
 	return error;
+}
+
+static int write_head(struct hunt *hunt, const char *path, FILE *file)
+{
+	json_t *head = describe(hunt);
+	int error = !head || json_dumpf(head, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
+		    fflush(file) != 0;
+
+	json_decref(head);
+	return error ? fail(hunt, path, "cannot be written") : 0;
+}
+
+/* Reads the file, and removes a last line that was not written completely. */
+static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take)
+{
+	off_t end;
+
+	if (read_lines(hunt, path, file, take, &end) != 0)
+		return -1;
+	if (fseeko(file, end, SEEK_SET) != 0 || ftruncate(fileno(file), end) != 0)
+		return fail(hunt, path, strerror(errno));
+	return end > 0 ? 0 : write_head(hunt, path, file);
 }
 
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 {
 	const char *folder = hunt->options->folder;
 	char path[PATH_MAX];
-	json_t *head;
-	int error = 0;
+	bool resumed;
+	int error;
 
 	*file = NULL;
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
 		return fail(hunt, folder, strerror(errno));
 	if (snprintf(path, sizeof(path), "%s/results.jsonl", folder) >= (int)sizeof(path))
 		return fail(hunt, folder, strerror(ENAMETOOLONG));
-	if (hunt->options->resume && base_is_readable(path)) {
-		*file = fopen(path, "r+e");
-		error = *file ? read_lines(hunt, path, *file, take) : fail(hunt, path, strerror(errno));
-		if (!error && fseek(*file, 0, SEEK_END) == 0)
-			return 0;
-		if (*file)
-			fclose(*file);
-		*file = NULL;
-		return error ? error : fail(hunt, path, strerror(errno));
-	}
-	*file = fopen(path, "we");
+	resumed = hunt->options->resume && base_is_readable(path);
+	*file = fopen(path, resumed ? "r+e" : "we");
 	if (!*file)
 		return fail(hunt, path, strerror(errno));
-	head = describe(hunt);
-	error = !head || json_dumpf(head, *file, JSON_COMPACT) != 0 || fputc('\n', *file) == EOF ||
-		fflush(*file) != 0;
-	json_decref(head);
-	return error ? fail(hunt, path, "cannot be written") : 0;
+	error = resumed ? continue_file(hunt, path, *file, take) : write_head(hunt, path, *file);
+	if (error) {
+		fclose(*file);
+		*file = NULL;
+	}
+	return error;
 }
 
 json_t *hunt_run_json(const struct hunt_run *run)

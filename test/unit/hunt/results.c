@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests the file of results, by which a hunt is resumed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hunt/results.h"
+
+#define COMMAND ((char *[]){ "qemu-system-x86_64", "-kernel", "k", NULL })
+
+static char folder[sizeof("/tmp/ktrace-unit-XXXXXX")], path[64];
+
+static int folder_begin(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/ktrace-unit-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/results.jsonl", folder);
+	return 0;
+}
+
+static int folder_end(void **state)
+{
+	(void)state;
+	unlink(path);
+	rmdir(folder);
+	return 0;
+}
+
+/* A hunt with this command, and the file of its results. */
+struct opened {
+	struct capture_run_options run;
+	struct hunt_options options;
+	struct hunt hunt;
+	FILE *file;
+};
+
+/* The runs that were read from the file. */
+static struct hunt_run taken[8];
+static unsigned takings;
+
+static void take(struct hunt *hunt, const struct hunt_run *run)
+{
+	(void)hunt;
+	assert_in_range(takings, 0, 7);
+	taken[takings++] = *run;
+}
+
+static int open_results(struct opened *opened, char **command, bool resume)
+{
+	*opened = (struct opened){ .run = { .command = command },
+				   .options = { .folder = folder, .resume = resume } };
+	opened->options.run = &opened->run;
+	opened->hunt.options = &opened->options;
+	takings = 0;
+	return hunt_results_open(&opened->hunt, &opened->file, take);
+}
+
+static void add(FILE *file, uint64_t seed)
+{
+	struct hunt_run run = { .seed = seed, .status = CAPTURE_CLEAN, .text = "clean exit" };
+
+	assert_int_equal(hunt_results_add(file, &run), 0);
+}
+
+/* Begins a hunt with results of the seeds 0 to 2. */
+static void begin_hunt(void)
+{
+	struct opened opened;
+
+	assert_int_equal(open_results(&opened, COMMAND, false), 0);
+	assert_int_equal(takings, 0);
+	for (uint64_t seed = 0; seed < 3; seed++)
+		add(opened.file, seed);
+	assert_int_equal(fclose(opened.file), 0);
+}
+
+/* Resumes the hunt. Fails unless the results of the seeds 0 to `runs` - 1 are read. Returns the open file. */
+static FILE *resume(unsigned runs)
+{
+	struct opened opened;
+
+	assert_int_equal(open_results(&opened, COMMAND, true), 0);
+	assert_int_equal(takings, runs);
+	for (unsigned n = 0; n < runs; n++)
+		assert_int_equal(taken[n].seed, n);
+	return opened.file;
+}
+
+static void append_text(const char *text)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static long length_of_file(void)
+{
+	FILE *file = fopen(path, "r");
+	long length;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	length = ftell(file);
+	assert_int_equal(fclose(file), 0);
+	return length;
+}
+
+static void result_is_read_as_it_was_written(void **state)
+{
+	const struct hunt_run run = { .seed = INT64_MAX,
+				      .status = CAPTURE_TIMEOUT,
+				      .traced = true,
+				      .wrong = true,
+				      .seconds = 1.5,
+				      .ended = 2000000000,
+				      .text = "timeout \"\n",
+				      .verdict = "deadlock",
+				      .what = "two threads wait" };
+	struct opened opened;
+
+	(void)state;
+	assert_int_equal(open_results(&opened, COMMAND, false), 0);
+	assert_int_equal(hunt_results_add(opened.file, &run), 0);
+	assert_int_equal(fclose(opened.file), 0);
+	assert_int_equal(open_results(&opened, COMMAND, true), 0);
+	assert_int_equal(takings, 1);
+	assert_int_equal(taken[0].seed, run.seed);
+	assert_int_equal(taken[0].status, run.status);
+	assert_true(taken[0].traced && taken[0].wrong && taken[0].seconds == run.seconds);
+	assert_int_equal(taken[0].ended, run.ended);
+	assert_string_equal(taken[0].text, run.text);
+	assert_string_equal(taken[0].verdict, run.verdict);
+	assert_string_equal(taken[0].what, run.what);
+	assert_int_equal(fclose(opened.file), 0);
+}
+
+static void resumed_hunt_continues_the_file(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	begin_hunt();
+	file = resume(3);
+	add(file, 3);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fclose(resume(4)), 0);
+}
+
+static void hunt_without_resume_begins_anew(void **state)
+{
+	(void)state;
+	begin_hunt();
+	begin_hunt();
+	assert_int_equal(fclose(resume(3)), 0);
+}
+
+static void resume_without_results_begins_a_file(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	file = resume(0);
+	add(file, 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fclose(resume(1)), 0);
+}
+
+/* The line that was cut is removed, so that later lines are read when the hunt is resumed once more. */
+static void last_line_that_is_cut_is_removed(void **state)
+{
+	long length;
+	FILE *file;
+
+	(void)state;
+	begin_hunt();
+	length = length_of_file();
+	append_text("{\"seed\":3,\"status\":0,\"te");
+	file = resume(3);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(length_of_file(), length);
+	append_text("{\"seed\":3,\"status\":0,\"te");
+	file = resume(3);
+	add(file, 3);
+	add(file, 4);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fclose(resume(5)), 0);
+}
+
+/* A line whose newline was not written is run again: it may lack more than the newline. */
+static void last_line_without_newline_is_removed(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	begin_hunt();
+	append_text("{\"seed\":3,\"status\":0}");
+	file = resume(3);
+	add(file, 3);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fclose(resume(4)), 0);
+}
+
+static void file_whose_first_line_is_cut_begins_anew(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	append_text("{\"version\":1,\"comm");
+	file = resume(0);
+	add(file, 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fclose(resume(1)), 0);
+}
+
+static void refused(struct opened *opened)
+{
+	assert_int_equal(takings, 0);
+	assert_null(opened->file);
+	assert_non_null(strstr(opened->hunt.error, path));
+	assert_non_null(strstr(opened->hunt.error, "choose another folder"));
+}
+
+static void results_of_another_hunt_are_refused(void **state)
+{
+	struct opened opened;
+	long length;
+
+	(void)state;
+	begin_hunt();
+	length = length_of_file();
+	assert_int_equal(open_results(&opened, (char *[]){ "qemu-system-x86_64", NULL }, true), -1);
+	refused(&opened);
+	opened = (struct opened){ .run = { .command = COMMAND, .schedule.noise.mean = 5000 },
+				  .options = { .folder = folder, .resume = true } };
+	opened.options.run = &opened.run;
+	opened.hunt.options = &opened.options;
+	assert_int_equal(hunt_results_open(&opened.hunt, &opened.file, take), -1);
+	refused(&opened);
+	assert_int_equal(length_of_file(), length);
+}
+
+static void file_of_another_program_is_refused(void **state)
+{
+	struct opened opened;
+
+	(void)state;
+	append_text("{\"version\":2}\n");
+	assert_int_equal(open_results(&opened, COMMAND, true), -1);
+	refused(&opened);
+	unlink(path);
+	append_text("some notes\n");
+	assert_int_equal(open_results(&opened, COMMAND, true), -1);
+	refused(&opened);
+	assert_int_equal(length_of_file(), (long)strlen("some notes\n"));
+}
+
+static void lines_that_are_no_results_are_skipped(void **state)
+{
+	(void)state;
+	begin_hunt();
+	append_text("{}\n[]\n7\n{\"seed\":\"3\"}\n{\"seed\":3,\"status\":[],\"text\":7,\"seconds\":\"x\"}\n");
+	assert_int_equal(fclose(resume(4)), 0);
+	assert_int_equal(taken[3].status, 0);
+	assert_string_equal(taken[3].text, "");
+}
+
+static void folder_that_cannot_be_created_is_named(void **state)
+{
+	struct opened opened = { .options = { .folder = "/tmp/ktrace-unit-absent/folder" } };
+
+	(void)state;
+	opened.options.run = &opened.run;
+	opened.hunt.options = &opened.options;
+	assert_int_equal(hunt_results_open(&opened.hunt, &opened.file, take), -1);
+	assert_string_equal(opened.hunt.error, "/tmp/ktrace-unit-absent/folder: No such file or directory");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_begin, folder_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(result_is_read_as_it_was_written),		TEST(resumed_hunt_continues_the_file),
+		TEST(hunt_without_resume_begins_anew),		TEST(resume_without_results_begins_a_file),
+		TEST(last_line_that_is_cut_is_removed),		TEST(last_line_without_newline_is_removed),
+		TEST(file_whose_first_line_is_cut_begins_anew), TEST(results_of_another_hunt_are_refused),
+		TEST(file_of_another_program_is_refused),	TEST(lines_that_are_no_results_are_skipped),
+		TEST(folder_that_cannot_be_created_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
