@@ -12,8 +12,9 @@ struct compare {
 	uint64_t same; /* number of events at the beginning that are equal in both traces */
 	bool differs;
 	/*
-	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the trace
-	 * has no further event in the part that both traces hold; both NULL: the numbers of rings differ
+	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the
+	 * trace has no further event in the part that both traces hold; both NULL: the numbers of rings
+	 * differ
 	 */
 	const struct ktread_event *first[2];
 };
@@ -21,9 +22,9 @@ struct compare {
 /*
  * Compares the events that both traces hold: from each ring, the slots that neither trace has overwritten and
  * that both have reached. Of two traces of the same run that ended at different times, these parts are equal.
- * `same_end`: both traces end at the same time, so that one must not have more events at its end than the other.
- * Events are equal if all that was recorded is equal, also their times and their slots. Clock corrections of the
- * traces must be off (raw_clock).
+ * `same_end`: both traces end at the same time, so that one must not have more events at its end than the
+ * other. Events are equal if all that was recorded is equal, also their times and their slots. Clock
+ * corrections of the traces must be off (raw_clock).
  * Returns 0, or a negative enum ktread_error; trace *which is the one that could not be read.
  */
 int compare_traces(struct ktread *const trace[2], bool same_end, struct compare *compare, int *which);
