@@ -105,6 +105,17 @@ static void print_command(const char *name, const struct capture_recipe *recipe)
 	command_message(name, "in %s:%s%s", recipe->directory, text, used >= sizeof(text) ? "…" : "");
 }
 
+/* Makes the path of an option absolute, if it is given. Returns 0 or an error. */
+static int make_absolute(const char **option, char path[PATH_MAX])
+{
+	const char *given = *option;
+
+	if (!given)
+		return 0;
+	*option = path;
+	return capture_path_absolute(path, given);
+}
+
 static int prepare_replay(struct run_schedule *schedule, const struct options *line,
 			  struct capture_run_options *options)
 {
@@ -112,7 +123,11 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 
 	if (is_same_file(schedule->replay, options->out))
 		return options_refuse(line, "--out must not be the trace of --replay");
-	error = capture_path_absolute(schedule->out, options->out);
+	error = make_absolute(&options->out, schedule->out);
+	if (!error)
+		error = make_absolute(&options->elf, schedule->elf);
+	if (!error)
+		error = make_absolute(&options->ram_dir, schedule->ram_dir);
 	if (!error)
 		error = capture_recipe_load(&schedule->recipe, schedule->replay);
 	if (!error && chdir(schedule->recipe.directory) != 0)
@@ -121,7 +136,6 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 		error = capture_recipe_check(&schedule->recipe);
 	if (!error)
 		error = use_recipe(schedule, options);
-	options->out = schedule->out;
 	if (!error) {
 		print_command(line->by, &schedule->recipe);
 		return 0;

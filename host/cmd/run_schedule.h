@@ -22,12 +22,12 @@ struct run_schedule {
 	const char *replay;
 	/* of --replay */
 	struct capture_recipe recipe;
-	char out[PATH_MAX];
+	char out[PATH_MAX], elf[PATH_MAX], ram_dir[PATH_MAX];
 };
 
 /*
  * Turns the options into those of the run. With --replay, reads the recipe and changes to the directory of the
- * first run; `out` becomes an absolute path. `argc` and `argv`: the words after the options.
+ * first run; paths of options become absolute. `argc` and `argv`: the words after the options.
  * Returns 0, or an exit status after a message.
  */
 int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
