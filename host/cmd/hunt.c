@@ -166,7 +166,7 @@ static void print_summary(const struct hunt *hunt)
 	else
 		printf("none failed\n");
 	if (hunt->not_run)
-		printf("%" PRIu64 " of them could not be judged\n", hunt->not_run);
+		printf("%" PRIu64 " of the runs could not be judged\n", hunt->not_run);
 	if (hunt->base_failed)
 		printf("seed 0 fails, too: no rare schedule is needed\n");
 	for (unsigned n = 0; n < hunt->kinds; n++) {
@@ -217,10 +217,11 @@ static bool parse_seeds(const char *text, struct hunt_options *options)
 	const char *rest = trace_read_number(text, &options->first);
 
 	if (rest && *rest == '-' && trace_parse_number(rest + 1, INT64_MAX, &options->last) == 0)
-		return options->first > 0 && options->last >= options->first;
+		return options->first > 0 && options->last >= options->first &&
+		       options->last - options->first < HUNT_SEEDS_MOST;
 	options->last = options->first;
 	options->first = 1;
-	return rest && !*rest && options->last > 0 && options->last <= INT64_MAX;
+	return rest && !*rest && options->last > 0 && options->last <= HUNT_SEEDS_MOST;
 }
 
 static int report(struct command_hunt *command, const struct hunt *hunt)
@@ -257,7 +258,8 @@ static int hunt_command(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (command.seeds && !parse_seeds(command.seeds, &command.options))
-		return command_bad_value(argv[0], "--seeds", command.seeds, "N or FIRST-LAST, from 1 on");
+		return command_bad_value(argv[0], "--seeds", command.seeds,
+					 "N or FIRST-LAST, from 1 on, at most 10000000 seeds");
 	if (optind == argc)
 		return options_refuse(&line, "no command given");
 	command_self(self);

@@ -20,7 +20,6 @@
 #define FIRST_LIMIT  UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
 #define LIMIT_FACTOR 4u			  /* later deadline, as a multiple of the end of the first run */
 #define LIMIT_MORE   UINT64_C(500000000)  /* added to this multiple, in ns */
-#define RUNS_MOST    UINT64_C(10000000)
 
 struct job {
 	pid_t pid; /* 0: none */
@@ -92,13 +91,19 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, const ch
 	kind->runs++;
 }
 
+/* Returns false if the run tells nothing about the guest. */
+static bool can_be_judged(const struct hunt_run *run)
+{
+	return run->status != HUNT_NOT_RUN && run->status != CAPTURE_QEMU_DIED &&
+	       run->status < CAPTURE_SIGNALLED;
+}
+
 static void take_run(struct hunt *hunt, const struct hunt_run *run, bool has_files)
 {
 	char key[sizeof(hunt->kind->key)];
 
 	hunt->runs++;
-	if (run->status == HUNT_NOT_RUN || run->status == CAPTURE_QEMU_DIED ||
-	    run->status >= CAPTURE_SIGNALLED) {
+	if (!can_be_judged(run)) {
 		hunt->not_run++;
 		if (has_files && hunt->not_run == 1)
 			say(hunt, "seed %" PRIu64 " could not be judged: %s", run->seed, run->text);
@@ -203,13 +208,11 @@ static void end_runs(const struct loop *loop, int signal)
 			kill(loop->job[n].pid, signal);
 }
 
-/* Waits for a signal: the end of a run, or the user's wish to end. */
-static int wait_for_signal(struct loop *loop)
+/* Waits for a signal: the end of a run, or the user's wish to end, by which all runs are ended. */
+static void wait_for_signal(struct loop *loop)
 {
 	struct pollfd wait = { .fd = loop->signals, .events = POLLIN };
 	struct signalfd_siginfo info;
-	int status, error = 0;
-	pid_t pid;
 
 	poll(&wait, 1, TICK_MS);
 	while (read(loop->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
@@ -218,6 +221,13 @@ static int wait_for_signal(struct loop *loop)
 		end_runs(loop, loop->hunt->signal ? SIGKILL : SIGTERM);
 		loop->hunt->signal = (int)info.ssi_signo;
 	}
+}
+
+static int finish_runs(struct loop *loop)
+{
+	int status, error = 0;
+	pid_t pid;
+
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
 			if (loop->job[n].pid == pid && finish(loop, &loop->job[n], status) != 0)
@@ -232,8 +242,10 @@ static int run_all(struct loop *loop)
 
 	while (!error && (!is_over(loop) || running(loop))) {
 		error = start_runs(loop);
-		if (!error)
-			error = wait_for_signal(loop);
+		if (!error) {
+			wait_for_signal(loop);
+			error = finish_runs(loop);
+		}
 		hunt->ended = capture_now();
 		hunt->options->progress(hunt->options->context, hunt);
 	}
@@ -245,41 +257,54 @@ static int run_all(struct loop *loop)
 	return error;
 }
 
+/* Makes the run of seed 0, unless a signal ends it. */
+static int make_base(struct loop *loop)
+{
+	struct hunt *hunt = loop->hunt;
+	char log[PATH_MAX];
+	int status = 0;
+
+	loop->job[0] = (struct job){ hunt_start(hunt, 0), 0, capture_now() };
+	if (loop->job[0].pid < 0)
+		return fail(hunt, "fork");
+	while (waitpid(loop->job[0].pid, &status, WNOHANG) == 0)
+		wait_for_signal(loop);
+	loop->job[0].pid = 0;
+	hunt_collect(hunt, 0, status, &hunt->base);
+	hunt->base.seconds = capture_now() - loop->job[0].begun;
+	if (hunt->signal) {
+		hunt_discard(hunt, 0);
+		return 0;
+	}
+	if (!can_be_judged(&hunt->base)) {
+		hunt_name(hunt->options, 0, "log", log);
+		snprintf(hunt->error, sizeof(hunt->error), "%s; its output is in %s", hunt->base.text, log);
+		return -1;
+	}
+	if (hunt_results_add(loop->results, &hunt->base) != 0)
+		return fail(hunt, "results.jsonl");
+	take_run(hunt, &hunt->base, true);
+	return 0;
+}
+
 /* The run without a seed: what the others are compared with. It also determines their deadline. */
 static int run_base(struct loop *loop)
 {
 	struct hunt *hunt = loop->hunt;
 	const uint64_t given = hunt->options->run->schedule.deadline;
-	int status = 0;
-	pid_t pid;
+	int error = 0;
 
 	hunt->deadline = given ? given : FIRST_LIMIT;
 	if (hunt->options->base) {
 		hunt->base = *hunt->options->base;
 		return 0;
 	}
-	if (hunt->base.text[0] == '\0') {
-		double begun = capture_now();
-
-		pid = hunt_start(hunt, 0);
-		if (pid < 0)
-			return fail(hunt, "fork");
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			continue;
-		hunt_collect(hunt, 0, status, &hunt->base);
-		hunt->base.seconds = capture_now() - begun;
-		if (hunt->base.status == HUNT_NOT_RUN) {
-			snprintf(hunt->error, sizeof(hunt->error), "%s", hunt->base.text);
-			return -1;
-		}
-		if (hunt_results_add(loop->results, &hunt->base) != 0)
-			return fail(hunt, "results.jsonl");
-		take_run(hunt, &hunt->base, true);
-	}
-	if (!given && hunt->base.ended &&
+	if (hunt->base.text[0] == '\0')
+		error = make_base(loop);
+	if (!error && !given && hunt->base.ended &&
 	    (hunt->base.status == CAPTURE_CLEAN || hunt->base.status == CAPTURE_FAILED))
 		hunt->deadline = hunt->base.ended * LIMIT_FACTOR + LIMIT_MORE;
-	return 0;
+	return error;
 }
 
 static int open_signals(struct loop *loop)
@@ -303,8 +328,8 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 	int error = 0;
 
 	*hunt = (struct hunt){ .options = options, .begun = capture_now() };
-	if (options->last - options->first >= RUNS_MOST) {
-		snprintf(hunt->error, sizeof(hunt->error), "at most %" PRIu64 " seeds", RUNS_MOST);
+	if (options->last - options->first >= HUNT_SEEDS_MOST) {
+		snprintf(hunt->error, sizeof(hunt->error), "at most %" PRIu64 " seeds", HUNT_SEEDS_MOST);
 		return -1;
 	}
 	loop.job = calloc(options->jobs, sizeof(*loop.job));
@@ -315,11 +340,11 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 	if (!error)
 		error = hunt_results_open(hunt, &loop.results, take_result);
 	if (!error)
-		error = run_base(&loop);
-	if (!error)
 		error = open_signals(&loop);
 	if (!error) {
-		error = run_all(&loop);
+		error = run_base(&loop);
+		if (!error)
+			error = run_all(&loop);
 		sigprocmask(SIG_SETMASK, &loop.before, NULL);
 		close(loop.signals);
 	}

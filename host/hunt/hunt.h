@@ -13,7 +13,8 @@
 
 #include "capture/run.h"
 
-#define HUNT_TEXT 256u
+#define HUNT_TEXT	256u
+#define HUNT_SEEDS_MOST UINT64_C(10000000) /* most seeds of a hunt */
 
 /* How a run ended. */
 struct hunt_run {
@@ -73,12 +74,13 @@ struct hunt {
 	int signal; /* signal that ended the hunt; 0: none */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
-	uint64_t more_kinds; /* failures of kinds for which there was no room */
-	char error[512];     /* why the hunt could not be made */
+	uint64_t more_kinds;		       /* failures of kinds for which there was no room */
+	char error[PATH_MAX + HUNT_TEXT + 64]; /* why the hunt could not be made */
 };
 
 /*
- * Runs seed 0, and then the others. Returns 0 with the result in *hunt, or a negative error with hunt->error.
+ * Runs seed 0, and then the others. Returns 0 with the result in *hunt, or a negative error with hunt->error,
+ * also if the run of seed 0 cannot be judged.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 

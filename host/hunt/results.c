@@ -71,7 +71,8 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 	while (!error && (length = getline(&text, &room, file)) > 0 && text[length - 1] == '\n') {
 		line = json_loadb(text, (size_t)length, 0, NULL);
 		if (*end == 0 && !json_equal(line, wanted))
-			error = fail(hunt, path, "results of another command line; choose another folder with --out");
+			error = fail(hunt, path,
+				     "results of another command line; choose another folder with --out");
 		else if (*end > 0 && unpack(line, &run))
 			take(hunt, &run);
 		json_decref(line);

@@ -67,6 +67,46 @@ reports 2 "-p: '0' is not a number from 1 to 2147483647" ktrace record -p 0
 reports 2 "-g: '2147483648' is not a number from 1 to 2147483647" ktrace record -g 2147483648
 reports 2 "-t: 'cx' has the letter 'x', which is not one of cnisutfwpy+" ktrace record -t cx true
 reports 2 "--gdb: 'b' is a second machine: only one --qmp or --gdb can be given" ktrace why --qmp a --gdb b
+for option in '--noise 5us' '--then 1,2' '--deadline 1'; do
+	reports 2 "${option%% *} needs --seed or --deterministic" ktrace run $option -- true
+done
+reports 2 '--deterministic is --seed 0' ktrace run --deterministic --seed 7 -- true
+for value in x -1 9223372036854775808 ''; do
+	reports 2 "invalid value for --seed: '$value'" ktrace run "--seed=$value" -- true
+done
+for value in 1 1, ,1 0,7 x,7 1,x 1,-7 1,9223372036854775808 1,2,3; do
+	reports 2 "invalid value for --then: '$value' (TIME,SEED, such as 1.5,7)" ktrace run --seed 7 --then $value -- true
+done
+for value in 0 1001ms x; do
+	reports 2 "--noise: '$value' (a time from 1ns to 1s)" ktrace run --seed 7 --noise $value -- true
+	reports 2 "--noise: '$value' (a time from 1ns to 1s)" ktrace hunt --noise $value -- true
+done
+for command in run hunt; do
+	reports 2 "--deadline: '0' (a time of at least 1ns)" ktrace $command --deadline 0 -- true
+	reports 2 'no command given' ktrace $command
+	reports 1 'never started a QEMU' ktrace $command -- true
+done
+reports 2 'no command given' ktrace run --seed 7
+reports 2 '--replay takes the command from the trace' ktrace run --replay v2.ktrx -- true
+for option in --deterministic '--seed 7' '--noise 1us' '--then 1,7' '--deadline 1' '--events sched' --branches --trace-unit \
+	'--transport ram' --allow-reboot; do
+	reports 2 "${option%% *} cannot be combined with --replay, which repeats a run unchanged" ktrace run --replay v2.ktrx $option
+done
+reports 2 '--out must not be the trace of --replay' ktrace run --replay v2.ktrx --out ./v2.ktrx
+reports 1 'v2.ktrx: the run cannot be repeated: it was not recorded with --seed or --deterministic' ktrace run --replay v2.ktrx
+reports 1 'absent: No such file' ktrace run --replay absent
+reports 1 'three' ktrace run --replay three
+check "a replay that cannot be made leaves no trace" test ! -e replay.ktrx
+for value in 0 x 5-3 0-3 1-x 3- 10000001 1-10000001 ''; do
+	reports 2 "--seeds: '$value' (N or FIRST-LAST, from 1 on, at most 10000000 seeds)" ktrace hunt --seeds "$value" -- true
+done
+reports 2 "--jobs: '0' (a number from 1 to 512)" ktrace hunt --jobs 0 -- true
+reports 2 "--timeout: 'x' is not a number of seconds" ktrace hunt --timeout x -- true
+reports 1 'absent/hunt: No such file' ktrace hunt --out absent/hunt -- true
+reports 1 'three/results.jsonl: Not a directory' ktrace hunt --out three -- true
+mkdir other && echo '{"version":1}' >other/results.jsonl
+reports 1 'other/results.jsonl: results of another command line; choose another folder' ktrace hunt --resume -o other -- true
+equal "results of another command line are unchanged" '{"version":1}' "$(cat other/results.jsonl)"
 reports 2 "--since: 'soon' (a time such as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx
 reports 2 "--earlier: 'x' is too many: at most 16 can be given" ktrace why $(printf -- '--earlier a %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16) --earlier x v2.ktrx
 reports 2 "no event 'nope'" ktrace show --event nope v1.bin
@@ -133,7 +173,7 @@ reports 2 'invalid option' ktrace control -sched v2.ktrx
 reports 2 'no file given' ktrace control --
 ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >after
 check "options after the file have the same effect as before it" cmp before after
-for c in run doctor extract qemu-args take; do
+for c in run doctor extract hunt qemu-args take; do
 	ktrace $c --help | grep -qe '-o, --out' || echo $c
 done >without
 check "each command with --out has -o" test ! -s without

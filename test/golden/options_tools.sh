@@ -109,6 +109,9 @@ for option in --out -o --timeout --stall --on-stall --expect --expect-continue -
 	beyond run $option "${at:-test/qemu/run_bad_input.sh}"
 done
 echo "run --quiet" >>covered # the same as -q
+for option in --deterministic --seed --noise --then --deadline --replay; do
+	beyond run $option test/qemu/repeat.sh
+done
 refused run --expect-continue --expect-continue -- true
 refused run --keep-ram --keep-ram --transport virtio -- true
 refused run --stall --stall 0 --on-stall keep -- true
@@ -116,6 +119,18 @@ refused run --on-stall --on-stall wait -- true
 refused run --transport --transport smoke -- true
 refused run --timeout --timeout soon -- true
 refused run --events --events 'sched irq' -- true
+
+refused run --noise --noise 1us -- true
+refused run --then --seed 1 --then x -- true
+refused run --deadline --deadline 1 -- true
+refused run --seed --replay v2.ktrx --seed 1
+
+# ---- hunt
+for option in --seeds --jobs -j --deadline --noise --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
+	beyond hunt $option test/qemu/hunt.sh
+done
+refused hunt --seeds --seeds 0 -- true
+refused hunt --jobs --jobs 0 -- true
 
 # ---- record
 for option in -f -a -i -p -g -d -t -c -C; do
@@ -261,7 +276,7 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
-for c in run hwt kdump ktrdump record qemu-args extract take control live; do
+for c in run hunt hwt kdump ktrdump record qemu-args extract take control live; do
 	listed $c
 done
 done_testing

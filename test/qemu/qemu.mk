@@ -63,6 +63,10 @@ SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qem
 SCRIPT_TESTS += $(addprefix test/qemu/run_,outcomes.sh expect.sh commands.sh status.sh kill.sh transports.sh extract.sh bad_input.sh)
 CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
+# Runs that can be repeated, and hunts.
+SCRIPT_TESTS += test/qemu/repeat.sh test/qemu/hunt.sh
+CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
 SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 

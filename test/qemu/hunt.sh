@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace hunt` finds a race, keeps one trace of it, and leaves nothing behind otherwise.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# hunt FOLDER [OPTION…] -- COMMAND…: leaves the exit status in $status, the summary in $tmp/summary, the messages
+# in $tmp/err.
+hunt() {
+	folder=$tmp/$1
+	shift
+	status=0
+	timeout -k 5 $((kill_limit * 4)) "$ktrace" hunt --timeout $limit --out "$folder" "$@" </dev/null >"$tmp/summary" 2>"$tmp/err" || status=$?
+}
+
+# summary_has TEXT: checks that the summary of the last hunt has the text.
+summary_has() { check "the summary has: $1" grep -qF -- "$1" "$tmp/summary"; }
+
+# seeds FOLDER: prints the seeds whose results are in the folder, in order.
+seeds() { sed -n 's/^{"seed":\([0-9]*\),.*/\1/p' "$tmp/$1/results.jsonl" | sort -n | xargs; }
+
+# ---- A race
+
+race="$(demo x86_64 2) -append run=wakeup-race"
+hunt race --seeds 6 --deadline 3 -- $race
+equal "a race: status" 10 "$status"
+message_has ": wakeup-race"
+summary_has "7 runs, "
+summary_has "to see why: ktrace why $folder/seed-"
+trace=$(sed -n 's/^  to repeat it: ktrace run --replay //p' "$tmp/summary" | head -n 1)
+check "a race: there is a trace" test -s "$trace"
+check "a race: the console is beside it" test -s "${trace%.ktrx}.log"
+check "a race: each kind has one trace" test "$(ls "$folder"/*.ktrx | wc -l)" -eq "$(grep -c 'to see why' "$tmp/summary")"
+check "a race: why finds it in the trace" sh -c "'$ktrace' why '$trace' 2>/dev/null | grep -q '^wakeup-race'"
+equal "a race: each seed has a result" "0 1 2 3 4 5 6" "$(seeds race)"
+run --replay "$trace"
+equal "a race: status of the replay" 12 "$status"
+message_has "the same run as $trace"
+
+# ---- No failure
+
+mkdir "$tmp/ram"
+fine="$(demo x86_64 2) -append run=echo"
+hunt fine --seeds 2 -j 1 --noise 50us --ram-dir "$tmp/ram" --json --quiet -- $fine
+equal "no failure: status" 0 "$status"
+equal "no failure: the only file is the list of results" results.jsonl "$(ls "$folder" "$tmp/ram" | grep -v : | xargs)"
+equal "no failure, --quiet: no message" "" "$(cat "$tmp/err")"
+check "no failure: the summary is a JSON object" python3 -c 'import json, sys; json.load(sys.stdin)' <"$tmp/summary"
+check "no failure: the object has the numbers" grep -qE '"runs": 3, "failures": 0, "not_judged": 0, .*"kinds": \[\]' "$tmp/summary"
+hunt fine --seeds 2-3 --jobs 2 --noise 50us --resume -- $fine
+equal "--resume: status" 0 "$status"
+equal "--resume runs only new seeds" "0 1 2 3" "$(seeds fine)"
+summary_has "none failed"
+check "--resume: the summary has results of both hunts" grep -q '^[34] runs, ' "$tmp/summary"
+
+# ---- A failure in each run: seed 0 is the first
+
+hunt unseen --expect "a text that is not written" --first --jobs 1 -- $fine
+equal "--expect: status" 10 "$status"
+summary_has "the expected text was not seen"
+equal "--first ends the hunt" 0 "$(seeds unseen)"
+
+# ---- What cannot be judged
+
+hunt refused --seeds 3 -- qemu-system-x86_64 -no-such-option
+equal "QEMU does not start: status" 1 "$status"
+message_has "QEMU did not start the guest; its output is in $folder/seed-0.log"
+check "QEMU does not start: its message is in the file" grep -q -e -no-such-option "$folder/seed-0.log"
+equal "QEMU does not start: no other seed is run" "" "$(seeds refused)"
+
+# ---- A signal
+
+# interrupt NAME CONDITION COMMAND…: starts a hunt, waits for the condition, and interrupts the hunt.
+interrupt() {
+	name=$1 folder=$tmp/$2 condition=$3
+	shift 3
+	"$ktrace" hunt --timeout $limit --out "$folder" "$@" -name "only-here-$$" </dev/null >"$tmp/summary" 2>"$tmp/err" &
+	pid=$!
+	await sh -c "$condition" "$folder"
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	equal "SIGINT $name: status" 130 "$status"
+	check "SIGINT $name: the summary is printed" grep -qE '^[0-9]+ runs?, .*none failed' "$tmp/summary"
+	check "SIGINT $name: no QEMU is left" sh -c "! grep -l 'name.*only-[h]ere-$$' /proc/[0-9]*/cmdline 2>/dev/null"
+	equal "SIGINT $name: no other file is left" results.jsonl "$(ls "$folder" | xargs)"
+}
+
+interrupt "in the run of seed 0" first 'ls "$0"/*.ram' -- $(demo x86_64 2) -append run=forever
+interrupt "in other runs" later 'grep "\"seed\":0" "$0/results.jsonl" && ls "$0"/*.ram' --seeds 1000 -- $fine
+
+done_testing
