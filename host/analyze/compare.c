@@ -37,11 +37,21 @@ static int find_parts(struct ktread *trace, struct part *parts, uint32_t rings)
 	return more < 0 ? more : ktread_rewind(trace);
 }
 
-/* Reduces the parts of one trace to what the other trace has as well. */
-static void intersect(struct part *parts, const struct part *other, uint32_t rings, bool same_end)
+static bool has_overwritten(struct ktread *const trace[2], uint32_t ring)
+{
+	return ktread_ring(trace[0], ring)->overwritten > 0 || ktread_ring(trace[1], ring)->overwritten > 0;
+}
+
+/*
+ * Reduces the parts of one trace to what the other trace has as well. If neither has overwritten slots of a
+ * ring, both parts begin with the ring: its first event has the same slot in each run that is the same.
+ */
+static void intersect(struct ktread *const trace[2], struct part *parts, const struct part *other,
+		      uint32_t rings, bool same_end)
 {
 	for (uint32_t n = 0; n < rings; n++) {
-		parts[n].first = larger(parts[n].first, other[n].first);
+		parts[n].first = has_overwritten(trace, n) ? larger(parts[n].first, other[n].first)
+							   : smaller(parts[n].first, other[n].first);
 		parts[n].end =
 			same_end ? larger(parts[n].end, other[n].end) : smaller(parts[n].end, other[n].end);
 	}
@@ -108,10 +118,15 @@ int compare_traces(struct ktread *const trace[2], bool same_end, struct compare 
 	int error = parts[0] && parts[1] ? 0 : KTREAD_E_MEMORY;
 
 	*compare = (struct compare){ .differs = ktread_info(trace[1])->rings != rings };
-	for (*which = 0; *which < 2 && !error; ++*which)
-		error = find_parts(trace[*which], parts[*which], rings);
+	*which = 0;
+	if (!error)
+		error = find_parts(trace[0], parts[0], rings);
 	if (!error) {
-		intersect(parts[0], parts[1], rings, same_end);
+		*which = 1;
+		error = find_parts(trace[1], parts[1], rings);
+	}
+	if (!error && !compare->differs) {
+		intersect(trace, parts[0], parts[1], rings, same_end);
 		error = compare_parts(trace, parts[0], rings, compare, which);
 	}
 	free(parts[0]);

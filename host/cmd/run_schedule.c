@@ -239,6 +239,10 @@ static int report_comparison(const char *name, const struct run_schedule *schedu
 		command_message(name, "%s", ktread_message(trace[which & 1]));
 		return EXIT_BAD_INPUT;
 	}
+	if (!compare.differs && compare.same == 0) {
+		command_message(name, "not compared with %s: no event is in both traces", schedule->replay);
+		return RUN_STATUS_DIFFERS;
+	}
 	if (!compare.differs) {
 		command_message(name,
 				"the same run as %s: all %" PRIu64 " events that both traces have are equal",

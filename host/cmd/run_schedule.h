@@ -44,7 +44,8 @@ void run_schedule_report(const char *name, const struct capture_run_options *opt
 
 /*
  * Compares the events of the trace with those of the run that --replay names, and prints the result. Returns
- * the status of the run if they are the same, RUN_STATUS_DIFFERS if not, EXIT_BAD_INPUT if a trace is unreadable.
+ * the status of the run if they are the same, RUN_STATUS_DIFFERS if not or if there are none,
+ * EXIT_BAD_INPUT if a trace is unreadable.
  */
 int run_schedule_compare(const char *name, const struct run_schedule *schedule, const char *out,
 			 const struct capture_result *result);

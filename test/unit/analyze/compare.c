@@ -192,6 +192,26 @@ static void more_events_at_the_same_end_differ(void **state)
 	close_both(shorter, longer);
 }
 
+/* A kernel may begin a ring at another slot. Then no slot of the ring is in both traces. */
+static void rings_that_begin_at_another_slot_differ(void **state)
+{
+	struct ktread *first = switches(SHIFT, 10), *second;
+	struct writer writer;
+	struct compare result;
+
+	(void)state;
+	begin_small(&writer, 2, SHIFT);
+	writer_reserve(&writer, RING, 64);
+	for (uint32_t n = 0; n < 10; n++)
+		put_switch(&writer, RING, 1000 + n, n);
+	second = finish(&writer);
+	result = compare(first, second, false);
+	assert_true(result.differs);
+	assert_int_equal(result.same, 0);
+	assert_non_null(result.first[0]);
+	close_both(first, second);
+}
+
 static void overwritten_events_are_ignored(void **state)
 {
 	struct ktread *first = switches(SMALL, 12), *second = switches(SMALL, 20);
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test_teardown(events_after_the_end_of_the_shorter_trace_are_ignored,
 					  temporary_teardown),
 		cmocka_unit_test_teardown(more_events_at_the_same_end_differ, temporary_teardown),
+		cmocka_unit_test_teardown(rings_that_begin_at_another_slot_differ, temporary_teardown),
 		cmocka_unit_test_teardown(overwritten_events_are_ignored, temporary_teardown),
 		cmocka_unit_test_teardown(parts_without_a_common_event_are_the_same, temporary_teardown),
 		cmocka_unit_test_teardown(events_of_two_rings_are_compared_in_order_of_time,
