@@ -160,6 +160,9 @@ try ktrace run --stall -1 -- true
 try ktrace run --on-stall wait -- true
 try ktrace run --events 'sched irq' -- true
 try ktrace run --transport smoke -- true
+try ktrace run --seed 7 --then soon -- true
+try ktrace run --seed 7 --noise 2s -- true
+try ktrace hunt --seeds 0 -- true
 try ktrace doctor --seconds 0 -- true
 try ktrace qemu-args --memory 0 x86_64
 try ktrace extract --range 0x1000 --gdb absent
@@ -201,6 +204,12 @@ try ktrace run --expect-continue -- true
 try ktrace run --keep-ram --transport virtio -- true
 try ktrace run --stall 0 --on-stall kill -- true
 try ktrace run --branches -- true
+try ktrace run --noise 5us -- true
+try ktrace run --deterministic --seed 7 -- true
+try ktrace run --replay exit.ktrx
+try ktrace run --replay exit.ktrx --seed 7
+try ktrace run --replay exit.ktrx -- true
+try ktrace hunt -- true
 try ktrace doctor --list exit.ktrx
 try ktrace doctor --seconds 1 exit.ktrx
 try ktrace qemu-args --out out x86_64
@@ -354,5 +363,6 @@ for out in folder absent/out exit.ktrx; do
 done
 try ktrace run -o folder -- true
 try ktrace run -o absent/out -- true
+try ktrace hunt -o absent/out -- true
 try ktrace take -d absent cut.log
 try ktrace take -o folder cut.log

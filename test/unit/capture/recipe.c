@@ -49,7 +49,7 @@ static int files_end(void **state)
 }
 
 /* Writes a trace with one event and this note. Returns its path, which is valid until the next call. */
-static const char *trace_with(const char *note)
+static const char *note_in_trace(const char *note)
 {
 	struct writer writer;
 	struct bytes dump = { 0 };
@@ -65,13 +65,13 @@ static const char *trace_with(const char *note)
 	return path;
 }
 
-static const char *trace_with_recipe(const char *line)
+static const char *recipe_in_trace(const char *line)
 {
 	static char note[16384];
 
 	assert_in_range(snprintf(note, sizeof(note), "captured by: a test\nrecipe: %s\n", line), 0,
 			(int)sizeof(note) - 1);
-	return trace_with(note);
+	return note_in_trace(note);
 }
 
 /* ---- A recipe that is written and read ----------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void load_sample(struct capture_recipe *recipe)
 {
 	char *line = finished();
 
-	assert_int_equal(capture_recipe_load(recipe, trace_with_recipe(line)), 0);
+	assert_int_equal(capture_recipe_load(recipe, recipe_in_trace(line)), 0);
 	free(line);
 }
 
@@ -248,8 +248,8 @@ static void refused(const char *path, const char *message)
 static void trace_without_recipe_is_refused(void **state)
 {
 	(void)state;
-	refused(trace_with("captured by: a test\n"), "was not recorded with --seed or --deterministic");
-	refused(trace_with(""), "was not recorded with --seed or --deterministic");
+	refused(note_in_trace("captured by: a test\n"), "was not recorded with --seed or --deterministic");
+	refused(note_in_trace(""), "was not recorded with --seed or --deterministic");
 	refused(temporary("no trace", 8), "/tmp/");
 	refused("/tmp/ktrace-unit-absent/trace", "/tmp/ktrace-unit-absent/trace");
 }
@@ -282,12 +282,12 @@ static const char *recipe_with(const char *members)
 
 static void accepted(const char *members, struct capture_recipe *recipe)
 {
-	assert_int_equal(capture_recipe_load(recipe, trace_with_recipe(recipe_with(members))), 0);
+	assert_int_equal(capture_recipe_load(recipe, recipe_in_trace(recipe_with(members))), 0);
 }
 
 static void damaged(const char *line)
 {
-	refused(trace_with_recipe(line), "damaged or of another version");
+	refused(recipe_in_trace(line), "damaged or of another version");
 }
 
 static void line_that_is_no_recipe_is_refused(void **state)
