@@ -22,7 +22,7 @@ struct bisect {
 	uint64_t before;	/* not all continuations from this time on fail; 0 if even those from 0 do */
 	uint64_t before_failed; /* how many of them fail */
 	int signal;		/* signal that ended the search; 0: none */
-	char error[512];
+	char error[HUNT_ERROR];
 };
 
 /*

@@ -30,6 +30,7 @@ struct hunt_run {
 };
 
 #define HUNT_NOT_RUN (-1)
+#define HUNT_ERROR   (PATH_MAX + HUNT_TEXT + 64)
 
 /* Runs that failed in the same way. */
 struct hunt_kind {
@@ -74,8 +75,8 @@ struct hunt {
 	int signal; /* signal that ended the hunt; 0: none */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
-	uint64_t more_kinds;		       /* failures of kinds for which there was no room */
-	char error[PATH_MAX + HUNT_TEXT + 64]; /* why the hunt could not be made */
+	uint64_t more_kinds;	/* failures of kinds for which there was no room */
+	char error[HUNT_ERROR]; /* why the hunt could not be made */
 };
 
 /*
