@@ -265,6 +265,8 @@ static int run_in_workplace(struct capture_run *run, struct capture_plan *plan, 
 	if (error)
 		return error;
 	error = observe(run, result);
+	if (!error && run->place.control && options->hooks.recorded)
+		options->hooks.recorded(options->hooks.context, run->place.control);
 	snprintf(result->kernel, sizeof(result->kernel), "%s", run->guest.line.kernel_path);
 	run->place.keep |= options->keep_ram && run->started > 0 && options->transport == CAPTURE_RAM &&
 			   !run->guest.own_path;

@@ -47,6 +47,8 @@ struct capture_hooks {
 	 * protocol at `socket`. The run ends when the function returns. May be NULL.
 	 */
 	void (*halted)(void *context, const char *socket);
+	/* Called after a run with a schedule, with what the plugin has recorded. May be NULL. */
+	void (*recorded)(void *context, const struct schedule_control *control);
 };
 
 /* What to do with a guest that stalls. */

@@ -45,11 +45,15 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 					  .change = schedule->change,
 					  .deadline = schedule->deadline,
 					  .word = schedule->word,
-					  .position = schedule->position };
+					  .position = schedule->position,
+					  .watches = schedule->watches,
+					  .records = schedule->records };
+	const size_t bytes = schedule_bytes(schedule->records);
 	const char *slash = strrchr(self, '/');
 	void *page = MAP_FAILED;
 	int fd;
 
+	memcpy(begin.watch, schedule->watch, sizeof(begin.watch));
 	*control = NULL;
 	if (snprintf(files->plugin, sizeof(files->plugin), "%.*s" PLUGIN, slash ? (int)(slash - self) : 0,
 		     self) >= (int)sizeof(files->plugin))
@@ -62,8 +66,9 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 	if (schedule->input && write_input(schedule->input, directory, begin.input) != 0)
 		return CAPTURE_E_SYSTEM;
 	fd = open(files->control, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0 && write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin))
-		page = mmap(NULL, sizeof(begin), PROT_READ, MAP_SHARED, fd, 0);
+	if (fd >= 0 && write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+	    ftruncate(fd, (off_t)bytes) == 0)
+		page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		capture_fail_errno("%s", files->control);
 	if (fd >= 0)
@@ -77,7 +82,7 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 void capture_schedule_close(struct schedule_control *control)
 {
 	if (control)
-		munmap(control, sizeof(*control));
+		munmap(control, schedule_bytes(control->records));
 }
 
 static bool given(char *const *words, const char *name)

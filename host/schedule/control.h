@@ -6,10 +6,15 @@
 #ifndef SCHEDULE_CONTROL_H
 #define SCHEDULE_CONTROL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3330434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3430434854584b00) /* changes whenever the structure changes */
 #define SCHEDULE_PATH  4096u
+
+#define SCHEDULE_WATCHES      8u     /* maximum number of watched ranges */
+#define SCHEDULE_WATCH_MOST   4096u  /* maximum length of a watched range in bytes */
+#define SCHEDULE_RECORDS_MOST 65536u /* maximum number of records of accesses */
 
 /* Forced switches: a new slice of random length begins whenever the previous slice ends. */
 struct schedule_noise {
@@ -21,6 +26,37 @@ enum schedule_end {
 	SCHEDULE_RUNS, /* the plugin has not halted the machine */
 	SCHEDULE_DEADLINE,
 	SCHEDULE_WORD, /* the watched word was written */
+};
+
+enum schedule_kind {
+	SCHEDULE_READ = 1,
+	SCHEDULE_WRITE = 2,
+};
+
+/* A range of memory. Accesses to it are recorded. */
+struct schedule_watch {
+	uint64_t address; /* virtual */
+	uint32_t length;  /* in bytes, from 1 to SCHEDULE_WATCH_MOST */
+	uint32_t kinds;	  /* a set of enum schedule_kind */
+};
+
+/* An access to a watched range. */
+struct schedule_access {
+	/*
+	 * Time at which the CPU began or continued to run: the access was then, or later. The clock cannot be read
+	 * while a CPU executes a block.
+	 */
+	uint64_t time;
+	uint64_t code;	  /* virtual address of the instruction */
+	uint64_t address; /* virtual address of the first byte that was accessed */
+	uint64_t bytes; /* value of these bytes after the access; of a larger access, of its first 8 bytes */
+	uint64_t word;	/* value of the aligned 8 bytes around the first byte, after the access */
+	uint32_t size;	/* in bytes */
+	uint16_t cpu;
+	uint8_t watch; /* number of the range */
+	uint8_t kind;  /* enum schedule_kind */
+	uint8_t known; /* `bytes` and `word` are valid */
+	uint8_t padding[7];
 };
 
 struct schedule_control {
@@ -39,12 +75,25 @@ struct schedule_control {
 	uint64_t disks;		   /* not 0: the machine has disks; set by the process that becomes QEMU */
 	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (input.h); "": none */
 	char ram[SCHEDULE_PATH];   /* the RAM file; set by the process that becomes QEMU */
+	/* Ranges whose accesses are recorded. Not together with `word`. */
+	struct schedule_watch watch[SCHEDULE_WATCHES];
+	uint32_t watches;
+	uint32_t records; /* number of elements of `record`; not 0 if ranges are watched */
 	/* Set by the plugin. */
 	uint64_t now;  /* time at which the machine was halted, or at which QEMU ended; 0: it still runs */
 	uint64_t mean; /* mean length of a slice at the beginning, in ns; 0: no forced switches */
 	uint64_t cuts; /* slices that were ended */
 	uint32_t end;  /* enum schedule_end */
 	uint32_t padding;
+	uint64_t accesses; /* number of accesses to watched ranges */
+	/* A ring with the newest accesses. Access number n, from 0, is at n % records. */
+	struct schedule_access record[];
 };
+
+/* Returns the size of the file in bytes. */
+static inline size_t schedule_bytes(uint32_t records)
+{
+	return sizeof(struct schedule_control) + records * sizeof(struct schedule_access);
+}
 
 #endif

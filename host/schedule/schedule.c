@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "access.h"
 #include "control.h"
 #include "cpus.h"
 #include "disks.h"
@@ -179,19 +180,22 @@ static int has_functions(void)
 
 static int map_control(const char *path)
 {
+	struct schedule_control begin;
 	void *page = MAP_FAILED;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	bool known = fd >= 0 && read(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+		     begin.magic == SCHEDULE_MAGIC;
 
-	if (fd >= 0)
-		page = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
+	if (known)
+		page = mmap(NULL, schedule_bytes(begin.records), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd < 0 || (known && page == MAP_FAILED))
 		refuse(path, strerror(errno));
+	else if (!known)
+		refuse(path, "written by another version of ktrace");
 	if (fd >= 0)
 		close(fd);
-	if (page == MAP_FAILED)
-		return -1;
 	control = page;
-	return control->magic == SCHEDULE_MAGIC ? 0 : refuse(path, "written by another version of ktrace");
+	return page == MAP_FAILED ? -1 : 0;
 }
 
 static void start_timers(void)
@@ -234,7 +238,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	message = control->disks != 0 ? disks_open(id, info->target_name) : NULL;
 	if (message != NULL)
 		return refuse(message, "");
-	message = control->word != 0 ? watch_open(id, control, reach_word) : NULL;
+	if (control->watches != 0)
+		message = access_open(id, info->target_name, control);
+	else if (control->word != 0)
+		message = watch_open(id, control, reach_word);
 	if (message != NULL)
 		return refuse(control->ram, message);
 	qemu_plugin_register_atexit_cb(id, leave, NULL);

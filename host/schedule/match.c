@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "match.h"
+
+#include <stddef.h>
+
+static uint64_t page_of(uint64_t address)
+{
+	return address / MATCH_PAGE;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Marks all offsets at which an access that touches the range may begin. */
+static void mark_offsets(struct match *match, const struct schedule_watch *watch)
+{
+	const uint64_t count = smaller(watch->length + MATCH_SIZE - 1, MATCH_PAGE);
+
+	for (uint64_t n = 0; n < count; n++) {
+		const uint64_t offset = (watch->address - (MATCH_SIZE - 1) + n) % MATCH_PAGE;
+
+		match->offsets[offset / 64] |= UINT64_C(1) << offset % 64;
+	}
+}
+
+const char *match_open(struct match *match, const struct schedule_watch *watch, uint32_t watches)
+{
+	*match = (struct match){ .ranges = watches };
+	if (watches > SCHEDULE_WATCHES)
+		return "too many watched ranges";
+	for (uint32_t n = 0; n < watches; n++) {
+		if (watch[n].length == 0 || watch[n].length > SCHEDULE_WATCH_MOST)
+			return "the length of a watched range is invalid";
+		match->range[n].watch = watch[n];
+		mark_offsets(match, &watch[n]);
+	}
+	return NULL;
+}
+
+/* Differences are used, not sums, because a range may end at the end of the address space. */
+static bool overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
+{
+	return a - b < b_length || b - a < a_length;
+}
+
+static bool touches(const struct match_range *range, const struct match_access *access)
+{
+	return (range->watch.kinds & access->kind) != 0 &&
+	       overlap(access->address, access->size, range->watch.address, range->watch.length);
+}
+
+int match_virtual(const struct match *match, const struct match_access *access)
+{
+	for (uint32_t n = 0; n < match->ranges; n++)
+		if (touches(&match->range[n], access))
+			return (int)n;
+	return -1;
+}
+
+/* Returns whether the part of the access in its first page touches part `n` of the range, by offsets in pages. */
+static bool touches_part(const struct match_range *range, uint32_t n, const struct match_access *access)
+{
+	const struct schedule_watch *watch = &range->watch;
+	const uint64_t first = smaller(watch->length, MATCH_PAGE - watch->address % MATCH_PAGE);
+	const uint64_t begin = n == 0 ? watch->address % MATCH_PAGE : 0;
+	const uint64_t length = n == 0 ? first : watch->length - first;
+	const uint64_t offset = access->address % MATCH_PAGE;
+
+	return length > 0 && (watch->kinds & access->kind) != 0 &&
+	       overlap(offset, smaller(access->size, MATCH_PAGE - offset), begin, length);
+}
+
+static bool has_part(const struct match_range *range, const struct match_access *access, const uint64_t *page)
+{
+	for (uint32_t n = 0; n < 2; n++)
+		if (range->known[n] && (page == NULL || range->page[n] == *page) &&
+		    touches_part(range, n, access))
+			return true;
+	return false;
+}
+
+bool match_needs_physical(const struct match *match, const struct match_access *access)
+{
+	for (uint32_t n = 0; n < match->ranges; n++)
+		if (has_part(&match->range[n], access, NULL))
+			return true;
+	return false;
+}
+
+int match_physical(const struct match *match, const struct match_access *access, uint64_t physical)
+{
+	const uint64_t page = page_of(physical);
+
+	for (uint32_t n = 0; n < match->ranges; n++)
+		if (has_part(&match->range[n], access, &page))
+			return (int)n;
+	return -1;
+}
+
+void match_learn(struct match *match, int range, const struct match_access *access, uint64_t physical)
+{
+	struct match_range *found = &match->range[range];
+	const uint64_t n = page_of(access->address) - page_of(found->watch.address);
+
+	if (n > 1) /* the access begins in the page before the range */
+		return;
+	found->page[n] = page_of(physical);
+	found->known[n] = true;
+}
