@@ -226,6 +226,12 @@ static int as_linked(const struct symbols *symbols, uint64_t address, uint64_t *
 												       : -1;
 }
 
+/* Converts a linked address to its address in the running kernel. */
+static uint64_t as_running(const struct symbols *symbols, uint64_t linked)
+{
+	return are_in_one_half(linked, symbols->root) ? linked + symbols->slide : linked;
+}
+
 int symbols_has(const struct symbols *symbols, uint64_t address)
 {
 	return symbols && as_linked(symbols, address, &address) == 0;
@@ -460,7 +466,27 @@ void symbols_each(struct symbols *symbols,
 
 		if (is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
 		    symbols_image_has_code(&symbols->image, at))
-			each(context, name, are_in_one_half(at, symbols->root) ? at + symbols->slide : at,
-			     symbol.st_size);
+			each(context, name, as_running(symbols, at), symbol.st_size);
 	}
+}
+
+unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size)
+{
+	int count = symbols ? dwfl_module_getsymtab(symbols->file.module) : 0;
+	unsigned found = 0;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *other =
+			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
+
+		if (!is_place(other, &symbol) || strcmp(other, name) != 0 ||
+		    (found && *address == as_running(symbols, at)))
+			continue;
+		*address = as_running(symbols, at);
+		*size = symbol.st_size;
+		found++;
+	}
+	return found;
 }

@@ -78,6 +78,12 @@ void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
 		  void *context);
 
+/*
+ * Finds the code or data that has this name in the file. *address: where it is in the running kernel; *size: 0
+ * if the file does not have it. Returns how many different addresses have the name; they are set if it is 1.
+ */
+unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
+
 /* Return whether the address is in the kernel's image, or in an executable part of it. */
 int symbols_has(const struct symbols *symbols, uint64_t address);
 int symbols_has_code(const struct symbols *symbols, uint64_t address);
