@@ -5,7 +5,7 @@
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
 KTRACE_SRCS := $(foreach room,analyze calls capture cmd doctor export findings flow hunt hwt kdump live record why,$(wildcard host/$(room)/*.c))
-COMMANDS := bisect check control decode doctor export extract goto hunt hwt kdump ktrdump live qemu_args record run show stats summary take why
+COMMANDS := bisect check control decode doctor export extract goto hunt hwt kdump ktrdump live qemu_args record retrace run show stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 
