@@ -52,6 +52,7 @@ UNIT_WITH_ktread_stream_damage := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_live := script
 UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
 UNIT_WITH_schedule := host/schedule/noise.c
+UNIT_WITH_schedule_match := host/schedule/match.c
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus
