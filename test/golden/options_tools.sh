@@ -84,6 +84,11 @@ beyond control --timeout test/qemu/control.sh
 refused control --timeout --timeout 1 v2.ktrx
 echo "control --" >>covered
 
+# ---- retrace: it runs guests.
+for option in --who-wrote --who-read --last -n --json --elf --out -o --force; do
+	beyond retrace $option test/qemu/retrace.sh
+done
+
 # ---- live: its output is tested with guests.
 for option in --lines --json --interval --count --tail --event; do
 	beyond live $option test/qemu/live.sh
@@ -276,7 +281,7 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
-for c in run hunt hwt kdump ktrdump record qemu-args extract take control live; do
+for c in run hunt hwt kdump ktrdump record qemu-args extract take control live retrace; do
 	listed $c
 done
 done_testing

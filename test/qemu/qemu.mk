@@ -70,6 +70,10 @@ CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
+# Runs that are repeated with a plugin that records accesses to memory.
+SCRIPT_TESTS += test/qemu/retrace.sh
+CHECK_NEEDS += host $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
+
 # Tests with bare-metal programs, in CPU modes in which the demo kernel never runs.
 SCRIPT_TESTS += test/qemu/transport_bare.sh
 CHECK_NEEDS += build/test/bare/aarch64.elf build/test/bare/riscv64.elf build/test/bare/riscv64_sbi.elf
