@@ -8,7 +8,7 @@
 
 #include "analyze/symbols.h"
 #include "cmd/options.h"
-#include "schedule/control.h"
+#include "capture/schedule.h"
 
 /* The watched ranges. */
 struct retrace_ranges {
