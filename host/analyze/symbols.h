@@ -79,8 +79,8 @@ void symbols_each(struct symbols *symbols,
 		  void *context);
 
 /*
- * Finds the code or data that has this name in the file. *address: where it is in the running kernel; *size: 0
- * if the file does not have it. Returns how many different addresses have the name; they are set if it is 1.
+ * Finds the code or data that has this name in the file. *address: where it is in the running kernel; *size:
+ * 0 if the file does not have it. Returns how many addresses have the name; they are set if it is 1.
  */
 unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
 

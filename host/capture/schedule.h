@@ -24,7 +24,7 @@ struct capture_schedule {
 	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
 	uint64_t word, position;
 	const char *input; /* script that is typed on the first serial line (schedule/input.h); NULL: none */
-	/* ranges of memory whose accesses are recorded, and for how many of the newest accesses there is room */
+	/* ranges of memory whose accesses are recorded, and how many of the newest accesses are kept */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches, records;
 };

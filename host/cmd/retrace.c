@@ -53,17 +53,17 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace retrace [OPTION]... TRACE",
 	.about =
-		"Repeats the run that TRACE was recorded from, and prints which instructions wrote or read some "
-		"memory. ADDRESS is a virtual address of the kernel, or a name in its ELF file: NAME or "
-		"NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. The "
-		"run must have been recorded with --seed or --deterministic.",
+		"Repeats the run that TRACE was recorded from, and prints which instructions wrote or read "
+		"some memory. ADDRESS is a virtual address of the kernel, or a name in its ELF file: NAME or "
+		"NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. "
+		"The run must have been recorded with --seed or --deterministic.",
 	.lists = { rows },
 	.end = "Status: 0 the run is the same as the first, 17 it is another run, 1 error, 2 usage error.\n",
 };
 
 /* ---- The ranges ---------------------------------------------------------------------------------- */
 
-/* Opens the kernel's ELF file, if it is known. Without it, ranges are given as numbers, and functions unknown. */
+/* Opens the kernel's ELF file, if it is known. Without it, ranges must be numbers. */
 static int open_symbols(struct retrace_command *command, const struct ktread_info *info)
 {
 	int status;

@@ -43,8 +43,8 @@ struct schedule_watch {
 /* An access to a watched range. */
 struct schedule_access {
 	/*
-	 * Time at which the CPU began or continued to run: the access was then, or later. The clock cannot be read
-	 * while a CPU executes a block.
+	 * Time at which the CPU began or continued to run: the access was then, or later. The clock cannot
+	 * be read while a CPU executes a block.
 	 */
 	uint64_t time;
 	uint64_t code;	  /* virtual address of the instruction */

@@ -59,7 +59,7 @@ int match_virtual(const struct match *match, const struct match_access *access)
 	return -1;
 }
 
-/* Returns whether the part of the access in its first page touches part `n` of the range, by offsets in pages. */
+/* Returns whether the access, in its first page, touches part `n` of the range, by offsets in pages. */
 static bool touches_part(const struct match_range *range, uint32_t n, const struct match_access *access)
 {
 	const struct schedule_watch *watch = &range->watch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Decides which accesses touch a watched range. A range is given by its virtual address. The first access
- * through that address shows the physical page. From then on, an access through another virtual address of the
- * page is found as well.
+ * through that address shows the physical page. From then on, an access through another virtual address of
+ * the page is found as well.
  *
  *	if (!match_may_touch(match, address))
  *		return;					true for most accesses
@@ -52,10 +52,10 @@ static inline bool match_may_touch(const struct match *match, uint64_t address)
 	return match->offsets[offset / 64] >> offset % 64 & 1;
 }
 
-/* Returns the number of the first range that the access touches by its virtual address; -1 if there is none. */
+/* Returns the number of the first range that the access touches by its virtual address; -1: none. */
 int match_virtual(const struct match *match, const struct match_access *access);
 
-/* Returns true if the access touches a range by its offset in the page, and the page of that range is known. */
+/* Returns true if the access touches a range by its offset in the page, and that range's page is known. */
 bool match_needs_physical(const struct match *match, const struct match_access *access);
 
 /* As match_virtual(), by the physical address of the first byte. */
