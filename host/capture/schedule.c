@@ -168,6 +168,11 @@ static bool has_disks(char *const *words)
 /* Returns true for a disk whose contents are others in the next run, because the guest can write to it. */
 static bool is_writable_disk(const struct capture_qemu_option *option)
 {
+	char file[8];
+
+	if (capture_qemu_option_is(option, "drive") &&
+	    !capture_qemu_property(option->value, NULL, "file", file, sizeof(file)))
+		return false;
 	return is_disk(option) && !capture_qemu_option_is(option, "cdrom") &&
 	       !has(option->value, "readonly", "on") && !has(option->value, "read-only", "on") &&
 	       !has(option->value, "snapshot", "on") && !has(option->value, "media", "cdrom");

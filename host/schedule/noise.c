@@ -30,7 +30,7 @@ void noise_begin(struct noise *noise, const struct schedule_noise *from)
 	mean = (uint64_t)MEAN_LEAST << draw(noise) % MEANS;
 	bursts = draw(noise) % 4;
 	noise->mean = from->mean != 0 ? from->mean : mean;
-	noise->bursts = bursts * 2;
+	noise->bursts = bursts;
 }
 
 unsigned noise_cpu(struct noise *noise, unsigned cpus)

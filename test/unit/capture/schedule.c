@@ -44,16 +44,22 @@ static void options_for_equal_runs_are_added(void **state)
 	assert_string_equal(
 		added(LINE("-smp", "4")),
 		"-accel|tcg,thread=single|-icount|shift=2,sleep=off|-rtc|base=2024-01-01,clock=vm|"
-		"-seed|1|" PLUGIN_WORDS);
+		"-seed|1|-display|none|" PLUGIN_WORDS);
+	assert_string_equal(
+		added(LINE("-nographic", "-accel", "tcg", "-seed", "9", "-cdrom", "a.iso")),
+		"-icount|shift=2,sleep=off|-rtc|base=2024-01-01,clock=vm|"
+		"-global|virtio-mmio.ioeventfd=off|-global|virtio-pci.ioeventfd=off|" PLUGIN_WORDS);
 }
 
 static void options_that_are_given_are_not_added_again(void **state)
 {
 	(void)state;
-	assert_string_equal(added(LINE("-accel", "tcg", "-rtc", "base=utc,clock=vm", "-seed", "9")),
-			    "-icount|shift=2,sleep=off|" PLUGIN_WORDS);
-	assert_string_equal(added(LINE("-M", "virt,accel=tcg", "--rtc", "clock=vm", "--seed", "9")),
-			    "-icount|shift=2,sleep=off|" PLUGIN_WORDS);
+	assert_string_equal(
+		added(LINE("-accel", "tcg", "-rtc", "base=utc,clock=vm", "-seed", "9", "-nographic")),
+		"-icount|shift=2,sleep=off|" PLUGIN_WORDS);
+	assert_string_equal(
+		added(LINE("-M", "virt,accel=tcg", "--rtc", "clock=vm", "--seed", "9", "-display", "none")),
+		"-icount|shift=2,sleep=off|" PLUGIN_WORDS);
 }
 
 static void refused(const char *part, char *const *words)
