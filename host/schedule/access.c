@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "match.h"
 #include "qemu.h"
 
@@ -136,11 +137,10 @@ static void access_memory(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t add
 		examine(cpu, info, address, code);
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+static void look(struct qemu_plugin_tb *block)
 {
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
-	(void)id;
 	for (size_t n = 0; n < count; n++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, n);
 
@@ -149,7 +149,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	}
 }
 
-const char *access_open(qemu_plugin_id_t id, const char *target, struct schedule_control *shared)
+const char *access_open(const char *target, struct schedule_control *shared)
 {
 	const char *message = match_open(&match, shared->watch, shared->watches);
 	uint32_t wanted = 0;
@@ -164,6 +164,6 @@ const char *access_open(qemu_plugin_id_t id, const char *target, struct schedule
 		(wanted & SCHEDULE_WRITE ? QEMU_PLUGIN_MEM_W : 0);
 	control = shared;
 	map_ram(shared->ram, target);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	blocks_add(look);
 	return NULL;
 }

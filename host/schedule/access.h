@@ -9,6 +9,6 @@
 #include "plugin/qemu_plugin.h"
 
 /* Begins to watch. `target`: QEMU's name of the architecture. Returns NULL, or what went wrong. */
-const char *access_open(qemu_plugin_id_t id, const char *target, struct schedule_control *control);
+const char *access_open(const char *target, struct schedule_control *control);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "cpus.h"
 #include "qemu.h"
 
@@ -51,11 +52,10 @@ static bool begins_request(const struct qemu_plugin_insn *insn)
 	return (bytes[at] >= 0x6c && bytes[at] <= 0x6f) || (bytes[at] >= 0xed && bytes[at] <= 0xef);
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+static void look(struct qemu_plugin_tb *block)
 {
 	size_t count = qemu_plugin_tb_n_insns(block);
 
-	(void)id;
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 
@@ -67,11 +67,11 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	}
 }
 
-const char *disks_open(qemu_plugin_id_t id, const char *target)
+const char *disks_open(const char *target)
 {
 	if (qemu_get_aio_context == NULL || aio_poll == NULL || bdrv_drain_all == NULL)
 		return "this QEMU does not export the functions of its disks";
 	has_ports = strcmp(target, "x86_64") == 0 || strcmp(target, "i386") == 0;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	blocks_add(look);
 	return NULL;
 }

@@ -10,6 +10,6 @@
 #include "plugin/qemu_plugin.h"
 
 /* Begins to watch accesses to devices. `target`: name of the architecture. Returns NULL, or what is missing. */
-const char *disks_open(qemu_plugin_id_t id, const char *target);
+const char *disks_open(const char *target);
 
 #endif

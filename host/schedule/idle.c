@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "blocks.h"
 #include "cpus.h"
 #include "qemu.h"
 
@@ -44,9 +45,8 @@ static bool confirm_idle(struct CPUState *cpu)
 	return !chosen;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+static void look(struct qemu_plugin_tb *block)
 {
-	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64, &blocks, 1);
 }
 
@@ -90,7 +90,7 @@ const char *idle_open(qemu_plugin_id_t id, bool (*again)(void))
 	if (object_class_by_name == NULL || icount_get == NULL || qemu_in_vcpu_thread == NULL)
 		return "this QEMU does not export the functions of its accelerator";
 	choose_again = again;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	blocks_add(look);
 	qemu_plugin_register_vcpu_init_cb(id, begin_cpu);
 	return NULL;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "blocks.h"
 #include "control.h"
 #include "cpus.h"
 #include "disks.h"
@@ -230,20 +231,21 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return refuse(message, "");
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
-	yield_open(id, info->target_name, yield);
+	yield_open(info->target_name, yield);
 	start_timers();
 	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
 	if (message != NULL)
 		return refuse(control->input, message);
-	message = control->disks != 0 ? disks_open(id, info->target_name) : NULL;
+	message = control->disks != 0 ? disks_open(info->target_name) : NULL;
 	if (message != NULL)
 		return refuse(message, "");
 	if (control->watches != 0)
-		message = access_open(id, info->target_name, control);
+		message = access_open(info->target_name, control);
 	else if (control->word != 0)
-		message = watch_open(id, control, reach_word);
+		message = watch_open(control, reach_word);
 	if (message != NULL)
 		return refuse(control->ram, message);
+	blocks_open(id);
 	qemu_plugin_register_atexit_cb(id, leave, NULL);
 	return 0;
 }

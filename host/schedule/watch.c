@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "blocks.h"
+
 #define PAGE UINT64_C(4096)
 
 static const _Atomic uint64_t *watched;
@@ -23,13 +25,12 @@ static void begin_block(unsigned cpu, void *data)
 	call = NULL;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+static void look(struct qemu_plugin_tb *block)
 {
-	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_cb(block, begin_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
-const char *watch_open(qemu_plugin_id_t id, const struct schedule_control *control, void (*reached)(void))
+const char *watch_open(const struct schedule_control *control, void (*reached)(void))
 {
 	const uint64_t begin = control->position / PAGE * PAGE;
 	unsigned char *page = MAP_FAILED;
@@ -46,6 +47,6 @@ const char *watch_open(qemu_plugin_id_t id, const struct schedule_control *contr
 	watched = (const void *)(page + (control->position - begin));
 	wanted = control->word;
 	call = reached;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	blocks_add(look);
 	return NULL;
 }

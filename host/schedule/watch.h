@@ -10,7 +10,7 @@
 #include "control.h"
 #include "plugin/qemu_plugin.h"
 
-/* Begins to watch. `reached` is called once, in the thread of the CPUs. Returns NULL, or what went wrong. */
-const char *watch_open(qemu_plugin_id_t id, const struct schedule_control *control, void (*reached)(void));
+/* `reached` is called once, in the thread of the CPUs. Returns NULL, or what went wrong. */
+const char *watch_open(const struct schedule_control *control, void (*reached)(void));
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "cpus.h"
 
 struct hint {
@@ -49,11 +50,10 @@ static bool is_hint(const struct qemu_plugin_insn *insn)
 	return false;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+static void look(struct qemu_plugin_tb *block)
 {
 	const size_t count = qemu_plugin_tb_n_insns(block);
 
-	(void)id;
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 
@@ -62,9 +62,9 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	}
 }
 
-void yield_open(qemu_plugin_id_t id, const char *target, void (*yield)(unsigned cpu))
+void yield_open(const char *target, void (*yield)(unsigned cpu))
 {
 	architecture = target;
 	give_way = yield;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	blocks_add(look);
 }

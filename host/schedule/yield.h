@@ -12,6 +12,6 @@
  * Begins to watch for these instructions. `target`: name of the architecture. `yield` is called after the block
  * with the instruction, in the thread of the CPUs, with the number of the CPU.
  */
-void yield_open(qemu_plugin_id_t id, const char *target, void (*yield)(unsigned cpu));
+void yield_open(const char *target, void (*yield)(unsigned cpu));
 
 #endif
