@@ -89,6 +89,23 @@ for option in --who-wrote --who-read --last -n --json --elf --out -o --force; do
 	beyond retrace $option test/qemu/retrace.sh
 done
 
+# ---- goto and bisect: they run guests.
+for option in --at --cpu --thread --backtrace --registers --print --memory --gdb --elf --out -o --force; do
+	beyond goto $option test/qemu/goto.sh
+done
+for option in --runs --jobs -j --ram-dir --force --json --quiet -q; do
+	beyond bisect $option test/qemu/bisect.sh
+done
+refused goto 'expected a trace'
+refused goto 'an event is given' --at 1 0.1 v2.ktrx
+refused goto 'an event is given' --cpu 1 0.1 v2.ktrx
+refused goto 'an event is given' --thread 1 0.1 v2.ktrx
+refused goto --memory --memory 0x1000 v2.ktrx
+refused goto --cpu --cpu vax v2.ktrx
+refused bisect 'expected a trace'
+refused bisect --runs --runs 1 v2.ktrx
+refused bisect --jobs --jobs 0 v2.ktrx
+
 # ---- live: its output is tested with guests.
 for option in --lines --json --interval --count --tail --event; do
 	beyond live $option test/qemu/live.sh
@@ -114,7 +131,7 @@ for option in --out -o --timeout --stall --on-stall --expect --expect-continue -
 	beyond run $option "${at:-test/qemu/run_bad_input.sh}"
 done
 echo "run --quiet" >>covered # the same as -q
-for option in --deterministic --seed --noise --then --deadline --replay; do
+for option in --deterministic --seed --noise --then --input --deadline --replay; do
 	beyond run $option test/qemu/repeat.sh
 done
 refused run --expect-continue --expect-continue -- true
@@ -131,7 +148,7 @@ refused run --deadline --deadline 1 -- true
 refused run --seed --replay v2.ktrx --seed 1
 
 # ---- hunt
-for option in --seeds --jobs -j --deadline --noise --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
+for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
 	beyond hunt $option test/qemu/hunt.sh
 done
 refused hunt --seeds --seeds 0 -- true
@@ -281,7 +298,7 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
-for c in run hunt hwt kdump ktrdump record qemu-args extract take control live retrace; do
+for c in run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect retrace; do
 	listed $c
 done
 done_testing
