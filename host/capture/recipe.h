@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A recipe: everything that is needed to repeat a run with a schedule. It is one line of JSON in the note of a
- * trace (spec/ktrx.md, section 3).
+ * A recipe: everything that is needed to repeat a run with a schedule. It is one line of JSON in the note of
+ * a trace (spec/ktrx.md, section 3).
  */
 #ifndef CAPTURE_RECIPE_H
 #define CAPTURE_RECIPE_H
@@ -20,8 +20,8 @@
 #define CAPTURE_RECIPE_FILE "recipe" /* its name in the private directory of a run */
 
 /*
- * Writes the recipe of a command line to `path`: the working directory, the words, and the hashes of all files
- * that the words name. Called in the process that becomes QEMU. Returns 0 or CAPTURE_E_SYSTEM.
+ * Writes the recipe of a command line to `path`: the working directory, the words, and the hashes of all
+ * files that the words name. Called in the process that becomes QEMU. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_recipe_save(char *const *words, const char *path);
 
