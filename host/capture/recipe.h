@@ -39,8 +39,8 @@ struct capture_recipe_run {
 };
 
 /*
- * Reads the recipe at `path` and adds *run to it. *line: the line of JSON, for the caller to free. Returns 0 or
- * an error.
+ * Reads the recipe at `path` and adds *run to it. *line: the line of JSON, for the caller to free. Returns 0
+ * or an error.
  */
 int capture_recipe_finish(const char *path, const struct capture_recipe_run *run, char **line);
 
@@ -55,8 +55,8 @@ struct capture_recipe {
 };
 
 /*
- * Reads the recipe from the trace at `path`. capture_recipe_free() releases it. Returns 0, or CAPTURE_E_FORMAT if
- * the trace is unreadable or has no valid recipe.
+ * Reads the recipe from the trace at `path`. capture_recipe_free() releases it. Returns 0, or
+ * CAPTURE_E_FORMAT if the trace is unreadable or has no valid recipe.
  */
 int capture_recipe_load(struct capture_recipe *recipe, const char *path);
 /*

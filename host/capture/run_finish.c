@@ -106,8 +106,8 @@ static const char *mark_of(const struct capture_run *run, const struct capture_r
 }
 
 /*
- * Returns for how long the guest had recorded nothing at the end of the run. In a run with a schedule, this is
- * virtual time: the clock of the stamps.
+ * Returns for how long the guest had recorded nothing at the end of the run. In a run with a schedule, this
+ * is virtual time: the clock of the stamps.
  */
 static double find_silence(const struct capture_run *run, uint64_t frequency)
 {

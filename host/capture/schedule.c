@@ -15,8 +15,8 @@
 #define PLUGIN "/../lib/ktrace-schedule.so" /* relative to the folder of the program, installed or not */
 
 /*
- * An instruction takes 4 ns. With sleep=off, an idle machine does not wait: its clock jumps to the next timer.
- * Without it, real time would move the clock.
+ * An instruction takes 4 ns. With sleep=off, an idle machine does not wait: its clock jumps to the next
+ * timer. Without it, real time would move the clock.
  */
 #define ICOUNT "shift=2,sleep=off"
 #define RTC    "base=2024-01-01,clock=vm"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs that are the same each time: QEMU's options for them, the plugin that interrupts CPUs by a seed, and what
- * on a command line makes runs differ all the same. doc/deterministic.md explains how this works.
+ * Runs that are the same each time: QEMU's options for them, the plugin that interrupts CPUs by a seed, and
+ * what on a command line makes runs differ all the same. doc/deterministic.md explains how this works.
  */
 #ifndef CAPTURE_SCHEDULE_H
 #define CAPTURE_SCHEDULE_H
@@ -36,8 +36,8 @@ struct capture_schedule_files {
 };
 
 /*
- * Looks for the plugin, relative to `self`, the absolute path of this program, and creates the control file in
- * `directory`. *control is its mapping, which capture_schedule_close() removes.
+ * Looks for the plugin, relative to `self`, the absolute path of this program, and creates the control file
+ * in `directory`. *control is its mapping, which capture_schedule_close() removes.
  * Returns 0, CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
  */
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
@@ -50,15 +50,15 @@ int capture_schedule_complete(const char *control, const char *ram, char *const 
 void capture_schedule_close(struct schedule_control *control);
 
 /*
- * Adds the options to the command line `words` that make runs the same each time. Returns 0, or CAPTURE_E_USAGE
- * if the command line has an option that cannot be combined with them.
+ * Adds the options to the command line `words` that make runs the same each time. Returns 0, or
+ * CAPTURE_E_USAGE if the command line has an option that cannot be combined with them.
  */
 int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,
 			 char *const *words, struct capture_words *extended);
 
 /*
- * Writes what makes runs of this command line differ: "-netdev user,id=n (packets arrive at other times), …". ""
- * if nothing is known. The text is cut to `size`.
+ * Writes what makes runs of this command line differ: "-netdev user,id=n (packets arrive at other times), …".
+ * "" if nothing is known. The text is cut to `size`.
  */
 void capture_schedule_hazards(char *const *words, char *text, size_t size);
 

@@ -100,8 +100,8 @@ struct capture_cycles {
 double capture_now(void);
 
 /*
- * Returns the newest stamp of an image: of its events, or of the state of its CPUs, such as heartbeats; 0 if it
- * has none. Takes as long as writing a dump.
+ * Returns the newest stamp of an image: of its events, or of the state of its CPUs, such as heartbeats; 0 if
+ * it has none. Takes as long as writing a dump.
  */
 uint64_t capture_newest_stamp(struct ktread_image *image);
 

@@ -80,8 +80,8 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 		return error;
 	options->schedule = recipe->run.schedule;
 	/*
-	 * If real time ended the first run, this one ends a little later in virtual time: then it has all events
-	 * of the first.
+	 * If real time ended the first run, this one ends a little later in virtual time: then it has all
+	 * events of the first.
 	 */
 	if (!options->schedule.deadline && recipe->run.ended)
 		options->schedule.deadline = recipe->run.ended + MILLISECOND;

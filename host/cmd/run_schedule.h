@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace run: the options for runs that can be repeated, and the comparison of a repeated run with the first. */
+/*
+ * ktrace run: the options for runs that can be repeated, and the comparison of a repeated run with the first.
+ */
 #ifndef CMD_RUN_SCHEDULE_H
 #define CMD_RUN_SCHEDULE_H
 
@@ -26,14 +28,16 @@ struct run_schedule {
 };
 
 /*
- * Turns the options into those of the run. With --replay, reads the recipe and changes to the directory of the
- * first run; paths of options become absolute. `argc` and `argv`: the words after the options.
+ * Turns the options into those of the run. With --replay, reads the recipe and changes to the directory of
+ * the first run; paths of options become absolute. `argc` and `argv`: the words after the options.
  * Returns 0, or an exit status after a message.
  */
 int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
 			 struct capture_run_options *options, int argc, char **argv);
 
-/* Reads and checks the file of --input. Returns its contents, for the caller to free; NULL after a message. */
+/*
+ * Reads and checks the file of --input. Returns its contents, for the caller to free; NULL after a message.
+ */
 char *run_schedule_script(const char *name, const char *path);
 
 /* Prints how the run can be repeated. Requires: a trace was written. */

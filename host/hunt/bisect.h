@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds when a failure was decided. A run is repeated up to a virtual time and continued with other seeds. If all
- * continuations fail in the same way, the failure no longer depends on the schedule from that time on.
+ * Finds when a failure was decided. A run is repeated up to a virtual time and continued with other seeds. If
+ * all continuations fail in the same way, the failure no longer depends on the schedule from that time on.
  */
 #ifndef HUNT_BISECT_H
 #define HUNT_BISECT_H

@@ -49,8 +49,8 @@ struct hunt_options {
 	const char *folder;   /* for traces, consoles and results; created if it does not exist */
 	uint64_t first, last; /* seeds */
 	/*
-	 * The seeds apply from the time of change on (run->schedule.change); before it, all runs have the noise
-	 * of run->schedule.
+	 * The seeds apply from the time of change on (run->schedule.change); before it, all runs have the
+	 * noise of run->schedule.
 	 */
 	bool later;
 	const struct hunt_run *base; /* what runs are compared with; NULL: the hunt makes a run of seed 0 */
@@ -88,9 +88,9 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 /* ---- Parts, also for tests ----------------------------------------------------------------------- */
 
 /*
- * Decides whether a run failed, by comparison with the run of seed 0: it panicked, reset or did not end, `why`
- * found something wrong, or it ended in another way than seed 0. Writes what distinguishes it from other
- * failures to `key`: numbers are replaced, so that equal failures have equal keys.
+ * Decides whether a run failed, by comparison with the run of seed 0: it panicked, reset or did not end,
+ * `why` found something wrong, or it ended in another way than seed 0. Writes what distinguishes it from
+ * other failures to `key`: numbers are replaced, so that equal failures have equal keys.
  */
 bool hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The page that `ktrace run` and the schedule plugin share: a file that ktrace fills in before QEMU starts and
- * that both map. All times are virtual: nanoseconds of QEMU's virtual clock since the start of the machine.
+ * The page that `ktrace run` and the schedule plugin share: a file that ktrace fills in before QEMU starts
+ * and that both map. All times are virtual: nanoseconds of QEMU's virtual clock since the start of the
+ * machine.
  */
 #ifndef SCHEDULE_CONTROL_H
 #define SCHEDULE_CONTROL_H
@@ -67,8 +68,8 @@ struct schedule_control {
 	uint64_t change;
 	uint64_t deadline; /* time at which the machine is halted; 0: never */
 	/*
-	 * The machine is halted after 8 bytes of its RAM have become `word`: the first word of a slot, which is
-	 * written last. 0: no word is watched.
+	 * The machine is halted after 8 bytes of its RAM have become `word`: the first word of a slot, which
+	 * is written last. 0: no word is watched.
 	 */
 	uint64_t word;
 	uint64_t position;	   /* file offset of these bytes in the RAM file; a multiple of 8 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Chooses which CPU of the guest runs. With -icount, QEMU runs the CPUs one after another in one thread, always
- * from CPU 0 on: a CPU that neither halts nor yields keeps all CPUs after it from running. And if events of the
- * host interrupt that thread, the next CPU runs, at another time in each run. So all CPUs but one are frozen:
- * QEMU passes over them. The guest cannot see that: to it, these CPUs are slow.
+ * Chooses which CPU of the guest runs. With -icount, QEMU runs the CPUs one after another in one thread,
+ * always from CPU 0 on: a CPU that neither halts nor yields keeps all CPUs after it from running. And if
+ * events of the host interrupt that thread, the next CPU runs, at another time in each run. So all CPUs but
+ * one are frozen: QEMU passes over them. The guest cannot see that: to it, these CPUs are slow.
  */
 #ifndef SCHEDULE_CPUS_H
 #define SCHEDULE_CPUS_H
@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Requires for all functions: QEMU's lock is held, as in a timer's call, and no CPU executes an instruction. */
+/*
+ * Requires for all functions: QEMU's lock is held, as in a timer's call, and no CPU executes an instruction.
+ */
 
 /* Returns NULL, or what is wrong with this number of CPUs. Call it once, before the others. */
 const char *cpus_open(int number);
@@ -23,17 +25,20 @@ unsigned cpus_thaw(void);
 bool cpus_is_thawing(void);
 
 /*
- * Freezes all CPUs but one: number `chosen` of those that are not idle, from 0 in the order of the CPUs. Other
- * CPUs do not run before the next choice, even if an interrupt wakes them.
+ * Freezes all CPUs but one: number `chosen` of those that are not idle, from 0 in the order of the CPUs.
+ * Other CPUs do not run before the next choice, even if an interrupt wakes them.
  * Requires: cpus_thaw() was called before, no CPU has run since, and `chosen` is below its result.
  */
 void cpus_choose(unsigned chosen);
 
-/* Returns the number, among the CPUs that are not idle, of the next one after the CPU that was chosen last. */
+/*
+ * Returns the number, among the CPUs that are not idle, of the next one after the CPU that was chosen last.
+ */
 unsigned cpus_next(void);
 
 /*
- * Returns the number of a CPU among those that were not idle at the last cpus_thaw(), from 0; -1 if it was idle.
+ * Returns the number of a CPU among those that were not idle at the last cpus_thaw(), from 0; -1 if it was
+ * idle.
  */
 int cpus_number(unsigned cpu);
 
@@ -41,8 +46,8 @@ int cpus_number(unsigned cpu);
 bool cpus_are_frozen(void);
 
 /*
- * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no effect
- * if the same call is due already. May also be called while a CPU executes a block.
+ * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no
+ * effect if the same call is due already. May also be called while a CPU executes a block.
  */
 void cpus_call(void (*call)(void));
 

@@ -38,8 +38,9 @@ static void access_port(unsigned cpu, void *data)
 }
 
 /*
- * Returns true for the accesses to ports of x86 that can begin a request: outs, ins, out to the port in dx, and in
- * from it of more than a byte. An in of a byte, as from a status register, and ports below 256 begin none.
+ * Returns true for the accesses to ports of x86 that can begin a request: outs, ins, out to the port in dx,
+ * and in from it of more than a byte. An in of a byte, as from a status register, and ports below 256 begin
+ * none.
  */
 static bool begins_request(const struct qemu_plugin_insn *insn)
 {

@@ -9,7 +9,9 @@
 
 #include "plugin/qemu_plugin.h"
 
-/* Begins to watch accesses to devices. `target`: name of the architecture. Returns NULL, or what is missing. */
+/*
+ * Begins to watch accesses to devices. `target`: name of the architecture. Returns NULL, or what is missing.
+ */
 const char *disks_open(const char *target);
 
 #endif

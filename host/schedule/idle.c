@@ -51,8 +51,9 @@ static void look(struct qemu_plugin_tb *block)
 }
 
 /*
- * Finds the word of the accelerator's class that holds the function for idle CPUs. Its place is known by the two
- * functions for the clock after it, and by the words of which TCG uses none. Returns NULL if it is not found.
+ * Finds the word of the accelerator's class that holds the function for idle CPUs. Its place is known by the
+ * two functions for the clock after it, and by the words of which TCG uses none. Returns NULL if it is not
+ * found.
  */
 static void **find_word(void **word)
 {
@@ -68,7 +69,10 @@ static void **find_word(void **word)
 	return NULL;
 }
 
-/* When a plugin is loaded, the accelerator may not be: it is a module of some QEMUs. When a CPU begins, it is. */
+/*
+ * When a plugin is loaded, the accelerator may not be: it is a module of some QEMUs. When a CPU begins, it
+ * is.
+ */
 static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 {
 	void **word = object_class_by_name(ACCELERATOR);
@@ -80,8 +84,8 @@ static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 	if (word != NULL)
 		*word = (void *)confirm_idle;
 	else
-		fputs("ktrace-schedule: runs may differ in rare cases: the accelerator of this QEMU has another "
-		      "structure than that of version 7.2\n",
+		fputs("ktrace-schedule: runs may differ in rare cases: the accelerator of this QEMU has "
+		      "another structure than that of version 7.2\n",
 		      stderr);
 }
 

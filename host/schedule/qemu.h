@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Functions of QEMU that are not part of its plugin interface. A QEMU that is built with modules, as Debian's
- * is, exports them, and a plugin can call them. They have had these types since QEMU 3.1 (include/qemu/timer.h,
- * include/sysemu/cpus.h, include/hw/core/cpu.h). They are weak: in another QEMU their addresses are NULL.
+ * is, exports them, and a plugin can call them. They have had these types since QEMU 3.1
+ * (include/qemu/timer.h, include/sysemu/cpus.h, include/hw/core/cpu.h). They are weak: in another QEMU their
+ * addresses are NULL.
  */
 #ifndef SCHEDULE_QEMU_H
 #define SCHEDULE_QEMU_H
@@ -33,8 +34,8 @@ QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
 QEMU_WEAK int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
 QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
 /*
- * Returns true if the CPU cannot run before an interrupt, or is stopped. Requires: QEMU's lock is held, as in a
- * timer's call.
+ * Returns true if the CPU cannot run before an interrupt, or is stopped. Requires: QEMU's lock is held, as in
+ * a timer's call.
  */
 QEMU_WEAK bool cpu_thread_is_idle(struct CPUState *cpu);
 /* Stops the CPU that `current_cpu` of this thread points to, before it executes another instruction. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A plugin for QEMU that chooses, by a seed, which CPU of a guest runs, and for how long. It can also halt the
- * machine at a virtual time. It needs -icount, with which everything that a guest can observe depends on the
- * virtual clock only. The guest cannot see the plugin: a timer of the virtual clock that no device owns
+ * A plugin for QEMU that chooses, by a seed, which CPU of a guest runs, and for how long. It can also halt
+ * the machine at a virtual time. It needs -icount, with which everything that a guest can observe depends on
+ * the virtual clock only. The guest cannot see the plugin: a timer of the virtual clock that no device owns
  * changes nothing but the order in which CPUs run.
  *
  *	-plugin ktrace-schedule.so,control=FILE		FILE holds a struct schedule_control
@@ -52,8 +52,8 @@ static struct QEMUTimer *timer_of(void *storage)
 #define NO_CPU UINT_MAX
 
 /*
- * Chooses the CPU that runs alone next: by the seed, or without a seed in turn; another one than `other` if there
- * is another one. Returns false if all CPUs are idle.
+ * Chooses the CPU that runs alone next: by the seed, or without a seed in turn; another one than `other` if
+ * there is another one. Returns false if all CPUs are idle.
  */
 static bool choose_cpu(unsigned other)
 {
@@ -74,8 +74,8 @@ static bool choose_cpu(unsigned other)
 }
 
 /*
- * Chooses a CPU and sets the timer to the end of its slice, or to the time of the change if that is earlier. If
- * all CPUs are idle, the next timer may wake some of them: the choice is made again at that time.
+ * Chooses a CPU and sets the timer to the end of its slice, or to the time of the change if that is earlier.
+ * If all CPUs are idle, the next timer may wake some of them: the choice is made again at that time.
  */
 static void begin_slice(unsigned other)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Lets another CPU run when a CPU executes an instruction by which it says that it waits: pause (x86, RISC-V),
- * yield or wfe (AArch64). Without this, a CPU that waits for a frozen one would wait until its slice ends.
+ * Lets another CPU run when a CPU executes an instruction by which it says that it waits: pause (x86,
+ * RISC-V), yield or wfe (AArch64). Without this, a CPU that waits for a frozen one would wait until its slice
+ * ends.
  */
 #ifndef SCHEDULE_YIELD_H
 #define SCHEDULE_YIELD_H
@@ -9,8 +10,8 @@
 #include "plugin/qemu_plugin.h"
 
 /*
- * Begins to watch for these instructions. `target`: name of the architecture. `yield` is called after the block
- * with the instruction, in the thread of the CPUs, with the number of the CPU.
+ * Begins to watch for these instructions. `target`: name of the architecture. `yield` is called after the
+ * block with the instruction, in the thread of the CPUs, with the number of the CPU.
  */
 void yield_open(const char *target, void (*yield)(unsigned cpu));
 

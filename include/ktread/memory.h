@@ -142,8 +142,8 @@ struct ktread_ring_piece {
 	uint64_t position; /* file offset of its first byte */
 };
 /*
- * Stores piece `n`, from 0, of a ring. Returns 1; 0 if the ring has fewer pieces; or KTREAD_E_ABSENT if there is
- * no such ring or the piece is not in the file.
+ * Stores piece `n`, from 0, of a ring. Returns 1; 0 if the ring has fewer pieces; or KTREAD_E_ABSENT if there
+ * is no such ring or the piece is not in the file.
  */
 int ktread_image_ring_piece(const struct ktread_image *image, uint32_t ring, uint32_t n,
 			    struct ktread_ring_piece *piece);
