@@ -48,11 +48,10 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace bisect [OPTION]... TRACE",
-	.about =
-		"Finds when the failure of a run was decided. Repeats the run that TRACE was recorded from, "
-		"up to a virtual time T, continues it with K other seeds, and searches for the T from which on "
-		"all of them fail in the same way. The run must have been recorded with --seed or "
-		"--deterministic.",
+	.about = "Finds when the failure of a run was decided. Repeats the run that TRACE was recorded from, "
+		 "up to a virtual time T, continues it with K other seeds, and searches for the T from which "
+		 "on all of them fail in the same way. The run must have been recorded with --seed or "
+		 "--deterministic.",
 	.lists = { rows },
 	.end = "The result is statistical: K continuations are few. It shows where to look, "
 	       "and proves nothing.\n"

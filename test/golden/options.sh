@@ -92,6 +92,8 @@ works show --settings v2.ktrx -- --settings v2.ktrx
 works show --registers v2.ktrx -- --registers v2.ktrx
 opens show --elf --elf absent v2.ktrx
 works show --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
+works show --ids v2.ktrx -- --ids v2.ktrx
+refused show --ids --follow --ids ktr.ram
 works show --svg v2.ktrx -- --svg out v2.ktrx
 works show --from v2.ktrx -- --from 30us v2.ktrx
 works show --to v2.ktrx -- --to 20us v2.ktrx
