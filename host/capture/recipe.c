@@ -145,8 +145,18 @@ static json_t *pack_noise(const struct schedule_noise *noise)
 	return json_pack("{s:I, s:I}", "seed", (json_int_t)noise->seed, "mean", (json_int_t)noise->mean);
 }
 
+/* Returns the offset in the RAM file of a position in the memory that was read through a map. */
+static uint64_t offset_of(const struct capture_map *map, uint64_t position)
+{
+	for (uint32_t n = 0; map && n < map->ranges; n++)
+		if (position >= map->range[n].physical &&
+		    position - map->range[n].physical < map->range[n].length)
+			return map->range[n].offset + (position - map->range[n].physical);
+	return position;
+}
+
 /* Lists where in the RAM file the slots of each ring are: [[offset, length, position], …] for each ring. */
-static json_t *pack_rings(const struct ktread_image *image)
+static json_t *pack_rings(const struct ktread_image *image, const struct capture_map *map)
 {
 	const uint32_t count = image ? ktread_image_rings(image) : 0;
 	struct ktread_ring_piece piece;
@@ -158,7 +168,7 @@ static json_t *pack_rings(const struct ktread_image *image)
 		for (uint32_t n = 0; ktread_image_ring_piece(image, ring, n, &piece) > 0; n++)
 			json_array_append_new(pieces, json_pack("[I, I, I]", (json_int_t)piece.offset,
 								(json_int_t)piece.length,
-								(json_int_t)piece.position));
+								(json_int_t)offset_of(map, piece.position)));
 		json_array_append_new(rings, pieces);
 	}
 	return rings;
@@ -208,7 +218,7 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 			  (json_int_t)schedule->deadline, "events", run->events, "transport", run->transport,
 			  "trace_unit", run->trace_unit, "allow_reboot", run->allow_reboot, "mean",
 			  (json_int_t)run->mean, "ended", (json_int_t)run->ended, "rings",
-			  pack_rings(run->image), "input", schedule->input ? schedule->input : "");
+			  pack_rings(run->image, run->map), "input", schedule->input ? schedule->input : "");
 	if (added && json_object_update(recipe, added) == 0)
 		*line = json_dumps(recipe, JSON_COMPACT);
 	json_decref(added);

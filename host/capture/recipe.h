@@ -14,6 +14,7 @@
 
 #include "ktread/ktread.h"
 #include "ktread/memory.h"
+#include "memory.h"
 #include "qemu_line.h"
 #include "schedule.h"
 
@@ -33,9 +34,10 @@ struct capture_recipe_run {
 	const char *transport; /* name of the transport */
 	bool trace_unit;       /* the guest had a trace unit */
 	bool allow_reboot;
-	struct ktread_image *image; /* the trace in the guest's RAM file; NULL: unknown */
-	uint64_t mean;		    /* mean length of a slice in ns; 0: no forced switches */
-	uint64_t ended;		    /* virtual time in ns at which the run ended; 0: unknown */
+	struct ktread_image *image;    /* the trace in the guest's RAM file; NULL: unknown */
+	const struct capture_map *map; /* where in the RAM file the memory of `image` is */
+	uint64_t mean;		       /* mean length of a slice in ns; 0: no forced switches */
+	uint64_t ended;		       /* virtual time in ns at which the run ended; 0: unknown */
 };
 
 /*

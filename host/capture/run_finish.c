@@ -136,6 +136,7 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 		.trace_unit = options->trace_unit,
 		.allow_reboot = options->allow_reboot,
 		.image = run->view.image,
+		.map = &run->machine.map,
 		.mean = control->mean,
 		.ended = control->now,
 	};

@@ -37,6 +37,7 @@ struct goto_command {
 	uint32_t event_cpu;
 	char kernel[PATH_MAX];
 	bool reached;
+	int output; /* standard output of this command, while the guest has another one; negative: none */
 };
 
 #define NO_CPU UINT32_MAX
@@ -219,6 +220,8 @@ static _Noreturn void become_gdb(const struct goto_command *command, const char 
 		add(&arguments, kernel);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (command->output >= 0)
+		dup2(command->output, STDOUT_FILENO);
 	execvp("gdb-multiarch", (char **)arguments.word);
 	execvp("gdb", (char **)arguments.word);
 	_exit(EXIT_NO_PROGRAM);
@@ -355,6 +358,7 @@ static int run_to_event(struct goto_command *command)
 	};
 	fflush(stdout);
 	out = dup(STDOUT_FILENO);
+	command->output = out;
 	if (!command->gdb && out >= 0)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	error = capture_run(&command->run, &result);

@@ -131,9 +131,10 @@ for option in --out -o --timeout --stall --on-stall --expect --expect-continue -
 	beyond run $option "${at:-test/qemu/run_bad_input.sh}"
 done
 echo "run --quiet" >>covered # the same as -q
-for option in --deterministic --seed --noise --then --input --deadline --replay; do
+for option in --deterministic --seed --noise --then --deadline --replay; do
 	beyond run $option test/qemu/repeat.sh
 done
+beyond run --input test/qemu/goto.sh
 refused run --expect-continue --expect-continue -- true
 refused run --keep-ram --keep-ram --transport virtio -- true
 refused run --stall --stall 0 --on-stall keep -- true

@@ -89,4 +89,10 @@ interrupt() {
 interrupt "in the run of seed 0" first 'ls "$0"/*.ram' -- $(demo x86_64 2) -append run=forever
 interrupt "in other runs" later 'grep "\"seed\":0" "$0/results.jsonl" && ls "$0"/*.ram' --seeds 1000 -- $fine
 
+
+printf 'now x\n' >"$tmp/typed"
+status=0
+"$ktrace" hunt --input "$tmp/typed" --out "$tmp/typing" -- true >"$tmp/shown" 2>"$tmp/err" || status=$?
+equal "--input without a time: status" 1 "$status"
+message_has "expected at most"
 done_testing

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace bisect` continues a run that failed with other seeds, from several times on.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# search OPTION…: leaves what is printed in $tmp/shown, the messages in $tmp/err, the status in $status.
+search() {
+	status=0
+	timeout -k 5 $kill_limit "$ktrace" bisect "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?
+}
+
+# A seed with which the machine hangs.
+for seed in 1 2 3 4 5 6 7 8; do
+	# shellcheck disable=SC2046
+	run --seed $seed --deadline 1 -- $(demo riscv64 2) -append "run=wakeup-race watch=12"
+	[ "$status" -ne 12 ] || break
+done
+equal "the machine hangs with seed $seed" 12 "$status"
+search --runs 2 --jobs 2 --ram-dir "$tmp"
+equal "status" 0 "$status"
+check "the failure is named" grep -q '^wakeup-race: ' "$tmp/shown"
+check "all continuations fail from some time on" grep -q '^fails in 2 of 2 runs' "$tmp/shown"
+message_has "of 2 continuations fail the same way"
+search --runs 2 -j 1 --json --quiet --force
+equal "--json: status" 0 "$status"
+check "--json: one object" sh -c "python3 -c 'import json, sys; assert json.load(sys.stdin)[\"verdict\"] == \"wakeup-race\"' <'$tmp/shown'"
+
+# shellcheck disable=SC2046
+run --seed 7 -- $(demo riscv64 2) -append run=echo
+search --runs 2
+equal "a run that does not fail: status" 17 "$status"
+message_has "the run does not fail"
+done_testing

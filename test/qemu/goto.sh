@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace goto` halts a repeated run at an event, and shows the machine at that moment. Its trace ends there.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# visit OPTION…: runs `ktrace goto` on the trace $out. Leaves what it prints in $tmp/shown, its messages in
+# $tmp/err, its status in $status.
+visit() {
+	status=0
+	rm -f "$tmp/goto.ktrx"
+	timeout -k 5 $kill_limit "$ktrace" goto -o "$tmp/goto.ktrx" "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?
+}
+
+# shows PATTERN: checks what the last `ktrace goto` has printed.
+shows() { check "it shows: $1" grep -q -e "$1" "$tmp/shown"; }
+
+# lines TRACE: prints the timeline with ids, without messages.
+lines() { "$ktrace" show --ids "$1" 2>/dev/null; }
+
+for arch in x86_64 aarch64 riscv64; do
+	# shellcheck disable=SC2046
+	run --seed 7 -- $(demo $arch 2) -append run=echo
+	equal "$arch: status of the first run" 0 "$status"
+	lines "$out" >"$tmp/first"
+	check "$arch: the run has events" test "$(wc -l <"$tmp/first")" -gt 100
+
+	# Events from the first to the last part of the run.
+	for part in 20 50 80; do
+		line=$(awk -v part=$part '{ line[NR] = $0 } END { print line[int(NR * part / 100)] }' "$tmp/first")
+		id=$(printf '%s\n' "$line" | sed 's/^\[ *[0-9.]*\] \([0-9.]*\) .*/\1/')
+		visit "$id"
+		equal "$arch, $part %: status at event $id" 0 "$status"
+		message_has "halted at 0."
+		shows '^CPU [01]$'
+		shows '^  0x[0-9a-f]* [a-z_]*+0x'
+		lines "$tmp/goto.ktrx" >"$tmp/second"
+		check "$arch, $part %: the trace has the event" grep -qF " $id CPU" "$tmp/second"
+		time=$(printf '%s\n' "$line" | sed 's/^\[ *\([0-9.]*\)\].*/\1/')
+		later=$(sed -n 's/^\[ *\([0-9.]*\)\] [0-9.]* CPU.*/\1/p' "$tmp/second" | awk -v time="$time" '$1 > time + 0.000002' | wc -l)
+		equal "$arch, $part %: the trace has no later event" 0 "$later"
+	done
+done
+
+visit --at 0.01 --cpu 0
+equal "--at and --cpu: status" 0 "$status"
+visit --thread 1 --backtrace --elf build/demo/riscv64/kernel.elf
+equal "--thread and --elf: status" 0 "$status"
+shows '(demo/.*\.c:[0-9]*)'
+visit --registers
+shows '^cpu 0 '
+if command -v gdb >/dev/null || command -v gdb-multiarch >/dev/null; then
+	# shellcheck disable=SC2046
+	run --seed 7 -- $(demo x86_64 2) -append run=echo
+	visit --at 0.01 --print 1+1 --memory 0x100000,4
+	shows '= 2$'
+	shows '^0x100000'
+	visit --at 0.01 --gdb
+	equal "--gdb with an empty input: status" 0 "$status"
+else
+	visit --print 1+1 --memory 0x100000,4 --gdb
+	message_has "gdb is missing"
+fi
+
+visit --thread 4000000
+equal "no such thread: status" 1 "$status"
+message_has "no event is selected"
+visit --at 0.01 1.2
+equal "an event and --at: status" 2 "$status"
+visit 1.2.3
+equal "no event: status" 2 "$status"
+
+# A script is typed at virtual times: the run with it can be repeated, too.
+printf '0.01 hello\n0.02 you\n' >"$tmp/typed"
+# shellcheck disable=SC2046
+run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2) -append run=echo
+equal "--input: status" 0 "$status"
+rm "$tmp/typed"
+visit
+equal "--input: status of goto" 0 "$status"
+"$ktrace" run --timeout $limit -q -o "$tmp/again" --replay "$out" </dev/null >"$tmp/console" 2>"$tmp/err"
+equal "--input: status of a replay" 0 $?
+message_has "the same run"
+printf 'now hello\n' >"$tmp/typed"
+# shellcheck disable=SC2046
+run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2)
+equal "--input without a time: status" 1 "$status"
+message_has 'expected at most'
+
+# A kernel that has changed makes another run: --force runs it all the same.
+cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
+# shellcheck disable=SC2046
+KERNEL="$tmp/kernel.elf" run --seed 7 -- $(KERNEL="$tmp/kernel.elf" demo riscv64 2) -append run=echo
+echo >>"$tmp/kernel.elf"
+visit --at 0.01
+equal "the kernel has changed: status" 1 "$status"
+message_has "changed since the run was recorded"
+visit --at 0.01 --force
+equal "the kernel has changed, --force: status" 0 "$status"
+done_testing
