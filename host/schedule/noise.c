@@ -3,7 +3,8 @@
 
 #define MEAN_LEAST 2000u /* ns */
 #define MEANS	   8u	 /* 2, 4 … 256 µs */
-#define BURST_MOST 64u	 /* ns: 16 instructions with shift=2 */
+#define PATIENCES  10u
+#define BURST_MOST 64u /* ns: 16 instructions with shift=2 */
 
 /* Splitmix64 (Steele, Lea, Flood 2014): equal seeds give equal sequences in every version of ktrace. */
 static uint64_t draw(struct noise *noise)
@@ -30,12 +31,18 @@ void noise_begin(struct noise *noise, const struct schedule_noise *from)
 	mean = (uint64_t)MEAN_LEAST << draw(noise) % MEANS;
 	bursts = draw(noise) % 4;
 	noise->mean = from->mean != 0 ? from->mean : mean;
-	noise->bursts = bursts;
+	noise->bursts = bursts * 2;
+	noise->patience = draw(noise) % PATIENCES;
 }
 
 unsigned noise_cpu(struct noise *noise, unsigned cpus)
 {
 	return (unsigned)(draw(noise) % cpus);
+}
+
+bool noise_gives_way(struct noise *noise)
+{
+	return draw(noise) % (UINT64_C(1) << noise->patience) == 0;
 }
 
 uint64_t noise_next(struct noise *noise)

@@ -6,6 +6,7 @@
 #ifndef SCHEDULE_NOISE_H
 #define SCHEDULE_NOISE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "control.h"
@@ -14,6 +15,8 @@ struct noise {
 	uint64_t state;	 /* of the generator, splitmix64 */
 	uint64_t mean;	 /* in ns; 0: no forced switches */
 	uint64_t bursts; /* of 8 slices, the number that last only a few instructions */
+	uint64_t
+		patience; /* of 8 instructions for waiting, the number after which the CPU continues all the same */
 };
 
 /* Prepares the generator. The mean and the share of short slices are drawn from the seed unless set. */
@@ -21,6 +24,9 @@ void noise_begin(struct noise *noise, const struct schedule_noise *from);
 
 /* Returns a number below `cpus`, which must not be 0: the CPU that runs next. */
 unsigned noise_cpu(struct noise *noise, unsigned cpus);
+
+/* Returns whether a CPU that executes an instruction for waiting lets another one run. */
+bool noise_gives_way(struct noise *noise);
 
 /* Returns the length of the next slice in ns, at least 1. Requires: noise->mean is not 0. */
 uint64_t noise_next(struct noise *noise);
