@@ -15,11 +15,11 @@ struct noise {
 	uint64_t state;	 /* of the generator, splitmix64 */
 	uint64_t mean;	 /* in ns; 0: no forced switches */
 	uint64_t bursts; /* of 8 slices, the number that last only a few instructions */
-	uint64_t
-		patience; /* of 8 instructions for waiting, the number after which the CPU continues all the same */
+	/* base-2 logarithm: of this many instructions for waiting, one lets another CPU run */
+	uint64_t patience;
 };
 
-/* Prepares the generator. The mean and the share of short slices are drawn from the seed unless set. */
+/* Prepares the generator. The mean is drawn from the seed, unless it is given. */
 void noise_begin(struct noise *noise, const struct schedule_noise *from);
 
 /* Returns a number below `cpus`, which must not be 0: the CPU that runs next. */
