@@ -9,7 +9,7 @@
 visit() {
 	status=0
 	rm -f "$tmp/goto.ktrx"
-	timeout -k 5 $kill_limit "$ktrace" goto -o "$tmp/goto.ktrx" "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" goto --out "$tmp/goto.ktrx" "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?
 }
 
 # shows PATTERN: checks what the last `ktrace goto` has printed.
