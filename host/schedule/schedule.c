@@ -116,8 +116,8 @@ static bool choose_again(void)
 }
 
 /*
- * Called when a CPU says that it waits. With some seeds it mostly continues: so the CPU that it waits for is held
- * up for longer.
+ * Called when a CPU says that it waits. With some seeds it mostly continues: so the CPU that it waits for is
+ * held up for longer.
  */
 static void yield(unsigned cpu)
 {
