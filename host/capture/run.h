@@ -37,7 +37,7 @@ struct capture_hooks {
 	void (*ram)(void *context, const char *path);
 	/*
 	 * Called a few times per second while the guest runs. `pulse` is NULL until ktrace is found in the
-	 * guest.
+	 * guest. The pointer may be NULL.
 	 */
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
 			 const struct ktread_pulse *pulse);

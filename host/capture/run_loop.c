@@ -456,7 +456,7 @@ static void show_progress(struct capture_run *run)
 	const struct capture_hooks *hooks = &run->options->hooks;
 	double now = capture_now();
 
-	if (run->started == 0 || run->machine.ended || now < run->next_progress)
+	if (!hooks->progress || run->started == 0 || run->machine.ended || now < run->next_progress)
 		return;
 	run->next_progress = now + PROGRESS_EVERY;
 	hooks->progress(hooks->context, now - run->started, run->guest.line.uses_terminal,

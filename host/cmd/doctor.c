@@ -44,15 +44,6 @@ static void print_sentence(void *context, const char *sentence)
 	command_message(doctor->name, "%s", sentence);
 }
 
-static void show_no_progress(void *context, double seconds, bool guest_uses_terminal,
-			     const struct ktread_pulse *pulse)
-{
-	(void)context;
-	(void)seconds;
-	(void)guest_uses_terminal;
-	(void)pulse;
-}
-
 /* Returns the number of CPUs in the value of -smp. */
 static uint32_t cpus_of(const char *text)
 {
@@ -411,13 +402,11 @@ static int run_doctor(int argc, char **argv)
 	}
 	command_self(self);
 	doctor->name = argv[0];
-	doctor->run = (struct capture_run_options){
-		.self = self,
-		.events = "",
-		.timeout = SECONDS_DEFAULT,
-		.stall = -1,
-		.hooks = { .say = print_sentence, .progress = show_no_progress, .context = doctor }
-	};
+	doctor->run = (struct capture_run_options){ .self = self,
+						    .events = "",
+						    .timeout = SECONDS_DEFAULT,
+						    .stall = -1,
+						    .hooks = { .say = print_sentence, .context = doctor } };
 	status = parse(doctor, &line, argc, argv);
 	if (status < 0)
 		status = check_words(doctor, &line, optind < argc);

@@ -335,41 +335,15 @@ static void say(void *context, const char *sentence)
 	command_message(command->name, "%s", sentence);
 }
 
-static void show_nothing(void *context, double seconds, bool guest_uses_terminal,
-			 const struct ktread_pulse *pulse)
-{
-	(void)context;
-	(void)seconds;
-	(void)guest_uses_terminal;
-	(void)pulse;
-}
-
-/* The guest's console goes to standard error: standard output is for what was asked. */
 static int run_to_event(struct goto_command *command)
 {
 	struct capture_result result;
-	char self[PATH_MAX];
-	int out, error;
+	int status;
 
-	command_self(self);
-	command->run.self = self;
-	command->run.hooks = (struct capture_hooks){
-		.say = say, .progress = show_nothing, .halted = show_in_gdb, .context = command
-	};
-	fflush(stdout);
-	out = dup(STDOUT_FILENO);
-	command->output = out;
-	if (!command->gdb && out >= 0)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	error = capture_run(&command->run, &result);
-	if (out >= 0) {
-		dup2(out, STDOUT_FILENO);
-		close(out);
-	}
-	if (error) {
-		command_message(command->name, "%s", capture_message());
-		return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
-	}
+	command->run.hooks = (struct capture_hooks){ .say = say, .halted = show_in_gdb, .context = command };
+	status = run_schedule_repeat(command->name, &command->run, !command->gdb, &command->output, &result);
+	if (status)
+		return status;
 	if (!command->reached) {
 		command_message(command->name, "the run ended before the event: %s", result.text);
 		return STATUS_NOT_REACHED;

@@ -116,46 +116,11 @@ static void say(void *context, const char *sentence)
 	command_message(command->name, "%s", sentence);
 }
 
-static void show_nothing(void *context, double seconds, bool guest_uses_terminal,
-			 const struct ktread_pulse *pulse)
-{
-	(void)context;
-	(void)seconds;
-	(void)guest_uses_terminal;
-	(void)pulse;
-}
-
 static void take_accesses(void *context, const struct schedule_control *control)
 {
 	struct retrace_command *command = context;
 
 	command->recorded = retrace_copy(&command->accesses, control);
-}
-
-/* The guest's console goes to standard error: standard output is for what was asked. */
-static int repeat_run(struct retrace_command *command, struct capture_result *result)
-{
-	char self[PATH_MAX];
-	int out, error;
-
-	command_self(self);
-	command->run.self = self;
-	command->run.hooks = (struct capture_hooks){
-		.say = say, .progress = show_nothing, .recorded = take_accesses, .context = command
-	};
-	fflush(stdout);
-	out = dup(STDOUT_FILENO);
-	if (out >= 0)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	error = capture_run(&command->run, result);
-	if (out >= 0) {
-		dup2(out, STDOUT_FILENO);
-		close(out);
-	}
-	if (!error)
-		return 0;
-	command_message(command->name, "%s", capture_message());
-	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
 static void report_accesses(const struct retrace_command *command)
@@ -177,8 +142,11 @@ static void report_accesses(const struct retrace_command *command)
 static int retrace(struct retrace_command *command)
 {
 	struct capture_result result;
-	int status = repeat_run(command, &result), printed;
+	int output, status, printed;
 
+	command->run.hooks =
+		(struct capture_hooks){ .say = say, .recorded = take_accesses, .context = command };
+	status = run_schedule_repeat(command->name, &command->run, true, &output, &result);
 	if (status)
 		return status;
 	if (!command->recorded) {

@@ -195,6 +195,31 @@ void run_schedule_free(struct run_schedule *schedule)
 	capture_recipe_free(&schedule->recipe);
 }
 
+/* ---- Repeated runs of other commands ------------------------------------------------------------- */
+
+int run_schedule_repeat(const char *name, struct capture_run_options *options, bool apart, int *output,
+			struct capture_result *result)
+{
+	char self[PATH_MAX];
+	int error;
+
+	command_self(self);
+	options->self = self;
+	fflush(stdout);
+	*output = dup(STDOUT_FILENO);
+	if (apart && *output >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	error = capture_run(options, result);
+	if (*output >= 0) {
+		dup2(*output, STDOUT_FILENO);
+		close(*output);
+	}
+	if (!error)
+		return 0;
+	command_message(name, "%s", capture_message());
+	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+}
+
 /* ---- Messages ------------------------------------------------------------------------------------ */
 
 void run_schedule_report(const char *name, const struct capture_run_options *options,

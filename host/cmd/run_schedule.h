@@ -40,6 +40,14 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
  */
 char *run_schedule_script(const char *name, const char *path);
 
+/*
+ * Repeats a run for a command that prints something else than the guest's console. `apart`: the console
+ * goes to standard error. *output: a descriptor of the command's own standard output, valid while the
+ * guest runs. Returns 0, or an exit status after a message.
+ */
+int run_schedule_repeat(const char *name, struct capture_run_options *options, bool apart, int *output,
+			struct capture_result *result);
+
 /* Prints how the run can be repeated. Requires: a trace was written. */
 void run_schedule_report(const char *name, const struct capture_run_options *options,
 			 const struct capture_result *result);

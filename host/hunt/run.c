@@ -41,15 +41,6 @@ static void print_sentence(void *context, const char *sentence)
 	fprintf(stderr, "ktrace: %s\n", sentence);
 }
 
-static void show_nothing(void *context, double seconds, bool guest_uses_terminal,
-			 const struct ktread_pulse *pulse)
-{
-	(void)context;
-	(void)seconds;
-	(void)guest_uses_terminal;
-	(void)pulse;
-}
-
 /* Runs `ktrace why --json` with its output in a file. */
 static void explain(const struct hunt *hunt, const char *trace, const char *to)
 {
@@ -101,7 +92,7 @@ static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 	else
 		options.schedule.noise.seed = seed;
 	options.schedule.deadline = hunt->deadline;
-	options.hooks = (struct capture_hooks){ .say = print_sentence, .progress = show_nothing };
+	options.hooks = (struct capture_hooks){ .say = print_sentence };
 	error = capture_run(&options, &result);
 	if (error)
 		print_sentence(NULL, capture_message());

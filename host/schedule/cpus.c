@@ -44,7 +44,10 @@ bool cpus_is_thawing(void)
 	return thawing;
 }
 
-/* QEMU exports no function that stops another CPU, but this thread may stand for any of them. */
+/*
+ * QEMU exports only a function that stops the CPU whose code the thread runs, `current_cpu`. One thread runs
+ * all CPUs, so another CPU may be made the current one for this call.
+ */
 static void freeze(int number)
 {
 	struct CPUState *self = current_cpu;
