@@ -87,8 +87,8 @@ $(eval $(call register,commands.list,COMMAND(%s),$(COMMANDS)))
 $(eval $(call register,formats.list,FORMAT(%s),$(EXPORT_FORMATS)))
 $(eval $(call register,libraries.asked,%s,$(HOST_CC) STATIC=$(STATIC)))
 build/host/cmd/main.o: build/gen/commands.list
-build/host/cmd/main.o build/asan/host/cmd/main.o: VERSION
-build/host/cmd/main.o build/asan/host/cmd/main.o: HOST_CPPFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
+build/host/cmd/command.o build/asan/host/cmd/command.o: VERSION
+build/host/cmd/command.o build/asan/host/cmd/command.o: HOST_CPPFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
 build/host/export/formats.o: build/gen/formats.list
 
 # -O3 vectorizes loops over columns of bytes: they take a third less time than with -O2.

@@ -212,8 +212,8 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	*line = NULL;
 	if (!recipe)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: unreadable", path);
-	added = json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o, s:s}", "qemu",
-			  run->qemu, "noise", pack_noise(&schedule->noise), "later",
+	added = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o, s:s}", "ktrace",
+			  run->ktrace, "qemu", run->qemu, "noise", pack_noise(&schedule->noise), "later",
 			  pack_noise(&schedule->later), "change", (json_int_t)schedule->change, "deadline",
 			  (json_int_t)schedule->deadline, "events", run->events, "transport", run->transport,
 			  "trace_unit", run->trace_unit, "allow_reboot", run->allow_reboot, "mean",
@@ -273,6 +273,7 @@ static bool unpack(struct capture_recipe *recipe)
 			      .change = number_at(json, "change"),
 			      .deadline = number_at(json, "deadline"),
 			      .input = *text_at(json, "input") ? text_at(json, "input") : NULL },
+		.ktrace = text_at(json, "ktrace"),
 		.qemu = text_at(json, "qemu"),
 		.events = text_at(json, "events"),
 		.trace_unit = json_is_true(json_object_get(json, "trace_unit")),

@@ -29,6 +29,7 @@ int capture_recipe_save(char *const *words, const char *path);
 /* What only `ktrace run` knows of a run. */
 struct capture_recipe_run {
 	struct capture_schedule schedule;
+	const char *ktrace;    /* version of ktrace; "": unknown */
 	const char *qemu;      /* QEMU's version */
 	const char *events;    /* value of --events */
 	const char *transport; /* name of the transport */

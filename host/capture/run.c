@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,27 +23,16 @@
 
 #define EXIT_NOT_FOUND 127
 
-/*
- * Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD until capture_child_close(). They are read from the descriptor
- * `signals`.
- */
+/* Blocks the signals that end a run until capture_child_close(). */
 static int child_open(struct capture_child *child)
 {
-	sigset_t taken;
+	int error;
 
-	*child = (struct capture_child){ .signals = -1, .output = -1 };
-	sigemptyset(&taken);
-	sigaddset(&taken, SIGINT);
-	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGHUP);
-	sigaddset(&taken, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &taken, &child->before) != 0)
-		return capture_fail_errno("sigprocmask");
-	child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (child->signals < 0)
-		return capture_fail_errno("signalfd");
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return 0;
+	*child = (struct capture_child){ .output = -1 };
+	error = capture_signals_open(&child->signals);
+	if (!error)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return error;
 }
 
 /* Turns the new process into the command. Returns only on failure. */
@@ -55,7 +43,7 @@ static int become(const struct capture_child *child, const char *directory, char
 	char *path;
 
 	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &child->before, NULL);
+	sigprocmask(SIG_SETMASK, &child->signals.before, NULL);
 	path = capture_shim_path(directory);
 	if (!path || setenv("PATH", path, 1) != 0)
 		return capture_fail_errno("PATH");
@@ -146,25 +134,15 @@ static void reap(struct capture_child *child)
 
 int capture_child_signals(struct capture_child *child, unsigned *count)
 {
-	struct signalfd_siginfo info;
-	int last = 0;
+	int last = capture_signals_take(&child->signals, count);
 
-	while (read(child->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		last = (int)info.ssi_signo;
-		++*count;
-	}
 	reap(child);
 	return last;
 }
 
 void capture_child_close(struct capture_child *child)
 {
-	if (child->signals >= 0)
-		close(child->signals);
-	sigprocmask(SIG_SETMASK, &child->before, NULL);
-	child->signals = -1;
+	capture_signals_close(&child->signals);
 }
 
 /* The terminal, and the steps of a run. */

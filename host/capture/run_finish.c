@@ -130,6 +130,7 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 	const struct schedule_control *control = run->place.control;
 	const struct capture_recipe_run facts = {
 		.schedule = options->schedule,
+		.ktrace = options->version ? options->version : "",
 		.qemu = run->machine.version,
 		.events = options->events,
 		.transport = capture_transport_name(options->transport),

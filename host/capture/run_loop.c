@@ -466,7 +466,7 @@ static void show_progress(struct capture_run *run)
 static int turn(struct capture_run *run)
 {
 	struct pollfd wait[] = {
-		{ .fd = run->child.signals, .events = POLLIN },
+		{ .fd = run->child.signals.from, .events = POLLIN },
 		{ .fd = capture_machine_descriptor(&run->machine), .events = POLLIN },
 		expect_wait(&run->expect),
 	};
@@ -538,7 +538,7 @@ static void pass_remaining_output(struct capture_run *run)
 
 	capture_expect_read(&run->expect);
 	while (expect_has_pending(&run->expect) && run->interrupts == before) {
-		struct pollfd wait[] = { { .fd = run->child.signals, .events = POLLIN },
+		struct pollfd wait[] = { { .fd = run->child.signals.from, .events = POLLIN },
 					 expect_wait(&run->expect) };
 
 		if (poll(wait, 2, patience) == 0)

@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "run.h"
 #include "shim.h"
+#include "signals.h"
 #include "cpu_state.h"
 #include "plan.h"
 
@@ -29,8 +30,7 @@
  */
 
 struct capture_child {
-	int signals; /* descriptor; readable when a signal has arrived */
-	sigset_t before;
+	struct capture_signals signals;
 	pid_t pid;
 	int output; /* descriptor for the command's standard output; -1: the command uses ours */
 	bool ended;

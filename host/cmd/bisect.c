@@ -139,6 +139,7 @@ static int search(struct command_bisect *command)
 
 	command_self(self);
 	command->run.self = self;
+	command->run.version = command_version();
 	options.jobs = command->jobs ? (unsigned)command->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	if (!mkdtemp(folder)) {
 		command_message(command->name, "%s: cannot be created", folder);

@@ -11,6 +11,10 @@
 
 #include "base/escape.h"
 
+#ifndef KTRACE_VERSION
+#define KTRACE_VERSION "unknown" /* not built by host.mk */
+#endif
+
 /*
  * Prints text, which may be a file name or quoted text with any bytes. Escapes unsafe bytes, but keeps line
  * feeds.
@@ -69,6 +73,11 @@ int command_flush(const char *name)
 	if (error && error != EPIPE)
 		command_message(name, "standard output: %s", strerror(error));
 	return error ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+const char *command_version(void)
+{
+	return KTRACE_VERSION;
 }
 
 void command_self(char path[PATH_MAX])

@@ -41,6 +41,8 @@ int command_bad_value(const char *name, const char *option, const char *value, c
  * ended.
  */
 int command_flush(const char *name);
+/* Returns the version of ktrace: "1.2.3". */
+const char *command_version(void);
 /* Writes the path of this program; "" if unknown. */
 void command_self(char path[PATH_MAX]);
 

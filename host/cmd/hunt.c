@@ -264,6 +264,7 @@ static int hunt_command(int argc, char **argv)
 		return options_refuse(&line, "no command given");
 	command_self(self);
 	command.run.self = command.options.self = self;
+	command.run.version = command_version();
 	command.run.command = argv + optind;
 	command.run.schedule.on = true;
 	command.options.run = &command.run;
@@ -284,7 +285,7 @@ static int hunt_command(int argc, char **argv)
 		return report(&command, &hunt);
 	clear_progress(&command);
 	command_message(argv[0], "%s", hunt.error);
-	return EXIT_BAD_INPUT;
+	return status == HUNT_E_RESULTS ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
 const struct command command_hunt = {

@@ -32,7 +32,7 @@ static void print_usage(FILE *to)
 	fputs("usage: ktrace COMMAND [OPTION]... [FILE]\n\n", to);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->purpose);
-	fputs("\nSee 'ktrace COMMAND --help'. This is ktrace " KTRACE_VERSION ".\n", to);
+	fprintf(to, "\nSee 'ktrace COMMAND --help'. This is ktrace %s.\n", command_version());
 }
 
 static const struct command *find_tool(const char *tool)
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		return command_flush("ktrace");
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		puts("ktrace " KTRACE_VERSION);
+		printf("ktrace %s\n", command_version());
 		return command_flush("ktrace");
 	}
 	if (argv[1][0] == '-' && find_command(OPTIONS_MEAN))

@@ -330,6 +330,7 @@ static int run_guest(struct run_command *command)
 	options->trace_unit = options->trace_unit || options->branches;
 	command_self(self);
 	options->self = self;
+	options->version = command_version();
 	if (options->branches && !options->branches[0]) {
 		name_branches(options->out, branches, sizeof(branches));
 		options->branches = branches;

@@ -116,6 +116,18 @@ static int make_absolute(const char **option, char path[PATH_MAX])
 	return capture_path_absolute(path, given);
 }
 
+/* Another version of ktrace may make other runs of the same recipe. A replay compares them all the same. */
+static void compare_versions(const char *name, const struct run_schedule *schedule)
+{
+	const char *first = schedule->recipe.run.ktrace;
+
+	if (strcmp(first, command_version()) != 0)
+		command_message(
+			name,
+			"WARNING: %s was recorded with ktrace %s, and this is ktrace %s: the run may differ",
+			schedule->replay, *first ? first : "of an unknown version", command_version());
+}
+
 static int prepare_replay(struct run_schedule *schedule, const struct options *line,
 			  struct capture_run_options *options)
 {
@@ -137,6 +149,7 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 	if (!error)
 		error = use_recipe(schedule, options);
 	if (!error) {
+		compare_versions(line->by, schedule);
 		print_command(line->by, &schedule->recipe);
 		return 0;
 	}
@@ -205,6 +218,7 @@ int run_schedule_repeat(const char *name, struct capture_run_options *options, b
 
 	command_self(self);
 	options->self = self;
+	options->version = command_version();
 	fflush(stdout);
 	*output = dup(STDOUT_FILENO);
 	if (apart && *output >= 0)

@@ -9,18 +9,6 @@
 /* A run that is expected to end by itself: so a run that reaches its deadline has failed. */
 static const struct hunt_run expected = { .status = CAPTURE_CLEAN, .text = "clean exit" };
 
-static void say_nothing(void *context, const char *sentence)
-{
-	(void)context;
-	(void)sentence;
-}
-
-static void show_nothing(void *context, const struct hunt *hunt)
-{
-	(void)context;
-	(void)hunt;
-}
-
 /* Makes `runs` continuations from `time` on. Returns 0 or a negative error. */
 static int continue_from(struct bisect *bisect, struct hunt *hunt, uint64_t time, uint64_t runs)
 {
@@ -34,8 +22,7 @@ static int continue_from(struct bisect *bisect, struct hunt *hunt, uint64_t time
 	options.last = runs;
 	options.later = true;
 	options.base = &expected;
-	options.say = say_nothing;
-	options.progress = show_nothing;
+	options.replace = true;
 	error = hunt_run(hunt, &options);
 	if (error)
 		snprintf(bisect->error, sizeof(bisect->error), "%s", hunt->error);

@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/error.h"
+#include "capture/signals.h"
 #include "capture/watch.h"
 #include "results.h"
 
@@ -34,8 +35,7 @@ struct loop {
 	FILE *results;
 	uint8_t *done; /* bit map of the seeds whose results were read */
 	uint64_t next; /* next seed */
-	int signals;   /* descriptor */
-	sigset_t before;
+	struct capture_signals signals;
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct hunt *hunt, const char *format, ...)
@@ -46,7 +46,8 @@ __attribute__((format(printf, 2, 3))) static void say(const struct hunt *hunt, c
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
-	hunt->options->say(hunt->options->context, sentence);
+	if (hunt->options->say)
+		hunt->options->say(hunt->options->context, sentence);
 }
 
 static int fail(struct hunt *hunt, const char *what)
@@ -211,16 +212,16 @@ static void end_runs(const struct loop *loop, int signal)
 /* Waits for a signal: the end of a run, or the user's wish to end, by which all runs are ended. */
 static void wait_for_signal(struct loop *loop)
 {
-	struct pollfd wait = { .fd = loop->signals, .events = POLLIN };
-	struct signalfd_siginfo info;
+	struct pollfd wait = { .fd = loop->signals.from, .events = POLLIN };
+	unsigned count = 0;
+	int signal;
 
 	poll(&wait, 1, TICK_MS);
-	while (read(loop->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		end_runs(loop, loop->hunt->signal ? SIGKILL : SIGTERM);
-		loop->hunt->signal = (int)info.ssi_signo;
-	}
+	signal = capture_signals_take(&loop->signals, &count);
+	if (!signal)
+		return;
+	end_runs(loop, loop->hunt->signal || count > 1 ? SIGKILL : SIGTERM);
+	loop->hunt->signal = signal;
 }
 
 static int finish_runs(struct loop *loop)
@@ -247,7 +248,8 @@ static int run_all(struct loop *loop)
 			error = finish_runs(loop);
 		}
 		hunt->ended = capture_now();
-		hunt->options->progress(hunt->options->context, hunt);
+		if (hunt->options->progress)
+			hunt->options->progress(hunt->options->context, hunt);
 	}
 	if (error) {
 		end_runs(loop, SIGTERM);
@@ -307,24 +309,9 @@ static int run_base(struct loop *loop)
 	return error;
 }
 
-static int open_signals(struct loop *loop)
-{
-	sigset_t taken;
-
-	sigemptyset(&taken);
-	sigaddset(&taken, SIGINT);
-	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGHUP);
-	sigaddset(&taken, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &taken, &loop->before) != 0)
-		return fail(loop->hunt, "sigprocmask");
-	loop->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-	return loop->signals < 0 ? fail(loop->hunt, "signalfd") : 0;
-}
-
 int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 {
-	struct loop loop = { .hunt = hunt, .next = options->first, .signals = -1 };
+	struct loop loop = { .hunt = hunt, .next = options->first, .signals = { .from = -1 } };
 	int error = 0;
 
 	*hunt = (struct hunt){ .options = options, .begun = capture_now() };
@@ -339,15 +326,15 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 		error = fail(hunt, "memory");
 	if (!error)
 		error = hunt_results_open(hunt, &loop.results, take_result);
-	if (!error)
-		error = open_signals(&loop);
-	if (!error) {
-		error = run_base(&loop);
-		if (!error)
-			error = run_all(&loop);
-		sigprocmask(SIG_SETMASK, &loop.before, NULL);
-		close(loop.signals);
+	if (!error && capture_signals_open(&loop.signals) != 0) {
+		snprintf(hunt->error, sizeof(hunt->error), "%s", capture_message());
+		error = -1;
 	}
+	if (!error)
+		error = run_base(&loop);
+	if (!error)
+		error = run_all(&loop);
+	capture_signals_close(&loop.signals);
 	if (loop.results)
 		fclose(loop.results);
 	free(loop.job);

@@ -57,9 +57,10 @@ struct hunt_options {
 	unsigned jobs;
 	bool stop_at_first; /* end when the first failure was found */
 	bool resume;	    /* skip the seeds whose results are in the folder */
-	/* Receives a message: one sentence, without a newline. */
+	bool replace;	    /* replace the results of an earlier hunt that are in the folder */
+	/* Receives a message: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
-	/* Called after each run, and a few times per second. */
+	/* Called after each run, and a few times per second. May be NULL. */
 	void (*progress)(void *context, const struct hunt *hunt);
 	void *context;
 };
@@ -79,9 +80,12 @@ struct hunt {
 	char error[HUNT_ERROR]; /* why the hunt could not be made */
 };
 
+#define HUNT_E_RESULTS (-2) /* the folder has results of an earlier hunt */
+
 /*
  * Runs seed 0, and then the others. Returns 0 with the result in *hunt, or a negative error with hunt->error,
- * also if the run of seed 0 cannot be judged.
+ * also if the run of seed 0 cannot be judged. Without options->resume and options->replace, returns
+ * HUNT_E_RESULTS if the folder has results.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 

@@ -105,6 +105,29 @@ static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_t
 	return end > 0 ? 0 : write_head(hunt, path, file);
 }
 
+/*
+ * Returns whether the file has more than the first line of a hunt: a hunt without results may begin anew.
+ */
+static bool has_results(const char *path)
+{
+	FILE *file = base_is_readable(path) ? fopen(path, "re") : NULL;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t length;
+	json_t *head;
+	bool found;
+
+	if (!file)
+		return false;
+	length = getline(&text, &room, file);
+	head = length > 0 ? json_loadb(text, (size_t)length, 0, NULL) : NULL;
+	found = length > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF);
+	json_decref(head);
+	free(text);
+	fclose(file);
+	return found;
+}
+
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 {
 	const char *folder = hunt->options->folder;
@@ -117,6 +140,12 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 		return fail(hunt, folder, strerror(errno));
 	if (snprintf(path, sizeof(path), "%s/results.jsonl", folder) >= (int)sizeof(path))
 		return fail(hunt, folder, strerror(ENAMETOOLONG));
+	if (!hunt->options->resume && !hunt->options->replace && has_results(path)) {
+		fail(hunt, folder,
+		     "has results of an earlier hunt: continue it with --resume, or choose "
+		     "another folder with --out");
+		return HUNT_E_RESULTS;
+	}
 	resumed = hunt->options->resume && base_is_readable(path);
 	*file = fopen(path, resumed ? "r+e" : "we");
 	if (!*file)

@@ -82,6 +82,7 @@ static const struct capture_recipe_run sample = {
 		      .later = { 8, 0 },
 		      .change = 1500000000,
 		      .deadline = 2000000000 },
+	.ktrace = "1.2.3",
 	.qemu = "7.2.22",
 	.events = "sched,irq",
 	.transport = "virtio",
@@ -130,6 +131,7 @@ static void recipe_is_read_as_it_was_written(void **state)
 	assert_null(recipe.words.word[9]);
 	assert_string_equal(recipe.directory, getcwd(directory, sizeof(directory)));
 	assert_string_equal(recipe.transport, "virtio");
+	assert_string_equal(recipe.run.ktrace, "1.2.3");
 	assert_string_equal(recipe.run.qemu, "7.2.22");
 	assert_string_equal(recipe.run.events, "sched,irq");
 	assert_true(recipe.run.trace_unit && recipe.run.allow_reboot);

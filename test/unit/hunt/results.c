@@ -57,7 +57,7 @@ static void take(struct hunt *hunt, const struct hunt_run *run)
 static int open_results(struct opened *opened, char **command, bool resume)
 {
 	*opened = (struct opened){ .run = { .command = command },
-				   .options = { .folder = folder, .resume = resume } };
+				   .options = { .folder = folder, .resume = resume, .replace = !resume } };
 	opened->options.run = &opened->run;
 	opened->hunt.options = &opened->options;
 	takings = 0;
@@ -157,12 +157,41 @@ static void resumed_hunt_continues_the_file(void **state)
 	assert_int_equal(fclose(resume(4)), 0);
 }
 
-static void hunt_without_resume_begins_anew(void **state)
+static void replacing_hunt_begins_anew(void **state)
 {
 	(void)state;
 	begin_hunt();
 	begin_hunt();
 	assert_int_equal(fclose(resume(3)), 0);
+}
+
+static void results_are_replaced_only_on_request(void **state)
+{
+	struct opened opened = { .run = { .command = COMMAND }, .options = { .folder = folder } };
+	long length;
+
+	(void)state;
+	begin_hunt();
+	length = length_of_file();
+	opened.options.run = &opened.run;
+	opened.hunt.options = &opened.options;
+	assert_int_equal(hunt_results_open(&opened.hunt, &opened.file, take), HUNT_E_RESULTS);
+	assert_null(opened.file);
+	assert_non_null(strstr(opened.hunt.error, "--resume"));
+	assert_int_equal(length_of_file(), length);
+}
+
+static void file_of_a_hunt_without_results_is_replaced(void **state)
+{
+	struct opened opened = { .run = { .command = COMMAND }, .options = { .folder = folder } };
+
+	(void)state;
+	opened.options.run = &opened.run;
+	opened.hunt.options = &opened.options;
+	for (unsigned n = 0; n < 2; n++) {
+		assert_int_equal(hunt_results_open(&opened.hunt, &opened.file, take), 0);
+		assert_int_equal(fclose(opened.file), 0);
+	}
 }
 
 static void resume_without_results_begins_a_file(void **state)
@@ -291,12 +320,19 @@ static void folder_that_cannot_be_created_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(result_is_read_as_it_was_written),		TEST(resumed_hunt_continues_the_file),
-		TEST(hunt_without_resume_begins_anew),		TEST(resume_without_results_begins_a_file),
-		TEST(last_line_that_is_cut_is_removed),		TEST(last_line_without_newline_is_removed),
-		TEST(file_whose_first_line_is_cut_begins_anew), TEST(results_of_another_hunt_are_refused),
-		TEST(file_of_another_program_is_refused),	TEST(lines_that_are_no_results_are_skipped),
+		TEST(result_is_read_as_it_was_written),
+		TEST(resumed_hunt_continues_the_file),
+		TEST(replacing_hunt_begins_anew),
+		TEST(resume_without_results_begins_a_file),
+		TEST(last_line_that_is_cut_is_removed),
+		TEST(last_line_without_newline_is_removed),
+		TEST(file_whose_first_line_is_cut_begins_anew),
+		TEST(results_of_another_hunt_are_refused),
+		TEST(file_of_another_program_is_refused),
+		TEST(lines_that_are_no_results_are_skipped),
 		TEST(folder_that_cannot_be_created_is_named),
+		TEST(results_are_replaced_only_on_request),
+		TEST(file_of_a_hunt_without_results_is_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
