@@ -13,8 +13,8 @@ typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
 
 /*
  * Creates the folder and the file; with options->resume, reads an existing file instead and continues it. The
- * caller closes *file. Returns 0, or a negative number with hunt->error: HUNT_E_RESULTS if the file has results
- * that are neither to be continued nor replaced.
+ * caller closes *file. Returns 0, or a negative number with hunt->error: HUNT_E_RESULTS if the file has
+ * results that are neither to be continued nor replaced.
  */
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 /* Appends a run. Returns 0, or -1 if it cannot be written. */
