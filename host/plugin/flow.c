@@ -348,8 +348,10 @@ void flow_sync(struct trace *trace, uint64_t address)
 {
 	if (!trace->enabled || trace->full)
 		return;
+	output_set_reached(&trace->output, 0);
 	trace->sync_at = 0;
 	trace_attend(trace, address);
+	output_set_reached(&trace->output, trace->on ? address : 0);
 }
 
 void flow_renew_time(struct trace *trace)

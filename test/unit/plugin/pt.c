@@ -429,6 +429,28 @@ static void change_of_space_is_traced(void **state)
 
 static uint64_t reached, packets;
 
+/*
+ * QEMU may be killed right after a doorbell has rung. A decoder begins at the synchronization point, so the
+ * address that was reached must not be before this point.
+ */
+static void change_of_space_is_what_was_reached(void **state)
+{
+	struct block *a = machine_block(0x1000, NOP JMP_RAX);
+	struct trace *trace = machine_trace();
+	uint64_t *before = trace->output.reached;
+
+	(void)state;
+	trace->output.reached = &reached;
+	machine_run(a);
+	assert_int_equal(reached, 0x1001);
+	flow_sync(trace, 0x1003);
+	assert_int_equal(reached, 0x1003);
+	flow_end(trace, 0x1003);
+	flow_sync(trace, 0x1003);
+	assert_int_equal(reached, 0);
+	trace->output.reached = before;
+}
+
 static void check_branch(struct trace *trace, const struct block *block, uint64_t to, int taken)
 {
 	assert_int_equal(reached, 0);
@@ -494,6 +516,7 @@ int main(void)
 		cmocka_unit_test_setup(long_trace_is_decoded_without_error, setup),
 		cmocka_unit_test_setup(full_output_is_an_overflow, setup),
 		cmocka_unit_test_setup(change_of_space_is_traced, setup),
+		cmocka_unit_test_setup(change_of_space_is_what_was_reached, setup),
 		cmocka_unit_test_setup(no_address_is_reached_while_packets_are_written, setup),
 	};
 
