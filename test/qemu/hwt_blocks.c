@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_blocks RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
+ * hwt_blocks [--parts] RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
  * compares it with QEMU's own log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run
  * the same blocks in the same order. With START and END only code at these addresses is compared; the log may
- * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. Prints a line for each
- * CPU:
+ * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. With --parts, each run is
+ * compared in several parts: a decoder may end a run at a synchronisation point, anywhere in a block. Prints a
+ * line for each CPU:
  *
- *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
+ *	cpu 0: blocks 1234 equal 1230 cut 3 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
+ *	cut		blocks of the unit that are the end of a block of QEMU, at the end of a page
  *	unfinished	blocks that only the log has. An interrupt or exception came before their first
  *			instruction ended, or QEMU stopped before the block and did not log on which CPU.
  *	stray		decoded runs that do not begin or continue where the log does
@@ -42,6 +44,7 @@
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;
+static bool in_parts;
 
 /* ---- Sizes of blocks --------------------------------------------------------------------------- */
 
@@ -213,7 +216,7 @@ struct comparison {
 	uint64_t run_end;	  /* end address of the last run */
 	uint64_t block_end;	  /* end address of the last block, as far as the block was run */
 	uint64_t block_whole_end; /* end address of the last block, as QEMU translated it */
-	uint64_t equal, unfinished, stray, gaps, branches, instructions;
+	uint64_t equal, cut, unfinished, stray, gaps, branches, instructions;
 };
 
 /* Returns true if the block at `address` repeats itself, and its only instruction ends or begins at `end`. */
@@ -303,8 +306,10 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	if (comparison->synchronised && is_within_next(&comparison->log, at)) {
 		comparison->equal++;
 		at = find_block_end(comparison, comparison->log.start[comparison->log.at++], run);
+		comparison->block_end = at;
 	} else if (at == comparison->run_end && at < comparison->block_whole_end) {
 		at = run->end < comparison->block_whole_end ? run->end : comparison->block_whole_end;
+		comparison->block_end = at;
 	}
 	for (; at < run->end; at = comparison->block_end) {
 		/*
@@ -315,7 +320,9 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 
 		if (catch_up(comparison, at)) {
 			comparison->equal++;
-		} else if (!rest) {
+		} else if (rest) {
+			comparison->cut++;
+		} else {
 			report_stray(comparison, run, at);
 			break;
 		}
@@ -323,6 +330,25 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	}
 	comparison->run_end = run->end;
 	comparison->synchronised = false;
+}
+
+/*
+ * Compares a run in three parts. The first part ends inside the first instruction: only addresses are compared.
+ * The last part is the last instruction.
+ */
+static void compare_in_parts(struct comparison *comparison, const struct hwt_step *run)
+{
+	struct hwt_step part = *run;
+	const uint64_t ends[] = { run->address + 1, run->last, run->end };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (ends[i] <= part.address)
+			continue;
+		part.end = ends[i];
+		part.to = ends[i] == run->end ? run->to : ends[i];
+		compare(comparison, &part);
+		part.address = ends[i];
+	}
 }
 
 /* Advances the log to the block at which the unit began to record. */
@@ -344,7 +370,7 @@ static void take(struct comparison *comparison, const struct hwt_step *step)
 	comparison->instructions += step->instructions;
 	if (comparison->log.count &&
 	    (!comparison->end || (step->address >= comparison->start && step->address < comparison->end)))
-		compare(comparison, step);
+		(in_parts ? compare_in_parts : compare)(comparison, step);
 }
 
 static int check_cpu(const struct hwt_file *file, struct hwt_images *images, size_t number,
@@ -365,10 +391,11 @@ static int check_cpu(const struct hwt_file *file, struct hwt_images *images, siz
 	if (status < 0)
 		printf("# %s\n", hwt_decoder_message(decoder));
 	hwt_decoder_close(decoder);
-	printf("cpu %" PRIu32 ": blocks %zu equal %" PRIu64 " unfinished %" PRIu64 " stray %" PRIu64
-	       " gaps %" PRIu64 " left %zu bytes %" PRIu64 " branches %" PRIu64 " instructions %" PRIu64 "\n",
-	       stream->cpu, log->count, comparison->equal, comparison->unfinished, comparison->stray,
-	       comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
+	printf("cpu %" PRIu32 ": blocks %zu equal %" PRIu64 " cut %" PRIu64 " unfinished %" PRIu64
+	       " stray %" PRIu64 " gaps %" PRIu64 " left %zu bytes %" PRIu64 " branches %" PRIu64
+	       " instructions %" PRIu64 "\n",
+	       stream->cpu, log->count, comparison->equal, comparison->cut, comparison->unfinished,
+	       comparison->stray, comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
 	       comparison->instructions);
 	return status < 0 || comparison->stray || comparison->gaps || comparison->instructions == 0 ||
 	       (log->count && comparison->equal == 0) || log->count - log->at > left_most ||
@@ -383,6 +410,10 @@ int main(int count, char **argument)
 	size_t streams;
 	int wrong = 0;
 
+	if (count > 1 && strcmp(argument[1], "--parts") == 0) {
+		in_parts = true;
+		count--, argument++;
+	}
 	if (count != 2 && count != 3 && count != 5)
 		return 2;
 	if (hwt_file_open(&file, argument[1]) < 0) {

@@ -22,7 +22,14 @@ CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 # Tests that compare the trace unit in software with QEMU's own log, and decode its packets with libipt and
 # OpenCSD.
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
-CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
+CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf \
+	build/test/cut.elf
+
+# The demo kernel with a branch at the end of a page.
+build/test/cut.elf: build/demo/x86_64/kernel.elf demo/arch/x86_64/kernel.ld test/qemu/hwt_cut.sh
+	@mkdir -p $(@D)
+	sh test/qemu/hwt_cut.sh $(filter %.elf %.ld,$^) >build/test/cut.ld
+	$(DEMO_CC_x86_64) $(DEMO_LDFLAGS) $(DEMO_LDFLAGS_x86_64) -T build/test/cut.ld -o $@ $(DEMO_OBJS_x86_64)
 
 build/test/hwt_blocks: $$(call unit_objects,unit,test/qemu/hwt_blocks.c,-Ihost) build/lib/libhost.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
