@@ -20,6 +20,10 @@ toolchain() {
 	RUSTC=$1/rustc PATH=$1:$path
 	version=$("$RUSTC" --version | cut -d ' ' -f 2)
 	CARGO_TARGET_DIR=$PWD/build/rust/$version
+	# rustc replaces each % in the name of an archive with a random digit, and then does not find the folder.
+	case $PWD in
+	*%*) CARGO_TARGET_DIR=$tmp/rust/$version ;;
+	esac
 	export RUSTC PATH CARGO_TARGET_DIR
 }
 path=$PATH
