@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/open.h"
+#include "base/temporary.h"
 #include "cpu_state.h"
 #include "dial.h"
 #include "error.h"
@@ -492,7 +493,7 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 /* Creates an empty file in the folder for temporary files. `path` is "" on error. */
 static int make_temporary(char path[PATH_MAX])
 {
-	const char *folder = capture_path_temporary();
+	const char *folder = base_temporary_folder();
 	int error = capture_path_join(path, folder, "ktrace-trace-XXXXXX"), fd = -1;
 
 	if (!error && (fd = mkstemp(path)) < 0)

@@ -428,13 +428,6 @@ static int too_long(const char *name)
 	return capture_fail_errno("%.200s", name);
 }
 
-const char *capture_path_temporary(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/tmp";
-}
-
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name)
 {
 	return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX ? 0 : too_long(folder);

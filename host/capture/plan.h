@@ -141,8 +141,6 @@ void capture_workplace_close(struct capture_workplace *place);
 
 /* Paths in buffers of PATH_MAX bytes. Functions that return int return 0 or CAPTURE_E_SYSTEM. */
 
-/* Returns the folder for temporary files: TMPDIR, or /tmp. */
-const char *capture_path_temporary(void);
 /* Writes "folder/name". */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
 /* Writes the absolute path of `name`, which need not exist. */

@@ -2,6 +2,7 @@
 /* ktrace bisect: the options and the result. host/hunt does the work. */
 #include "hunt/bisect.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "capture/error.h"
 #include "capture/plan.h"
 #include "cmd/command.h"
@@ -130,7 +132,7 @@ static void remove_folder(const char *folder)
 
 static int search(struct command_bisect *command)
 {
-	char self[PATH_MAX], folder[] = "/tmp/ktrace-bisect-XXXXXX";
+	char self[PATH_MAX], folder[PATH_MAX];
 	struct hunt_options options = { .run = &command->run, .self = self, .folder = folder };
 	struct bisect bisect = {
 		.options = &options, .runs = command->runs, .step = print_step, .context = command
@@ -141,8 +143,10 @@ static int search(struct command_bisect *command)
 	command->run.self = self;
 	command->run.version = command_version();
 	options.jobs = command->jobs ? (unsigned)command->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-	if (!mkdtemp(folder)) {
-		command_message(command->name, "%s: cannot be created", folder);
+	if (capture_path_join(folder, base_temporary_folder(), "ktrace-bisect-XXXXXX") < 0 ||
+	    !mkdtemp(folder)) {
+		command_message(command->name, "%s: no folder can be created there: %s",
+				base_temporary_folder(), strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
 	status = bisect_run(&bisect);

@@ -19,6 +19,7 @@
 #include "cmd/options.h"
 #include "doctor/examine.h"
 #include "base/escape.h"
+#include "base/temporary.h"
 
 #define EXIT_WRONG	10
 #define SECONDS_DEFAULT 5.0
@@ -92,7 +93,7 @@ static void take_ram_kernel(struct doctor *doctor, const char *path)
 /* Chooses the path of the trace to record. Returns 0, or -1 after a message. */
 static int choose_out(struct doctor *doctor)
 {
-	const char *folder = capture_path_temporary();
+	const char *folder = base_temporary_folder();
 
 	if (doctor->run.out)
 		return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "cmd/command.h"
 
 #define FOLDERS_MOST 1000u /* maximum number that is appended to a folder's name */
@@ -88,10 +89,15 @@ int take_file_begin(struct take_file *file, struct take_folder *folder, const ch
 
 	file->folder = folder;
 	if (!folder) {
-		file->stream = tmpfile();
-		if (!file->stream)
-			command_message(command, "a temporary file: %s", strerror(errno));
-		return file->stream ? 0 : -1;
+		fd = base_temporary_open();
+		file->stream = fd < 0 ? NULL : fdopen(fd, "w+b");
+		if (file->stream)
+			return 0;
+		command_message(command, "a temporary file in %s: %s", base_temporary_folder(),
+				strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
 	}
 	snprintf(file->fresh, sizeof(file->fresh), ".ktrace-take.%ld", (long)getpid());
 	unlinkat(folder->descriptor, file->fresh, 0);

@@ -14,6 +14,7 @@
 
 #include "base/grow.h"
 #include "base/open.h"
+#include "base/temporary.h"
 #include "ktread/ktread.h"
 #include "file.h"
 
@@ -30,17 +31,6 @@ static bool is_plain(int descriptor)
 	return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
 	       (pread(descriptor, first, sizeof(first), 0) != (ssize_t)sizeof(first) ||
 		memcmp(first, zstd, sizeof(zstd)) != 0);
-}
-
-/* Opens an unnamed temporary file. Returns -1 with errno if that fails. */
-static int open_temporary(void)
-{
-	FILE *file = tmpfile();
-	int descriptor = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
-
-	if (file)
-		fclose(file);
-	return descriptor;
 }
 
 /* Opens the store. `path` "-" is standard input. Returns 0, or KTREAD_E_SYSTEM with errno. */
@@ -67,7 +57,7 @@ static int store_open(struct hwt_store *store, const char *path)
 		close(store->descriptor);
 		store->copies = true;
 	}
-	store->descriptor = open_temporary();
+	store->descriptor = base_temporary_open();
 	return store->descriptor < 0 ? KTREAD_E_SYSTEM : 0;
 }
 

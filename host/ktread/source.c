@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/open.h"
+#include "base/temporary.h"
 #include "message.h"
 #include "source.h"
 
@@ -344,12 +345,11 @@ int ktread_file_write(int descriptor, const void *bytes, size_t size)
 
 int ktread_file_temporary(void)
 {
-	const char *folder = getenv("TMPDIR");
-	int descriptor = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int descriptor = base_temporary_open();
 
-	return descriptor < 0 ? ktread_fail_errno("cannot create a temporary file in %s",
-						  folder && *folder ? folder : "/tmp")
-			      : descriptor;
+	return descriptor < 0
+		       ? ktread_fail_errno("cannot create a temporary file in %s", base_temporary_folder())
+		       : descriptor;
 }
 
 /*

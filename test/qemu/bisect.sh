@@ -26,6 +26,10 @@ search --runs 2 -j 1 --json --quiet --force
 equal "--json: status" 0 "$status"
 check "--json: one object" sh -c "python3 -c 'import json, sys; assert json.load(sys.stdin)[\"verdict\"] == \"wakeup-race\"' <'$tmp/shown'"
 
+TMPDIR=$tmp/absent search --runs 2
+equal "TMPDIR is absent: status" 1 "$status"
+message_has "$tmp/absent: no folder can be created there: No such file"
+
 # shellcheck disable=SC2046
 run --seed 7 -- $(demo riscv64 2) -append run=echo
 search --runs 2
