@@ -104,6 +104,26 @@ static void examine_threads(struct findings *report, const struct facts *facts)
 			     facts->threads, finding_plural(facts->threads), facts->named);
 }
 
+/*
+ * Examines whether the table of held locks and waits had room for all threads. If it had not, `ktrace why`
+ * does not know what some threads hold and wait for.
+ */
+static void examine_table(struct findings *report, const struct facts *facts)
+{
+	if (!facts->refused)
+		return;
+	findings_add(report, FINDING_WRONG, "holders",
+		     "the table is too small: %" PRIu64
+		     " hook%s found no row, so ktrace why does not know what "
+		     "some threads hold and wait for; %" PRIu32 " of %" PRIu32 " rows are in use now",
+		     facts->refused, finding_plural(facts->refused), facts->used, facts->rows);
+	findings_set_certain(report, FINDING_CERTAIN);
+	findings_advise(report, "the configuration of ktrace_init()",
+			".holders = %" PRIu32 ", or more: a third more than there are threads at one time; "
+			"and ktrace_thread_end(thread); in each thread that ends",
+			facts->rows > UINT32_MAX / 2 ? facts->rows : 2 * facts->rows);
+}
+
 static void examine_clock(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
@@ -262,6 +282,7 @@ void examine_trace(struct findings *report, const struct subject *subject)
 	examine_events(report, facts);
 	examine_cpus(report, subject);
 	examine_threads(report, facts);
+	examine_table(report, facts);
 	examine_clock(report, facts);
 	examine_heartbeats(report, facts);
 	examine_cost(report, facts);

@@ -81,6 +81,7 @@ static void note_row(struct facts *facts, const struct ktrx_cpu *row, uint32_t n
 {
 	facts->cpu[number].row = *row;
 	facts->hooks |= row->hooks;
+	facts->refused += row->refused;
 	facts->online += row->online != 0;
 	if (row->online && number >= facts->cpus)
 		facts->cpus = number + 1;
@@ -98,8 +99,11 @@ static void note_row(struct facts *facts, const struct ktrx_cpu *row, uint32_t n
 
 static void note_holder(struct facts *facts, const struct ktrx_holder *row)
 {
-	if (row->id && !(row->id & KTRX_HOLDER_CPU))
+	facts->rows += !(row->id & KTRX_HOLDER_CPU);
+	if (row->id && !(row->id & KTRX_HOLDER_CPU)) {
 		facts->lit |= VIEW_HOLDERS;
+		facts->used++;
+	}
 	if (row->priority)
 		facts->lit |= VIEW_PRIORITY;
 	if (row->stack_high > row->stack_low)

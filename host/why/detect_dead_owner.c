@@ -86,12 +86,12 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 
 /*
  * Returns whether events show that the thread waits for a lock, and sets *waiter if so. Always returns false
- * if the kernel calls lock hooks, because the tables then show all waits.
+ * if the tables show all waits.
  */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)
 {
-	if (!(evidence->missing_hooks & KTRX_HOOK_LOCK) || !thread->contends ||
+	if (why_tables_show_locks(evidence) || !thread->contends ||
 	    (thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING))
 		return false;
 	*waiter = (struct waiter){ .thread = thread,
@@ -209,7 +209,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at once */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
-		return evidence->exits_recorded &&
+		return evidence->exits_recorded && evidence->refused == 0 &&
 		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
 	lock->ended = owner->since;
 	/*

@@ -219,12 +219,13 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether the kernel called all needed hooks and the rings cover the whole window. If not, the
- * missing data could change the verdict.
+ * Returns whether the kernel called all needed hooks, its table had room for all threads, and the rings cover
+ * the whole window. If not, the missing data could change the verdict.
  */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
-	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window;
+	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && evidence->refused == 0 &&
+	       health->reach >= evidence->window;
 }
 
 static void say_missing(const struct why_evidence *evidence, const struct health *health,

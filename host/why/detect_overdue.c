@@ -270,7 +270,7 @@ static void judge_free(const struct why_evidence *evidence, struct overdue_wait 
 {
 	const struct ktrx_holder *row = &one->untimed->thread->holder;
 	const bool by_table = one->untimed->by_table && row->owner && has_row(evidence, row->owner) &&
-			      !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->left_out == 0;
+			      why_tables_show_locks(evidence) && evidence->left_out == 0;
 
 	if (by_table && one->untimed->owner == 0 && row->state == KTRX_THREAD_WAITING &&
 	    one->ticks >= why_ms(evidence, LONG_MS))

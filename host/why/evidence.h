@@ -414,13 +414,18 @@ struct why_evidence {
 	bool reset;	    /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
-	bool state_off;		/* debug.ktr.state is 0, so hooks kept no state */
-	bool no_holders;	/* hooks for threads or locks were called, but there is no table of holders */
-	bool blocks_recorded;	/* the kernel's table shows at least one thread that waits */
-	bool exits_recorded;	/* the kernel calls ktrace_thread_end() */
-	bool idle_recorded;	/* some CPU has set the idle mode */
-	bool fault_exits;	/* the end of a fault was recorded at least once */
-	bool switched;		/* some CPU has switched threads */
+	/*
+	 * number of hooks for threads and locks that stored nothing, because the table of holders was full;
+	 * if it is not 0, the table lacks threads
+	 */
+	uint64_t refused;
+	bool state_off;	      /* debug.ktr.state is 0, so hooks kept no state */
+	bool no_holders;      /* hooks for threads or locks were called, but there is no table of holders */
+	bool blocks_recorded; /* the kernel's table shows at least one thread that waits */
+	bool exits_recorded;  /* the kernel calls ktrace_thread_end() */
+	bool idle_recorded;   /* some CPU has set the idle mode */
+	bool fault_exits;     /* the end of a fault was recorded at least once */
+	bool switched;	      /* some CPU has switched threads */
 	/* some sleep has a recorded timeout, so sleeps without a recorded timeout have none */
 	bool timeouts_recorded;
 	/* which events were recorded at which time, and the meaning of states in sched.switch */
@@ -479,6 +484,15 @@ int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earli
 static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t stamp)
 {
 	return stamp < evidence->end ? evidence->end - stamp : 0;
+}
+
+/*
+ * Returns whether the kernel's tables show all locks that are held or waited for. If not, events have to show
+ * the others.
+ */
+static inline bool why_tables_show_locks(const struct why_evidence *evidence)
+{
+	return !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->refused == 0;
 }
 
 /* Returns the thread with this id; NULL if the evidence does not contain it. */

@@ -77,6 +77,7 @@ static int read_cpus(struct why_evidence *evidence)
 		doubt_interrupts(row);
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
+		evidence->refused += row->refused;
 		evidence->idle_recorded |= row->mode == KTRX_MODE_IDLE;
 		evidence->switched |= row->switches > 0;
 		if (row->heartbeats > evidence->most_beats)

@@ -75,7 +75,12 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 		finding_say(finding->base.advice,
 			    "set .holders in the configuration of ktrace_init(): without it, "
 			    "the hooks for threads and locks keep no state");
-	return evidence->state_off || evidence->no_holders;
+	else if (evidence->refused)
+		finding_say(finding->base.advice,
+			    "raise .holders in ktrace_init(), because the table of threads was full: "
+			    "%" PRIu64 " hook%s found no row",
+			    evidence->refused, finding_plural(evidence->refused));
+	return evidence->state_off || evidence->no_holders || evidence->refused;
 }
 
 /*

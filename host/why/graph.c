@@ -101,8 +101,7 @@ static int gather_held(struct builder *builder)
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder)
 			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
-	/* If the kernel calls lock hooks, the tables show all holders of locks, so events are not used. */
-	for (uint32_t n = 0; n < evidence->holds && evidence->missing_hooks & KTRX_HOOK_LOCK; n++) {
+	for (uint32_t n = 0; n < evidence->holds && !why_tables_show_locks(evidence); n++) {
 		const struct why_hold *hold = &evidence->hold[n];
 		uint32_t node = node_of_hold(builder, hold);
 
@@ -170,7 +169,11 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 
 	const bool by_table = owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads;
 
-	return by_table && row && row->held_count <= KTRX_HELD ? 0 : owner;
+	/* A thread that got its row late may hold locks that are not in the row. */
+	const bool lacks_locks =
+		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
+
+	return by_table && row && row->held_count <= KTRX_HELD && !lacks_locks ? 0 : owner;
 }
 
 /*
@@ -182,6 +185,7 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 	const struct held *held = find_held(builder, edge.object);
 
 	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner));
+	edge.by_table = edge.by_table && (held ? held->by_table : !builder->evidence->refused);
 	if (held) {
 		edge.held = true;
 		edge.held_since = held->stamp;
@@ -261,8 +265,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		waits = waits_for_lock(&thread->holder);
 		wait_by_holder(builder, &thread->holder, node);
 	}
-	/* If the kernel calls lock hooks, the tables show all waits for locks, so events are not used. */
-	if (!waits && thread->contends && (builder->evidence->missing_hooks & KTRX_HOOK_LOCK)) {
+	if (!waits && thread->contends && !why_tables_show_locks(builder->evidence)) {
 		waits = true;
 		wait_for_lock(builder,
 			      (struct why_edge){ .from = node,

@@ -123,8 +123,8 @@ bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock)
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->state == THREADS_DEAD ||
-	       (!thread->has_holder && !(evidence->missing_hooks & KTRX_HOOK_THREAD) && !thread->idle &&
-		thread->id != 0);
+	       (!thread->has_holder && !(evidence->missing_hooks & KTRX_HOOK_THREAD) && !evidence->refused &&
+		!thread->idle && thread->id != 0);
 }
 
 bool why_ended_well(const struct why_evidence *evidence)

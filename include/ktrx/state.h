@@ -66,7 +66,12 @@ struct ktrx_cpu {
 	 * KTRX_SAMPLES
 	 */
 	uint64_t sample[KTRX_SAMPLES];
-	uint8_t reserved[48];
+	/*
+	 * number of hooks on this CPU that stored nothing about a thread, because the table of holders had no
+	 * entry for the thread and no free one
+	 */
+	uint64_t refused;
+	uint8_t reserved[40];
 };
 #define KTRX_MODE_UNKNOWN   0u
 #define KTRX_MODE_IDLE	    1u
@@ -266,6 +271,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_cpu, ipi_what, 148);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, ipi_answered, 152);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, user_enters, 160);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, user_exits, 168);
+KTRX_ASSERT_OFFSET(struct ktrx_cpu, refused, 272);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, broken, 176);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, broken_thread, 180);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, broken_stamp, 184);

@@ -16,7 +16,8 @@ static inline volatile struct ktrx_holder *holder_enter(struct ktrace_hook *hook
 {
 	if (!ktrace_hook_enter(hook, KTRX_HOOK_LOCK))
 		return KTRACE_NULL;
-	return by == KTRACE_BY_CPU ? ktrace_holder_cpu(hook) : ktrace_holder_claim(ktrace_hook_thread());
+	return by == KTRACE_BY_CPU ? ktrace_holder_cpu(hook)
+				   : ktrace_holder_claim(hook, ktrace_hook_thread());
 }
 
 static uint32_t places(uint32_t count)

@@ -18,7 +18,11 @@
  * The table uses only those bits of a thread id that fit into a record. So the id of a thread's entry never
  * equals the id of a CPU's entry.
  */
-#define KTRACE_PROBES 8u
+/*
+ * maximum number of entries that are examined for a thread; a limit is needed because hooks run with
+ * interrupts disabled
+ */
+#define KTRACE_PROBES 64u
 #define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 divided by the golden ratio */
 
 /*
@@ -113,21 +117,28 @@ static volatile struct ktrx_holder *settle(uint32_t thread)
 	return first;
 }
 
-KTRACE_OUT_OF_LINE volatile struct ktrx_holder *claim_new(uint32_t thread)
+/*
+ * Reserves an entry. If none of the examined entries is free, counts this in the CPU's `refused` and returns
+ * NULL. Adds with one atomic instruction, because a nested interrupt may count in the same word.
+ */
+KTRACE_OUT_OF_LINE volatile struct ktrx_holder *claim_new(volatile struct ktrx_cpu *cpu, uint32_t thread)
 {
 	uint32_t first = first_of(thread), end = first + probes();
 
+	if (!ktrace_state.holder)
+		return KTRACE_NULL;
 	for (uint32_t at = first; at < end; at++)
 		if (row_claim(row_at(at), thread))
 			return settle(thread);
+	ktrace_arch_fetch_add((uint64_t *)(uintptr_t)&cpu->refused, 1);
 	return KTRACE_NULL;
 }
 
-volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread)
+volatile struct ktrx_holder *ktrace_holder_claim(const struct ktrace_hook *hook, uint32_t thread)
 {
 	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
 
-	return KTRACE_LIKELY(row) ? row : claim_new(KTRX_W1_THREAD(thread));
+	return KTRACE_LIKELY(row) ? row : claim_new(hook->cpu, KTRX_W1_THREAD(thread));
 }
 
 void ktrace_holder_free(uint32_t thread)
@@ -200,7 +211,7 @@ void ktrace_thread_block_at(const volatile void *object, const char *name, uint3
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
-	row = ktrace_holder_claim(ktrace_hook_thread());
+	row = ktrace_holder_claim(&hook, ktrace_hook_thread());
 	now = ktrace_hook_now(&hook);
 	if (!row)
 		return;
@@ -282,7 +293,7 @@ void ktrace_thread_wake(uint32_t thread)
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
-	row = ktrace_holder_claim(thread);
+	row = ktrace_holder_claim(&hook, thread);
 	if (!row)
 		return;
 	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
@@ -345,7 +356,7 @@ void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_
 		return;
 	now = ktrace_hook_at(&hook, now);
 	from = ktrace_holder_find(previous);
-	to = ktrace_holder_claim(next);
+	to = ktrace_holder_claim(&hook, next);
 	if (previous != next) {
 		switch_check(&hook, from, pc);
 		hook.cpu->switch_stamp = now;
@@ -382,7 +393,7 @@ void ktrace_thread_stack(uint32_t thread, const volatile void *low, const volati
 	if (!ktrace_hook_enter(&hook, 0))
 		return;
 	is_new = !ktrace_holder_find(thread) && KTRX_W1_THREAD(thread) != ktrace_hook_thread();
-	row = ktrace_holder_claim(thread);
+	row = ktrace_holder_claim(&hook, thread);
 	if (!row)
 		return;
 	row->stack_low = (uintptr_t)low;
@@ -398,7 +409,7 @@ void ktrace_thread_priority(uint32_t thread, uint8_t priority)
 
 	if (!ktrace_hook_enter(&hook, 0))
 		return;
-	row = ktrace_holder_claim(thread);
+	row = ktrace_holder_claim(&hook, thread);
 	if (row)
 		row->priority = priority;
 }

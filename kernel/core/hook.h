@@ -103,10 +103,12 @@ KTRACE_INLINE volatile struct ktrx_holder *ktrace_holder_cpu(const struct ktrace
 
 /*
  * ktrace_holder_find() returns the thread's entry in the table of holders; NULL if it has none.
- * ktrace_holder_claim() also reserves a free entry if the thread has none; NULL if no entry is free.
+ * ktrace_holder_claim() also reserves a free entry if the thread has none. If no entry is free, returns NULL
+ * and counts the hook in `refused` of the hook's CPU.
  */
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread);
-KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread);
+KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_claim(const struct ktrace_hook *hook,
+							       uint32_t thread);
 KTRACE_HIDDEN void ktrace_holder_free(uint32_t thread);
 
 /* Stores what the holder waits for. `kind` is stored last, so that readers see a complete entry. */

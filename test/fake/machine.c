@@ -148,7 +148,7 @@ void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters)
 		.slots = slots,
 		.policy = policy,
 		.threads = 4,
-		.holders = FAKE_HOLDERS,
+		.holders = fake.holders ? fake.holders : FAKE_HOLDERS,
 		.counters = counters,
 		.blocks = 1,
 		.memory = &memory,

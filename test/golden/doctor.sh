@@ -8,6 +8,8 @@
 golden=test/golden/doctor
 build/test/cmd-traces "$tmp" || exit 1
 
+build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
+
 golden plain ktrace doctor v2.ktrx
 golden json ktrace doctor --json v2.ktrx
 golden hostile ktrace doctor hostile.ktrx
@@ -33,6 +35,11 @@ build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
 check "a CPU that QEMU does not have is reported as wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, but QEMU has 1 CPU:' "$tmp/report"
 check "a state that is always 0 is reported as wrong" grep -qE '^wrong +sched.switch +36 switches have state 0' "$tmp/report"
 check "a state that is always 0 is reported with the line to change" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
+build/bin/ktrace doctor "$tmp/crowd.ktrx" >"$tmp/report" 2>&1
+equal "doctor fails if the table of threads was full" 10 $?
+check "a table of threads that was full is reported as wrong" grep -qE '^wrong +holders +the table is too small: 8 hooks found no row' "$tmp/report"
+check "a table of threads that was full is reported with the line to change" grep -qF '.holders = 32, or more' "$tmp/report"
+check "a table of threads with room is not reported" sh -c '! build/bin/ktrace doctor "$1" | grep "too small"' - "$tmp/deadlock.ktrx"
 build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
 equal "doctor fails if the trace's memory was overwritten" 10 $?
 check "overwritten memory is reported as wrong" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"

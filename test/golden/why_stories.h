@@ -7,6 +7,7 @@
 #define TEST_GOLDEN_WHY_STORIES_H
 
 void make_answers(void);
+void make_crowds(void);
 void make_overdue(void);
 void make_runnable(void);
 void make_yields(void);

@@ -259,6 +259,7 @@ static void make_all(void **state)
 	make_lies();
 	make_yields();
 	make_answers();
+	make_crowds();
 	make_overdue();
 	make_runnable();
 }
