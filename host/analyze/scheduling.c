@@ -4,9 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/switch_states.h"
 #include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
+
+/*
+ * States are doubtful if more than 1/LAST_PART of all switches leave a thread as stopped, as dead, or in a
+ * state that ktrace does not know.
+ */
+#define LAST_PART 8u
 
 /* ---- When events were switched off ---- */
 
@@ -210,6 +217,12 @@ struct scheduling {
 	uint16_t place[KTRX_EVENT_MAX + 1]; /* by event id: index in `event` + 1; 0: no known meaning */
 	bool changes;			    /* true if some event was switched on or off */
 	bool has_state, states;
+	bool wrong; /* true if the states of sched.switch are wrong */
+	/*
+	 * numbers of switches away from threads other than thread 0: of all, of those with state 0, and of
+	 * those with a state after which a thread seldom runs again
+	 */
+	uint64_t switches, runnable, last;
 	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: true if recording was on at some time */
 	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: true if recording was on all the time */
 };
@@ -256,6 +269,18 @@ void scheduling_free(struct scheduling *s)
 	free(s);
 }
 
+static void count_state(struct scheduling *s, const struct wellknown *as, const struct ktread_event *event,
+			uint64_t state)
+{
+	uint32_t prev;
+
+	if (!wellknown_thread(as, event, WELLKNOWN_PREV, &prev) || prev == 0)
+		return;
+	s->switches++;
+	s->runnable += state == WELLKNOWN_STATE_RUNNABLE;
+	s->last += state >= WELLKNOWN_STATE_STOPPED;
+}
+
 int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 {
 	const uint32_t place = event->id <= KTRX_EVENT_MAX ? s->place[event->id] : 0;
@@ -266,6 +291,7 @@ int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 	    wellknown_number(&s->as[place - 1], event, WELLKNOWN_STATE, &state)) {
 		s->has_state = true;
 		s->states |= state != WELLKNOWN_STATE_RUNNABLE;
+		count_state(s, &s->as[place - 1], event, state);
 	}
 	s->changes |= !place && switched_change_of(event, &change);
 	return switched_event(s->switched, event);
@@ -318,9 +344,42 @@ int scheduling_read(struct scheduling **result, struct ktread *trace)
 	return error ? error : again;
 }
 
+bool scheduling_states_are_doubtful(const struct scheduling *s)
+{
+	return s->states && s->switches && (s->runnable == 0 || s->last > s->switches / LAST_PART);
+}
+
+int scheduling_judge(struct scheduling *s, struct ktread *trace)
+{
+	struct wellknown_table *known = calloc(1, sizeof(*known));
+	struct switch_states *states;
+	const struct ktread_event *event;
+	int status = known ? switch_states_open(&states, trace) : KTREAD_E_MEMORY, again;
+
+	if (status < 0) {
+		free(known);
+		return status;
+	}
+	ktread_apply_filter(trace, 0);
+	status = ktread_rewind(trace);
+	while (status >= 0 && (status = ktread_next(trace, &event)) > 0)
+		switch_states_event(states, event, wellknown_of(known, event));
+	s->wrong = status == 0 && switch_states_are_wrong(states);
+	ktread_apply_filter(trace, 1);
+	again = ktread_rewind(trace);
+	switch_states_free(states);
+	free(known);
+	return status < 0 ? status : again;
+}
+
+bool scheduling_states_are_wrong(const struct scheduling *s)
+{
+	return s->wrong;
+}
+
 bool scheduling_states(const struct scheduling *s)
 {
-	return s->states;
+	return s->states && !s->wrong;
 }
 
 bool scheduling_states_are_empty(const struct scheduling *s, bool *announced)

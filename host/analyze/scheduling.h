@@ -89,7 +89,20 @@ int scheduling_event(struct scheduling *scheduling, const struct ktread_event *e
 int scheduling_end(struct scheduling *scheduling);
 bool scheduling_needs_order(const struct scheduling *scheduling);
 
-/* Returns whether the state of sched.switch means something: some switch had a state other than 0. */
+/*
+ * Returns whether the states of sched.switch may be wrong, because a kernel passes a constant or its own
+ * numbers. If so, scheduling_judge() finds out. It reads the whole trace, without its filter, and rewinds it.
+ * Returns 0 or a negative KTREAD_E_*.
+ */
+bool scheduling_states_are_doubtful(const struct scheduling *scheduling);
+int scheduling_judge(struct scheduling *scheduling, struct ktread *trace);
+/* Returns whether scheduling_judge() has found that the states are wrong. */
+bool scheduling_states_are_wrong(const struct scheduling *scheduling);
+
+/*
+ * Returns whether the state of sched.switch means something: some switch had a state other than 0, and the
+ * states are not known to be wrong.
+ */
 bool scheduling_states(const struct scheduling *scheduling);
 
 /*

@@ -124,9 +124,14 @@ enum mistake {
 	MISTAKE_ID_REUSED, /* sched.create for a thread that exists already */
 	/* field `next` of a switch is the thread that the previous switch left: prev and next are swapped */
 	MISTAKE_SWAPPED,
-	MISTAKE_PREVIOUS,	 /* field `prev` of a switch is not the thread that ran */
-	MISTAKE_SAME,		 /* a switch from a thread to itself */
-	MISTAKE_STATE_ZERO,	 /* field `state` of all switches is 0 */
+	MISTAKE_PREVIOUS,   /* field `prev` of a switch is not the thread that ran */
+	MISTAKE_SAME,	    /* a switch from a thread to itself */
+	MISTAKE_STATE_ZERO, /* field `state` of all switches is 0 */
+	/* the states of switches are not those of ktrace; see enum switch_states_fault */
+	MISTAKE_STATE_RANGE,
+	MISTAKE_STATE_DEAD,
+	MISTAKE_STATE_STOPPED,
+	MISTAKE_STATE_SAME,
 	MISTAKE_TWO_CPUS,	 /* a thread runs on two CPUs at once */
 	MISTAKE_BLOCK_ELSEWHERE, /* sched.block for a thread that does not run */
 	MISTAKE_WAKE_RUNNING,	 /* sched.wake for a thread that runs */
@@ -171,6 +176,8 @@ struct mistakes {
 
 /* Reads the trace to its end and rewinds it. Returns 0 or a negative KTREAD_E_*. */
 int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
+/* Returns whether the states of sched.switch are wrong. */
+bool mistakes_of_states(const struct mistakes *mistakes);
 /* Returns whether the mistake occurred often enough to be reported. */
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
@@ -199,6 +206,7 @@ struct subject {
 	struct rules *rules;	   /* rules that every kernel must obey; NULL if they could not be read */
 	/* true if some hooks are in the wrong place: their events then prove nothing about clocks */
 	bool mistaken;
+	bool states_wrong; /* true if the states of sched.switch are wrong */
 	/*
 	 * number of ticks by which clocks that were not measured may differ; 0 if no effect precedes its
 	 * cause

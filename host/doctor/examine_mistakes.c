@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/threads.h"
 #include "base/escape.h"
 #include "doctor/examine.h"
 
@@ -19,6 +20,11 @@ struct advice {
 	const char *line;
 	bool decimal; /* true if the value is printed in decimal, false if as an address */
 };
+
+#define STATE_WHERE "the context switch"
+#define STATE_LINE                                                               \
+	"ktrace_switch(prev, next, state); with the state that prev goes into: " \
+	"0 runnable, 1 or 2 asleep, 3 stopped, 4 dead; translate the kernel's numbers into these"
 
 static const struct advice advice[MISTAKES] = {
 	[MISTAKE_ID_WIDE] = { "thread-ids",
@@ -63,6 +69,27 @@ static const struct advice advice[MISTAKES] = {
 				 "ktrace_switch(prev, next, state); with the state that prev goes into: "
 				 "0 runnable, 1 or 2 asleep, 3 stopped, 4 dead",
 				 true },
+	[MISTAKE_STATE_RANGE] = { "sched.switch",
+				  "with a state above 4, the first is %s: these are the kernel's own numbers "
+				  "of states, so 'ktrace why' does not use the states",
+				  STATE_WHERE, STATE_LINE, true },
+	[MISTAKE_STATE_DEAD] = { "sched.switch",
+				 "leave a thread in state %s, which means dead, "
+				 "but threads that were left in it ran again: "
+				 "it is a constant or one of the kernel's own numbers, "
+				 "so 'ktrace why' does not use the states",
+				 STATE_WHERE, STATE_LINE, true },
+	[MISTAKE_STATE_STOPPED] = { "sched.switch",
+				    "leave a thread in state %s, which means stopped, "
+				    "but threads that were left in it ran again without a wakeup: "
+				    "it is a constant or one of the kernel's own numbers, "
+				    "so 'ktrace why' does not use the states",
+				    STATE_WHERE, STATE_LINE, true },
+	[MISTAKE_STATE_SAME] = { "sched.switch",
+				 "have state %s, all of them, which means asleep, "
+				 "but some threads were preempted and ran again without a wakeup: "
+				 "it is a constant, so 'ktrace why' does not use the states",
+				 STATE_WHERE, STATE_LINE, true },
 	[MISTAKE_TWO_CPUS] = { "sched.switch",
 			       "of a thread that ran on two CPUs at once, the first is %s: "
 			       "several threads share an id, or a switch has no hook; "
@@ -136,6 +163,10 @@ static const char *counted(enum mistake mistake, uint64_t count)
 	case MISTAKE_PREVIOUS:
 	case MISTAKE_SAME:
 	case MISTAKE_STATE_ZERO:
+	case MISTAKE_STATE_RANGE:
+	case MISTAKE_STATE_DEAD:
+	case MISTAKE_STATE_STOPPED:
+	case MISTAKE_STATE_SAME:
 		return count == 1 ? "switch" : "switches";
 	case MISTAKE_SYSCALL_EXIT:
 		return count == 1 ? "system call is" : "system calls are";
@@ -180,6 +211,7 @@ int examine_mistakes(struct findings *report, struct subject *subject, struct kt
 		say_mistake(report, &mistakes, (enum mistake)mistake);
 		subject->mistaken |= mistake != MISTAKE_SAME;
 	}
+	subject->states_wrong = status == 0 && mistakes_of_states(&mistakes);
 	return status;
 }
 
@@ -272,6 +304,8 @@ static void say_unordered(struct findings *report, const struct subject *subject
 	findings_advise(report, "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,");
 }
 
+#define RUNNING (1u << THREADS_RUNNING)
+
 int examine_rules(struct findings *report, const struct subject *subject, struct ktread *trace)
 {
 	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
@@ -289,6 +323,8 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 	for (uint32_t n = 0; n < subject->rules->count && status == 0; n++) {
 		const struct rule *rule = &subject->rules->rule[n];
 
+		if (subject->states_wrong && rule->thread_states & ~RUNNING)
+			continue; /* the result would follow from the wrong states, which are reported */
 		checked += rule->checked && rule->form != RULE_DEPTH;
 		if (results[n].violated)
 			say_violation(report, subject, trace, rule, &results[n]);

@@ -6,6 +6,7 @@
 
 #include "analyze/keyed.h"
 #include "analyze/scheduling.h"
+#include "analyze/switch_states.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/slot.h"
@@ -50,6 +51,7 @@ struct reading {
 	struct keyed waits; /* by thread: threads that wait for a lock; `count` is the lock */
 	/* by thread: threads that made system calls; `stamp` is the stamp of the newest entry or exit */
 	struct keyed syscalls;
+	struct switch_states *states;
 	struct wellknown_table known;
 	/* limit in ticks: it is a mistake if a thread seems to run on two CPUs for longer */
 	uint64_t ticks;
@@ -439,6 +441,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_turn(r, event, known);
 	take_syscall(r, event, known);
 	take_kind(r, event, known);
+	switch_states_event(r->states, event, known);
 }
 
 /* Returns whether the kernel declares an event of one of these kinds that was off at some time. */
@@ -470,6 +473,22 @@ static int note_off(struct reading *r)
 	return error;
 }
 
+static void note_states(struct reading *r)
+{
+	static const enum mistake mistakes[SWITCH_STATES_FAULTS] = {
+		[SWITCH_STATES_RANGE] = MISTAKE_STATE_RANGE,
+		[SWITCH_STATES_DEAD] = MISTAKE_STATE_DEAD,
+		[SWITCH_STATES_STOPPED] = MISTAKE_STATE_STOPPED,
+		[SWITCH_STATES_SAME] = MISTAKE_STATE_SAME,
+	};
+	struct switch_states_found found;
+
+	for (int fault = 0; fault < SWITCH_STATES_FAULTS; fault++)
+		if (switch_states_have(r->states, (enum switch_states_fault)fault, &found))
+			r->mistakes->of[mistakes[fault]] =
+				(struct mistake_count){ found.count, found.stamp, found.cpu, found.state };
+}
+
 static int read_all(struct reading *r)
 {
 	const struct ktread_info *info = ktread_info(r->trace);
@@ -488,6 +507,7 @@ static int read_all(struct reading *r)
 			    ktread_ring(r->trace, n)->dropped == 0 && ktread_ring(r->trace, n)->cleared == 0;
 	while (!r->error && (status = ktread_next(r->trace, &event)) > 0)
 		take(r, event);
+	note_states(r);
 	if (!r->error && status == 0)
 		status = mistakes_waits(r->mistakes, r->trace, &r->syscalls, r->late);
 	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
@@ -503,7 +523,10 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		r->mistakes = mistakes;
 		r->trace = trace;
 		r->cpu = calloc(CPUS, sizeof(*r->cpu));
-		status = r->cpu ? read_all(r) : KTREAD_E_MEMORY;
+		status = r->cpu ? switch_states_open(&r->states, trace) : KTREAD_E_MEMORY;
+		if (status == 0)
+			status = read_all(r);
+		switch_states_free(r->states);
 		keyed_free(&r->running);
 		keyed_free(&r->made);
 		keyed_free(&r->locks);
@@ -521,6 +544,12 @@ static bool often(uint64_t count, uint64_t of)
 	return count >= FEW && count >= of / 10;
 }
 
+bool mistakes_of_states(const struct mistakes *m)
+{
+	return mistakes_made(m, MISTAKE_STATE_RANGE) || mistakes_made(m, MISTAKE_STATE_DEAD) ||
+	       mistakes_made(m, MISTAKE_STATE_STOPPED) || mistakes_made(m, MISTAKE_STATE_SAME);
+}
+
 bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 {
 	const uint64_t count = m->of[mistake].count;
@@ -531,7 +560,13 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_ID_ZERO:
 	case MISTAKE_ID_REUSED:
 	case MISTAKE_TWO_CPUS:
+	case MISTAKE_STATE_RANGE:
 		return count > 0;
+	case MISTAKE_STATE_DEAD: /* which thread runs again is known only if prev and next are right */
+	case MISTAKE_STATE_STOPPED:
+	case MISTAKE_STATE_SAME:
+		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&
+		       !mistakes_made(m, MISTAKE_PREVIOUS) && !mistakes_made(m, MISTAKE_CPU_SHARED);
 	case MISTAKE_SWAPPED: /* if arguments are swapped, nearly all switches are wrong */
 		return count >= FEW && count >= m->switches - m->switches / 4;
 	case MISTAKE_PREVIOUS:

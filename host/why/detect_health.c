@@ -336,7 +336,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	const bool all = health->idle == health->cpus;
 	/* If more threads are running than there are CPUs, the hooks for switches are wrong. */
 	const bool sound = health->running <= health->cpus;
-	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound;
+	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
+	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS], missing[FINDING_LINE];
@@ -357,6 +358,9 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 "according to the hooks, %" PRIu32 " threads run on %" PRIu32
 				 " CPU%s: ktrace doctor shows which hook is wrong",
 				 health->running, health->cpus, health->cpus == 1 ? "" : "s");
+	if (wrong)
+		finding_evidence(&finding->base, "the states in sched.switch are wrong and were not used: "
+						 "ktrace doctor names the mistake");
 	if (health->waiting == 1)
 		finding_evidence(&finding->base, "1 thread sleeps%s",
 				 health->timed ? ", with a timeout" : "");
@@ -370,6 +374,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
 	list_untimed(evidence, list, finding);
 	say_missing(evidence, health, finding);
+	if (!finding->base.advice[0] && wrong)
+		finding_say(finding->base.advice, "correct the states in sched.switch (see ktrace doctor)");
 	if (!finding->base.advice[0] && !is_long)
 		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
 			    why_say_ticks(evidence, evidence->window, window, sizeof(window)));

@@ -54,15 +54,22 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Completes evidence->scheduling. If events were switched on or off during the trace, reads the trace once
- * more, in the order of time.
+ * Completes evidence->scheduling. If events were switched on or off during the trace, or if the states of
+ * sched.switch may be wrong, reads the trace once more, in the order of time.
  */
 static int survey_scheduling(struct why_evidence *evidence)
 {
-	if (!scheduling_needs_order(evidence->scheduling))
-		return scheduling_end(evidence->scheduling);
-	scheduling_free(evidence->scheduling);
-	return scheduling_read(&evidence->scheduling, evidence->trace);
+	int error;
+
+	if (!scheduling_needs_order(evidence->scheduling)) {
+		error = scheduling_end(evidence->scheduling);
+	} else {
+		scheduling_free(evidence->scheduling);
+		error = scheduling_read(&evidence->scheduling, evidence->trace);
+	}
+	if (!error && scheduling_states_are_doubtful(evidence->scheduling))
+		error = scheduling_judge(evidence->scheduling, evidence->trace);
+	return error;
 }
 
 int why_survey(struct why_reader *reader)

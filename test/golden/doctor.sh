@@ -40,6 +40,22 @@ equal "doctor fails if the table of threads was full" 10 $?
 check "a table of threads that was full is reported as wrong" grep -qE '^wrong +holders +the table is too small: 8 hooks found no row' "$tmp/report"
 check "a table of threads that was full is reported with the line to change" grep -qF '.holders = 32, or more' "$tmp/report"
 check "a table of threads with room is not reported" sh -c '! build/bin/ktrace doctor "$1" | grep "too small"' - "$tmp/deadlock.ktrx"
+for story in always-4 always-1 xv6-numbers; do
+	build/bin/ktrace doctor "$tmp/$story.ktrx" >"$tmp/$story" 2>&1
+	equal "$story: doctor fails" 10 $?
+	check "$story: the line to change lists the numbers of states" \
+		grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable, 1 or 2 asleep' "$tmp/$story"
+	check "$story: rules about sleeping and dead threads are not reported as violated" sh -c '! grep "^wrong *rules" "$1"' - "$tmp/$story"
+done
+check "a state that is always 4 is reported as wrong" \
+	grep -qE '^wrong +sched.switch +191 switches leave a thread in state 4, which means dead, but .* ran again: it is a constant or' "$tmp/always-4"
+check "a state that is always 1 is reported as wrong" \
+	grep -qE '^wrong +sched.switch +191 switches have state 1, all of them, .* some threads were preempted' "$tmp/always-1"
+check "a state above 4 is reported as wrong" grep -qE '^wrong +sched.switch +1 switch with a state above 4, the first is 5:' "$tmp/xv6-numbers"
+check "a state for preempted threads that means stopped is reported as wrong" \
+	grep -qE '^wrong +sched.switch +63 switches leave a thread in state 3, which means stopped' "$tmp/xv6-numbers"
+build/bin/ktrace doctor "$tmp/right-states.ktrx" >"$tmp/report" 2>&1
+check "states that are right are not reported" sh -c '! grep "^wrong *sched.switch" "$1"' - "$tmp/report"
 build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
 equal "doctor fails if the trace's memory was overwritten" 10 $?
 check "overwritten memory is reported as wrong" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"

@@ -12,7 +12,7 @@ build/test/cmd-traces "$tmp" || exit 1
 stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-starves answer-lost answer-soon
-	crowd crowd-asleep crowd-late
+	crowd crowd-asleep crowd-late right-states always-4 always-1 xv6-numbers
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
 	ended ended-recorded lost starved stale-idle"
 for story in $stories; do

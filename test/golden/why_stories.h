@@ -10,6 +10,7 @@ void make_answers(void);
 void make_crowds(void);
 void make_overdue(void);
 void make_runnable(void);
+void make_states(void);
 void make_yields(void);
 
 #endif

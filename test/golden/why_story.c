@@ -130,22 +130,36 @@ void give(uintptr_t lock, uint32_t by)
 	ktrace_lock_release_at(PTR(lock), by, PLACE);
 }
 
-void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
+void announce_wait(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
 {
 	KTRACE(lock, contend, PTR(lock), name);
 	ktrace_lock_wait_at(PTR(lock), name, KTRACE_BY_THREAD, owner, place);
 	KTRACE(sched, block, PTR(lock));
 	ktrace_thread_block_at(PTR(lock), name, KTRX_WAIT_LOCK, 0, place);
+}
+
+static void go_idle(void)
+{
 	switch_to(fake.cpu, IDLE + fake.cpu);
 	ktrace_mode(KTRX_MODE_IDLE);
 }
 
-void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms)
+void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
+{
+	announce_wait(lock, name, owner, place);
+	go_idle();
+}
+
+void announce_sleep(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms)
 {
 	KTRACE(sched, block, PTR(queue));
 	ktrace_thread_block_at(PTR(queue), name, kind, until_ms * MS, PLACE + 0x30);
-	switch_to(fake.cpu, IDLE + fake.cpu);
-	ktrace_mode(KTRX_MODE_IDLE);
+}
+
+void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms)
+{
+	announce_sleep(queue, name, kind, until_ms);
+	go_idle();
 }
 
 void rest(void)
@@ -153,12 +167,16 @@ void rest(void)
 	sleep_on(PLACE, "work", KTRX_WAIT_EVENT, 0);
 }
 
-void end(void)
+void announce_end(void)
 {
 	KTRACE(sched, exit, fake.thread);
 	ktrace_thread_exit(fake.thread);
-	switch_to(fake.cpu, IDLE + fake.cpu);
-	ktrace_mode(KTRX_MODE_IDLE);
+}
+
+void end(void)
+{
+	announce_end();
+	go_idle();
 }
 
 void wake(uint32_t thread)

@@ -51,6 +51,10 @@ void rest(void);
 void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
 /* The running thread ends. */
 void end(void);
+/* The same as sleep_for(), sleep_on() and end() without the switch to another thread. */
+void announce_wait(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
+void announce_sleep(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
+void announce_end(void);
 /* The running thread wakes another thread. */
 void wake(uint32_t thread);
 

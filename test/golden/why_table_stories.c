@@ -21,7 +21,7 @@ static void fill_table(void)
 	const uint32_t rest = ktrace_state.holders - FAKE_CPUS; /* idle threads have entries */
 
 	for (uint32_t n = 0; n < rest; n++) {
-		run(0, CROWD + n, 2 + n / 4);
+		run(0, CROWD + n, 2 + n);
 		sleep_on(PLACE + n, "timer", KTRX_WAIT_TIME, 3600000);
 	}
 	assert_int_equal(ktrace_state.cpu[0].refused, 0);

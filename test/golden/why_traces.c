@@ -262,6 +262,7 @@ static void make_all(void **state)
 	make_crowds();
 	make_overdue();
 	make_runnable();
+	make_states();
 }
 
 int main(int argc, char **argv)

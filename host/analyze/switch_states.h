@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Finds states of sched.switch that cannot be right: a kernel passes a constant, or its own numbers of states
+ * instead of those of ktrace (doc/events.md). Each fault needs positive evidence, such as threads that run
+ * again after the CPU left them as dead.
+ */
+#ifndef ANALYZE_SWITCH_STATES_H
+#define ANALYZE_SWITCH_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/wellknown.h"
+#include "ktread/ktread.h"
+
+enum switch_states_fault {
+	SWITCH_STATES_RANGE,   /* the state is greater than 4 */
+	SWITCH_STATES_DEAD,    /* threads that were left as dead go on to run */
+	SWITCH_STATES_STOPPED, /* threads that were left as stopped go on to run without a wakeup */
+	SWITCH_STATES_SAME,    /* the state is always "asleep", although some threads were preempted */
+	SWITCH_STATES_FAULTS,
+};
+
+struct switch_states;
+
+/* Returns 0 or KTREAD_E_MEMORY. The caller frees `*states` in either case. */
+int switch_states_open(struct switch_states **states, const struct ktread *trace);
+void switch_states_free(struct switch_states *states);
+/* Takes each event of the trace, in the order of time. `known`: the meaning of the event. */
+void switch_states_event(struct switch_states *states, const struct ktread_event *event,
+			 const struct wellknown *known);
+
+/* The first event that shows a fault, and how often the fault occurred. */
+struct switch_states_found {
+	uint64_t count, stamp;
+	uint32_t cpu;
+	uint64_t state;
+};
+/* Call after the last event. Returns whether the states have this fault, and fills in *found if so. */
+bool switch_states_have(const struct switch_states *states, enum switch_states_fault fault,
+			struct switch_states_found *found);
+/* Returns whether the states have any fault. */
+bool switch_states_are_wrong(const struct switch_states *states);
+
+#endif
