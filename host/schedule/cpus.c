@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "cpus.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "qemu.h"
@@ -10,6 +12,9 @@
 static int cpus;
 static int last_chosen = -1;
 static bool thawing;
+static void (*call_woken)(void); /* not NULL: cpus_interrupted() is called for each interrupt */
+/* A CPU that was not chosen may be able to run since the last cpus_thaw(). */
+static _Atomic bool others_may_run;
 static struct {
 	bool busy; /* not idle, as of the last cpus_thaw() */
 	bool frozen;
@@ -26,6 +31,7 @@ unsigned cpus_thaw(void)
 	unsigned busy = 0;
 
 	thawing = true;
+	atomic_store_explicit(&others_may_run, false, memory_order_relaxed);
 	for (int i = 0; i < cpus; i++) {
 		struct CPUState *cpu = qemu_get_cpu(i);
 
@@ -36,7 +42,28 @@ unsigned cpus_thaw(void)
 		busy += state[i].busy;
 	}
 	thawing = false;
+	if (busy > 1 || call_woken == NULL)
+		atomic_store_explicit(&others_may_run, true, memory_order_relaxed);
 	return busy;
+}
+
+void cpus_see_interrupts(void (*woken)(void))
+{
+	call_woken = woken;
+}
+
+void cpus_interrupted(const struct CPUState *cpu)
+{
+	if (cpus_others_may_run() || (last_chosen >= 0 && cpu == qemu_get_cpu(last_chosen)))
+		return;
+	atomic_store_explicit(&others_may_run, true, memory_order_relaxed);
+	if (cpus_are_frozen() && call_woken != NULL)
+		cpus_call(call_woken);
+}
+
+bool cpus_others_may_run(void)
+{
+	return atomic_load_explicit(&others_may_run, memory_order_relaxed);
 }
 
 bool cpus_is_thawing(void)
@@ -104,33 +131,47 @@ bool cpus_are_frozen(void)
 	return frozen;
 }
 
-#define CALLS 4
+#define CALLS 8
 
-static void (*called[CALLS])(void);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*called[CALLS])(void); /* guarded by the lock */
 
 static void call_all(struct CPUState *cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
 	for (unsigned n = 0; n < CALLS; n++) {
-		void (*call)(void) = called[n];
+		void (*call)(void);
 
+		pthread_mutex_lock(&lock);
+		call = called[n];
 		called[n] = NULL;
+		pthread_mutex_unlock(&lock);
 		if (call != NULL)
 			call();
 	}
 }
 
+/* Returns false if the call is due already. */
+static bool add(void (*call)(void))
+{
+	unsigned n = 0;
+	bool is_new;
+
+	pthread_mutex_lock(&lock);
+	while (n + 1 < CALLS && called[n] != NULL && called[n] != call)
+		n++;
+	is_new = called[n] != call;
+	called[n] = call;
+	pthread_mutex_unlock(&lock);
+	return is_new;
+}
+
 /* QEMU runs no CPU for which such a call waits. So the call waits for all CPUs. */
 void cpus_call(void (*call)(void))
 {
-	unsigned n = 0;
-
-	while (n + 1 < CALLS && called[n] != NULL && called[n] != call)
-		n++;
-	if (called[n] == call)
+	if (!add(call))
 		return;
-	called[n] = call;
 	for (int i = 0; i < cpus; i++) {
 		struct CPUState *cpu = qemu_get_cpu(i);
 

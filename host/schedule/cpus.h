@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct CPUState;
+
 /*
  * Requires for all functions: QEMU's lock is held, as in a timer's call, and no CPU executes an instruction.
  */
@@ -44,6 +46,21 @@ int cpus_number(unsigned cpu);
 
 /* Returns true if CPUs are frozen. */
 bool cpus_are_frozen(void);
+
+/*
+ * Call it if cpus_interrupted() will be called for each interrupt; otherwise, cpus_others_may_run() always
+ * returns true. `woken` is called, as by cpus_call(), when an interrupt makes cpus_others_may_run() true.
+ */
+void cpus_see_interrupts(void (*woken)(void));
+
+/* Call it when an interrupt is raised for a CPU. May also be called while a CPU executes a block. */
+void cpus_interrupted(const struct CPUState *cpu);
+
+/*
+ * Returns false if all CPUs but the chosen one were idle at the last cpus_thaw(), and no interrupt has been
+ * raised for them since. May also be called while a CPU executes a block.
+ */
+bool cpus_others_may_run(void);
 
 /*
  * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no

@@ -12,12 +12,15 @@
 
 #include <stdbool.h>
 
-#include "plugin/qemu_plugin.h"
+struct CPUState;
 
 /*
  * `again` is called in the CPUs' thread when no CPU that is not frozen can run; it returns
- * true if it has let another CPU run. Returns NULL, or why runs may differ in rare cases.
+ * true if it has let another CPU run.
  */
-const char *idle_open(qemu_plugin_id_t id, bool (*again)(void));
+void idle_open(bool (*again)(void));
+
+/* Returns whether a CPU is idle. QEMU calls it for a CPU that it takes for idle. */
+bool idle_confirm(struct CPUState *cpu);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "accelerator.h"
 #include "access.h"
 #include "blocks.h"
 #include "control.h"
@@ -31,12 +32,18 @@
 
 #define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine waits for input only */
 #define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns without a seed */
+/*
+ * Length of a slice in ns if all other CPUs are idle. An interrupt for another CPU shortens it. But a CPU may
+ * also be woken without an interrupt: firmware starts CPUs.
+ */
+#define LONE_SLICE INT64_C(100000)
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct schedule_control *control;
 static struct noise noise;
 static bool changed; /* `noise` is control->later */
+static bool lone;    /* all other CPUs were idle when the slice began, and no interrupt has woken one since */
 
 static struct {
 	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];
@@ -73,25 +80,52 @@ static bool choose_cpu(unsigned other)
 	return true;
 }
 
-/*
- * Chooses a CPU and sets the timer to the end of its slice, or to the time of the change if that is earlier.
- * If all CPUs are idle, the next timer may wake some of them: the choice is made again at that time.
- */
-static void begin_slice(unsigned other)
+static int64_t next_length(void)
+{
+	return noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE;
+}
+
+/* Sets the timer to the end of the slice, or to the time of the change if that is earlier. */
+static void set_timer(int64_t length)
 {
 	const int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 	const int64_t change = changed ? 0 : (int64_t)control->change;
+
+	if (change != 0 && now + length > change)
+		length = change > now ? change - now : 0;
+	timer_mod_ns(timer_of(&slice_timer), now + length);
+}
+
+/*
+ * Chooses a CPU, and sets the timer. If all CPUs are idle, the next timer may wake some of them: the choice
+ * is made again at that time.
+ */
+static void begin_slice(unsigned other)
+{
 	int64_t length;
 
+	lone = false;
 	if (choose_cpu(other)) {
-		length = noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE;
+		lone = !cpus_others_may_run();
+		length = lone ? LONE_SLICE : next_length();
 	} else {
 		length = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_ALL_ATTRIBUTES);
 		length = length >= 0 ? length : IDLE_STEP;
 	}
-	if (change != 0 && now + length > change)
-		length = change > now ? change - now : 0;
-	timer_mod_ns(timer_of(&slice_timer), now + length);
+	set_timer(length);
+}
+
+/* Called when an interrupt may have woken another CPU than the one that was chosen. */
+static void shorten_slice(void)
+{
+	if (lone)
+		set_timer(next_length());
+	lone = false;
+}
+
+static void see_interrupts(void)
+{
+	cpus_see_interrupts(shorten_slice);
 }
 
 static void end_slice(void *data)
@@ -116,12 +150,17 @@ static bool choose_again(void)
 }
 
 /*
- * Called when a CPU says that it waits. With some seeds it mostly continues: so the CPU that it waits for is
- * held up for longer.
+ * Called when a CPU says that it waits. Returns false if it continues: no other CPU can run, or the seed lets
+ * it continue. With some seeds it mostly continues: so the CPU that it waits for is held up for longer.
  */
+static bool gives_way(void)
+{
+	return cpus_others_may_run() && (noise.mean == 0 || noise_gives_way(&noise));
+}
+
 static void yield(unsigned cpu)
 {
-	if (cpus_are_frozen() && (noise.mean == 0 || noise_gives_way(&noise)))
+	if (cpus_are_frozen())
 		begin_slice(cpu);
 }
 
@@ -229,12 +268,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	message = cpus_open(info->system.max_vcpus);
 	if (message != NULL)
 		return refuse(message, "");
-	message = idle_open(id, choose_again);
+	idle_open(choose_again);
+	message = accelerator_open(id, idle_confirm, cpus_interrupted, see_interrupts);
 	if (message != NULL)
 		return refuse(message, "");
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
-	yield_open(info->target_name, yield);
+	yield_open(info->target_name, gives_way, yield);
 	start_timers();
 	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
 	if (message != NULL)

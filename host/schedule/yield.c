@@ -24,6 +24,7 @@ static const struct hint hints[] = {
 };
 
 static const char *architecture;
+static bool (*gives_way)(void);
 static void (*give_way)(unsigned cpu);
 static unsigned last; /* the CPU that executed such an instruction */
 
@@ -35,6 +36,8 @@ static void call(void)
 static void wait_hint(unsigned cpu, void *data)
 {
 	(void)data;
+	if (!gives_way())
+		return;
 	last = cpu;
 	cpus_call(call);
 }
@@ -62,9 +65,10 @@ static void look(struct qemu_plugin_tb *block)
 	}
 }
 
-void yield_open(const char *target, void (*yield)(unsigned cpu))
+void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned cpu))
 {
 	architecture = target;
+	gives_way = wanted;
 	give_way = yield;
 	blocks_add(look);
 }

@@ -7,12 +7,15 @@
 #ifndef SCHEDULE_YIELD_H
 #define SCHEDULE_YIELD_H
 
+#include <stdbool.h>
+
 #include "plugin/qemu_plugin.h"
 
 /*
- * Begins to watch for these instructions. `target`: name of the architecture. `yield` is called after the
- * block with the instruction, in the thread of the CPUs, with the number of the CPU.
+ * Begins to watch for these instructions. `target`: name of the architecture. `wanted` is called before each
+ * such instruction, while the CPU executes a block. If it returns true, `yield` is called after the block, in
+ * the thread of the CPUs, with the number of the CPU. If not, QEMU is not interrupted.
  */
-void yield_open(const char *target, void (*yield)(unsigned cpu));
+void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned cpu));
 
 #endif

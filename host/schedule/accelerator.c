@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "accelerator.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "qemu.h"
+
+#define ACCELERATOR "tcg-accel-ops"
+#define WORDS_MOST  64u /* words of the accelerator's class that are searched */
+
+/*
+ * Order of the functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h), counted back from
+ * get_virtual_clock: TCG has no function for the words between.
+ */
+enum { BACK_INTERRUPT = 1, BACK_FIRST_NONE = 2, BACK_IDLE = 7, BACK_KICK = 8, BACK_CREATE = 9 };
+
+static bool (*confirm_idle)(struct CPUState *cpu);
+static void (*see_interrupt)(const struct CPUState *cpu);
+static void (*call_replaced)(void);
+static void (*raise_interrupt)(struct CPUState *cpu, int mask); /* QEMU's function */
+
+static void interrupt(struct CPUState *cpu, int mask)
+{
+	see_interrupt(cpu);
+	raise_interrupt(cpu, mask);
+}
+
+/*
+ * Finds the word of the accelerator's class that holds the function for the virtual clock. Its place is known
+ * by the second function for the clock after it, and by the words of which TCG uses none. Returns NULL if it
+ * is not found.
+ */
+static void **find_word(void **word)
+{
+	for (unsigned n = BACK_CREATE; n + 1 < WORDS_MOST; n++) {
+		bool found = word[n] == (void *)icount_get && word[n + 1] == (void *)icount_get;
+
+		for (unsigned back = BACK_FIRST_NONE; found && back <= BACK_IDLE; back++)
+			found = word[n - back] == NULL;
+		if (found && word[n - BACK_INTERRUPT] != NULL && word[n - BACK_KICK] != NULL &&
+		    word[n - BACK_CREATE] != NULL)
+			return &word[n];
+	}
+	return NULL;
+}
+
+/*
+ * When a plugin is loaded, the accelerator may not be: it is a module of some QEMUs. When a CPU begins, it
+ * is.
+ */
+static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
+{
+	void **word = object_class_by_name(ACCELERATOR), **interrupt_word;
+
+	(void)id;
+	if (cpu != 0)
+		return;
+	word = word != NULL ? find_word(word) : NULL;
+	if (word == NULL) {
+		fputs("ktrace-schedule: runs may differ in rare cases: the accelerator of this QEMU has "
+		      "another structure than that of version 7.2\n",
+		      stderr);
+		return;
+	}
+	word[-BACK_IDLE] = (void *)confirm_idle;
+	interrupt_word = &word[-BACK_INTERRUPT];
+	*(void **)&raise_interrupt = *interrupt_word;
+	*interrupt_word = (void *)interrupt;
+	call_replaced();
+}
+
+const char *accelerator_open(qemu_plugin_id_t id, bool (*is_idle)(struct CPUState *cpu),
+			     void (*interrupted)(const struct CPUState *cpu), void (*replaced)(void))
+{
+	if (object_class_by_name == NULL || icount_get == NULL || qemu_in_vcpu_thread == NULL)
+		return "this QEMU does not export the functions of its accelerator";
+	confirm_idle = is_idle;
+	see_interrupt = interrupted;
+	call_replaced = replaced;
+	qemu_plugin_register_vcpu_init_cb(id, begin_cpu);
+	return NULL;
+}
