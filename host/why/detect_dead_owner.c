@@ -11,6 +11,7 @@
 
 #include "why/finding.h"
 #include "why/pulse.h"
+#include "why/tries.h"
 
 #define MOST  8u /* findings */
 #define SHOWN 4u /* maximum number of waiters that are listed for a lock */
@@ -30,10 +31,12 @@ struct waiter {
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
 	/*
-	 * the thread does not sleep, but repeats its try to take the lock; any of the tries may have set
-	 * `owner`
+	 * the thread does not sleep until it gets the lock, but repeats its try to take it; any of the tries
+	 * may have set `owner`
 	 */
 	bool polls;
+	/* the thread gives up after each of these tries; NULL: it waits */
+	const struct why_tries *tries;
 };
 
 /* A lock that threads wait for. */
@@ -67,12 +70,13 @@ struct orphans {
 
 /* ---- Waiters ------------------------------------------------------------------------------------- */
 
-static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
+static bool waits_by_row(const struct why_evidence *evidence, const struct why_thread *thread,
+			 struct waiter *waiter)
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	if (!thread->has_holder || row->wait != KTRX_WAIT_LOCK || row->deadline || !row->wait_stamp ||
-	    !row->object)
+	if (!thread->has_holder || row->wait != KTRX_WAIT_LOCK || why_wait_may_end(evidence, row) ||
+	    !row->wait_stamp || !row->object)
 		return false;
 	*waiter = (struct waiter){ .thread = thread,
 				   .lock = row->object,
@@ -80,7 +84,8 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 				   .pc = row->wait_pc,
 				   .owner = row->owner,
 				   .by_table = true,
-				   .polls = row->state != KTRX_THREAD_WAITING };
+				   .polls = row->state != KTRX_THREAD_WAITING ||
+					    why_sleeps_between_tries(evidence, row) };
 	return true;
 }
 
@@ -100,6 +105,27 @@ static bool waits_by_events(const struct why_evidence *evidence, const struct wh
 	return true;
 }
 
+/*
+ * Returns whether the thread tries in vain to take a lock and gives up after each try, and sets *waiter if
+ * so.
+ */
+static bool waits_by_tries(const struct why_evidence *evidence, const struct why_thread *thread,
+			   struct waiter *waiter)
+{
+	const struct why_tries *tries = why_tries_next(evidence, thread, NULL);
+
+	if (!tries)
+		return false;
+	*waiter = (struct waiter){ .thread = thread,
+				   .lock = tries->lock,
+				   .since = tries->same.first,
+				   .pc = tries->pc,
+				   .owner = tries->owner == UINT32_MAX ? 0 : tries->owner + 1,
+				   .polls = true,
+				   .tries = tries };
+	return true;
+}
+
 static int by_lock(const void *a, const void *b)
 {
 	const struct waiter *left = a, *right = b;
@@ -116,7 +142,8 @@ static void find_waiters(const struct why_evidence *evidence, struct orphans *al
 		struct waiter *waiter = &all->waiter[all->waiters];
 
 		if (!thread->idle && !why_is_gone(evidence, thread) &&
-		    (waits_by_row(thread, waiter) || waits_by_events(evidence, thread, waiter)))
+		    (waits_by_row(evidence, thread, waiter) || waits_by_events(evidence, thread, waiter) ||
+		     waits_by_tries(evidence, thread, waiter)))
 			all->waiters++;
 	}
 	qsort(all->waiter, all->waiters, sizeof(*all->waiter), by_lock);
@@ -254,7 +281,8 @@ static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool
 	    why_age(evidence, lock->waiter->since) < least || why_age(evidence, lock->ended) < least)
 		return false;
 	if (lock->ended && (lock->hold || is_kept(lock)))
-		lock->certain = lock->waiter->by_table ? FINDING_CERTAIN : FINDING_LIKELY;
+		lock->certain =
+			lock->waiter->by_table || lock->waiter->tries ? FINDING_CERTAIN : FINDING_LIKELY;
 	else if (full || has_all_lock_events(evidence, lock))
 		return false;
 	else
@@ -272,10 +300,13 @@ static void say_waiters(const struct why_evidence *evidence, struct why_finding 
 	for (uint32_t n = 0; n < lock->waiters && n < SHOWN; n++) {
 		const struct waiter *waiter = &lock->waiter[n];
 
+		if (waiter->tries)
+			why_say_tries(evidence, waiter->lock, &waiter->tries->same, waits, sizeof(waits));
+		else
+			why_say_waiting(evidence, KTRX_WAIT_LOCK, waiter->lock, waiter->since, waiter->pc,
+					waits, sizeof(waits));
 		finding_evidence(&finding->base, "%s %s",
-				 why_say_actor(evidence, waiter->thread->id + 1, who, sizeof(who)),
-				 why_say_waiting(evidence, KTRX_WAIT_LOCK, waiter->lock, waiter->since,
-						 waiter->pc, waits, sizeof(waits)));
+				 why_say_actor(evidence, waiter->thread->id + 1, who, sizeof(who)), waits);
 	}
 	if (lock->waiters > SHOWN)
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", lock->waiters - SHOWN);
@@ -329,15 +360,16 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s waits for lock %s, whose %sowner, %s, has ended",
+	finding_say(finding->base.what, "%s %s lock %s, whose %sowner, %s, has ended",
 		    why_say_actor(evidence, lock->waiter->thread->id + 1, who, sizeof(who)),
+		    lock->waiter->tries ? "tries to take" : "waits for",
 		    why_say_object(evidence, lock->waiter->lock, what, sizeof(what)),
 		    finding->base.certain == FINDING_POSSIBLE ? "last known " : "",
 		    why_say_actor(evidence, lock->owner, owner, sizeof(owner)));
 	say_waiters(evidence, finding, lock);
 	say_owner(evidence, finding, lock);
 	add_actors(evidence, finding, lock);
-	if (!lock->waiter->by_table)
+	if (!lock->waiter->by_table && !lock->waiter->tries)
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain != FINDING_CERTAIN)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Deadlock and self-deadlock: a cycle of waits without a timeout. A running thread and its CPU count as one
- * party of the cycle. A cycle with a single party is a self-deadlock. For example, an interrupt handler waits
- * for a lock that the interrupted code holds.
+ * Deadlock and self-deadlock: a cycle of waits. A wait with a timeout counts if it has lasted long. A running
+ * thread and its CPU count as one party of the cycle. A cycle with a single party is a self-deadlock. For
+ * example, an interrupt handler waits for a lock that the interrupted code holds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,7 +86,9 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 	char from[WHY_WORDS], to[WHY_WORDS], waits[FINDING_LINE], since[WHY_WORDS], at[WHY_WORDS];
 
 	finding_evidence(&finding->base, "%s %s%s", say_party(context, edge->from, from, sizeof(from)),
-			 edge->kind == WHY_EDGE_POLL ? "is runnable (retrying or just woken) and " : "",
+			 edge->kind == WHY_EDGE_POLL ? "is runnable (retrying or just woken) and "
+			 : edge->retries	     ? "sleeps between two tries and "
+						     : "",
 			 why_say_waiting(evidence,
 					 edge->kind == WHY_EDGE_SPIN ? KTRX_WAIT_SPIN : KTRX_WAIT_LOCK,
 					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));
@@ -95,6 +97,18 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
 			 was_taken_before_switch(context, edge) ? ", not released by the thread that took it"
 								: "");
+}
+
+/* If the wait has a timeout that has not ended yet, adds a line about it. */
+static void say_timeout(const struct why_evidence *evidence, struct why_finding *finding,
+			const struct why_edge *edge)
+{
+	char ticks[WHY_WORDS];
+
+	if (edge->deadline > evidence->end && !edge->retries)
+		finding_evidence(
+			&finding->base, "  this wait has a timeout, which ends in %s",
+			why_say_ticks(evidence, edge->deadline - evidence->end, ticks, sizeof(ticks)));
 }
 
 /*
@@ -142,6 +156,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 				 "%s %s%s, but the thread on CPU %" PRIu32 " cannot be preempted", from,
 				 *since ? "has been runnable for" : "is runnable", since, edge->to);
 		return;
+	case WHY_EDGE_TRY: /* see detect_livelock.c */
 	case WHY_EDGE_RUNS:
 		return;
 	}
@@ -155,10 +170,12 @@ struct cycle {
 	uint32_t party[2]; /* nodes of the first two parties */
 	uint64_t newest;   /* stamp at which the newest wait of the cycle began; this wait closed the cycle */
 	bool by_table;	   /* the kernel's tables, not events, show all edges */
+	bool timed;	   /* one of the waits has a timeout, or its thread sleeps between tries */
 	bool nested;	   /* an IPI that interrupts a handler may still end one of the waits */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
-	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
-	bool locks;	   /* each wait is for the end of a thread, or for a lock that is known to be held */
+	bool tries; /* one of the parties does not wait for a lock, but tries to take it again and again */
+	bool turns; /* one of the waits is for a CPU whose thread cannot be preempted */
+	bool locks; /* each wait is for the end of a thread, or for a lock that is known to be held */
 };
 
 /*
@@ -178,6 +195,7 @@ static bool needs_no_time(const struct why_edge *edge)
 		return true;
 	case WHY_EDGE_IPI:
 	case WHY_EDGE_TURN:
+	case WHY_EDGE_TRY:
 		break;
 	}
 	return false;
@@ -189,8 +207,10 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.by_table = cycle.by_table && edge[n]->by_table;
+		cycle.timed = cycle.timed || edge[n]->deadline;
 		cycle.nested = cycle.nested || edge[n]->nested;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
+		cycle.tries = cycle.tries || edge[n]->kind == WHY_EDGE_TRY;
 		cycle.turns = cycle.turns || edge[n]->kind == WHY_EDGE_TURN;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
@@ -233,7 +253,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 {
 	if (is_young(evidence, cycle))
 		return FINDING_POSSIBLE;
-	return cycle->by_table && !cycle->nested ? FINDING_CERTAIN : FINDING_LIKELY;
+	return cycle->by_table && !cycle->nested && !cycle->timed ? FINDING_CERTAIN : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)
@@ -397,7 +417,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct why_finding *finding;
 	int error;
 
-	if (cycle.waits == 0 || is_usual(context->evidence, &cycle))
+	if (cycle.waits == 0 || cycle.tries || is_usual(context->evidence, &cycle))
 		return WHY_CYCLE_LEFT;
 	if (context->found++ == MOST)
 		return WHY_CYCLE_ENOUGH;
@@ -406,8 +426,10 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_head(context, finding, &cycle);
-	for (uint32_t n = 0; n < count; n++)
+	for (uint32_t n = 0; n < count; n++) {
 		say_edge(context, finding, edge[n]);
+		say_timeout(context->evidence, finding, edge[n]);
+	}
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
 	if (!cycle.by_table && !why_finding_state(finding, context->evidence))

@@ -134,13 +134,19 @@ static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const s
 	       one->ticks >= at_least(evidence, UNKNOWN_MS, time_before_wait(untimed) / wakes, TIMES_BLOCKS);
 }
 
+/* If events show no earlier wait of the thread for the object, the counts in the thread's row are used. */
 static void judge_blocks(const struct why_evidence *evidence, struct overdue_wait *one)
 {
 	const struct why_queue *queue = one->untimed->queue;
-	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
+	uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
+	struct why_habit habit;
 
 	if (!one->untimed->waiters || one->untimed->waiters_ticks < why_ms(evidence, WAITERS_MS))
 		return;
+	if (waits == 0 && why_habit_of(evidence, one->untimed, &habit)) {
+		waits = habit.wakes;
+		longest = habit.longest;
+	}
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
 		one->certain = FINDING_LIKELY;
 	else if (waits == 0 && used_to_be_woken_sooner(evidence, one)) {
@@ -185,9 +191,12 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
+	uint32_t at;
 
-	return thread && !thread->idle && !why_is_gone(evidence, thread) &&
-	       list->of[thread - evidence->thread] == 0;
+	if (!thread || thread->idle || why_is_gone(evidence, thread))
+		return false;
+	at = list->of[thread - evidence->thread];
+	return at == 0 || list->untimed[at - 1].deadline;
 }
 
 /*
@@ -437,10 +446,23 @@ static void say_waiter(const struct why_evidence *evidence, struct why_finding *
 {
 	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
 
-	finding_evidence(&finding->base, "%s has waited %s for lock %s",
+	finding_evidence(&finding->base,
+			 untimed->tries ? "%s has tried for %s to take lock %s"
+					: "%s has waited %s for lock %s",
 			 why_say_actor(evidence, untimed->first_waiter->id + 1, who, sizeof(who)),
 			 why_say_ticks(evidence, untimed->waiters_ticks, ticks, sizeof(ticks)),
 			 why_say_object(evidence, untimed->lock, lock, sizeof(lock)));
+}
+
+static void say_deadline(const struct why_evidence *evidence, struct why_finding *finding,
+			 const struct why_untimed *untimed)
+{
+	char ticks[WHY_WORDS];
+
+	if (untimed->deadline > evidence->end)
+		finding_evidence(
+			&finding->base, "the wait has a timeout, which ends in %s",
+			why_say_ticks(evidence, untimed->deadline - evidence->end, ticks, sizeof(ticks)));
 }
 
 static void say_missing(const struct why_evidence *evidence, struct why_finding *finding,
@@ -483,6 +505,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	else
 		finding_evidence(&finding->base, "%s",
 				 why_say_waits_before(evidence, untimed, words, sizeof(words)));
+	say_deadline(evidence, finding, untimed);
 	if (untimed->queue) {
 		say_irq(evidence, finding, one);
 		say_wakers(evidence, finding, untimed->queue);
@@ -554,7 +577,7 @@ int why_detect_overdue(const struct why_evidence *evidence, struct why_findings 
 
 	if (why_waits_mean_nothing(evidence))
 		return 0;
-	error = why_untimed_find(&list, evidence);
+	error = why_untimed_find_late(&list, evidence);
 	if (!error)
 		error = why_sleepers_find(&sleepers, evidence);
 	if (!error)

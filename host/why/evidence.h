@@ -172,13 +172,25 @@ struct why_cpu {
 	struct why_rate switches;
 };
 
-/* The newest failed tries (lock.fail) of a thread for one lock, in a row, without a wait for the lock. */
-struct why_tries {
-	uint64_t lock;
+struct why_tries_count {
 	uint64_t count;
 	uint64_t first, last; /* stamps of the first and last try */
-	uint32_t owner;	      /* id of the thread that held the lock at the last try; UINT32_MAX: unknown */
-	uint64_t pc;	      /* place of the last try, 0: unknown */
+};
+
+/* The tries of a thread to take a lock, since the thread last held it (see tries.h). */
+#define WHY_TRIED 4u /* number of locks of which the tries of a thread are counted */
+struct why_tries {
+	uint64_t lock;
+	struct why_tries_count all;
+	/*
+	 * the newest tries in a row, as long as events do not show that the lock was taken or released
+	 * between them
+	 */
+	struct why_tries_count same;
+	uint64_t taken; /* stamp at which the lock was taken, at the last try; 0: unknown */
+	uint32_t owner; /* id of the thread that held the lock at the last try; UINT32_MAX: unknown */
+	bool fails;  /* true: failures (lock.fail) are counted; false: beginnings of waits (lock.contend) */
+	uint64_t pc; /* place of the last try, 0: unknown */
 };
 
 /*
@@ -253,7 +265,7 @@ struct why_thread {
 	/* lock that the thread waits for, according to events (lock.contend); 0: none */
 	uint64_t contends;
 	uint64_t contends_since;
-	struct why_tries tries;
+	struct why_tries tries[WHY_TRIED];
 	/* stamp of the newest event that the thread itself recorded, except switches; 0: none */
 	uint64_t last_own_event;
 };

@@ -8,6 +8,7 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
+#include "why/tries.h"
 
 static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread_event *event)
 {
@@ -214,7 +215,8 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	thread->created = thread->first = event->stamp;
 	thread->last_own_event = thread->woken = thread->last_sleep = 0;
 	thread->blocked = thread->contends = thread->last_action = 0;
-	thread->repeats = thread->fault_repeats = thread->fault_nest.count = thread->tries.count = 0;
+	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
+	why_tries_forget(thread);
 	thread->syscalls = thread->faults = (struct why_rate){ 0 };
 	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
 }
@@ -336,13 +338,13 @@ static int evaluate_kind(struct why_reader *reader, const struct ktread_event *e
 		return 0;
 	case WELLKNOWN_LOCK_FAIL:
 		if (thread)
-			why_lock_failed(thread, event, known);
+			why_tries_event(reader, thread, event, known);
 		return 0;
 	case WELLKNOWN_LOCK_CONTEND:
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
 		if (thread)
-			why_lock_had(thread, event, known);
+			why_tries_event(reader, thread, event, known);
 		return why_lock_event(reader, event, known, thread);
 	default:
 		return 0;

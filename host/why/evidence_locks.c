@@ -9,6 +9,7 @@
 
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
+#include "why/tries.h"
 
 void why_thread_void_old(struct why_reader *reader, uint32_t index)
 {
@@ -23,7 +24,7 @@ void why_thread_void_old(struct why_reader *reader, uint32_t index)
 	thread->in_syscall = false;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
 	thread->repeats_cut = true;
-	thread->tries.count = 0;
+	why_tries_forget(thread);
 }
 
 static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)

@@ -147,11 +147,6 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		   struct why_thread *thread);
 /* Forgets all held locks, because a release may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
-/* Counts a failed try of the thread to take a lock (lock.fail). */
-void why_lock_failed(struct why_thread *thread, const struct ktread_event *event,
-		     const struct wellknown *known);
-/* Ends the count of failed tries for a lock if the thread takes that lock (lock.acquire). */
-void why_lock_had(struct why_thread *thread, const struct ktread_event *event, const struct wellknown *known);
 /* Records the first panic. */
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
 		  const struct wellknown *known);

@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "base/search.h"
 #include "why/pulse.h"
+#include "why/tries.h"
 
 /* A held lock and the node that holds it. */
 struct held {
@@ -143,7 +144,8 @@ static void add_edge(struct builder *builder, struct why_edge edge)
 
 bool why_edge_is_lock(const struct why_edge *edge)
 {
-	return edge->kind == WHY_EDGE_SPIN || edge->kind == WHY_EDGE_LOCK || edge->kind == WHY_EDGE_POLL;
+	return edge->kind == WHY_EDGE_SPIN || edge->kind == WHY_EDGE_LOCK || edge->kind == WHY_EDGE_POLL ||
+	       edge->kind == WHY_EDGE_TRY;
 }
 
 static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32_t id)
@@ -198,7 +200,9 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 {
 	struct why_edge edge = { .from = node,
 				 .by_table = true,
-				 .ends = holder->deadline != 0,
+				 .ends = why_wait_may_end(builder->evidence, holder),
+				 .retries = why_sleeps_between_tries(builder->evidence, holder),
+				 .deadline = holder->deadline,
 				 .object = holder->object,
 				 .since = holder->wait_stamp,
 				 .pc = holder->wait_pc };
@@ -220,6 +224,31 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 		return;
 	default:
 		return;
+	}
+}
+
+/*
+ * Adds edges for the locks that the thread tries to take in vain, if they have been held by one thread or CPU
+ * since the first of these tries.
+ */
+static void add_tries(struct builder *builder, const struct why_thread *thread, uint32_t node)
+{
+	const struct why_tries *tries = why_tries_next(builder->evidence, thread, NULL);
+
+	for (; tries; tries = why_tries_next(builder->evidence, thread, tries)) {
+		const struct held *held = find_held(builder, tries->lock);
+
+		if (held && held->stamp <= tries->same.first)
+			add_edge(builder, (struct why_edge){ .from = node,
+							     .to = held->node,
+							     .kind = WHY_EDGE_TRY,
+							     .by_table = held->by_table,
+							     .held = true,
+							     .object = tries->lock,
+							     .since = tries->same.first,
+							     .pc = tries->pc,
+							     .held_since = held->stamp,
+							     .held_pc = held->pc });
 	}
 }
 
@@ -276,6 +305,8 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 						 .since = thread->contends_since },
 			      0);
 	}
+	if (!waits && !thread->idle && !why_is_gone(builder->evidence, thread))
+		add_tries(builder, thread, node);
 	if (cpu >= builder->graph->cpus || thread->idle)
 		return;
 	if (runs)

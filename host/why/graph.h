@@ -4,8 +4,8 @@
  * the order of the evidence. An edge means that node `from` cannot make progress before node `to` does.
  *
  * A node may have several edges. For example, a CPU may wait for IPI answers of all other CPUs. It needs all
- * of these answers. So every cycle is a deadlock, unless a wait in the cycle has a timeout. Edges come from
- * the kernel's tables, or from events if the kernel keeps no tables.
+ * of these answers. So every cycle is a deadlock, unless a wait in the cycle has a timeout that may soon end
+ * it. Edges come from the kernel's tables, or from events if the kernel keeps no tables.
  */
 #ifndef WHY_GRAPH_H
 #define WHY_GRAPH_H
@@ -20,6 +20,11 @@ enum why_edge_kind {
 	WHY_EDGE_LOCK, /* `from` waits for a lock and sleeps */
 	/* `from` waits for a lock and is runnable: it yields and tries again, or was just woken */
 	WHY_EDGE_POLL,
+	/*
+	 * `from` has tried to take a lock many times and never got it; it does not wait, but gives up after
+	 * each try
+	 */
+	WHY_EDGE_TRY,
 	WHY_EDGE_JOIN, /* `from` waits for the end of a thread */
 	/*
 	 * CPU `from` waits for an IPI answer of CPU `to`, which disabled interrupts or runs an interrupt
@@ -35,7 +40,9 @@ struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
 	bool by_table; /* the edge is from the kernel's tables, not concluded from events */
-	bool ends;     /* the wait has a timeout */
+	bool ends;     /* the wait has a timeout, which may soon end it: it is not part of a deadlock */
+	/* the thread sleeps between two tries to take the lock, and has been woken since the wait began */
+	bool retries;
 	/*
 	 * for an IPI: `to` runs an interrupt handler that may have enabled interrupts, so `to` may still
 	 * answer
@@ -46,7 +53,8 @@ struct why_edge {
 	uint64_t since;	 /* stamp at which the wait began; 0: unknown */
 	/* stamp from which on `to` cannot end the wait; it matters only if it is later than `since` */
 	uint64_t firm;
-	uint64_t pc;		      /* place where `from` waits; 0: unknown */
+	uint64_t deadline; /* stamp at which the wait, or the sleep before the next try, ends; 0: none */
+	uint64_t pc;	   /* place where `from` waits; 0: unknown */
 	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0: unknown */
 };
 
@@ -65,7 +73,7 @@ int why_graph_build(struct why_graph **graph, const struct why_evidence *evidenc
 int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
 
-/* Returns whether the edge is a wait for a lock. */
+/* Returns whether the edge is a wait for a lock, or are tries to take it. */
 bool why_edge_is_lock(const struct why_edge *edge);
 
 /* Returns the id of a node as in struct ktrx_holder. */
@@ -78,7 +86,7 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 enum { WHY_CYCLE_LEFT, WHY_CYCLE_TAKEN, WHY_CYCLE_ENOUGH };
 typedef int why_cycle_found(void *context, const struct why_edge *const *edge, uint32_t count);
 /*
- * Finds the cycles in which no edge has a timeout, and calls `found` for each of them. Skips a cycle if each
+ * Finds the cycles in which no edge has `ends` set, and calls `found` for each of them. Skips a cycle if each
  * of its edges is in a cycle that `found` has used. The search also stops after a maximum number of steps.
  * Returns 0, the error of `found`, or KTREAD_E_MEMORY.
  */

@@ -15,14 +15,29 @@
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
-static bool by_row(const struct why_thread *thread, struct why_untimed *untimed)
+/*
+ * Returns whether the thread waits for an event or a device with a timeout that ends so late that the kernel
+ * expects the event long before.
+ */
+static bool ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row)
+{
+	const uint64_t least = why_ms(evidence, WHY_TIMEOUT_MS);
+
+	return (row->wait == KTRX_WAIT_EVENT || row->wait == KTRX_WAIT_DEVICE) && least && row->wait_stamp &&
+	       row->deadline > row->wait_stamp && row->deadline - row->wait_stamp >= least;
+}
+
+static bool by_row(const struct why_evidence *evidence, const struct why_thread *thread, bool late,
+		   struct why_untimed *untimed)
 {
 	const struct ktrx_holder *row = &thread->holder;
 	const bool polls = row->state != KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_LOCK;
 
-	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->deadline || row->wait == KTRX_WAIT_TIME)
+	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->wait == KTRX_WAIT_TIME ||
+	    (row->deadline && !(late && ends_late(evidence, row))))
 		return false;
 	untimed->by_table = true;
+	untimed->deadline = row->deadline;
 	untimed->kind = row->wait;
 	untimed->object = row->wait == KTRX_WAIT_NONE ? 0 : row->object;
 	untimed->since = row->wait != KTRX_WAIT_NONE && row->wait_stamp ? row->wait_stamp : row->state_stamp;
@@ -45,14 +60,15 @@ static bool by_events(const struct why_thread *thread, struct why_untimed *untim
 	return true;
 }
 
-static bool is_untimed(const struct why_evidence *evidence, const struct why_thread *thread,
+static bool is_untimed(const struct why_evidence *evidence, const struct why_thread *thread, bool late,
 		       struct why_untimed *untimed)
 {
 	*untimed = (struct why_untimed){ .thread = thread };
 	if (thread->idle || why_is_gone(evidence, thread))
 		return false;
-	if (thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN ? !by_row(thread, untimed)
-									      : !by_events(thread, untimed))
+	if (thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN
+		    ? !by_row(evidence, thread, late, untimed)
+		    : !by_events(thread, untimed))
 		return false;
 	untimed->queue = why_queue_find(evidence, untimed->object);
 	if (!untimed->queue)
@@ -83,7 +99,7 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 
 	if (!why_edge_is_lock(edge))
 		return;
-	if (from) {
+	if (from && edge->kind != WHY_EDGE_TRY) {
 		from->owner = why_node_id(graph, evidence, edge->to);
 		from->held = edge->held;
 	}
@@ -93,6 +109,7 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 		return;
 	to->waiters_ticks = ticks;
 	to->lock = edge->object;
+	to->tries = edge->kind == WHY_EDGE_TRY;
 	to->first_waiter = &evidence->thread[edge->from - graph->cpus];
 }
 
@@ -116,7 +133,7 @@ static int by_age(const void *a, const void *b)
 	return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-int why_untimed_find(struct why_untimed_list *result, const struct why_evidence *evidence)
+static int find(struct why_untimed_list *result, const struct why_evidence *evidence, bool late)
 {
 	int error;
 
@@ -128,7 +145,8 @@ int why_untimed_find(struct why_untimed_list *result, const struct why_evidence 
 		return KTREAD_E_MEMORY;
 	}
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		result->count += is_untimed(evidence, &evidence->thread[n], &result->untimed[result->count]);
+		result->count +=
+			is_untimed(evidence, &evidence->thread[n], late, &result->untimed[result->count]);
 	if (result->count)
 		qsort(result->untimed, result->count, sizeof(*result->untimed), by_age);
 	for (uint32_t n = 0; n < result->count; n++)
@@ -137,6 +155,16 @@ int why_untimed_find(struct why_untimed_list *result, const struct why_evidence 
 	if (error)
 		why_untimed_free(result);
 	return error;
+}
+
+int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence)
+{
+	return find(list, evidence, false);
+}
+
+int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence)
+{
+	return find(list, evidence, true);
 }
 
 void why_untimed_free(struct why_untimed_list *list)

@@ -23,7 +23,9 @@ struct why_untimed {
 	/* `since`: stamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
 	uint64_t since, pc;
 	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
-	bool by_table; /* the kernel's table shows the wait, without a deadline */
+	bool by_table; /* the kernel's table shows the wait, without a deadline or with a late one */
+	/* stamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
+	uint64_t deadline;
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
 	/*
@@ -37,6 +39,7 @@ struct why_untimed {
 	 * lock for which `first_waiter` waits; if there is no waiter, a lock that this thread holds; 0: none
 	 */
 	uint64_t lock;
+	bool tries; /* `first_waiter` does not wait, but gives up after each try to take the lock */
 	/* the thread that has waited longest for a lock that this thread holds; NULL: none */
 	const struct why_thread *first_waiter;
 };
@@ -53,6 +56,12 @@ struct why_untimed_list {
  * why_untimed_free().
  */
 int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence);
+/*
+ * The same, and finds also threads that wait for an event or a device with a timeout of WHY_TIMEOUT_MS or
+ * more.
+ */
+#define WHY_TIMEOUT_MS 10000u
+int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence);
 void why_untimed_free(struct why_untimed_list *list);
 
 /* Returns the number of ticks from the beginning of the wait to the last activity of the machine. */

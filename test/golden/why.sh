@@ -14,6 +14,9 @@ stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order i
 	answer-off answers-off answer-starves answer-lost answer-soon
 	crowd crowd-asleep crowd-late right-states always-4 always-1 xv6-numbers
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
+	retry-asleep retry-asleep-one retry-given-up retry-given-up-yield retry-given-up-busy
+	retry-given-up-blocked retry-healthy retry-twenty slow-timeouts short-timeouts dead-timed dead-retry
+	dead-given-up half-minute-locked hour-locked seconds-locked hour-event seconds-event hour-input slow-device
 	ended ended-recorded lost starved stale-idle"
 for story in $stories; do
 	golden $story ktrace why $story.ktrx

@@ -94,8 +94,29 @@ static void make_soon(void)
 	save("answer-soon.ktrx");
 }
 
+/*
+ * CPU 0 waits for an answer of a CPU that does not exist, or of itself. If `idle` is true, its mode is idle.
+ */
+static void make_impossible(uint32_t whom, int idle, const char *file)
+{
+	boot();
+	if (!idle)
+		run(0, 5, 20);
+	fake.cpu = 0;
+	fake.thread = idle ? IDLE : 5;
+	at(22);
+	ktrace_ipi_wait_at(whom, FLUSH, PLACE + 0x1);
+	beat_to(2040, 0);
+	save(file);
+}
+
 void make_answers(void)
 {
+	make_impossible(7, 0, "ask-absent.ktrx");
+	make_impossible(7, 1, "ask-absent-idle.ktrx");
+	make_impossible(0, 0, "ask-itself.ktrx");
+	make_impossible(0, 1, "ask-itself-idle.ktrx");
+
 	make_off(1, "answer-off.ktrx");
 	make_off(KTRX_ALL_CPUS, "answers-off.ktrx");
 	make_starves();

@@ -9,8 +9,10 @@
 void make_answers(void);
 void make_crowds(void);
 void make_overdue(void);
+void make_retries(void);
 void make_runnable(void);
 void make_states(void);
+void make_timeouts(void);
 void make_yields(void);
 
 #endif

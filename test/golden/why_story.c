@@ -23,6 +23,7 @@ KTRACE_EVENT(sched, block, "for %p", (const void *, queue));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 KTRACE_EVENT(lock, acquire, "%p %s at %p", (const void *, lock), (const char *, name), (const void *, place));
+KTRACE_EVENT(lock, try, "%p %s at %p", (const void *, lock), (const char *, name), (const void *, place));
 KTRACE_EVENT(lock, contend, "%p %s", (const void *, lock), (const char *, name));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
@@ -118,9 +119,20 @@ void go_on_to(uint64_t ms)
 	}
 }
 
+static const char *name_of(uintptr_t lock)
+{
+	return lock == A ? "alpha" : lock == B ? "beta" : "gamma";
+}
+
 void take(uintptr_t lock, uint32_t by, uintptr_t place)
 {
-	KTRACE(lock, acquire, PTR(lock), lock == A ? "alpha" : lock == B ? "beta" : "gamma", PTR(place));
+	KTRACE(lock, acquire, PTR(lock), name_of(lock), PTR(place));
+	ktrace_lock_acquire_at(PTR(lock), by, place);
+}
+
+void take_by_try(uintptr_t lock, uint32_t by, uintptr_t place)
+{
+	KTRACE(lock, try, PTR(lock), name_of(lock), PTR(place));
 	ktrace_lock_acquire_at(PTR(lock), by, place);
 }
 
@@ -130,10 +142,15 @@ void give(uintptr_t lock, uint32_t by)
 	ktrace_lock_release_at(PTR(lock), by, PLACE);
 }
 
-void announce_wait(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
+void contend(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
 {
 	KTRACE(lock, contend, PTR(lock), name);
 	ktrace_lock_wait_at(PTR(lock), name, KTRACE_BY_THREAD, owner, place);
+}
+
+void announce_wait(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place)
+{
+	contend(lock, name, owner, place);
 	KTRACE(sched, block, PTR(lock));
 	ktrace_thread_block_at(PTR(lock), name, KTRX_WAIT_LOCK, 0, place);
 }

@@ -38,8 +38,12 @@ void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 
 /* The running thread takes a lock. `by`: KTRACE_BY_*. */
 void take(uintptr_t lock, uint32_t by, uintptr_t place);
+/* The same, by a try, which does not wait. */
+void take_by_try(uintptr_t lock, uint32_t by, uintptr_t place);
 /* The running thread releases a lock. `by`: KTRACE_BY_*. */
 void give(uintptr_t lock, uint32_t by);
+/* The running thread fails to take a lock, which thread `owner` holds. It does not sleep. */
+void contend(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
 /* The running thread sleeps until it gets a lock, which thread `owner` holds. */
 void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
 /* The running thread sleeps until it gets more work. */

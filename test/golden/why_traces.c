@@ -258,6 +258,8 @@ static void make_all(void **state)
 	make_inversion();
 	make_lies();
 	make_yields();
+	make_retries();
+	make_timeouts();
 	make_answers();
 	make_crowds();
 	make_overdue();

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/tries.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/elapsed.h"
+#include "ktrx/slot.h"
+#include "why/evidence_state.h"
+#include "why/finding.h"
+#include "why/pulse.h"
+
+#define MANY	  8u	/* minimum number of tries */
+#define LASTS_MS  2000u /* minimum time in ms from the first try to the last one */
+#define RECENT_MS 250u	/* time in ms: a thread that tried at most this long ago still tries */
+/*
+ * time in ms: a wait with a timeout may last for ever if it has lasted this long. The first value is used if
+ * the thread sleeps between two tries, the second one if the wait itself has a timeout.
+ */
+#define RETRY_MS   2000u
+#define TIMEOUT_MS 5000u
+#define APART_MS   10u /* time in ms: two stamps that are closer than this may be of the same moment */
+/* a thread still tries if its last try was at most this many times the mean interval of its tries ago */
+#define INTERVALS 4u
+
+/* Returns the thread's tries to take the lock. If there are none, replaces the oldest tries. */
+static struct why_tries *touch(struct why_thread *thread, uint64_t lock)
+{
+	struct why_tries *oldest = &thread->tries[0];
+
+	for (uint32_t n = 0; n < WHY_TRIED; n++) {
+		if (thread->tries[n].lock == lock && thread->tries[n].all.count)
+			return &thread->tries[n];
+		if (thread->tries[n].all.last < oldest->all.last)
+			oldest = &thread->tries[n];
+	}
+	*oldest = (struct why_tries){ .lock = lock, .owner = UINT32_MAX };
+	return oldest;
+}
+
+static void count(struct why_tries_count *tries, uint64_t stamp, bool more)
+{
+	if (tries->count == 0)
+		tries->first = stamp;
+	tries->count += more;
+	tries->last = stamp;
+}
+
+/*
+ * Sets the owner of the lock at this try: from the event, or from earlier events. If these show that the lock
+ * was taken since the last try, begins the count of tries in a row again.
+ */
+static void note_owner(const struct why_reader *reader, struct why_tries *tries,
+		       const struct ktread_event *event, const struct wellknown *known)
+{
+	const uint64_t key[KEYED_WORDS] = { tries->lock };
+	const struct keyed_entry *hold = keyed_find(&reader->holds, key);
+	const uint64_t taken = hold ? hold->stamp : 0;
+	struct ktread_value kind;
+	uint64_t owner;
+
+	if (taken != tries->taken)
+		tries->same = (struct why_tries_count){ 0 };
+	tries->taken = taken;
+	tries->owner = hold ? hold->thread : UINT32_MAX;
+	if (!wellknown_number(known, event, WELLKNOWN_OWNER, &owner))
+		return;
+	if (ktread_value_named(event, "kind", &kind) != 0 || kind.length != 3 ||
+	    memcmp(kind.string, "CPU", 3) != 0)
+		tries->owner = (uint32_t)owner;
+}
+
+/*
+ * Counts a try. If a try is recorded both as the beginning of a wait and as a failure, only one of them
+ * counts: the kind of event that came first.
+ */
+static void tried(const struct why_reader *reader, struct why_thread *thread,
+		  const struct ktread_event *event, const struct wellknown *known, uint64_t lock)
+{
+	struct why_tries *tries = touch(thread, lock);
+	const bool fails = known->kind == WELLKNOWN_LOCK_FAIL;
+
+	if (tries->all.count == 0)
+		tries->fails = fails;
+	note_owner(reader, tries, event, known);
+	count(&tries->all, event->stamp, tries->fails == fails);
+	count(&tries->same, event->stamp, tries->fails == fails);
+	if (!wellknown_number(known, event, WELLKNOWN_PLACE, &tries->pc))
+		tries->pc = 0;
+}
+
+void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
+		     const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t lock;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &lock))
+		return;
+	if (known->kind == WELLKNOWN_LOCK_ACQUIRE) {
+		for (uint32_t n = 0; n < WHY_TRIED; n++)
+			if (thread->tries[n].lock == lock)
+				thread->tries[n] = (struct why_tries){ 0 };
+	} else if (event->context == KTRX_CONTEXT_THREAD &&
+		   (known->kind == WELLKNOWN_LOCK_CONTEND || known->kind == WELLKNOWN_LOCK_FAIL)) {
+		tried(reader, thread, event, known, lock);
+	}
+}
+
+void why_tries_forget(struct why_thread *thread)
+{
+	memset(thread->tries, 0, sizeof(thread->tries));
+}
+
+static bool still_tries(const struct why_evidence *evidence, const struct why_tries_count *tries)
+{
+	const uint64_t age = why_age(evidence, tries->last);
+
+	return age <= why_ms(evidence, RECENT_MS) ||
+	       age <= INTERVALS * (elapsed(tries->first, tries->last) / (tries->count - 1));
+}
+
+const struct why_tries *why_tries_next(const struct why_evidence *evidence, const struct why_thread *thread,
+				       const struct why_tries *before)
+{
+	const struct why_tries *tries = before ? before + 1 : &thread->tries[0];
+	const uint64_t least = why_ms(evidence, LASTS_MS);
+
+	for (; tries < &thread->tries[WHY_TRIED]; tries++)
+		if (least && tries->same.count >= MANY &&
+		    elapsed(tries->same.first, tries->same.last) >= least &&
+		    still_tries(evidence, &tries->same))
+			return tries;
+	return NULL;
+}
+
+const char *why_say_tries(const struct why_evidence *evidence, uint64_t lock,
+			  const struct why_tries_count *count, char *buffer, size_t size)
+{
+	char ticks[WHY_WORDS], what[WHY_WORDS];
+
+	return why_say(buffer, size, "tried %" PRIu64 " times in %s to take lock %s and never got it",
+		       count->count,
+		       why_say_ticks(evidence, elapsed(count->first, count->last), ticks, sizeof(ticks)),
+		       why_say_object(evidence, lock, what, sizeof(what)));
+}
+
+bool why_sleeps_between_tries(const struct why_evidence *evidence, const struct ktrx_holder *row)
+{
+	return row->wait == KTRX_WAIT_LOCK && row->state == KTRX_THREAD_WAITING && row->deadline &&
+	       row->wait_stamp && row->state_stamp > row->wait_stamp &&
+	       row->state_stamp - row->wait_stamp > why_ms(evidence, APART_MS);
+}
+
+bool why_wait_may_end(const struct why_evidence *evidence, const struct ktrx_holder *row)
+{
+	const uint64_t least =
+		why_ms(evidence, why_sleeps_between_tries(evidence, row) ? RETRY_MS : TIMEOUT_MS);
+
+	return row->deadline && (least == 0 || row->wait_stamp == 0 || row->wait_stamp > evidence->alive ||
+				 evidence->alive - row->wait_stamp < least);
+}
