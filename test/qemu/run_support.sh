@@ -84,13 +84,14 @@ boot_beside() {
 }
 
 # boot_open ARCH "ARGUMENTS" [OPTION…]: starts a QEMU in the background without ktrace run. Leaves its pid in
-# $qemu, its QMP socket at $tmp/qmp and the socket of gdb's protocol at $tmp/gdb.
+# $qemu, its QMP socket at $tmp/qmp and the socket of gdb's protocol at $tmp/gdb. If $runner is set, this command
+# runs QEMU.
 boot_open() {
 	open_arch=$1 open_arguments=$2
 	shift 2
 	rm -f "$tmp/qmp" "$tmp/gdb"
 	# shellcheck disable=SC2046
-	timeout -k 5 $kill_limit $(demo "$open_arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
+	${runner:-timeout -k 5 $kill_limit} $(demo "$open_arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
 		-append "$open_arguments" -serial null -qmp "unix:$tmp/qmp,server=on,wait=off" \
 		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
 	qemu=$!
