@@ -18,6 +18,7 @@ HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 .PHONY: help demo demo-hwt check scenarios soak bench docs map build single figures messages install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install missing packages, build, boot, show a trace'
+	@echo '          [SEED=N]                        let N choose the order of the CPUs, and repeat the run'
 	@echo 'make check                                install missing packages, build, run all tests'
 	@echo
 	@echo 'make host [STATIC=0]                      only the host tools: build/bin/ktrace; STATIC=0, for any target:'
@@ -51,7 +52,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 demo:
 	@sh scripts/setup.sh demo $(ARCH)
 	@$(MAKE) --no-print-directory $(JOBS) build ARCH=$(ARCH)
-	@ACCEL='$(ACCEL)' sh scripts/demo.sh $(ARCH)
+	@SEED='$(SEED)' ACCEL='$(ACCEL)' sh scripts/demo.sh $(ARCH)
 
 HWT_ARCHES ?= x86_64 aarch64
 demo-hwt:

@@ -71,7 +71,7 @@ SCRIPT_TESTS += $(addprefix test/qemu/run_,outcomes.sh expect.sh commands.sh sta
 CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
 # Runs that can be repeated, and hunts.
-SCRIPT_TESTS += test/qemu/repeat.sh test/qemu/hunt.sh test/qemu/goto.sh test/qemu/bisect.sh
+SCRIPT_TESTS += test/qemu/repeat.sh test/qemu/hunt.sh test/qemu/goto.sh test/qemu/bisect.sh test/qemu/demo_seed.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
