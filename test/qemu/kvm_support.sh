@@ -17,7 +17,7 @@ kvm_reason() { grep -oE "$kvm_errors" "$1" | head -n 1; }
 
 # limited COMMAND…: runs the command with this limit, in the process of the calling shell.
 limited() {
-	ulimit -t $kvm_seconds
+	ulimit -S -t "$kvm_seconds"
 	exec "$@"
 }
 
