@@ -36,6 +36,22 @@ static int write_input(const char *script, const char *directory, char path[SCHE
 	return fclose(file) == 0 ? 0 : capture_fail_errno("%s", path);
 }
 
+/* Writes the addresses of the functions that are wanted. Returns 0 or CAPTURE_E_SYSTEM. */
+static int write_functions(const struct capture_schedule *schedule, const char *directory,
+			   char path[SCHEDULE_PATH])
+{
+	FILE *file;
+
+	if (snprintf(path, SCHEDULE_PATH, "%s/functions", directory) >= (int)SCHEDULE_PATH)
+		return capture_fail(CAPTURE_E_SYSTEM, "%.200s: name too long", directory);
+	file = fopen(path, "we");
+	if (!file)
+		return capture_fail_errno("%s", path);
+	if (schedule->address_count)
+		fwrite(schedule->addresses, sizeof(schedule->addresses[0]), schedule->address_count, file);
+	return fclose(file) == 0 ? 0 : capture_fail_errno("%s", path);
+}
+
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
 			  struct capture_schedule_files *files, struct schedule_control **control)
 {
@@ -46,6 +62,7 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 					  .deadline = schedule->deadline,
 					  .word = schedule->word,
 					  .position = schedule->position,
+					  .functions = schedule->functions,
 					  .watches = schedule->watches,
 					  .records = schedule->records };
 	const size_t bytes = schedule_bytes(schedule->records);
@@ -64,6 +81,8 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 	if (capture_path_join(files->control, directory, "schedule") != 0)
 		return CAPTURE_E_SYSTEM;
 	if (schedule->input && write_input(schedule->input, directory, begin.input) != 0)
+		return CAPTURE_E_SYSTEM;
+	if (schedule->functions.end && write_functions(schedule, directory, begin.functions.file) != 0)
 		return CAPTURE_E_SYSTEM;
 	fd = open(files->control, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0 && write(fd, &begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&

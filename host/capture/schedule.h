@@ -27,6 +27,10 @@ struct capture_schedule {
 	/* ranges of memory whose accesses are recorded, and how many of the newest accesses are kept */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches, records;
+	/* which functions are recorded; its member `file` is not used */
+	struct schedule_functions functions;
+	const uint64_t *addresses; /* of functions.listed: sorted */
+	size_t address_count;
 };
 
 /* Files of a run with a schedule. Both names are "" without one. */

@@ -21,16 +21,19 @@
 
 struct retrace_command {
 	const char *name;
-	struct options_list wrote, read;
-	uint64_t last;
-	bool json;
+	struct options_list wrote, read, only;
+	bool list_functions;
+	uint64_t cpu;
+	struct retrace_window window;
+	struct retrace_form form;
 	struct capture_run_options run;
 	struct run_schedule schedule;
 	char elf[PATH_MAX]; /* the kernel's ELF file; "": unknown */
 	struct symbols *symbols;
 	struct retrace_ranges ranges;
 	struct retrace_accesses accesses;
-	bool recorded; /* `accesses` is set */
+	struct retrace_functions functions;
+	bool recorded; /* `accesses` or `functions` is set */
 };
 
 #define AT(member) .to = offsetof(struct retrace_command, member)
@@ -39,9 +42,25 @@ static const struct option_row rows[] = {
 	  options_set_list, AT(wrote), .most = SCHEDULE_WATCHES },
 	{ "who-read", 0, "ADDRESS[,LENGTH]", "print each read of this memory; may be repeated",
 	  options_set_list, AT(read), .most = SCHEDULE_WATCHES },
-	{ "last", 'n', "N", "print only the last N accesses (20)", options_set_number, AT(last), .least = 1,
-	  .most = SCHEDULE_RECORDS_MOST },
-	{ "json", 0, NULL, "one JSON object per line", options_set_flag, AT(json) },
+	{ "functions", 0, NULL, "print each function of the kernel that is called", options_set_flag,
+	  AT(list_functions) },
+	{ "only", 0, "PATTERN", "only functions with such a name, such as 'sched_*'; may be repeated",
+	  options_set_list, AT(only), .most = 16 },
+	{ "cpu", 0, "N", "only functions that this CPU runs", options_set_number, AT(cpu),
+	  .most = TRACE_CPUS_MAX - 1 },
+	{ "summary", 0, NULL, "print only how often each function was called", options_set_flag,
+	  AT(form.summary) },
+	{ "since", 0, "TIME", "only functions after the first event at or after this time of the trace",
+	  options_set_text, AT(window.since) },
+	{ "since-event", 0, "RING.SLOT", "only functions after this event", options_set_text,
+	  AT(window.since_event), .instead = true },
+	{ "until", 0, "TIME", "end the run at the first event at or after this time of the trace",
+	  options_set_text, AT(window.until) },
+	{ "until-event", 0, "RING.SLOT", "end the run at this event", options_set_text,
+	  AT(window.until_event), .instead = true },
+	{ "last", 'n', "N", "print only the last N accesses (20) or functions (all)", options_set_number,
+	  AT(form.last), .least = 1, .most = SCHEDULE_RECORDS_MOST },
+	{ "json", 0, NULL, "one JSON object per line", options_set_flag, AT(form.json) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file (the file that the trace names)", options_set_text,
 	  AT(run.elf) },
 	{ "out", 'o', "FILE", "trace of the repeated run (" DEFAULT_OUT ")", options_set_text, AT(run.out) },
@@ -54,7 +73,8 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace retrace [OPTION]... TRACE",
 	.about =
 		"Repeats the run that TRACE was recorded from, and prints which instructions wrote or read "
-		"some memory. ADDRESS is a virtual address of the kernel, or a name in its ELF file: NAME or "
+		"some memory, or which functions were called. ADDRESS is a virtual address of the kernel, or "
+		"a name in its ELF file: NAME or "
 		"NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. "
 		"The run must have been recorded with --seed or --deterministic.",
 	.lists = { rows },
@@ -86,7 +106,8 @@ static int open_symbols(struct retrace_command *command, const struct ktread_inf
 	return status < 0 && command->run.elf ? EXIT_BAD_INPUT : 0;
 }
 
-static int choose_ranges(struct retrace_command *command, const char *path)
+/* Opens the kernel's ELF file, and finds in it what the options name. */
+static int choose(struct retrace_command *command, const char *path)
 {
 	struct ktread *trace = NULL;
 	int status;
@@ -104,6 +125,9 @@ static int choose_ranges(struct retrace_command *command, const char *path)
 	if (!status)
 		status = retrace_add_ranges(&command->ranges, command->name, "--who-read", &command->read,
 					    SCHEDULE_READ, command->symbols);
+	if (!status && command->list_functions)
+		status = retrace_functions_choose(&command->functions, command->name, &command->only,
+						  command->symbols);
 	return status;
 }
 
@@ -116,11 +140,12 @@ static void say(void *context, const char *sentence)
 	command_message(command->name, "%s", sentence);
 }
 
-static void take_accesses(void *context, const struct schedule_control *control)
+static void take_records(void *context, const struct schedule_control *control)
 {
 	struct retrace_command *command = context;
 
-	command->recorded = retrace_copy(&command->accesses, control);
+	command->recorded = command->list_functions ? retrace_functions_take(&command->functions, control)
+						    : retrace_copy(&command->accesses, control);
 }
 
 static void report_accesses(const struct retrace_command *command)
@@ -139,23 +164,38 @@ static void report_accesses(const struct retrace_command *command)
 				accesses->all == 1 ? "" : "es");
 }
 
+/* Prints what was recorded. Returns the exit status. */
+static int print_records(const struct retrace_command *command)
+{
+	int status, missing;
+
+	if (!command->list_functions) {
+		status = retrace_print(command->name, &command->accesses, &command->ranges, command->symbols,
+				       command->form.json);
+		report_accesses(command);
+		return status;
+	}
+	status =
+		retrace_functions_print(command->name, &command->functions, command->symbols, &command->form);
+	missing = retrace_functions_report(command->name, &command->functions, &command->form);
+	return status ? status : missing;
+}
+
 static int retrace(struct retrace_command *command)
 {
 	struct capture_result result;
 	int output, status, printed;
 
 	command->run.hooks =
-		(struct capture_hooks){ .say = say, .recorded = take_accesses, .context = command };
+		(struct capture_hooks){ .say = say, .recorded = take_records, .context = command };
 	status = run_schedule_repeat(command->name, &command->run, true, &output, &result);
 	if (status)
 		return status;
 	if (!command->recorded) {
-		command_message(command->name, "the accesses are lost: %s", result.text);
+		command_message(command->name, "what was recorded is lost: %s", result.text);
 		return EXIT_BAD_INPUT;
 	}
-	printed = retrace_print(command->name, &command->accesses, &command->ranges, command->symbols,
-				command->json);
-	report_accesses(command);
+	printed = print_records(command);
 	if (!result.written) {
 		command_message(command->name, "no trace was written, so the runs cannot be compared: %s",
 				result.text);
@@ -165,10 +205,48 @@ static int retrace(struct retrace_command *command)
 	return run_schedule_compare(command->name, &command->schedule, command->run.out, &result);
 }
 
+/* Sets what the plugin is to record. */
+static void set_schedule(struct retrace_command *command)
+{
+	struct capture_schedule *schedule = &command->run.schedule;
+	const struct retrace_functions *functions = &command->functions;
+
+	memcpy(schedule->watch, command->ranges.watch, sizeof(command->ranges.watch));
+	schedule->watches = command->ranges.count;
+	schedule->records = command->ranges.count ? (uint32_t)command->form.last : 0;
+	schedule->functions = (struct schedule_functions){ .begin = functions->begin,
+							   .end = functions->end,
+							   .word = command->window.begin.word,
+							   .position = command->window.begin.position,
+							   .cpu = (uint32_t)command->cpu,
+							   .listed = functions->count > 0 };
+	schedule->addresses = functions->address;
+	schedule->address_count = functions->count;
+	schedule->word = command->window.end.word;
+	schedule->position = command->window.end.position;
+}
+
+static int check_options(struct retrace_command *command, const struct options *line)
+{
+	const bool accesses = command->wrote.count || command->read.count;
+
+	if (!accesses && !command->list_functions)
+		return options_refuse(line, "expected --who-wrote, --who-read or --functions");
+	if (accesses && command->list_functions)
+		return options_refuse(line, "--functions cannot be combined with --who-wrote and --who-read");
+	if (!command->list_functions && options_given(line, "only cpu summary since since-event"))
+		return options_refuse(line, "--only, --cpu, --summary and --since need --functions");
+	if (command->form.summary && command->form.last)
+		return options_refuse(line, "--summary counts all functions: leave --last out");
+	if (!command->form.last && accesses)
+		command->form.last = DEFAULT_LAST;
+	return 0;
+}
+
 static int retrace_run(int argc, char **argv)
 {
 	struct retrace_command command = { .name = argv[0],
-					   .last = DEFAULT_LAST,
+					   .cpu = SCHEDULE_ANY_CPU,
 					   .run = { .events = "", .stall = 0 } };
 	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
 	int status = options_parse(&line, argc, argv);
@@ -177,28 +255,30 @@ static int retrace_run(int argc, char **argv)
 		return status;
 	if (argc - optind != 1)
 		return options_refuse(&line, "expected a trace");
-	if (!command.wrote.count && !command.read.count)
-		return options_refuse(&line, "expected --who-wrote or --who-read");
+	status = check_options(&command, &line);
+	if (status)
+		return status;
 	command.schedule.replay = argv[optind];
 	if (!command.run.out)
 		command.run.out = DEFAULT_OUT;
-	status = choose_ranges(&command, argv[optind]);
+	status = choose(&command, argv[optind]);
 	if (!status)
 		status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
+	if (!status)
+		status = retrace_window_find(&command.window, command.name, &command.schedule.recipe);
 	if (!status) {
-		memcpy(command.run.schedule.watch, command.ranges.watch, sizeof(command.ranges.watch));
-		command.run.schedule.watches = command.ranges.count;
-		command.run.schedule.records = (uint32_t)command.last;
+		set_schedule(&command);
 		status = retrace(&command);
 	}
 	run_schedule_free(&command.schedule);
 	symbols_close(command.symbols);
 	free(command.accesses.access);
+	retrace_functions_free(&command.functions);
 	return status;
 }
 
 const struct command command_retrace = {
 	.name = "retrace",
-	.purpose = "repeat a run and show which code wrote or read some memory",
+	.purpose = "repeat a run and show which code wrote some memory, or which functions ran",
 	.run = retrace_run,
 };

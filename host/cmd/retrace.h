@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: the ranges of memory on the command line, and the accesses that are printed. */
+/*
+ * ktrace retrace: the ranges of memory on the command line and the accesses that are printed, the functions
+ * that are printed, and the part of the run for which this is done.
+ */
 #ifndef CMD_RETRACE_H
 #define CMD_RETRACE_H
 
@@ -8,6 +11,7 @@
 
 #include "analyze/symbols.h"
 #include "cmd/options.h"
+#include "capture/recipe.h"
 #include "capture/schedule.h"
 
 /* The watched ranges. */
@@ -37,5 +41,57 @@ bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_contr
 /* Prints the accesses to standard output. Returns the exit status. */
 int retrace_print(const char *name, const struct retrace_accesses *accesses,
 		  const struct retrace_ranges *ranges, struct symbols *symbols, bool json);
+
+/* How to print. */
+struct retrace_form {
+	uint64_t last; /* only this many of the newest; 0: all */
+	bool json;
+	bool summary; /* functions: only how often each was entered */
+};
+
+/* Functions: which are recorded, and what the plugin has recorded. */
+struct retrace_functions {
+	uint64_t begin, end; /* addresses of the kernel's code */
+	uint64_t *address;   /* of the functions that --only selects, sorted; owned */
+	size_t count;
+	const struct schedule_entry *entry; /* mapped; NULL if there is none */
+	uint64_t entries;
+	uint32_t failure; /* errno that has ended recording; 0: none */
+	uint32_t forgotten;
+};
+
+/*
+ * Finds the kernel's functions, and among them those that match a pattern of `only`. Returns 0, or an exit
+ * status after a message.
+ */
+int retrace_functions_choose(struct retrace_functions *functions, const char *name,
+			     const struct options_list *only, struct symbols *symbols);
+/* Takes over what the plugin has recorded. Returns false if it cannot be read. */
+bool retrace_functions_take(struct retrace_functions *functions, const struct schedule_control *control);
+/* Prints the functions to standard output. Returns the exit status. */
+int retrace_functions_print(const char *name, const struct retrace_functions *functions,
+			    struct symbols *symbols, const struct retrace_form *form);
+/* Prints a message with their number. Returns EXIT_BAD_INPUT if some are missing, otherwise 0. */
+int retrace_functions_report(const char *name, const struct retrace_functions *functions,
+			     const struct retrace_form *form);
+void retrace_functions_free(struct retrace_functions *functions);
+
+/* 8 bytes of the RAM file, and the value that they get when an event is recorded. */
+struct retrace_place {
+	uint64_t position, word; /* word 0: not given */
+};
+
+/* The part of the run that is of interest. */
+struct retrace_window {
+	const char *since, *until;	       /* times in the trace; NULL: not given */
+	const char *since_event, *until_event; /* RING.SLOT; NULL: not given */
+	struct retrace_place begin, end;
+};
+
+/*
+ * Finds the events at which the window begins and ends: the first at or after a time. Returns 0, or an exit
+ * status after a message.
+ */
+int retrace_window_find(struct retrace_window *window, const char *name, const struct capture_recipe *recipe);
 
 #endif

@@ -10,11 +10,10 @@
 
 #include "blocks.h"
 #include "match.h"
-#include "qemu.h"
+#include "now.h"
 
 static struct schedule_control *control;
 static struct match match;
-static enum qemu_plugin_mem_rw kinds;
 
 /* ---- The guest's RAM ----------------------------------------------------------------------------- */
 
@@ -64,21 +63,6 @@ static bool read_bytes(uint64_t physical, uint64_t bytes, uint64_t *value)
 
 /* ---- Accesses ------------------------------------------------------------------------------------ */
 
-/*
- * Returns the time at which this CPU began or continued to run. In the thread of a CPU, QEMU would add the
- * instructions since then, and ends if it cannot. In any other thread, it does not.
- */
-static uint64_t begin_of_run(void)
-{
-	struct CPUState *self = current_cpu;
-	int64_t now;
-
-	current_cpu = NULL;
-	now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-	current_cpu = self;
-	return (uint64_t)now;
-}
-
 /* Reads the values after the access. Other CPUs do not run meanwhile: with -icount, one thread runs all. */
 static void read_values(struct schedule_access *record, uint64_t physical)
 {
@@ -119,7 +103,7 @@ static void examine(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
 		return;
 	if (by_address && in_memory)
 		match_learn(&match, range, &access, physical);
-	record = (struct schedule_access){ .time = begin_of_run(),
+	record = (struct schedule_access){ .time = now_begin_of_run(),
 					   .code = (uintptr_t)code,
 					   .address = address,
 					   .size = access.size,
@@ -144,7 +128,9 @@ static void look(struct qemu_plugin_tb *block)
 	for (size_t n = 0; n < count; n++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, n);
 
-		qemu_plugin_register_vcpu_mem_cb(instruction, access_memory, QEMU_PLUGIN_CB_NO_REGS, kinds,
+		/* QEMU 7.2 passes only stores to callbacks for loads, so they are for both. */
+		qemu_plugin_register_vcpu_mem_cb(instruction, access_memory, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW,
 						 (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));
 	}
 }
@@ -152,16 +138,11 @@ static void look(struct qemu_plugin_tb *block)
 const char *access_open(const char *target, struct schedule_control *shared)
 {
 	const char *message = match_open(&match, shared->watch, shared->watches);
-	uint32_t wanted = 0;
 
 	if (message != NULL)
 		return message;
 	if (shared->records == 0 || shared->records > SCHEDULE_RECORDS_MOST)
 		return "the number of records is invalid";
-	for (uint32_t n = 0; n < shared->watches; n++)
-		wanted |= shared->watch[n].kinds;
-	kinds = (wanted & SCHEDULE_READ ? QEMU_PLUGIN_MEM_R : 0) |
-		(wanted & SCHEDULE_WRITE ? QEMU_PLUGIN_MEM_W : 0);
 	control = shared;
 	map_ram(shared->ram, target);
 	blocks_add(look);

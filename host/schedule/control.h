@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3430434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3530434854584b00) /* changes whenever the structure changes */
 #define SCHEDULE_PATH  4096u
 
 #define SCHEDULE_WATCHES      8u     /* maximum number of watched ranges */
@@ -60,6 +60,42 @@ struct schedule_access {
 	uint8_t padding[7];
 };
 
+enum schedule_how {
+	SCHEDULE_CALL,	    /* a call instruction led to the function */
+	SCHEDULE_INTERRUPT, /* an interrupt or exception did, from code of the kernel */
+	SCHEDULE_OTHER,	    /* it was entered from code outside the kernel, or is the first of a thread */
+};
+
+/* A function that was entered. */
+struct schedule_entry {
+	uint64_t time;	 /* when the function began: exact to one block of code */
+	uint64_t code;	 /* virtual address of its first instruction */
+	uint64_t caller; /* address of the instruction from which it was entered; 0: unknown */
+	uint32_t depth;	 /* number of functions on the stack that have not returned */
+	uint16_t cpu;
+	uint8_t how; /* enum schedule_how */
+	uint8_t padding;
+};
+
+#define SCHEDULE_ANY_CPU UINT32_MAX
+
+/* Which functions are recorded: calls within [begin, end), and from other code into it. */
+struct schedule_functions {
+	uint64_t begin, end; /* 0, 0: none is recorded */
+	/*
+	 * Recording begins when the 8 bytes at this offset of the RAM file have become `word`; 0: at the
+	 * start of the machine
+	 */
+	uint64_t word, position;
+	uint32_t cpu;	 /* only this CPU; SCHEDULE_ANY_CPU: all */
+	uint32_t listed; /* not 0: only functions whose addresses the file lists */
+	/*
+	 * Before the run, the file contains these addresses, sorted. The plugin replaces them by records of
+	 * struct schedule_entry.
+	 */
+	char file[SCHEDULE_PATH];
+};
+
 struct schedule_control {
 	uint64_t magic;
 	/* Set by ktrace before QEMU starts. */
@@ -76,7 +112,8 @@ struct schedule_control {
 	uint64_t disks;		   /* not 0: the machine has disks; set by the process that becomes QEMU */
 	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (input.h); "": none */
 	char ram[SCHEDULE_PATH];   /* the RAM file; set by the process that becomes QEMU */
-	/* Ranges whose accesses are recorded. Not together with `word`. */
+	struct schedule_functions functions;
+	/* Ranges whose accesses are recorded. */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches;
 	uint32_t records; /* number of elements of `record`; not 0 if ranges are watched */
@@ -86,7 +123,10 @@ struct schedule_control {
 	uint64_t cuts; /* slices that were ended */
 	uint32_t end;  /* enum schedule_end */
 	uint32_t padding;
-	uint64_t accesses; /* number of accesses to watched ranges */
+	uint64_t entries;   /* number of functions in the file of functions */
+	uint32_t failure;   /* errno with which writing this file failed, after which nothing is written */
+	uint32_t forgotten; /* stacks that were given up; the depth of their functions is too small */
+	uint64_t accesses;  /* number of accesses to watched ranges */
 	/* A ring with the newest accesses. Access number n, from 0, is at n % records. */
 	struct schedule_access record[];
 };

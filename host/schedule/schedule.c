@@ -22,6 +22,7 @@
 #include "control.h"
 #include "cpus.h"
 #include "disks.h"
+#include "functions.h"
 #include "idle.h"
 #include "input.h"
 #include "noise.h"
@@ -172,6 +173,7 @@ static enum schedule_end reason; /* why the machine is being halted */
 static void halt_machine(void)
 {
 	pause_all_vcpus();
+	functions_flush();
 	control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 	control->end = reason;
 	vm_stop(QEMU_RUN_STATE_PAUSED);
@@ -201,6 +203,7 @@ static void leave(qemu_plugin_id_t id, void *data)
 {
 	(void)id;
 	(void)data;
+	functions_flush();
 	if (control->now == 0)
 		control->now = (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
@@ -284,10 +287,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return refuse(message, "");
 	if (control->watches != 0)
 		message = access_open(info->target_name, control);
-	else if (control->word != 0)
+	if (message == NULL && control->word != 0)
 		message = watch_open(control, reach_word);
 	if (message != NULL)
 		return refuse(control->ram, message);
+	message = control->functions.end != 0 ? functions_open(info, control) : NULL;
+	if (message != NULL)
+		return refuse(control->functions.file, message);
 	blocks_open(id);
 	qemu_plugin_register_atexit_cb(id, leave, NULL);
 	return 0;

@@ -88,6 +88,15 @@ echo "control --" >>covered
 for option in --who-wrote --who-read --last -n --json --elf --out -o --force; do
 	beyond retrace $option test/qemu/retrace.sh
 done
+for option in --functions --only --cpu --summary --since --since-event --until --until-event; do
+	beyond retrace $option test/qemu/retrace_functions.sh
+done
+refused retrace 'expected a trace'
+refused retrace 'expected --who-wrote' v2.ktrx
+refused retrace 'cannot be combined' --functions --who-wrote x v2.ktrx
+refused retrace 'need --functions' --who-wrote x --only y v2.ktrx
+refused retrace 'leave --last out' --functions --summary --last 3 v2.ktrx
+refused retrace --cpu --functions --cpu vax v2.ktrx
 
 # ---- goto and bisect: they run guests.
 for option in --at --cpu --thread --backtrace --registers --print --memory --gdb --elf --out -o --force; do

@@ -62,6 +62,9 @@ record x86_64
 retrace "$out" --who-wrote full -n 1
 equal "--last 1: a heading and one access" 2 "$(grep -c . "$tmp/accesses")"
 message_has "the last 1 are printed"
+retrace "$out" --who-read full --last 1000
+check "reads alone are found" grep -q ' read ' "$tmp/accesses"
+check "without writes" sh -c '! grep -q " write " "$0"' "$tmp/accesses"
 retrace "$out" --who-wrote full --who-read full --json --last 1000
 check "JSON has writes" grep -q '"access":"write","range":"full"' "$tmp/accesses"
 check "JSON has reads" grep -q '"access":"read","range":"full"' "$tmp/accesses"
@@ -80,7 +83,7 @@ equal "no access: status" 0 "$status"
 check "no access: no output" test ! -s "$tmp/accesses"
 message_has "no access by an instruction"
 
-refused "expected --who-wrote or --who-read"
+refused "expected --who-wrote, --who-read or --functions"
 refused "has no such name" --who-wrote no_such_variable
 refused "not a number from 1 to 4096" --who-wrote full,4097
 refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-read 3 --who-read 4 --who-read 5 --who-read 6 \
