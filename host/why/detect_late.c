@@ -88,8 +88,22 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 #define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
 
 /*
- * Returns the deadline of a sleeping thread if the deadline passed long ago and the thread's CPU has had
- * ticks since then. Otherwise returns 0. A deadline before the beginning of the sleep is not valid: the
+ * Returns the CPU whose ticks end the thread's sleeps: the CPU on which the thread last ran. If that CPU
+ * never had a tick, returns the CPU with the newest tick, because one CPU may count the ticks for all.
+ */
+static const struct why_cpu *ticking_for(const struct why_evidence *evidence, uint32_t number)
+{
+	const struct why_cpu *cpu = &evidence->cpu[number];
+
+	for (uint32_t n = 0; n < evidence->cpus && evidence->cpu[number].row.heartbeats == 0; n++)
+		if (evidence->cpu[n].row.heartbeat_stamp > cpu->row.heartbeat_stamp)
+			cpu = &evidence->cpu[n];
+	return cpu;
+}
+
+/*
+ * Returns the deadline of a sleeping thread if the deadline passed long ago and the CPU of ticking_for() has
+ * had ticks since then. Otherwise returns 0. A deadline before the beginning of the sleep is not valid: the
  * kernel gives it in other units.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
@@ -104,14 +118,16 @@ static uint64_t past_since(const struct why_evidence *evidence, const struct why
 		return 0;
 	if ((evidence->alive - row->deadline) / TIMES_SLOW < row->deadline - begin)
 		return 0;
-	return evidence->cpu[row->cpu].row.heartbeat_stamp >= row->deadline + late / 2 ? row->deadline : 0;
+	return ticking_for(evidence, row->cpu)->row.heartbeat_stamp >= row->deadline + late / 2
+		       ? row->deadline
+		       : 0;
 }
 
 static int found_past(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_thread *thread, uint64_t since)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_LIKELY);
-	const struct why_cpu *cpu = &evidence->cpu[thread->holder.cpu];
+	const struct why_cpu *cpu = ticking_for(evidence, thread->holder.cpu);
 	char who[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
@@ -120,8 +136,15 @@ static int found_past(const struct why_evidence *evidence, struct why_findings *
 		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
 		    why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
 		    why_say_called(evidence, ", at ", thread->holder.wait_pc, place, sizeof(place)));
-	finding_evidence(&finding->base, "CPU %" PRIu32 ", where it last ran, still has ticks: %s",
-			 cpu->number, why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	if (cpu->number == thread->holder.cpu)
+		finding_evidence(&finding->base, "CPU %" PRIu32 ", where it last ran, still has ticks: %s",
+				 cpu->number, why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	else
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 ", where it last ran, never had a tick, but CPU %" PRIu32
+				 " still has ticks: %s",
+				 thread->holder.cpu, cpu->number,
+				 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
 						       .waits = thread->holder.object,
 						       .ticks = why_age(evidence, since),

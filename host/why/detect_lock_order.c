@@ -141,6 +141,16 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	return WHY_CYCLE_TAKEN;
 }
 
+/*
+ * Returns whether lock `first` protects lock `then`: a mutex is taken and released inside sections in which a
+ * spinlock is held. A thread that must wait for the mutex first releases the spinlock, so this order cannot
+ * lead to a deadlock. Lost slots may hide some of the releases.
+ */
+static bool is_protected(const struct why_order *order)
+{
+	return order->protects > 0 && order->protects >= order->count / 2;
+}
+
 /* Builds a graph in which nodes are locks. why_edge.object is the index of the edge's lock order. */
 static int build(struct context *context, struct why_graph *graph)
 {
@@ -161,10 +171,11 @@ static int build(struct context *context, struct why_graph *graph)
 			context->lock[locks++] = context->lock[n];
 	graph->nodes = locks;
 	for (uint32_t n = 0; n < evidence->orders; n++)
-		graph->edge[graph->edges++] =
-			(struct why_edge){ .from = node_of(context, locks, evidence->order[n].first),
-					   .to = node_of(context, locks, evidence->order[n].then),
-					   .object = n };
+		if (!is_protected(&evidence->order[n]))
+			graph->edge[graph->edges++] =
+				(struct why_edge){ .from = node_of(context, locks, evidence->order[n].first),
+						   .to = node_of(context, locks, evidence->order[n].then),
+						   .object = n };
 	return why_graph_index(graph);
 }
 

@@ -295,6 +295,8 @@ struct why_order {
 	/* other locks that were held each time this order was recorded; 0: none */
 	uint64_t outer[WHY_OUTER];
 	uint64_t count;
+	/* how often a thread released `first` while it held `then`, and took it again to release `then` */
+	uint64_t protects;
 	uint32_t thread, cpu;
 	bool several;	/* more than one thread has taken the locks in this order */
 	uint32_t trace; /* number of the trace: 0 is this trace, earlier traces count from 1 */

@@ -297,7 +297,23 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 		threads_gap(reader->model, event->cpu, reader->time - 1);
 	why_lock_gap(reader);
 	why_interrupt_gap(reader, &reader->evidence->cpu[event->cpu]);
-	reader->gap_stamp = event->stamp;
+	if (event->stamp > reader->gap_stamp)
+		reader->gap_stamp = event->stamp;
+}
+
+/*
+ * Returns the stamp from which on the rings of all CPUs have events. Some rings reach back farther than
+ * others. A wait that began before that stamp may have ended unseen, on a CPU whose ring does not reach back
+ * so far.
+ */
+static uint64_t all_rings_since(const struct why_evidence *evidence)
+{
+	uint64_t stamp = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].cut && evidence->cpu[n].first_stamp > stamp)
+			stamp = evidence->cpu[n].first_stamp;
+	return stamp;
 }
 
 static int evaluate_kind(struct why_reader *reader, const struct ktread_event *event,
@@ -450,7 +466,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 	/* threads_event() may have added threads and so moved the array of threads. */
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
-	why_unseen_event(reader, event);
+	why_unseen_event(reader, event, known);
 	if (known->kind == WELLKNOWN_OTHER && switched_change_of(event, &switched))
 		why_lock_gap(reader);
 	error = evaluate_kind(reader, event, known, thread);
@@ -571,6 +587,7 @@ int why_evaluate(struct why_reader *reader)
 	if (status || !reader->events || !reader->open)
 		return KTREAD_E_MEMORY;
 	threads_learn(reader->model, reader->evidence->scheduling);
+	reader->gap_stamp = all_rings_since(reader->evidence);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = evaluate_event(reader, event);
 	if (reader->evidence->cut) {

@@ -44,8 +44,11 @@ static void forget_held(struct why_progress *progress, uint64_t lock)
 	for (uint32_t n = 0; n < progress->held_count; n++) {
 		if (progress->held[n] != lock)
 			continue;
+		progress->held_count--;
 		memmove(&progress->held[n], &progress->held[n + 1],
-			(--progress->held_count - n) * sizeof(progress->held[0]));
+			(progress->held_count - n) * sizeof(progress->held[0]));
+		memmove(&progress->under[n], &progress->under[n + 1],
+			(progress->held_count - n) * sizeof(progress->under[0]));
 		return;
 	}
 }
@@ -160,6 +163,34 @@ static struct why_progress *in_order_of(struct why_reader *reader, const struct 
 		       : NULL;
 }
 
+/* Returns a bit for the lock. Few pairs of locks have the same bit. */
+static uint32_t bit_of(uint64_t lock)
+{
+	const uint64_t key[KEYED_WORDS] = { lock };
+
+	return UINT32_C(1) << (keyed_hash(key, sizeof(key)) % 32);
+}
+
+/*
+ * The thread releases `lock`. Looks for other locks that protect it: the thread held such a lock when it took
+ * `lock`, released it, and has taken it again.
+ */
+static void note_protected(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
+{
+	const struct why_progress *progress = in_order_of(reader, event);
+	uint32_t at = 0;
+
+	while (progress && at < progress->held_count && progress->held[at] != lock)
+		at++;
+	for (uint32_t n = at + 1; progress && n < progress->held_count; n++) {
+		const uint64_t key[KEYED_WORDS] = { progress->held[n], lock };
+		const struct keyed_entry *entry = keyed_find(&reader->orders, key);
+
+		if ((progress->under[at] & bit_of(progress->held[n])) && entry && entry->known)
+			reader->evidence->order[entry->count].protects++;
+	}
+}
+
 /* Returns whether the thread could have waited for the lock. A try (lock.try) does not wait. */
 static bool could_wait(const struct ktread_event *event)
 {
@@ -187,8 +218,12 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	entry->thread = event->thread;
 	entry->cpu = event->cpu;
 	entry->count = place;
-	if (progress && progress->held_count < WHY_NESTED)
+	if (progress && progress->held_count < WHY_NESTED) {
+		progress->under[progress->held_count] = 0;
+		for (uint32_t n = 0; n < progress->held_count; n++)
+			progress->under[progress->held_count] |= bit_of(progress->held[n]);
 		progress->held[progress->held_count++] = lock;
+	}
 	return 0;
 }
 
@@ -214,6 +249,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
+		note_protected(reader, event, lock);
 		drop(reader, lock);
 	} else if (thread) {
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));

@@ -19,6 +19,8 @@ struct why_progress {
 	uint64_t last_number, last_arguments; /* number and arguments of the previous system call */
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
+	/* for each of these, a bit for each lock that the thread held when it took this one */
+	uint32_t under[WHY_NESTED];
 	uint32_t held_count;
 	/*
 	 * value of `why_reader.gaps` when this state was last updated; if `gaps` has increased since, this
@@ -51,6 +53,8 @@ struct why_irqs_open {
 	/* the following members are used by evidence_wakes.c */
 	uint64_t seen; /* stamp of the newest event of the CPU; 0: not known */
 	uint64_t sum;  /* temporary value of sum_unseen() */
+	/* stamp of the first IPI that was sent to the CPU since `seen`, if the CPU recorded nothing since */
+	uint64_t called;
 };
 
 #define WHY_UNSEEN 256u
@@ -59,6 +63,7 @@ struct why_irqs_open {
 struct why_unseen {
 	uint64_t from, to;
 	uint32_t cpu, thread; /* `thread` is the thread of the event that ended the period */
+	bool called;	      /* an IPI was sent to the CPU long before it recorded something again */
 };
 
 #define WHY_SLEPT 128u
@@ -84,7 +89,7 @@ struct why_reader {
 	uint64_t time;
 	uint64_t stamp;	    /* stamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
-	uint64_t gap_stamp; /* stamp of the first event after the newest gap */
+	uint64_t gap_stamp; /* stamp from which on no event was lost so far */
 	/* locks that are held, keyed by lock; `count` is the place where the lock was taken */
 	struct keyed holds;
 	/* lock orders, keyed by both locks; `count` is the index into evidence->order */
@@ -176,7 +181,8 @@ void why_wakes_event(struct why_reader *reader, const struct ktread_event *event
  * Called for each event, before why_wakes_event(). If the event's CPU recorded nothing for long before this
  * event, records that period.
  */
-void why_unseen_event(struct why_reader *reader, const struct ktread_event *event);
+void why_unseen_event(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known);
 /*
  * Computes the median length of waits for devices, and the length from which on such a wait is late. Must be
  * called after the last event.

@@ -218,18 +218,37 @@ static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint
 		thread->usual_sleep = usual - ticks < usual / 8 ? ticks : usual - usual / 8;
 }
 
-void why_unseen_event(struct why_reader *reader, const struct ktread_event *event)
+/* Another CPU sends an IPI. The receiver should soon record something, even if it idles. */
+static void note_call(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known)
 {
+	uint64_t cpu;
+
+	if (known->kind == WELLKNOWN_IPI_SEND && wellknown_number(known, event, WELLKNOWN_CPU, &cpu) &&
+	    cpu < reader->evidence->cpus && cpu != event->cpu && reader->open[cpu].called == 0)
+		reader->open[cpu].called = event->stamp;
+}
+
+void why_unseen_event(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known)
+{
+	const uint64_t tick = why_ms(reader->evidence, WHY_TICK_MS);
 	struct why_irqs_open *open;
 
 	if (event->cpu >= reader->evidence->cpus)
 		return;
+	note_call(reader, event, known);
 	open = &reader->open[event->cpu];
-	if (open->seen && elapsed(open->seen, event->stamp) > why_ms(reader->evidence, WHY_TICK_MS))
+	if (open->seen && elapsed(open->seen, event->stamp) > tick)
 		reader->unseen[reader->unseens++ % WHY_UNSEEN] = (struct why_unseen){
-			.from = open->seen, .to = event->stamp, .cpu = event->cpu, .thread = event->thread
+			.from = open->seen,
+			.to = event->stamp,
+			.cpu = event->cpu,
+			.thread = event->thread,
+			.called = open->called && elapsed(open->called, event->stamp) > tick,
 		};
 	open->seen = event->stamp;
+	open->called = 0;
 }
 
 /* Returns whether the timer of the CPU ticks all the time. */
@@ -240,16 +259,17 @@ static bool ticks_always(const struct why_cpu *cpu)
 
 /*
  * Returns whether the CPU should have recorded something in the period `unseen`. An idle CPU whose tick is
- * stopped records nothing. If devices answered many other waits during the longest wait, the silence of an
- * idle CPU cannot be the cause of that wait.
+ * stopped records nothing, unless it gets an IPI. If devices answered many other waits during the longest
+ * wait, the silence of an idle CPU cannot be the cause of that wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
 	const struct why_thread *thread = why_thread_find(evidence, unseen->thread);
 
-	if (!thread || !thread->idle)
-		return thread != NULL;
-	return evidence->device.worst_overtaken < OVERTAKEN && ticks_always(&evidence->cpu[unseen->cpu]);
+	if (thread && !thread->idle)
+		return true;
+	return evidence->device.worst_overtaken < OVERTAKEN &&
+	       (unseen->called || (thread && ticks_always(&evidence->cpu[unseen->cpu])));
 }
 
 /*

@@ -77,7 +77,7 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	if (!should_have_heartbeats(evidence, cpu) || evidence->info->frequency == 0 || evidence->reset ||
 	    evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return false;
-	return cpu->row.heartbeats == 0 || why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
+	return why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
 	       (evidence->stalled && all_are_silent_alike(evidence));
 }
 

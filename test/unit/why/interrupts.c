@@ -240,6 +240,19 @@ static void sleeper_before_deadline_is_healthy(void **state)
 }
 
 /* The host stopped both CPUs for 600 ms: in that time CPU 1 did nothing at all. */
+/*
+ * One CPU counts the ticks of the whole machine. The other CPU has no timer of its own, and takes other
+ * interrupts.
+ */
+static void cpu_without_timer_has_no_dead_timer(void **state)
+{
+	(void)state;
+	no_ticks(200 * MS);
+	why_cpu_beats(1, 0, 0);
+	script_cpu(1)->now = 990 * MS;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
 static void delay_by_host_is_no_dead_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -350,6 +363,7 @@ int main(void)
 		TEST(interrupts_disabled_for_long_are_no_dead_timer),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
+		TEST(cpu_without_timer_has_no_dead_timer),
 		TEST(delay_by_host_is_no_dead_timer),
 		TEST(missing_ticks_show_disabled_interrupts),
 		TEST(cpu_without_events_is_only_possible),

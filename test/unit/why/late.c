@@ -156,12 +156,13 @@ static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 
 /* ---- Deadlines ----------------------------------------------------------------------------------- */
 
-static void until(uint64_t deadline)
+static struct ktrx_holder *until(uint64_t deadline)
 {
 	struct ktrx_holder *row = why_thread_row(SLEEPER, "timer", KTRX_THREAD_WAITING, 0);
 
 	why_waits(row, KTRX_WAIT_TIME, 0, "", 1000 * MS);
 	row->deadline = deadline;
+	return row;
 }
 
 static void sleep_long_after_deadline_is_overdue(void **state)
@@ -170,6 +171,17 @@ static void sleep_long_after_deadline_is_overdue(void **state)
 	until(1500 * MS);
 	why_is_overdue(FINDING_LIKELY);
 	why_says("thread 5 (timer) still sleeps 10.50 s after its deadline");
+}
+
+/* The CPU of the thread has no timer of its own: CPU 0 counts the ticks for all. */
+static void ticks_of_another_cpu_end_sleeps(void **state)
+{
+	(void)state;
+	until(1500 * MS)->cpu = 1;
+	script_cpu(1)->heartbeats = 0;
+	script_cpu(1)->heartbeat_stamp = 0;
+	why_is_overdue(FINDING_LIKELY);
+	why_says("CPU 1, where it last ran, never had a tick, but CPU 0 still has ticks");
 }
 
 static void sleep_just_after_deadline_is_healthy(void **state)
@@ -265,6 +277,7 @@ int main(void)
 		TEST(owner_without_row_may_hold_lock),
 		TEST(owner_at_begin_of_wait_is_not_called_holder),
 		TEST(sleep_long_after_deadline_is_overdue),
+		TEST(ticks_of_another_cpu_end_sleeps),
 		TEST(sleep_just_after_deadline_is_healthy),
 		TEST(sleep_late_by_slow_clock_is_healthy),
 		TEST(deadline_before_sleep_is_ignored),

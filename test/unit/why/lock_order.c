@@ -133,6 +133,61 @@ static void acquires_without_releases_make_no_order(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
+/*
+ * A kernel takes and releases each mutex inside a section that one spinlock protects. So the spinlock is held
+ * when the mutex is taken, and the mutex is held when the spinlock is taken. No thread waits for the mutex
+ * while it holds the spinlock. If `guarded` is 0, the mutex is released outside such a section.
+ */
+static void uses_mutex(uint64_t stamp, uint32_t thread, uint64_t spinlock, uint64_t mutex, int guarded)
+{
+	script_event(ACQUIRE, stamp, 0, thread, spinlock);
+	script_event(ACQUIRE, stamp + 1, 0, thread, mutex);
+	script_event(RELEASE, stamp + 2, 0, thread, spinlock);
+	script_event(ACQUIRE, stamp + 3, 0, thread, spinlock);
+	if (!guarded)
+		script_event(RELEASE, stamp + 4, 0, thread, spinlock);
+	script_event(RELEASE, stamp + 5, 0, thread, mutex);
+	if (guarded)
+		script_event(RELEASE, stamp + 6, 0, thread, spinlock);
+}
+
+static void use_mutexes(int guarded)
+{
+	declare_locks();
+	for (uint32_t n = 0; n < 4; n++)
+		uses_mutex((10 + n) * MS, 5 + n % 2, A, B, guarded);
+	end_at(1020 * MS);
+}
+
+static void spinlock_that_protects_a_mutex_is_healthy(void **state)
+{
+	(void)state;
+	use_mutexes(1);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void other_locks_inside_a_mutex_make_an_order(void **state)
+{
+	(void)state;
+	use_mutexes(0);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Threads 5 and 6 release the lock first that they took first. */
+static void order_of_releases_does_not_matter(void **state)
+{
+	(void)state;
+	declare_locks();
+	for (uint32_t n = 0; n < 2; n++) {
+		script_event(ACQUIRE, (10 + 10 * n) * MS, 0, 5 + n, (uint64_t)(n ? B : A));
+		script_event(ACQUIRE, (11 + 10 * n) * MS, 0, 5 + n, (uint64_t)(n ? A : B));
+		script_event(RELEASE, (12 + 10 * n) * MS, 0, 5 + n, (uint64_t)(n ? B : A));
+		script_event(RELEASE, (13 + 10 * n) * MS, 0, 5 + n, (uint64_t)(n ? A : B));
+	}
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
 static void one_thread_with_both_orders_is_healthy(void **state)
 {
 	(void)state;
@@ -215,6 +270,9 @@ int main(void)
 		TEST(lock_taken_by_try_is_held),
 		TEST(thread_0_has_no_order),
 		TEST(acquires_without_releases_make_no_order),
+		TEST(spinlock_that_protects_a_mutex_is_healthy),
+		TEST(other_locks_inside_a_mutex_make_an_order),
+		TEST(order_of_releases_does_not_matter),
 		TEST(one_thread_with_both_orders_is_healthy),
 		TEST(one_of_several_threads_may_deadlock),
 		TEST(long_names_do_not_displace_text),

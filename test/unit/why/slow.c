@@ -26,7 +26,7 @@
 
 #define TIMER 30u
 
-enum { OTHER = 1, BLOCK, WAKE, ENTER };
+enum { OTHER = 1, BLOCK, WAKE, ENTER, SEND };
 
 static int begin(void **state)
 {
@@ -36,6 +36,7 @@ static int begin(void **state)
 	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
 	script_type(WAKE, "sched", "wake", "u32 thread");
 	script_type(ENTER, "irq", "enter", "u32 irq");
+	script_type(SEND, "ipi", "send", "u32 cpu,u32 what");
 	script_thread(IDLE, "idle");
 	script_thread(READER, "reader");
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -227,6 +228,47 @@ static void silent_idle_cpu_blames_device(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
+/*
+ * CPU 1 wakes threads for whose device it gets interrupts. Its ring does not reach back as far as the ring of
+ * CPU 0, so it is unknown when the first waits ended. The next wakeup of the reader ends another wait.
+ */
+static void waits_that_end_unseen(bool cut)
+{
+	for (uint64_t ms = 1; ms < 200; ms += 10)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
+	for (uint64_t ms = 201; ms < 1001; ms += 200)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 150);
+	script_event(OTHER, 1100 * MS, 1, IDLE);
+	script_event(BLOCK, 1101 * MS, 0, READER, V(DISK), V(READER), V(KTRX_WAIT_DEVICE));
+	script_event(WAKE, 1106 * MS, 1, IDLE, V(READER))->context = KTRX_CONTEXT_INTERRUPT;
+	script_ring(1)->overwritten = cut ? 1000 : 0;
+}
+
+static void wait_whose_end_is_lost_is_not_slow(void **state)
+{
+	(void)state;
+	waits_that_end_unseen(true);
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
+static void waits_that_all_rings_cover_are_slow(void **state)
+{
+	(void)state;
+	waits_that_end_unseen(false);
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+}
+
+/* CPU 0 sends IPIs to the silent CPU, which does not take them: so that CPU does not run. */
+static void silent_idle_cpu_that_takes_no_ipi_blames_host(void **state)
+{
+	(void)state;
+	lonely_answer(IDLE, 890);
+	for (uint64_t ms = 210; ms < 890; ms += 10)
+		script_event(SEND, ms * MS, 0, IDLE, V(1), V(0));
+	is_explained();
+	why_says("CPU 1 recorded nothing for 689.0 ms of that: the host may not have run it");
+}
+
 /* A device answers other threads all the time, on a CPU that idles in between. */
 static void answers_to_others_blame_device(void **state)
 {
@@ -255,7 +297,10 @@ int main(void)
 		TEST(running_cpu_blames_device),
 		TEST(silent_busy_cpu_blames_host),
 		TEST(silent_idle_cpu_blames_device),
+		TEST(silent_idle_cpu_that_takes_no_ipi_blames_host),
 		TEST(answers_to_others_blame_device),
+		TEST(wait_whose_end_is_lost_is_not_slow),
+		TEST(waits_that_all_rings_cover_are_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
