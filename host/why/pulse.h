@@ -43,10 +43,10 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 
 /*
  * Returns whether the CPU has had no heartbeat for WHY_STOPPED_MS or more. If it never had one although other
- * CPUs had many, returns whether it has not read its clock for that long: in some kernels, one CPU counts the
- * ticks for all. If the host saw the whole machine stop, the result is true for all CPUs. If the kernel ended,
- * panicked or was reset, the result is false. The result is also true for a CPU that stops its tick while it
- * idles.
+ * CPUs had many, returns whether it has not read its clock for that long: in some kernels, one CPU counts
+ * the ticks for all. If the host saw the whole machine stop, the result is true for all CPUs. If the kernel
+ * ended, panicked or was reset, the result is false. The result is also true for a CPU that stops its tick
+ * while it idles.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);

@@ -189,12 +189,13 @@ void ktrace_hooks_update(void)
  * Stores the rule before the details. A nested interrupt in between may break another rule, which then does
  * not replace this one.
  */
-void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object, uint64_t pc)
+void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t thread, uint32_t rule, uint64_t object,
+			uint64_t pc)
 {
 	if (cpu->broken != KTRX_BROKEN_NOTHING)
 		return;
 	cpu->broken = rule;
-	cpu->broken_thread = ktrace_hook_thread();
+	cpu->broken_thread = KTRX_W1_THREAD(thread);
 	cpu->broken_stamp = cpu->now;
 	cpu->broken_pc = pc;
 	cpu->broken_object = object;

@@ -101,14 +101,14 @@ KTRACE_OUT_OF_LINE void release_older(volatile struct ktrx_cpu *cpu, volatile st
 	else if (empty)
 		place_remove(row, empty - 1);
 	else if (holder_is_whole(cpu, row))
-		ktrace_hook_broken(cpu, KTRX_BROKEN_RELEASE, object, pc);
+		ktrace_hook_broken(cpu, ktrace_hook_thread(), KTRX_BROKEN_RELEASE, object, pc);
 }
 
 KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row,
 				      uint64_t object, uintptr_t pc)
 {
 	if (place_find(row, object))
-		ktrace_hook_broken(cpu, KTRX_BROKEN_ACQUIRE, object, pc);
+		ktrace_hook_broken(cpu, ktrace_hook_thread(), KTRX_BROKEN_ACQUIRE, object, pc);
 }
 
 /*

@@ -305,21 +305,23 @@ void ktrace_thread_wake(uint32_t thread)
 }
 
 /*
- * Checks the rules for a context switch. If the previous thread went to sleep, a broken rule is recorded with
- * the place where the thread began to wait, otherwise with the place of the switch.
+ * Checks the rules for a context switch. `previous` is the thread that left the CPU (some kernels call this
+ * hook when the next thread is already the current one), and `row` its row. If it went to sleep, a broken
+ * rule is recorded with the place where it began to wait, otherwise with the place of the switch.
  */
-static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
-			 uintptr_t pc)
+static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
+			 const volatile struct ktrx_holder *row, uintptr_t pc)
 {
 	const volatile struct ktrx_holder *here = ktrace_holder_cpu(hook);
-	uint64_t place = previous && previous->state == KTRX_THREAD_WAITING ? previous->wait_pc : pc;
+	uint64_t place = row && row->state == KTRX_THREAD_WAITING ? row->wait_pc : pc;
 
 	if (here && here->held_count != 0)
-		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object, place);
+		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object,
+				   place);
 	if (hook->cpu->preempt != 0)
-		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
+		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
 	if (hook->cpu->nesting != 0)
-		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
+		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
 }
 
 static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
@@ -358,7 +360,7 @@ void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_
 	from = ktrace_holder_find(previous);
 	to = ktrace_holder_claim(&hook, next);
 	if (previous != next) {
-		switch_check(&hook, from, pc);
+		switch_check(&hook, previous, from, pc);
 		hook.cpu->switch_stamp = now;
 		hook.cpu->switches = hook.cpu->switches + 1;
 		hook.cpu->thread = KTRX_W1_THREAD(next);

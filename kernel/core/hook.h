@@ -92,8 +92,8 @@ KTRACE_HIDDEN void ktrace_hooks_update(void);
 KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 
 /* Records that a rule was broken, unless a broken rule is recorded for this CPU already. */
-KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
-				      uint64_t pc);
+KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t thread, uint32_t rule,
+				      uint64_t object, uint64_t pc);
 
 /* Returns the CPU's entry in the table of holders; NULL if there is no such table. */
 KTRACE_INLINE volatile struct ktrx_holder *ktrace_holder_cpu(const struct ktrace_hook *hook)

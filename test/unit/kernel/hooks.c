@@ -254,6 +254,19 @@ static void the_first_violation_stays(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_ACQUIRE);
 }
 
+/* Some kernels change the current thread before they report the switch. */
+static void a_switch_names_the_thread_that_left(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(7, 8);
+	ktrace_thread_switch(8, 7);
+	acquire(0);
+	fake.thread = 8;
+	ktrace_thread_switch(7, 8);
+	assert_int_equal(cpu()->broken, KTRX_BROKEN_SWITCH_LOCKED);
+	assert_int_equal(cpu()->broken_thread, 7);
+}
+
 static void releasing_a_lock_taken_before_init_is_no_violation(void **state)
 {
 	(void)state;
@@ -416,6 +429,7 @@ int main(void)
 		cmocka_unit_test_setup(waits_for_locks_are_reported, boot),
 		cmocka_unit_test_setup(hot_hooks_do_not_read_the_clock, boot),
 		cmocka_unit_test_setup(the_first_violation_stays, boot),
+		cmocka_unit_test_setup(a_switch_names_the_thread_that_left, boot),
 		cmocka_unit_test_setup(releasing_a_lock_taken_before_init_is_no_violation, boot),
 		cmocka_unit_test_setup(switches_that_violate_a_rule_are_reported, boot),
 		cmocka_unit_test_setup(nested_interrupts_are_counted, boot),
