@@ -36,7 +36,7 @@ struct goto_command {
 	/* The event, and what its trace says. */
 	uint32_t event_cpu;
 	char kernel[PATH_MAX];
-	bool reached;
+	bool reached, no_gdb;
 	int output; /* standard output of this command, while the guest has another one; negative: none */
 };
 
@@ -241,7 +241,8 @@ static void show_in_gdb(void *context, const char *socket)
 		become_gdb(command, socket);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_PROGRAM))
+	command->no_gdb = pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_PROGRAM);
+	if (command->no_gdb)
 		command_message(command->name, "gdb is missing: install gdb or gdb-multiarch");
 }
 
@@ -350,7 +351,8 @@ static int run_to_event(struct goto_command *command)
 	}
 	command_message(command->name, "halted at %.9f s of virtual time; the run up to here is in %s",
 			(double)result.ended / 1e9, command->run.out);
-	return print_machine(command, command->run.out);
+	status = print_machine(command, command->run.out);
+	return status ? status : command->no_gdb ? EXIT_BAD_INPUT : 0;
 }
 
 static int goto_run(int argc, char **argv)

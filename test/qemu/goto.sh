@@ -49,18 +49,29 @@ equal "--thread and --elf: status" 0 "$status"
 shows '(demo/.*\.c:[0-9]*)'
 visit --registers
 shows '^cpu 0 '
-if command -v gdb >/dev/null || command -v gdb-multiarch >/dev/null; then
+
+# gdb prints expressions and memory for each architecture.
+for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
-	run --seed 7 -- $(demo x86_64 2) -append run=echo
-	visit --at 0.01 --print 1+1 --memory 0x100000,4
+	run --seed 7 -- $(demo $arch 2) -append run=echo
+	visit --at 0.01 --print 1+1 --memory '&ktrace_state,4'
 	shows '= 2$'
-	shows '^0x100000'
-	visit --at 0.01 --gdb
-	equal "--gdb with an empty input: status" 0 "$status"
-else
-	visit --print 1+1 --memory 0x100000,4 --gdb
-	message_has "gdb is missing"
-fi
+	shows '^0x[0-9a-f]* <ktrace_state>:'
+done
+visit --at 0.01 --gdb
+equal "--gdb with an empty input: status" 0 "$status"
+
+# A folder with all programs but gdb.
+mkdir "$tmp/bin"
+printf '%s\n' "$PATH" | tr : '\n' | while IFS= read -r folder; do
+	find "$folder/" -maxdepth 1 ! -type d ! -name 'gdb*' -exec ln -s -t "$tmp/bin" {} + 2>/dev/null
+done
+path=$PATH
+PATH=$tmp/bin
+visit --at 0.01 --print 1+1
+PATH=$path
+equal "without gdb: status" 1 "$status"
+message_has "gdb is missing: install gdb or gdb-multiarch"
 
 visit --thread 4000000
 equal "no such thread: status" 1 "$status"
