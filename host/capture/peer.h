@@ -76,39 +76,4 @@ static inline void capture_peer_close(struct capture_peer *peer)
 		peer->ops->close(peer);
 }
 
-/*
- * A client of gdb's remote serial protocol: sends a packet and waits for its reply, in bounded time and
- * space. A packet is $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
- */
-
-/* largest size of a reply in bytes, after its repetitions are expanded */
-#define GDB_REPLY_MOST ((size_t)64 << 10)
-
-struct gdb {
-	int fd;
-	const char *address; /* borrowed */
-	int timeout_ms;
-	size_t most; /* largest number of bytes of memory that one packet can read */
-	unsigned char input[4096];
-	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
-	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
-	size_t length;
-	bool was_running; /* the machine was running until gdb_await_halt() halted it */
-};
-
-/* Connects. Returns 0 or an error. */
-int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
-/* Halts the machine if it runs, and reads the packet size that the server supports. */
-int gdb_await_halt(struct gdb *gdb);
-/* Lets a halted machine run for `ms`, and halts it again. */
-int gdb_run_for(struct gdb *gdb, int ms);
-/*
- * Sends a packet and waits for its reply. *reply is valid until the next command; "" means that the server
- * does not support the packet. Returns 0 or an error.
- */
-int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
-/* Reads exactly `bytes` bytes. Requires: `bytes` is not more than gdb->most. */
-int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes);
-void gdb_close(struct gdb *gdb);
-
 #endif

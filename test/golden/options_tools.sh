@@ -115,6 +115,16 @@ refused bisect 'expected a trace'
 refused bisect --runs --runs 1 v2.ktrx
 refused bisect --jobs --jobs 0 v2.ktrx
 
+# ---- profile: it runs guests.
+for option in --qmp --kernel -k --seconds -s --samples --rate -r --folded --json --svg --limit -n --out -o; do
+	beyond profile $option test/qemu/profile.sh
+done
+refused profile 'expected -- and a QEMU'
+refused profile --qmp --qmp absent -- true
+refused profile --limit --limit 3 --json --qmp absent
+refused profile --rate --rate 0 -- true
+refused profile --rate --rate 1001 -- true
+
 # ---- live: its output is tested with guests.
 for option in --lines --json --interval --count --tail --event; do
 	beyond live $option test/qemu/live.sh
@@ -308,7 +318,7 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
-for c in run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect retrace; do
+for c in run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect profile retrace; do
 	listed $c
 done
 done_testing

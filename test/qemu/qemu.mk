@@ -102,6 +102,20 @@ $(eval $(call bare_rule,aarch64,aarch64,0x40080000))
 $(eval $(call bare_rule,riscv64,riscv64,0x80000000))
 $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 
+# Profiles of a guest without ktrace. It starts with the same code as the programs above.
+SCRIPT_TESTS += test/qemu/profile.sh
+CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/test/bare/shares_%.elf) $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+# $(call shares_rule,<arch>,<load address>)
+define shares_rule
+build/test/bare/shares_$(1).elf: test/qemu/transport_bare/$(1)/start.S test/qemu/profile/shares.c
+	@mkdir -p $$(@D)
+	$$(DEMO_CC_$(1)) $$(BARE_CFLAGS) -fno-omit-frame-pointer $$(DEMO_CFLAGS_$(1)) -Wl,-Ttext=$(2) -o $$@ $$^
+endef
+$(eval $(call shares_rule,x86_64,0x100000))
+$(eval $(call shares_rule,aarch64,0x40080000))
+$(eval $(call shares_rule,riscv64,0x80000000))
+
 # Tests of the demo kernel as a small Unix.
 SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh
 SOAK_TESTS += test/qemu/unix_soak.sh

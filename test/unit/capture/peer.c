@@ -24,6 +24,7 @@
 #include "capture/cpu_state.h"
 #include "capture/dial.h"
 #include "capture/error.h"
+#include "capture/gdb.h"
 #include "capture/peer.h"
 #include "capture/qmp.h"
 

@@ -7,6 +7,7 @@
 	.globl	_start
 _start:	adrp	x0, stack_top
 	mov	sp, x0
+	mov	x29, xzr
 	bl	bare_main
 	ldr	w0, =PSCI_SYSTEM_OFF
 	mrs	x1, CurrentEL

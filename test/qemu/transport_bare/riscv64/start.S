@@ -5,7 +5,8 @@
 
 	.section .text.start, "ax", %progbits
 	.globl	_start
-_start:	la	sp, stack_top
+_start:	bnez	a0, 1f /* only hart 0 runs; a0 has the number of the hart */
+	la	sp, stack_top
 	call	bare_main
 	li	t0, FINISHER
 	li	t1, PASS

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The functions of a kernel's ELF file, found by address. The file is not trusted. */
+#ifndef PROFILE_NAMES_H
+#define PROFILE_NAMES_H
+
+#include <stdint.h>
+
+#define PROFILE_NAMES_MOST (1u << 20) /* further functions have no names */
+#define PROFILE_NO_NAME	   UINT32_MAX
+
+struct profile_names;
+
+/*
+ * Reads the file. `machine`: ELF e_machine of the guest.
+ * Returns 0, or -1 with *names NULL and a message at *why. The other functions treat NULL as a file without
+ * functions.
+ */
+int profile_names_open(struct profile_names **names, const char *path, uint16_t machine, const char **why);
+void profile_names_close(struct profile_names *names);
+uint32_t profile_names_count(const struct profile_names *names);
+/* Returns the number of the function that contains the address; PROFILE_NO_NAME if there is none. */
+uint32_t profile_names_find(const struct profile_names *names, uint64_t address);
+/* Returns the name of function `n`: any bytes of the file, demangled if possible. */
+const char *profile_names_at(const struct profile_names *names, uint32_t n);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "profile/profile.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/error.h"
+#include "capture/watch.h"
+
+#define MOST_HALTED 0.04 /* largest part of the time for which samples may halt the guest */
+#define SMOOTH	    0.1	 /* weight of the last sample in the mean cost of a sample */
+
+const char *profile_name(const struct profile *profile, uint32_t id)
+{
+	return id == PROFILE_ID_USER	  ? "[user]"
+	       : id == PROFILE_ID_UNKNOWN ? "[unknown]"
+					  : profile_names_at(profile->names, id);
+}
+
+/*
+ * Returns whether cpu->caller is the return address of the innermost function, which has stored no frame.
+ * This is certain on x86_64, where the call instruction names that function. Elsewhere the link register may
+ * be out of date: it then points into the function itself, or is what the frame has.
+ */
+static bool lacks_frame(const struct profile *profile, const struct profile_cpu *cpu)
+{
+	const uint32_t function = profile_names_find(profile->names, cpu->registers.pc);
+
+	if (!cpu->caller || function == PROFILE_NO_NAME ||
+	    profile_names_find(profile->names, cpu->caller - 1) == PROFILE_NO_NAME ||
+	    (cpu->walk.places > 1 && cpu->walk.place[1] == cpu->caller))
+		return false;
+	if (cpu->callee)
+		return profile_names_find(profile->names, cpu->callee) == function;
+	return cpu->walk.machine != EM_X86_64 &&
+	       profile_names_find(profile->names, cpu->caller - 1) != function;
+}
+
+static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
+{
+	const struct profile_walk *walk = &cpu->walk;
+	uint32_t id[PROFILE_PLACES + 1], count = 0;
+	bool known = false;
+
+	/*
+	 * The outermost function comes first. A return address follows the call: it may be in the next
+	 * function.
+	 */
+	for (uint32_t n = walk->places; n-- > 1;)
+		id[count++] = profile_names_find(profile->names, walk->place[n] - 1);
+	if (lacks_frame(profile, cpu))
+		id[count++] = profile_names_find(profile->names, cpu->caller - 1);
+	id[count++] = profile_names_find(profile->names, walk->place[0]);
+	for (uint32_t n = 0; n < count; n++)
+		known |= id[n] != PROFILE_ID_UNKNOWN;
+	profile->kernel++;
+	profile->ends[walk->end]++;
+	/* Addresses outside the kernel at the outer end are no callers: the chain was followed too far. */
+	for (uint32_t first = 0; first < count; first++) {
+		if (known && id[first] == PROFILE_ID_UNKNOWN)
+			continue;
+		profile_tree_add(&profile->tree, id + first, count - first);
+		return;
+	}
+}
+
+void profile_count(struct profile *profile, const struct profile_target *target)
+{
+	const uint32_t user = PROFILE_ID_USER;
+
+	profile->rounds++;
+	profile->cpus = profile_target_cpus(target);
+	for (uint32_t n = 0; n < profile->cpus; n++) {
+		const struct profile_cpu *cpu = profile_target_cpu(target, n);
+
+		if (cpu->idle) {
+			profile->idle++;
+		} else if (cpu->registers.user) {
+			profile->user++;
+			profile_tree_add(&profile->tree, &user, 1);
+		} else {
+			count_kernel(profile, cpu);
+		}
+	}
+}
+
+void profile_free(struct profile *profile)
+{
+	profile_names_close(profile->names);
+	profile_tree_free(&profile->tree);
+}
+
+/* ---- Sampling ---- */
+
+/* Returns a number from 0.5 to 1.5 with mean 1. */
+static double jitter(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return 0.5 + (double)(*seed >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+/* Waits until `when`. Returns 1 if a signal has arrived, 0 when the time has come, or an error. */
+static int wait_until(double when, int signals)
+{
+	struct pollfd wait = { .fd = signals, .events = POLLIN };
+
+	for (;;) {
+		const double left = when - capture_now();
+		const struct timespec time = {
+			.tv_sec = left > 0 ? (time_t)left : 0,
+			.tv_nsec = left > 0 ? (long)((left - (double)(time_t)left) * 1e9) : 0
+		};
+		const int ready = ppoll(&wait, 1, &time, NULL);
+
+		if (ready > 0)
+			return 1;
+		if (ready < 0 && errno != EINTR)
+			return capture_fail_errno("ppoll");
+		if (capture_now() >= when)
+			return 0;
+	}
+}
+
+int profile_run(struct profile *profile, struct profile_target *target, const struct profile_options *options)
+{
+	const double begin = capture_now();
+	uint64_t seed = (uint64_t)(begin * 1e9) | 1;
+	double cost = 0, first = 0, next = begin;
+
+	for (;;) {
+		double now, interval = 1 / options->rate;
+		int status;
+
+		if (cost > interval * MOST_HALTED)
+			interval = cost / MOST_HALTED;
+		next += interval * jitter(&seed);
+		now = capture_now();
+		if (next < now) /* the host was busy: do not catch up */
+			next = now;
+		status = wait_until(next, options->signals);
+		if (status)
+			return status < 0 ? status : PROFILE_STOP_SIGNAL;
+		if (options->seconds > 0 && capture_now() - begin >= options->seconds)
+			return PROFILE_STOP_LIMIT;
+		status = profile_target_sample(target);
+		if (status == PROFILE_ENDED)
+			return PROFILE_STOP_ENDED;
+		if (status < 0)
+			return wait_until(capture_now(), options->signals) == 1 ? PROFILE_STOP_SIGNAL
+										: status;
+		if (status == PROFILE_PAUSED) {
+			profile->paused++;
+			continue;
+		}
+		profile_count(profile, target);
+		now = capture_now();
+		first = first > 0 ? first : now;
+		profile->seconds = now - first;
+		profile->halted += profile_target_pause(target);
+		if (options->samples && profile->rounds >= options->samples)
+			return PROFILE_STOP_LIMIT;
+		cost = cost > 0 ? cost + (profile_target_pause(target) - cost) * SMOOTH
+				: profile_target_pause(target);
+	}
+}

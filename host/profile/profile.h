@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A statistical profile of a guest: samples that are counted by stack, and how they are printed. */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/output.h"
+#include "profile/names.h"
+#include "profile/target.h"
+#include "profile/tree.h"
+
+/* Ids of frames that are not functions of the kernel's file. */
+#define PROFILE_ID_UNKNOWN UINT32_MAX	    /* kernel code without a name */
+#define PROFILE_ID_USER	   (UINT32_MAX - 1) /* a program */
+
+struct profile {
+	struct profile_names *names; /* NULL: the kernel's file is unknown */
+	struct profile_tree tree;    /* stacks of CPUs that were not idle */
+	uint32_t cpus;
+	uint64_t rounds;	     /* times at which all CPUs were sampled */
+	uint64_t kernel, user, idle; /* samples of a CPU */
+	uint64_t ends[PROFILE_ENDS]; /* samples of the kernel, by how the walk of the stack ended */
+	uint64_t paused;	     /* times at which the guest did not run, so nothing was sampled */
+	double seconds;		     /* from the first sample to the last */
+	double halted;		     /* seconds for which samples have halted the guest */
+};
+
+/* Counts what profile_target_sample() has read. */
+void profile_count(struct profile *profile, const struct profile_target *target);
+void profile_free(struct profile *profile);
+
+/* ---- Sampling ---- */
+
+/* Why profile_run() has returned; errors are negative. */
+enum profile_stop {
+	PROFILE_STOP_LIMIT,  /* `seconds` have passed, or there are `samples` */
+	PROFILE_STOP_ENDED,  /* QEMU has ended */
+	PROFILE_STOP_SIGNAL, /* a signal has arrived at the descriptor `signals` */
+};
+
+struct profile_options {
+	double rate;	  /* samples of each CPU in a second */
+	double seconds;	  /* 0: no limit */
+	uint64_t samples; /* of each CPU; 0: no limit */
+	int signals;	  /* descriptor that becomes readable when sampling must end */
+};
+
+/*
+ * Samples the guest. The times of the samples vary at random, so that they do not coincide with timers of the
+ * guest. If samples would take more than 1/25 of the time, takes fewer.
+ * Returns enum profile_stop or an error. What was sampled before an error is counted.
+ */
+int profile_run(struct profile *profile, struct profile_target *target,
+		const struct profile_options *options);
+
+/* ---- Reports ---- */
+
+/* Writes one line about all samples. */
+void profile_put_summary(const struct profile *profile, char *text, size_t size);
+/* Writes a table of at most `limit` functions; 0: all. */
+void profile_put_table(struct base_output *out, struct profile *profile, uint32_t limit);
+/* Writes a line "outermost;…;innermost COUNT" for each stack, as flamegraph.pl reads them. */
+void profile_put_folded(struct base_output *out, const struct profile *profile);
+#define PROFILE_JSON_VERSION 1u
+void profile_put_json(struct base_output *out, struct profile *profile);
+/* Draws a flame graph. */
+void profile_put_svg(struct base_output *out, struct profile *profile);
+
+/* Returns the name of a frame: any bytes of the kernel's file. */
+const char *profile_name(const struct profile *profile, uint32_t id);
+
+#endif

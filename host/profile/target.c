@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "profile/target_state.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/machine.h"
+#include "base/temporary.h"
+#include "capture/dial.h"
+#include "capture/error.h"
+#include "capture/plan.h"
+#include "capture/watch.h"
+
+#define END_MS 2000 /* time that QEMU may take to end */
+
+static void skip(void *context, json_t *message)
+{
+	(void)context;
+	(void)message;
+}
+
+bool profile_target_has_ended(struct profile_target *target, int ms)
+{
+	const double end = capture_now() + ms / 1000.0;
+
+	for (;;) {
+		if (target->ended || capture_qmp_receive(&target->monitor.qmp, skip, NULL) != 0)
+			return target->ended = true;
+		if (capture_now() >= end ||
+		    capture_await(target->monitor.qmp.fd, false, (int)((end - capture_now()) * 1000) + 1,
+				  target->monitor.address) == CAPTURE_E_SYSTEM)
+			return false;
+	}
+}
+
+static int find_machine(struct profile_target *target)
+{
+	const json_t *answer;
+	int error = capture_monitor_command(&target->monitor, "query-target", NULL, &answer);
+	const char *name;
+
+	if (error)
+		return error;
+	name = json_string_value(capture_json_at(answer, "arch"));
+	target->machine = base_machine_number(name ? name : "");
+	if (target->machine != EM_X86_64 && target->machine != EM_AARCH64 && target->machine != EM_RISCV)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "the guest's architecture is %.40s: only x86_64, aarch64 and "
+				    "riscv64 can be profiled",
+				    name ? name : "unknown");
+	return 0;
+}
+
+/* Makes a path of QEMU's absolute, with the working directory of QEMU's process. */
+static void find_kernel(struct profile_target *target)
+{
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+	char link[64], folder[PATH_MAX];
+	const json_t *answer;
+	const char *path;
+	ssize_t length;
+
+	if (capture_monitor_command(&target->monitor, "qom-get",
+				    "{\"path\":\"/machine\",\"property\":\"kernel\"}", &answer) != 0)
+		return;
+	path = json_string_value(answer);
+	if (!path || !*path || strlen(path) >= sizeof(target->kernel))
+		return;
+	strcpy(target->kernel, path);
+	if (*path == '/' || getsockopt(target->monitor.qmp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/%ld/cwd", (long)who.pid);
+	length = readlink(link, folder, sizeof(folder) - 1);
+	if (length <= 0)
+		return;
+	folder[length] = '\0';
+	capture_path_join(target->kernel, folder, path);
+}
+
+/* Fails if QEMU serves gdb's protocol already: another socket would disconnect the debugger. */
+static int check_debugger(struct profile_target *target)
+{
+	const json_t *answer;
+	int error = capture_monitor_command(&target->monitor, "query-chardev", NULL, &answer);
+
+	for (size_t n = 0; !error && n < json_array_size(answer); n++)
+		if (capture_json_is(json_array_get(answer, n), "label", "gdb"))
+			error = capture_fail(CAPTURE_E_USAGE,
+					     "QEMU was started with -s or -gdb, which profiling needs for "
+					     "itself: start it without");
+	return error;
+}
+
+static int check_running(struct profile_target *target)
+{
+	const json_t *answer;
+	int error = capture_monitor_command(&target->monitor, "query-status", NULL, &answer);
+
+	if (!error)
+		target->was_running = capture_json_is(answer, "status", "running");
+	return error;
+}
+
+/* Asks QEMU for a socket in a private directory, and connects to it. This halts the guest. */
+static int open_gdb(struct profile_target *target)
+{
+	char command[sizeof(target->socket) + 64], *text = NULL;
+	int error;
+
+	if (strlen(base_temporary_folder()) > 60 || strpbrk(base_temporary_folder(), "\"\\, "))
+		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.80s' is too long or has a special character",
+				    base_temporary_folder());
+	snprintf(target->directory, sizeof(target->directory), "%s/ktrace-profile-XXXXXX",
+		 base_temporary_folder());
+	if (!mkdtemp(target->directory)) {
+		target->directory[0] = '\0';
+		return capture_fail_errno("%s", base_temporary_folder());
+	}
+	error = capture_path_join(target->socket, target->directory, "gdb");
+	if (error)
+		return error;
+	snprintf(command, sizeof(command), "gdbserver unix:%.100s,server=on,wait=off", target->socket);
+	target->serving = true;
+	error = capture_monitor_print(&target->monitor, command, &text);
+	free(text);
+	if (!error)
+		error = gdb_open(&target->gdb, target->socket, target->monitor.timeout_ms);
+	if (error)
+		return error;
+	target->connected = true;
+	target->halted = target->was_running;
+	return gdb_await_halt(&target->gdb);
+}
+
+static int add_cpus(struct profile_target *target, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		struct profile_target_cpu *grown;
+
+		if (length == 0 || length >= PROFILE_CPU_NAME)
+			return capture_fail(CAPTURE_E_FORMAT, "QEMU's list of CPUs has an invalid name");
+		if (target->cpus == PROFILE_CPUS_MOST)
+			return capture_fail(CAPTURE_E_USAGE, "the guest has more than %u CPUs",
+					    PROFILE_CPUS_MOST);
+		grown = realloc(target->cpu, (target->cpus + 1) * sizeof(*grown));
+		if (!grown)
+			return capture_fail_errno("CPUs");
+		target->cpu = grown;
+		memset(&grown[target->cpus], 0, sizeof(*grown));
+		memcpy(grown[target->cpus++].name, list, length);
+		list += length + (list[length] == ',');
+	}
+	return 0;
+}
+
+static int list_cpus(struct profile_target *target)
+{
+	const char *reply;
+	int error = gdb_command(&target->gdb, "qfThreadInfo", &reply);
+
+	for (uint32_t lists = 0; !error && reply[0] == 'm' && lists < PROFILE_CPUS_MOST; lists++) {
+		error = add_cpus(target, reply + 1);
+		if (!error)
+			error = gdb_command(&target->gdb, "qsThreadInfo", &reply);
+	}
+	if (!error && !target->cpus)
+		error = capture_fail(CAPTURE_E_FORMAT, "QEMU lists no CPUs");
+	return error;
+}
+
+int profile_target_resume(struct profile_target *target)
+{
+	target->halted = false;
+	gdb_batch_add(&target->batch, "c");
+	return gdb_batch_send(&target->gdb, &target->batch);
+}
+
+int profile_target_open(struct profile_target **opened, const char *qmp, int timeout_ms, bool starts)
+{
+	struct profile_target *target = calloc(1, sizeof(*target));
+	int error;
+
+	*opened = target;
+	if (!target)
+		return capture_fail_errno("%s", qmp);
+	error = capture_monitor_open(&target->monitor, qmp, timeout_ms);
+	if (error) {
+		free(target);
+		*opened = NULL;
+		return error;
+	}
+	error = find_machine(target);
+	if (!error)
+		error = check_debugger(target);
+	if (!error)
+		error = check_running(target);
+	if (error)
+		return error;
+	find_kernel(target);
+	error = open_gdb(target);
+	if (!error)
+		error = list_cpus(target);
+	if (!error && (target->was_running || starts)) {
+		target->was_running = true;
+		error = profile_target_resume(target);
+	}
+	return error;
+}
+
+void profile_target_close(struct profile_target *target)
+{
+	char *text = NULL;
+
+	if (!target)
+		return;
+	if (target->connected && target->halted && !target->ended)
+		profile_target_resume(target);
+	if (target->connected)
+		gdb_close(&target->gdb);
+	if (target->serving && !target->ended)
+		capture_monitor_print(&target->monitor, "gdbserver none", &text);
+	free(text);
+	capture_monitor_close(&target->monitor);
+	if (target->directory[0]) {
+		unlink(target->socket);
+		rmdir(target->directory);
+	}
+	free(target->cpu);
+	free(target);
+}
+
+int profile_target_descriptor(const struct profile_target *target)
+{
+	return target->monitor.qmp.fd;
+}
+
+void profile_target_quit(struct profile_target *target)
+{
+	const json_t *answer;
+
+	if (!target->ended && capture_monitor_command(&target->monitor, "quit", NULL, &answer) == 0)
+		profile_target_has_ended(target, END_MS);
+}
+
+uint16_t profile_target_machine(const struct profile_target *target)
+{
+	return target->machine;
+}
+
+uint32_t profile_target_cpus(const struct profile_target *target)
+{
+	return target->cpus;
+}
+
+const struct profile_cpu *profile_target_cpu(const struct profile_target *target, uint32_t cpu)
+{
+	return &target->cpu[cpu].seen;
+}
+
+const char *profile_target_kernel(const struct profile_target *target)
+{
+	return target->kernel;
+}
+
+double profile_target_pause(const struct profile_target *target)
+{
+	return target->pause;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A QEMU whose guest is sampled. QEMU is asked over QMP to open a socket for gdb's protocol, over which the
+ * registers of all CPUs can be read in a tenth of the time that QMP needs.
+ */
+#ifndef PROFILE_TARGET_H
+#define PROFILE_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/walk.h"
+
+#define PROFILE_CPUS_MOST 256u
+
+/* What profile_target_sample() found; errors are negative. */
+enum profile_state {
+	PROFILE_SAMPLED,
+	PROFILE_PAUSED, /* the guest does not run, and was left as it is */
+	PROFILE_ENDED,	/* QEMU has ended */
+};
+
+struct profile_target;
+
+/*
+ * Connects to QEMU's QMP socket, opens a socket for gdb's protocol, and lists the CPUs. The guest continues
+ * as before. If `starts` is set, starts a guest that QEMU has not started (-S). Returns 0 or an error
+ * (capture/error.h). The caller closes *target in any case.
+ */
+int profile_target_open(struct profile_target **target, const char *qmp, int timeout_ms, bool starts);
+/* Closes the sockets. A guest that was running runs. */
+void profile_target_close(struct profile_target *target);
+/* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
+int profile_target_sample(struct profile_target *target);
+/* Returns the descriptor of the QMP connection, which becomes readable when QEMU ends. */
+int profile_target_descriptor(const struct profile_target *target);
+/* Asks QEMU to end. */
+void profile_target_quit(struct profile_target *target);
+
+uint16_t profile_target_machine(const struct profile_target *target); /* ELF e_machine */
+uint32_t profile_target_cpus(const struct profile_target *target);
+const struct profile_cpu *profile_target_cpu(const struct profile_target *target, uint32_t cpu);
+/* Returns the path of the file that QEMU's -kernel names; "" if there is none. */
+const char *profile_target_kernel(const struct profile_target *target);
+/* Returns the number of seconds for which the last sample halted the guest. */
+double profile_target_pause(const struct profile_target *target);
+
+#endif

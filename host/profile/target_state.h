@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Shared by target.c, which connects to a QEMU, and sample.c, which samples its guest. */
+#ifndef PROFILE_TARGET_STATE_H
+#define PROFILE_TARGET_STATE_H
+
+#include "capture/gdb.h"
+#include "capture/qmp.h"
+#include "profile/target.h"
+
+#define PROFILE_CPU_NAME 44u
+#define PROFILE_CODES	 512u /* a power of two */
+
+/* A piece of memory that was asked for. */
+struct profile_piece {
+	enum { PROFILE_PIECE_NONE, PROFILE_PIECE_STACK, PROFILE_PIECE_TOP, PROFILE_PIECE_CODE } kind;
+	uint64_t address;
+	size_t size;
+};
+#define PROFILE_PIECES 3u
+
+struct profile_target_cpu {
+	struct profile_cpu seen;
+	char name[PROFILE_CPU_NAME]; /* of the CPU in gdb's protocol */
+	struct profile_piece piece[PROFILE_PIECES];
+	bool has_top; /* the word at the stack pointer was read, or cannot be read */
+	/*
+	 * The piece of the stack that is read together with the registers: where the stack was in the last
+	 * sample. Usually it is still there. A size of 0: none.
+	 */
+	uint64_t guess;
+	size_t guess_size;
+};
+
+/* Code of the kernel that was read before. It is assumed not to change. */
+struct profile_code {
+	uint64_t address; /* of the instruction that follows the code */
+	bool known;
+	unsigned char bytes[PROFILE_CODE]; /* zeros if the code cannot be read */
+};
+
+struct profile_target {
+	struct capture_monitor monitor;
+	struct gdb gdb;
+	struct gdb_batch batch;
+	bool connected; /* the gdb socket is open */
+	bool serving;	/* QEMU was asked to open it */
+	bool was_running;
+	bool halted; /* by us */
+	bool ended;  /* QEMU has closed the QMP connection */
+	char directory[PATH_MAX], socket[PATH_MAX];
+	char kernel[PATH_MAX];
+	uint16_t machine;
+	struct profile_target_cpu *cpu;
+	uint32_t cpus;
+	double pause;
+	struct profile_code code[PROFILE_CODES];
+};
+
+/* Lets the guest run again. Returns 0 or an error. */
+int profile_target_resume(struct profile_target *target);
+/* Discards the events that QEMU has sent. Returns true if QEMU has closed the connection within `ms`. */
+bool profile_target_has_ended(struct profile_target *target, int ms);
+
+#endif

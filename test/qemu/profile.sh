@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Profiles of guests without ktrace: known shares of functions, a CPU that is idle, and a guest that was running
+# before. The number of samples is given, not the time, so a busy machine only needs longer.
+. test/tap.sh
+ktrace=build/bin/ktrace
+export TMPDIR="$tmp" # a killed run leaves its files here
+
+# guest ARCH: prints the command line of a guest with two CPUs, one of which never runs.
+guest() {
+	case $1 in
+	x86_64) set -- "$1" ;;
+	aarch64) set -- "$1" -M virt -cpu cortex-a57 ;;
+	riscv64) set -- "$1" -M virt -bios none ;;
+	esac
+	echo "qemu-system-$* -smp 2 -m 64M -display none -monitor none -serial null -kernel build/test/bare/shares_$1.elf"
+}
+
+# member NAME: prints a number in the JSON object.
+member() { grep -oE "\"$1\":[0-9]+" "$tmp/json" | head -n 1 | cut -d : -f 2; }
+
+# total FUNCTION: prints the percentage of a function, of what CPU 0 was sampled.
+total() {
+	echo $(($(grep -oE "\"name\":\"$1\",\"self\":[0-9]+,\"total\":[0-9]+" "$tmp/json" | head -n 1 | sed 's/.*://') * 100 / samples))
+}
+
+between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; }
+
+samples=80
+for arch in x86_64 aarch64 riscv64; do
+	status=0
+	# shellcheck disable=SC2046
+	timeout -k 5 $kill_limit "$ktrace" profile --samples $samples --json --svg "$tmp/svg" -- $(guest $arch) \
+		>"$tmp/json" 2>"$tmp/err" </dev/null || status=$?
+	equal "$arch: the status is 0" 0 "$status"
+	[ "$status" -eq 0 ] || sed 's/^/# /' "$tmp/err"
+	equal "$arch: there are as many samples as asked for" $samples "$(member samples)"
+	# At first, firmware may use both CPUs.
+	check "$arch: the CPU that never runs is idle: $(member idle)" between $((samples - 10)) "$(member idle)" $samples
+	check "$arch: the other CPU runs the kernel: $(member kernel)" between $samples "$(member kernel)" $((samples + 10))
+	# The true shares are 75 % and 25 %. These limits are five standard deviations away.
+	check "$arch: three_parts takes 3/4: $(total three_parts) %" between 51 "$(total three_parts)" 99
+	check "$arch: one_part takes 1/4: $(total one_part) %" between 1 "$(total one_part)" 49
+	check "$arch: bare_main called all of it: $(total bare_main) %" between 80 "$(total bare_main)" 100
+	check "$arch: the flame graph has these functions" sh -c 'grep -q "three_parts: " "$1" && grep -q "one_part: " "$1"' sh "$tmp/svg"
+done
+
+# A guest that was running before.
+# shellcheck disable=SC2046
+timeout -k 5 $kill_limit $(guest x86_64) -qmp "unix:$tmp/qmp,server=on,wait=off" >"$tmp/qemu" 2>&1 &
+qemu=$!
+await test -S "$tmp/qmp"
+check "a running guest is profiled" "$ktrace" profile --qmp "$tmp/qmp" --samples 20 --folded --out "$tmp/folded"
+check "folded stacks begin with the outermost function" grep -qE '^long;bare_main;share_out;(three_parts|one_part);spin [0-9]+$' "$tmp/folded"
+check "a line of folded stacks is frames and a number" sh -c '! grep -vqE "^[^;]+(;[^;]+)* [0-9]+$" "$1"' sh "$tmp/folded"
+check "the guest runs again, and can be profiled again" "$ktrace" profile --qmp "$tmp/qmp" --samples 5 --out "$tmp/table"
+check "the table has the functions" grep -qE '^ *[0-9.]+ % +[0-9.]+ %  spin$' "$tmp/table"
+"$ktrace" profile --qmp "$tmp/qmp" --samples 3 --limit 1 --out "$tmp/limited" 2>"$tmp/err"
+check "at most N functions are printed" sh -c '[ "$(grep -c " %  " "$2")" -eq 1 ]' sh x "$tmp/limited"
+check "the rate and the time can be set" "$ktrace" profile --qmp "$tmp/qmp" --rate 20 --seconds 60 --samples 2 --out "$tmp/other"
+check "a kernel can be named" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --kernel build/test/bare/shares_x86_64.elf --out "$tmp/table"
+check "a file that is no kernel is refused" sh -c '! "$1" profile --qmp "$2" --samples 2 --kernel "$3" 2>"$4"' sh "$ktrace" "$tmp/qmp" README.md "$tmp/err"
+
+# Ctrl-C prints what was sampled.
+"$ktrace" profile --qmp "$tmp/qmp" --json --out "$tmp/json" 2>"$tmp/err" &
+profile=$!
+await sh -c 'ls "$1"/ktrace-profile-* 2>/dev/null | grep -q gdb' sh "$tmp"
+kill -INT $profile
+wait $profile
+check "SIGINT ends the profile" test -s "$tmp/json" -o -s "$tmp/err"
+check "after it, the guest runs" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --out "$tmp/table"
+
+# The end of the guest ends the profile.
+"$ktrace" profile --qmp "$tmp/qmp" --json --out "$tmp/ended" 2>"$tmp/err" &
+profile=$!
+await sh -c 'ls "$1"/ktrace-profile-* 2>/dev/null | grep -q gdb' sh "$tmp"
+kill $qemu
+wait $qemu 2>/dev/null
+wait $profile
+check "the end of QEMU ends the profile" sh -c '[ -s "$1" ] || grep -q "nothing was sampled" "$2"' sh "$tmp/ended" "$tmp/err"
+check "no files are left" sh -c '! ls "$1" | grep -q "^ktrace-"' sh "$tmp"
+
+# What cannot be profiled.
+check "a program that is not QEMU is refused" sh -c '"$1" profile -- true 2>&1 | grep -q "not a qemu-system program"' sh "$ktrace"
+done_testing
