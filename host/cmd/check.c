@@ -117,7 +117,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n"
 	       "\n"
 	       "Status: 0 no rule is violated, 1 a rule is violated, 2 usage error or invalid rule, "
-	       "3 the trace is unreadable.\n",
+	       "3 the trace or all of its records are unreadable.\n",
 };
 
 /* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
@@ -168,6 +168,18 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
+/* Returns whether no record could be read, although the trace had some or their memory was overwritten. */
+static bool nothing_was_read(struct ktread *trace, bool unread)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	const struct ktread_event *event;
+	bool damaged = unread || info->unusable;
+
+	for (uint32_t n = 0; n < info->rings && !damaged; n++)
+		damaged = ktread_ring(trace, n)->invalid > 0;
+	return damaged && (ktread_rewind(trace) < 0 || ktread_next(trace, &event) <= 0);
+}
+
 /* Reads and checks the trace. Returns the result of reading it. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
@@ -175,11 +187,13 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 	char order[ORDER_TEXT];
 	int status, again;
 
-	command->found = (struct violations){ trace, command->rules, command->result, command->path, false };
+	command->found =
+		(struct violations){ trace, command->rules, command->result, command->path, false, false };
 	if (command->json)
 		base_output_text(out, command->all ? "{\"violations\":[" : "{");
 	status = check_read(command->rules, trace, 0, command->result, list, command);
 	command->found.unread = status < 0 || check_lacks_end(trace);
+	command->found.nothing = status >= 0 && nothing_was_read(trace, command->found.unread);
 	if (command->json) {
 		base_output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);
@@ -217,7 +231,7 @@ static int run_loaded(struct check_command *command)
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
 	/* A violation determines the exit status even if the rest of the trace was unreadable. */
-	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;
+	return violated ? EXIT_VIOLATED : failed || command->found.nothing ? EXIT_UNREADABLE : 0;
 }
 
 static int run_check(int argc, char **argv)

@@ -98,6 +98,7 @@ struct violations {
 	const struct check_result *result; /* by rule: result of the check */
 	const char *path;		   /* name of the rule file */
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
+	bool nothing;			   /* true if the trace had records, and none of them can be read */
 };
 
 /* Writes one violation when it is found: as a line, or as an element of the list "violations". */

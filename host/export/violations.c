@@ -220,21 +220,32 @@ static void say_violated(const struct violations *found, const struct rule *rule
 		    rule->line);
 }
 
+#define NOTHING "no record of the trace can be read"
+
+/* Returns why the rule was not checked; NULL if it was. A violation may also be in the tables of state. */
+static const char *why_not_checked(const struct violations *found, uint32_t n)
+{
+	if (!found->rules->rule[n].checked)
+		return found->rules->rule[n].why;
+	return found->nothing && !found->result[n].violated ? NOTHING : NULL;
+}
+
 /* Describes the result of rule `n`. Returns false if the rule only defines a depth for other rules. */
 static bool say_rule(const struct violations *found, uint32_t n, struct finding *finding)
 {
 	const struct rule *rule = &found->rules->rule[n];
 	const struct check_result *result = &found->result[n];
 	const char *part = found->unread ? " in the part that was read" : "";
+	const char *why = why_not_checked(found, n);
 
 	*finding = (struct finding){ .kind = rule->name, .mark = FINDING_NOTE };
 	finding->partial = open_of(result) || result->left_out || found->unread;
-	if (rule->checked && !result->violated && !finding->partial) {
+	if (!why && !result->violated && !finding->partial) {
 		finding->mark = FINDING_OK;
 		finding->certain = FINDING_CERTAIN;
 	}
-	if (!rule->checked)
-		finding_say(finding->what, "not checked: %s", rule->why);
+	if (why)
+		finding_say(finding->what, "not checked: %s", why);
 	else if (result->violated)
 		say_violated(found, rule, result, finding);
 	else if (result->held)
@@ -242,9 +253,9 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 			    plural(result->held));
 	else if (!open_of(result))
 		finding_say(finding->what, "holds%s", part);
-	if (rule->checked)
+	if (!why)
 		say_doubts(found->trace, rule, result, finding);
-	if (found->unread)
+	if (found->unread && !found->nothing)
 		finding_evidence(finding, "incomplete: the end of the trace is missing or cannot be read, "
 					  "and was not checked");
 	if (!finding->what[0]) {
@@ -316,13 +327,14 @@ static void put_rule_json(struct base_output *out, const struct violations *foun
 {
 	const struct rule *rule = &found->rules->rule[n];
 	const struct check_result *result = &found->result[n];
+	const char *why = why_not_checked(found, n);
 
 	base_json_begin(out, NULL, '{');
 	base_json_put_text(out, "name", rule->name);
 	base_json_put_number(out, "line", rule->line);
-	base_json_put_bool(out, "checked", rule->checked);
-	if (!rule->checked)
-		base_json_put_text(out, "why", rule->why);
+	base_json_put_bool(out, "checked", !why);
+	if (why)
+		base_json_put_text(out, "why", why);
 	base_json_put_number(out, "held", result->held);
 	base_json_put_number(out, "violated", result->violated);
 	base_json_put_number(out, "undecided", open_of(result));

@@ -37,6 +37,10 @@ cp test/golden/bad/stream-cut.kts "$tmp"
 golden short ktrace check --rules some.rules short.ktrx
 golden short-json ktrace check --json --rules some.rules short.ktrx
 echo 'far: never sched.switch (next == 99)' >"$tmp/far.rules"
+# No record is left of the dump.
+head -c 1500 "$tmp/v2.ktrx" >"$tmp/unread.ktrx"
+golden unread ktrace check unread.ktrx
+golden unread-json ktrace check --json --rules some.rules unread.ktrx
 golden short-stream ktrace check --json --rules far.rules stream-cut.kts
 
 echo 'a: never sched.swtich' >"$tmp/event.rules"
@@ -66,6 +70,7 @@ status 2 "a rule that is wrong: 2" ktrace check --rules event.rules v2.ktrx
 status 2 "an option that does not exist: 2" ktrace check --frobnicate v2.ktrx
 status 0 "rules that hold in what there is of a dump: 0" ktrace check --rules kept.rules short.ktrx
 status 3 "a trace that is not there: 3" ktrace check --rules kept.rules absent.ktrx
+status 3 "a dump in which no record can be read: 3" ktrace check --rules kept.rules unread.ktrx
 status 3 "a file that is none: 3" ktrace check --rules kept.rules empty.ktrx
 status 3 "a report that cannot be written: 3" sh -c 'ktrace check --rules kept.rules v2.ktrx >/dev/full'
 

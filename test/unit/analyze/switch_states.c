@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests which states of sched.switch are reported as wrong, and traces that look similar but are right: ids of
- * threads that are reused, wakeups that are not recorded, stopped threads, and CPUs whose clocks differ.
+ * Tests which states of sched.switch are reported as wrong, and traces that look similar but are right: ids
+ * of threads that are reused, wakeups that are not recorded, stopped threads, and CPUs whose clocks differ.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,9 @@ static struct switch_states *read_all(void)
 	return states;
 }
 
-/* Checks that only this fault is found; SWITCH_STATES_FAULTS: none. `state`: the first state with the fault. */
+/*
+ * Checks that only this fault is found; SWITCH_STATES_FAULTS: none. `state`: the first state with the fault.
+ */
 static void only(enum switch_states_fault expected, uint64_t state)
 {
 	struct switch_states *states = read_all();
