@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The commands that read traces need no more memory than ktrace(1), MEMORY states. It depends on the number of
-# CPUs and threads, not on the length of the trace.
+# CPUs, threads and locks, not on the length of the trace.
 . test/tap.sh
 used=build/test/memory-used
 
 # The following numbers are in ktrace(1), MEMORY. base: KB for any trace, including libraries. per_cpu: KB for
 # each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the maximum number of threads
-# about which the command stores data.
+# about which the command stores data. per_lock COMMAND: the same for locks.
 base=8192
 ! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
 per_cpu=5
@@ -22,27 +22,41 @@ per_thread() {
 	esac
 }
 
-# fits THREADS TURNS CPUS COMMAND: checks the memory that the command needs for $tmp/trace.ktrx, which was
-# made with these numbers.
+per_lock() {
+	case $1 in
+	why) echo 2560 16384 ;;
+	doctor) echo 512 65536 ;;
+	*) echo 0 0 ;;
+	esac
+}
+
+# kilobytes NUMBER BYTES MOST: prints the KB for so many threads or locks.
+kilobytes() {
+	[ "$1" -lt "$3" ] && kept=$1 || kept=$3
+	echo $((kept * $2 / 1024))
+}
+
+# fits COMMAND THREADS TURNS CPUS [LOCKS]: checks the memory that the command needs for $tmp/trace.ktrx, which
+# was made with these numbers.
 fits() {
-	threads=$1 cpus=$3 command=$4
-	set -- $(per_thread "$command")
-	[ "$threads" -lt "$2" ] && kept=$threads || kept=$2
-	most=$((base + per_cpu * cpus + kept * $1 / 1024))
+	command=$1 threads=$2 cpus=$4 locks=${5:-0}
+	# shellcheck disable=SC2046
+	most=$((base + per_cpu * cpus + $(kilobytes "$threads" $(per_thread "$command")) +
+		$(kilobytes "$locks" $(per_lock "$command"))))
 	# shellcheck disable=SC2086
 	set -- $($used build/bin/ktrace $command "$tmp/trace.ktrx")
 	case ${2-} in 0 | 1 | 10 | 11) ended=yes ;; *) ended="status ${2-none}" ;; esac
 	equal "$command: the command succeeds" yes "$ended"
-	check "$command: $1 KB for $threads threads and $cpus CPUs, at most $most" test "$1" -le "$most"
+	check "$command: $1 KB for $threads threads, $cpus CPUs and $locks locks, at most $most" test "$1" -le "$most"
 }
 
-for size in "16 2000 4" "16 60000 4" "20000 1 4" "100000 1 4" "16 4000 1000"; do
+for size in "16 2000 4" "16 60000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16 500 4 8000" "16 6000 4 96000"; do
 	# shellcheck disable=SC2086
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
 		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out"; do
 		# shellcheck disable=SC2086
-		fits $size "$command"
+		fits "$command" $size
 	done
 done
 done_testing
