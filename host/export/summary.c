@@ -20,6 +20,8 @@
 #define ENDED_BYTES	 300u
 #define THREADS_SHOWN	 100u
 #define RATE_TICKS_LEAST 10u
+/* part of a second: if tables are newer than the last event by more than this, recording was stopped */
+#define STOP_PART 10u
 
 const char *summary_outcome(uint32_t outcome)
 {
@@ -119,6 +121,31 @@ bool summary_is_dump(const struct ktread *trace)
 	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
 }
 
+/* Returns the newest stamp in the table of CPUs; 0 if there is none. */
+static uint64_t newest_of_cpus(const struct ktread *trace)
+{
+	struct ktrx_cpu row;
+	uint64_t newest = 0;
+
+	for (uint32_t n = 0; n < TALLY_CPUS && ktread_cpus(trace, n, &row, 1) == 1; n++) {
+		newest = row.now > newest ? row.now : newest;
+		newest = row.heartbeat_stamp > newest ? row.heartbeat_stamp : newest;
+	}
+	return newest;
+}
+
+bool summary_was_stopped(const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	const uint64_t last = summary->tally->events ? summary->tally->last : 0;
+	const bool in_memory = info->form == KTREAD_FORM_RAM || info->form == KTREAD_FORM_CORE;
+
+	if (!info->stopped || info->outcome != KTRX_OUTCOME_RUNNING)
+		return false;
+	return in_memory || (*info->note && !summary_is_dump(summary->trace)) ||
+	       newest_of_cpus(summary->trace) > last + info->frequency / STOP_PART;
+}
+
 /* If the guest has sent the trace as a dump, writes which part of the run this dump covers. */
 static void write_taken(struct base_output *out, const struct summary *summary)
 {
@@ -160,6 +187,9 @@ static void write_end(struct base_output *out, const struct summary *summary)
 		base_output_format(out, "ended     %s\n", words);
 	}
 	write_taken(out, summary);
+	if (summary_was_stopped(summary))
+		base_output_text(
+			out, "recording was stopped when the trace was taken; later events are unknown\n");
 	if (*info->registers)
 		base_output_format(out, "CPUs      registers%s: ktrace show --registers\n",
 				   strstr(info->registers, "\nstack ") ? " and stacks" : "");
@@ -302,9 +332,10 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
 		if (ktread_is_cut(info) || info->unusable)
 			return;
-		base_output_text(out, summary_is_dump(summary->trace)
-					      ? "loss      none in what the dump covers\n"
-					      : "loss      none\n");
+		base_output_text(
+			out, summary_is_dump(summary->trace) ? "loss      none in what the dump covers\n"
+			     : summary_was_stopped(summary)  ? "loss      none until recording was stopped\n"
+							     : "loss      none\n");
 		return;
 	}
 	base_output_format(

@@ -91,6 +91,11 @@ void summary_write_json(struct base_output *out, const struct summary *summary);
 /* Returns whether the guest dumped the trace itself. Such a trace ends when the dump was taken. */
 bool summary_is_dump(const struct ktread *trace);
 /*
+ * Returns whether recording was stopped some time before the trace was taken, so that later events are
+ * unknown. A guest that sends a dump may stop recording for the dump. This does not count.
+ */
+bool summary_was_stopped(const struct summary *summary);
+/*
  * Returns the text that `ktrace run` recorded about how the guest ended, and stores its length. Returns
  * NULL if there is no such text.
  */

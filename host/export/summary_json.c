@@ -81,6 +81,8 @@ static void write_head(struct base_output *out, const struct summary *summary)
 		base_json_put_number(out, "unusable_rings", info->unusable);
 	if (summary_is_dump(summary->trace))
 		write_taken(out, info);
+	if (summary_was_stopped(summary))
+		base_json_put_bool(out, "stopped", true);
 	base_json_put_bool(out, "registers", *info->registers != '\0');
 	base_json_put_number(out, "frequency", info->frequency);
 	base_json_put_number(out, "cpus", info->cpus);

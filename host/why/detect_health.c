@@ -54,6 +54,8 @@ struct health {
 	 * numbers of threads in these states; `timed`: number of the waiting threads that wait with a timeout
 	 */
 	uint32_t runnable, running, waiting, timed;
+	/* some thread may have been runnable for long, or may have ended or gone to sleep since it ran */
+	bool unproven;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
 	bool modes_known; /* the kernel has set a mode on each CPU */
@@ -169,10 +171,15 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->modes_known = false;
 }
 
-static void look_at_thread(struct health *health, const struct why_thread *thread)
+static void look_at_thread(struct health *health, const struct why_evidence *evidence,
+			   const struct why_thread *thread)
 {
+	struct why_turn turn;
+
 	if (thread->idle)
 		return;
+	health->unproven |= thread->runnable == 0 && why_turn_of(evidence, thread, &turn) && !turn.proven &&
+			    why_turn_is_late(evidence, &turn);
 	if (thread->runnable > health->longest)
 		health->longest = thread->runnable;
 	health->runnable += thread->runnable > 0;
@@ -193,7 +200,7 @@ static struct health look(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		look_at_cpu(&health, evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		look_at_thread(&health, &evidence->thread[n]);
+		look_at_thread(&health, evidence, &evidence->thread[n]);
 	return health;
 }
 
@@ -236,6 +243,11 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 
 	if (why_finding_state(finding, evidence))
 		return;
+	if (evidence->stopped) {
+		finding_say(finding->base.advice,
+			    "start recording again (ktrace control start), and take another trace");
+		return;
+	}
 	why_say_hooks(missing, hooks, sizeof(hooks));
 	if (!health->modes_known && missing)
 		finding_say(finding->base.advice,
@@ -247,6 +259,19 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 		why_finding_hooks(finding, missing);
 	else if (finding->base.partial)
 		finding_say(finding->base.advice, "use rings with more slots, because older events are lost");
+}
+
+/* If recording was stopped before the trace was taken, adds a line about it. */
+static void say_stopped(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	char ticks[WHY_WORDS];
+
+	if (evidence->stopped)
+		finding_evidence(
+			&finding->base,
+			"recording was stopped when the trace was taken: the newest event is %s old, "
+			"and later events are unknown",
+			why_say_ticks(evidence, why_age(evidence, evidence->stopped), ticks, sizeof(ticks)));
 }
 
 /*
@@ -347,12 +372,13 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	finding->base.partial = !whole;
 	finding_say(finding->base.what,
 		    "nothing to do: %" PRIu32 " of %" PRIu32
-		    " CPUs idle, no thread has been runnable for long",
-		    health->idle, health->cpus);
+		    " CPUs idle, no thread %s been runnable for long",
+		    health->idle, health->cpus, health->unproven ? "is known to have" : "has");
 	finding_evidence(&finding->base,
 			 "on average, the CPUs were busy for %u %% of %s, with %" PRIu64 " switch%s", busy,
 			 say_window(evidence, health, window, sizeof(window)), health->switches,
 			 health->switches == 1 ? "" : "es");
+	say_stopped(evidence, finding);
 	if (!sound)
 		finding_evidence(&finding->base,
 				 "according to the hooks, %" PRIu32 " threads run on %" PRIu32
@@ -462,7 +488,7 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	const bool scant = health->reach < evidence->window / SCANT;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_BUSY, scant ? FINDING_POSSIBLE : FINDING_LIKELY);
-	char window[WHY_WORDS], longest[WHY_WORDS], runnable[WHY_WORDS] = "no thread is runnable";
+	char window[WHY_WORDS], longest[WHY_WORDS], runnable[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -471,12 +497,15 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 		    "all CPUs make progress: %" PRIu32 " CPU%s, on average busy for %u %% of %s",
 		    health->cpus, finding_plural(health->cpus), busy,
 		    say_window(evidence, health, window, sizeof(window)));
+	why_say(runnable, sizeof(runnable), "no thread is %srunnable",
+		health->unproven ? "known to be " : "");
 	if (health->runnable)
 		why_say(runnable, sizeof(runnable), "%" PRIu32 " thread%s runnable, for at most %s",
 			health->runnable, health->runnable == 1 ? " is" : "s are",
 			why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
 	finding_evidence(&finding->base, "%" PRIu64 " switch%s; %s", health->switches,
 			 health->switches == 1 ? "" : "es", runnable);
+	say_stopped(evidence, finding);
 	say_users(evidence, finding);
 	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)

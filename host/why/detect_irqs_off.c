@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
+#include "why/answers.h"
 #include "why/pulse.h"
 #include "why/finding.h"
 

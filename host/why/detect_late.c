@@ -2,6 +2,7 @@
 /* Things that come late or not at all: answers of CPUs to IPIs, ends of timed sleeps, answers of devices. */
 #include <inttypes.h>
 
+#include "why/answers.h"
 #include "why/finding.h"
 #include "why/pulse.h"
 
@@ -52,7 +53,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (owing > SHOWN)
 		finding_evidence(&finding->base, "%" PRIu32 " more CPU%s not answered", owing - SHOWN,
 				 owing - SHOWN == 1 ? " has" : "s have");
-	if (owing == 0) {
+	if (*why_say_unanswerable(evidence, asker, line, sizeof(line))) {
+		finding_evidence(&finding->base, "%s", line);
+	} else if (owing == 0) {
 		finding->base.certain = FINDING_POSSIBLE;
 		finding_evidence(&finding->base,
 				 "all CPUs that were asked have answered: "

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "why/answers.h"
 #include "why/pulse.h"
 #include "why/finding.h"
 #include "why/untimed.h"

@@ -416,6 +416,11 @@ struct why_evidence {
 	uint64_t alive;	       /* the newest stamp in the events and the kernel's tables */
 	uint64_t first;	       /* stamp of the oldest event */
 	uint64_t newest_event; /* stamp of the newest event */
+	/*
+	 * stamp of the newest event, if recording was stopped after it, and only tables show what happened
+	 * later; otherwise 0
+	 */
+	uint64_t stopped;
 	/* length of the window in ticks; the window is the last part of the trace, at most one second */
 	uint64_t window;
 	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */

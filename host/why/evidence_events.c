@@ -114,9 +114,13 @@ void why_survey_cut(struct why_evidence *evidence)
  */
 void why_survey_stop(struct why_evidence *evidence)
 {
-	if (evidence->info->stopped && evidence->newest_event &&
-	    evidence->alive > evidence->newest_event + why_ms(evidence, STOP_MS))
-		evidence->gap = evidence->alive;
+	if (!evidence->info->stopped || !evidence->newest_event ||
+	    evidence->alive <= evidence->newest_event + why_ms(evidence, STOP_MS))
+		return;
+	evidence->stopped = evidence->newest_event;
+	evidence->gap = evidence->alive;
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		evidence->cpu[n].gap = evidence->alive;
 }
 
 /* ---- Second pass --------------------------------------------------------------------------------- */
@@ -531,8 +535,8 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 }
 
 /*
- * Sets the thread's state to unknown if it may have changed unseen: after the state began, the events that
- * show its end were switched off.
+ * Sets the thread's state to unknown if it may have changed unseen: after the state began, recording was
+ * stopped, or the events that show its end were switched off.
  */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -540,7 +544,8 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 
 	if (thread->state == THREADS_UNKNOWN || thread->state == THREADS_DEAD)
 		return;
-	if (!scheduling_off(evidence->scheduling, WELLKNOWN_SWITCH, thread->since, evidence->end) &&
+	if (!evidence->stopped &&
+	    !scheduling_off(evidence->scheduling, WELLKNOWN_SWITCH, thread->since, evidence->end) &&
 	    !(asleep && scheduling_off(evidence->scheduling, WELLKNOWN_WAKE, thread->since, evidence->end)))
 		return;
 	thread->state = THREADS_UNKNOWN;
@@ -590,7 +595,7 @@ int why_evaluate(struct why_reader *reader)
 	reader->gap_stamp = all_rings_since(reader->evidence);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = evaluate_event(reader, event);
-	if (reader->evidence->cut) {
+	if (reader->evidence->cut || reader->evidence->stopped) {
 		why_lock_gap(reader);
 		reader->gap_stamp = reader->evidence->end;
 	}

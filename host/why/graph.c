@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/answers.h"
 #include "why/graph.h"
 
 #include <stdlib.h>
@@ -252,6 +253,19 @@ static void add_tries(struct builder *builder, const struct why_thread *thread, 
 	}
 }
 
+/*
+ * Returns the stamp since which the thread waits for a lock, according to events. If the thread waits again
+ * and again without success, this is the beginning of the first of these waits.
+ */
+static uint64_t contends_since(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct why_tries *tries = why_tries_next(evidence, thread, NULL);
+
+	while (tries && tries->lock != thread->contends)
+		tries = why_tries_next(evidence, thread, tries);
+	return tries ? tries->same.first : thread->contends_since;
+}
+
 static bool waits_for_lock(const struct ktrx_holder *holder)
 {
 	return holder->wait == KTRX_WAIT_SPIN || holder->wait == KTRX_WAIT_LOCK;
@@ -302,7 +316,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 							 : runnable ? WHY_EDGE_POLL
 								    : WHY_EDGE_LOCK,
 						 .object = thread->contends,
-						 .since = thread->contends_since },
+						 .since = contends_since(builder->evidence, thread) },
 			      0);
 	}
 	if (!waits && !thread->idle && !why_is_gone(builder->evidence, thread))

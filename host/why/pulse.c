@@ -17,6 +17,11 @@
 /* number of nested faults from which on something is wrong: no handler nests so many by design */
 #define NEST 32u
 
+static bool is_high(uint64_t address)
+{
+	return address >> 63;
+}
+
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
 	return evidence->info->frequency / 1000 * ms;
@@ -98,6 +103,15 @@ bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *c
 bool why_is_there(const struct why_cpu *cpu)
 {
 	return cpu->last_stamp || (cpu->has_row && cpu->row.online);
+}
+
+bool why_is_offline(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const bool runs_kernel = cpu->has_registers &&
+				 (is_high(cpu->pc) ||
+				  (evidence->symbols && why_side_of(evidence, cpu->pc) == WHY_SIDE_KERNEL));
+
+	return cpu->has_row && !why_is_there(cpu) && cpu->row.heartbeats == 0 && !runs_kernel;
 }
 
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -342,11 +356,6 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
  */
 #define NEAR_REACH 256u
 
-static bool is_high(uint64_t address)
-{
-	return address >> 63;
-}
-
 /*
  * Returns whether the kernel runs in the upper half of the address space. Addresses of callers, which hooks
  * record, show this even if the recorded address of ktrace_root is in the lower half.
@@ -461,92 +470,4 @@ enum why_side why_side_of_places(const struct why_evidence *evidence, const stru
 bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
 {
 	return is_high(address) || !evidence->high || !evidence->users;
-}
-
-/* Answers to IPIs. */
-
-#define USUAL_MS 10u /* time in ms: a normal answer to an IPI comes within this time */
-
-bool why_awaits_answer(const struct why_cpu *cpu)
-{
-	return cpu->has_row && cpu->row.ipi_cpu != 0;
-}
-
-/*
- * Returns whether an IPI to all CPUs also goes to this CPU. It does if the CPU is online or has called hooks.
- */
-static bool is_one_of_all(const struct why_cpu *cpu)
-{
-	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;
-}
-
-bool why_awaits_answer_of(const struct why_cpu *asker, const struct why_cpu *asked)
-{
-	if (!why_awaits_answer(asker) || asker == asked || !asked->has_row ||
-	    asked->row.ipi_answered >= asker->row.ipi_stamp)
-		return false;
-	return asker->row.ipi_cpu == KTRX_ALL_CPUS ? is_one_of_all(asked)
-						   : asker->row.ipi_cpu - 1 == asked->number;
-}
-
-const char *why_say_awaited_answer(const struct why_evidence *evidence, const struct why_cpu *asker,
-				   char *buffer, size_t size)
-{
-	char whose[32] = "all other CPUs", since[WHY_WORDS], place[WHY_WORDS];
-
-	if (asker->row.ipi_cpu != KTRX_ALL_CPUS)
-		why_say(whose, sizeof(whose), "CPU %" PRIu32, asker->row.ipi_cpu - 1);
-	return why_say(
-		buffer, size, "CPU %" PRIu32 " has waited%s for %s to answer IPI request %" PRIu32 "%s",
-		asker->number, why_say_since(evidence, " ", asker->row.ipi_stamp, since, sizeof(since)),
-		whose, asker->row.ipi_what,
-		why_say_called(evidence, ", at ", asker->row.ipi_pc, place, sizeof(place)));
-}
-
-const char *why_say_missing_answer(const struct why_evidence *evidence, const struct why_cpu *asked,
-				   char *buffer, size_t size)
-{
-	const struct ktrx_cpu *row = &asked->row;
-	char since[WHY_WORDS], place[WHY_WORDS];
-
-	if (row->interrupts == KTRX_INTERRUPTS_OFF) {
-		why_say_since(evidence, " about ", row->interrupts_stamp, since, sizeof(since));
-		why_say_called(evidence, ", at ", row->interrupts_pc, place, sizeof(place));
-		return why_say(
-			buffer, size,
-			"CPU %" PRIu32
-			" has not answered: it disabled interrupts%s%s%s%s and has not enabled them since",
-			asked->number, since, *since ? " ago" : "", place, *place ? "," : "");
-	}
-	if (row->nesting)
-		return why_say(buffer, size,
-			       "CPU %" PRIu32 " has not answered: it %s in the handler of interrupt %" PRIu32
-			       "%s",
-			       asked->number, row->irq_stamp ? "has been" : "is", row->irq,
-			       why_say_since(evidence, " for ", row->irq_stamp, since, sizeof(since)));
-	return why_say(buffer, size, "CPU %" PRIu32 " has not answered, %s there; %s", asked->number,
-		       row->interrupts == KTRX_INTERRUPTS_ON
-			       ? "although interrupts are enabled"
-			       : "and it is unknown whether interrupts are enabled",
-		       why_say_beat(evidence, asked, since, sizeof(since)));
-}
-
-void why_finding_awaited_answer(struct why_finding *finding, const struct why_evidence *evidence,
-				const struct why_cpu *asked)
-{
-	char line[FINDING_LINE];
-
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		const struct why_cpu *asker = &evidence->cpu[n];
-
-		if (!why_awaits_answer_of(asker, asked) ||
-		    why_age(evidence, asker->row.ipi_stamp) < why_ms(evidence, USUAL_MS))
-			continue;
-		finding_evidence(&finding->base, "%s",
-				 why_say_awaited_answer(evidence, asker, line, sizeof(line)));
-		why_finding_actor(finding,
-				  (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
-						      .ticks = why_age(evidence, asker->row.ipi_stamp),
-						      .pc = asker->row.ipi_pc });
-	}
 }

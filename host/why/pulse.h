@@ -68,6 +68,13 @@ bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *c
 /* Returns whether the CPU is online or has recorded events. */
 bool why_is_there(const struct why_cpu *cpu);
 
+/*
+ * Returns whether the CPU never started: it has a row in the kernel's table, but was never online and had no
+ * event and no heartbeat. Registers that the host captured make no difference, unless they show that the CPU
+ * runs code of the kernel.
+ */
+bool why_is_offline(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
 /* Returns the thread that runs on the CPU, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -207,31 +214,5 @@ enum why_side why_side_of_places(const struct why_evidence *evidence, const stru
  * false if the address may belong to a program.
  */
 bool why_side_has_name(const struct why_evidence *evidence, uint64_t address);
-
-/* Functions about CPUs that wait for IPI answers of another CPU, or of all other CPUs (ktrace_ipi_wait()). */
-
-/* Returns whether the CPU waits for an IPI answer. */
-bool why_awaits_answer(const struct why_cpu *cpu);
-
-/* Returns whether `asker` waits for an IPI answer that `asked` has not given yet. */
-bool why_awaits_answer_of(const struct why_cpu *asker, const struct why_cpu *asked);
-
-/*
- * Formats a line such as "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31
- * (tlb.c:88)".
- */
-const char *why_say_awaited_answer(const struct why_evidence *evidence, const struct why_cpu *asker,
-				   char *buffer, size_t size);
-
-/*
- * Formats a line such as "CPU 1 has not answered: it disabled interrupts about 2.40 s ago, at spin+0x10
- * (disk.c:20), and has …".
- */
-const char *why_say_missing_answer(const struct why_evidence *evidence, const struct why_cpu *asked,
-				   char *buffer, size_t size);
-
-/* Adds a line for each CPU that has waited for 10 ms or more for an IPI answer of `asked`. */
-void why_finding_awaited_answer(struct why_finding *finding, const struct why_evidence *evidence,
-				const struct why_cpu *asked);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "analyze/order.h"
 #include "base/escape.h"
+#include "why/answers.h"
 #include "why/pulse.h"
 
 #define WIDTH 116u /* columns */
@@ -83,11 +84,17 @@ static const char *say_last(const struct why_evidence *evidence, const char *wha
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
-/* Returns whether the CPU idles, does not wait, and is not in an interrupt handler. */
+/* Returns whether the CPU idles, does not wait for anything, and is not in an interrupt handler. */
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return why_idles(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
+	return why_idles(evidence, cpu) && !why_spins_for_something(cpu) &&
 	       (!cpu->has_row || (cpu->row.nesting == 0 && cpu->row.mode != KTRX_MODE_INTERRUPT));
+}
+
+/* Returns whether the CPU is in idle mode, but waits for an IPI answer. */
+static bool is_idle_and_asks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_idles(evidence, cpu) && why_awaits_answer(cpu) && cpu->row.nesting == 0;
 }
 
 static void put_cpu_state(struct base_output *out, const struct why_evidence *evidence,
@@ -96,6 +103,7 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 	char actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
 	const char *mode = !cpu->has_row		      ? "unknown"
 			   : is_idle(evidence, cpu)	      ? "idle"
+			   : is_idle_and_asks(evidence, cpu)  ? "waiting"
 			   : cpu->row.nesting > 0	      ? "interrupt"
 			   : why_idle_is_stale(evidence, cpu) ? "busy"
 							      : why_say_mode(cpu->row.mode);
@@ -113,12 +121,6 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			      : "heartbeat unknown");
 }
 
-/* Returns whether the CPU is offline: it has a row in the kernel's table, but has never started. */
-static bool is_offline(const struct why_cpu *cpu)
-{
-	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
-}
-
 /*
  * Prints one line for CPU `first`, which is offline, and all CPUs with the next numbers as long as they are
  * offline, too. Returns the last of these CPUs.
@@ -127,7 +129,7 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 {
 	uint32_t last = first;
 
-	while (last + 1 < evidence->cpus && is_offline(&evidence->cpu[last + 1]))
+	while (last + 1 < evidence->cpus && why_is_offline(evidence, &evidence->cpu[last + 1]))
 		last++;
 	if (last == first)
 		put_line(out, "CPU %-3" PRIu32 " offline: it never started", first);
@@ -174,6 +176,8 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 		put_line(out, "          %s",
 			 why_say_missing_answer(evidence, &evidence->cpu[n], words, sizeof(words)));
 	}
+	if (*why_say_unanswerable(evidence, cpu, words, sizeof(words)))
+		put_line(out, "          %s", words);
 	if (owing > ANSWERS)
 		base_output_format(out, "          %" PRIu32 " more CPU%s not answered\n", owing - ANSWERS,
 				   owing - ANSWERS == 1 ? " has" : "s have");
@@ -270,7 +274,7 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (is_offline(cpu)) {
+		if (why_is_offline(evidence, cpu)) {
 			n = put_offline(out, evidence, n);
 			continue;
 		}

@@ -8,6 +8,7 @@
 
 #include "analyze/order.h"
 #include "base/json.h"
+#include "why/answers.h"
 #include "why/pulse.h"
 #include "why/report.h"
 
@@ -163,7 +164,7 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 {
 	const struct ktrx_cpu *row = &cpu->row;
 
-	base_json_put(out, "mode", cpu->has_row && !why_is_there(cpu) ? "offline" : why_say_mode(row->mode));
+	base_json_put(out, "mode", why_is_offline(evidence, cpu) ? "offline" : why_say_mode(row->mode));
 	base_json_put(out, "interrupts", say_interrupts(row));
 	put_known(out, "nesting", row->hooks & KTRX_HOOK_IRQ, row->nesting);
 	put_known(out, "preempt", row->hooks & KTRX_HOOK_PREEMPT, row->preempt);

@@ -15,11 +15,7 @@
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
 
-/*
- * Returns whether the thread waits for an event or a device with a timeout that ends so late that the kernel
- * expects the event long before.
- */
-static bool ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row)
+bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
 	const uint64_t least = why_ms(evidence, WHY_TIMEOUT_MS);
 
@@ -34,7 +30,7 @@ static bool by_row(const struct why_evidence *evidence, const struct why_thread 
 	const bool polls = row->state != KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_LOCK;
 
 	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->wait == KTRX_WAIT_TIME ||
-	    (row->deadline && !(late && ends_late(evidence, row))))
+	    (row->deadline && !(late && why_ends_late(evidence, row))))
 		return false;
 	untimed->by_table = true;
 	untimed->deadline = row->deadline;

@@ -56,11 +56,13 @@ struct why_untimed_list {
  * why_untimed_free().
  */
 int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence);
-/*
- * The same, and finds also threads that wait for an event or a device with a timeout of WHY_TIMEOUT_MS or
- * more.
- */
 #define WHY_TIMEOUT_MS 10000u
+/*
+ * Returns whether the thread waits for an event or a device with a timeout of WHY_TIMEOUT_MS or more: the
+ * kernel expects the event long before the timeout ends.
+ */
+bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row);
+/* The same as why_untimed_find(), and finds also the threads for which why_ends_late() is true. */
 int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence);
 void why_untimed_free(struct why_untimed_list *list);
 

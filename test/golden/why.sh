@@ -12,11 +12,13 @@ build/test/cmd-traces "$tmp" || exit 1
 stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-starves answer-lost answer-soon
+	ask-absent ask-absent-idle ask-itself ask-itself-idle
 	crowd crowd-asleep crowd-late right-states always-4 always-1 xv6-numbers
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
 	retry-asleep retry-asleep-one retry-given-up retry-given-up-yield retry-given-up-busy
 	retry-given-up-blocked retry-healthy retry-twenty slow-timeouts short-timeouts dead-timed dead-retry
 	dead-given-up half-minute-locked hour-locked seconds-locked hour-event seconds-event hour-input slow-device
+	polled-device polled-shortly stopped preempted
 	ended ended-recorded lost starved stale-idle"
 for story in $stories; do
 	golden $story ktrace why $story.ktrx
@@ -29,6 +31,9 @@ golden dead-owner-json ktrace why --json dead-owner.ktrx
 golden yield-deadlock-json ktrace why --json yield-deadlock.ktrx
 golden answer-off-json ktrace why --json answer-off.ktrx
 golden answers-off-json ktrace why --json answers-off.ktrx
+golden ask-absent-json ktrace why --json ask-absent.ktrx
+golden stopped-summary ktrace summary stopped.ktrx
+check "summary --json reports that recording was stopped" sh -c 'ktrace summary --json "$0" | grep -q "\"stopped\":true"' "$tmp/stopped.ktrx"
 golden lies-json ktrace why --json lies.ktrx
 golden forward ktrace why forward.ktrx
 golden earlier ktrace why --earlier forward.ktrx --earlier deadlock.ktrx backward.ktrx

@@ -81,8 +81,22 @@ static void make_stale_idle(void)
 	save("stale-idle.ktrx");
 }
 
+/*
+ * Thread 6 was preempted, and thread 5 has been alone on its CPU since then. Nothing shows that thread 6 has
+ * not ended, because the kernel does not record ends of threads.
+ */
+static void make_preempted(void)
+{
+	boot();
+	run(0, 6, 20);
+	run(0, 5, 30);
+	go_on_to(1730);
+	save("preempted.ktrx");
+}
+
 void make_runnable(void)
 {
+	make_preempted();
 	make_ended("ended.ktrx", 0);
 	make_ended("ended-recorded.ktrx", 1);
 	make_lost();

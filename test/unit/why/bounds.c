@@ -168,6 +168,26 @@ static void idle_mode_newer_than_switch_is_valid(void **state)
 	why_says("CPU 1   idle, ran thread 5 (worker)");
 }
 
+static void cpu_without_activity_is_offline_even_if_registers_are_known(void **state)
+{
+	(void)state;
+	spin_since(5000 * MS);
+	script_info()->cpus = 3;
+	script_cpu(2)->online = 0;
+	script_info()->registers = "cpu 2 pc=fff0 sp=0\n";
+	why_says("CPU 2   offline: it never started");
+}
+
+static void cpu_in_kernel_code_is_not_offline(void **state)
+{
+	(void)state;
+	spin_since(5000 * MS);
+	script_info()->cpus = 3;
+	script_cpu(2)->online = 0;
+	script_info()->registers = "cpu 2 pc=ffffffff80001000 sp=0\n";
+	assert_null(strstr(why_text(), "offline"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -180,6 +200,8 @@ int main(void)
 		TEST(idle_mode_older_than_switch_is_stale),
 		TEST(cpu_may_idle_on_stack_of_last_thread),
 		TEST(idle_mode_newer_than_switch_is_valid),
+		TEST(cpu_without_activity_is_offline_even_if_registers_are_known),
+		TEST(cpu_in_kernel_code_is_not_offline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

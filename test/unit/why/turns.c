@@ -195,7 +195,7 @@ static void thread_that_may_have_ended_does_not_starve(void **state)
 	lose_until(5000 * MS);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is unknown");
 	why_says("ktrace_thread_end()");
-	why_says("no thread is runnable");
+	why_says("no thread is known to be runnable");
 }
 
 static void thread_of_old_kernel_may_have_ended(void **state)

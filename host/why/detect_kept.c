@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A thread that sleeps with timeouts and keeps a lock for which another thread has waited long. For example,
+ * it polls a device that does not answer. Each of its sleeps ends soon, so no single wait is overdue. The
+ * thread may still finish its work, so the finding is never more than possible.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "why/finding.h"
+#include "why/graph.h"
+#include "why/pulse.h"
+#include "why/untimed.h"
+
+#define MOST	8u     /* findings */
+#define LONG_MS 10000u /* minimum time in ms for which the other thread must have waited */
+#define LATE_MS 2000u  /* time in ms: if a deadline passed this long ago, detect_late.c reports the thread */
+
+/*
+ * Returns whether the thread sleeps until a deadline. Returns false for a wait that detect_overdue.c judges,
+ * and for a wait for another lock, because the cause is then the holder of that lock.
+ */
+static bool sleeps_with_timeout(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	return thread->has_holder && row->state == KTRX_THREAD_WAITING && row->wait != KTRX_WAIT_LOCK &&
+	       row->wait != KTRX_WAIT_SPIN && row->wait != KTRX_WAIT_THREAD &&
+	       (row->deadline || row->wait == KTRX_WAIT_TIME) && !why_ends_late(evidence, row) &&
+	       (row->deadline == 0 || row->deadline >= evidence->alive ||
+		evidence->alive - row->deadline < why_ms(evidence, LATE_MS));
+}
+
+/* Returns whether the edge is a long wait for a lock that its holder took before this wait began. */
+static bool is_long(const struct why_evidence *evidence, const struct why_graph *graph,
+		    const struct why_edge *edge)
+{
+	return why_edge_is_lock(edge) && edge->by_table && edge->held && edge->to >= graph->cpus &&
+	       edge->from >= graph->cpus && edge->from != edge->to && edge->since &&
+	       edge->held_since <= edge->since && edge->since < evidence->alive &&
+	       evidence->alive - edge->since >= why_ms(evidence, LONG_MS);
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_graph *graph, const struct why_edge *edge)
+{
+	const struct why_thread *waiter = &evidence->thread[edge->from - graph->cpus];
+	const struct why_thread *holder = &evidence->thread[edge->to - graph->cpus];
+	const struct ktrx_holder *row = &holder->holder;
+	const bool repeats = row->state_stamp > edge->since;
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_POSSIBLE);
+	char who[WHY_WORDS], whose[WHY_WORDS], waits[FINDING_LINE], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_actor(evidence, waiter->id + 1, who, sizeof(who));
+	why_say_actor(evidence, holder->id + 1, whose, sizeof(whose));
+	why_say_waiting(evidence, KTRX_WAIT_LOCK, edge->object, edge->since, edge->pc, waits, sizeof(waits));
+	finding_say(finding->base.what, "%s %s; held by %s, which sleeps with %s and keeps the lock", who,
+		    waits, whose, repeats ? "timeouts" : "a timeout");
+	finding_evidence(&finding->base, "%s took it about %s ago%s", whose,
+			 why_say_since(evidence, "", edge->held_since, ticks, sizeof(ticks)),
+			 why_say_called(evidence, ", at ", edge->held_pc, place, sizeof(place)));
+	why_say_waiting(evidence, row->wait, row->object, row->wait_stamp, row->wait_pc, waits,
+			sizeof(waits));
+	if (row->deadline > evidence->end)
+		finding_evidence(
+			&finding->base, "%s %s; its timeout ends in %s", whose, waits,
+			why_say_ticks(evidence, row->deadline - evidence->end, ticks, sizeof(ticks)));
+	else
+		finding_evidence(&finding->base, "%s %s", whose, waits);
+	why_finding_actor(finding, (struct why_actor){ .id = waiter->id + 1,
+						       .waits = edge->object,
+						       .ticks = why_age(evidence, edge->since),
+						       .pc = edge->pc });
+	why_finding_actor(finding, (struct why_actor){ .id = holder->id + 1,
+						       .holds = edge->object,
+						       .waits = row->wait == KTRX_WAIT_TIME ? 0 : row->object,
+						       .pc = row->wait_pc });
+	finding_say(finding->base.advice, "check what it waits for while it holds the lock, "
+					  "because it may only need more time");
+	return 0;
+}
+
+/* For each thread that sleeps with a timeout and holds locks, reports the thread that has waited longest. */
+static int find_all(const struct why_evidence *evidence, struct why_findings *findings,
+		    const struct why_graph *graph)
+{
+	/* for each thread: the longest wait for a lock that it holds */
+	const struct why_edge **longest = calloc((size_t)evidence->threads + 1, sizeof(*longest));
+	uint32_t count = 0;
+	int error = longest ? 0 : KTREAD_E_MEMORY;
+
+	for (uint32_t n = 0; !error && n < graph->edges; n++) {
+		const struct why_edge *edge = &graph->edge[n];
+
+		if (is_long(evidence, graph, edge) && (!longest[edge->to - graph->cpus] ||
+						       edge->since < longest[edge->to - graph->cpus]->since))
+			longest[edge->to - graph->cpus] = edge;
+	}
+	for (uint32_t n = 0; !error && n < evidence->threads && count < MOST; n++) {
+		if (!longest[n] || !sleeps_with_timeout(evidence, &evidence->thread[n]))
+			continue;
+		count++;
+		error = found(evidence, findings, graph, longest[n]);
+	}
+	free(longest);
+	return error;
+}
+
+int why_detect_kept(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_graph *graph;
+	int error;
+
+	if (why_waits_mean_nothing(evidence))
+		return 0;
+	error = why_graph_build(&graph, evidence);
+	if (!error)
+		error = find_all(evidence, findings, graph);
+	why_graph_free(graph);
+	return error;
+}
