@@ -56,28 +56,46 @@ static char *rules_read(const char *name, const char *path, size_t *length)
 	return text;
 }
 
-struct rules *default_rules(const char *name)
+/* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
+static int print_error(const char *name, const char *path, int status, const struct rules_error *error)
+{
+	char text[4 * sizeof(error->text)];
+
+	if (status == KTREAD_E_MEMORY) {
+		command_message(name, "out of memory");
+		return EXIT_UNREADABLE;
+	}
+	*base_escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
+	command_message(name, "%s:%" PRIu32 ":%" PRIu32 ": %s", path, error->line, error->column, text);
+	return EXIT_USAGE;
+}
+
+int trace_rules_load(const char *name, const char *path, struct rules **rules)
 {
 	struct rules_error error = { .line = 0 };
-	struct rules *rules = NULL;
-	char path[PATH_MAX], *text;
 	size_t length = 0;
+	char *text = rules_read(name, path, &length);
 	int status;
 
-	if (default_rules_path(name, path) < 0)
-		return NULL;
-	text = rules_read(name, path, &length);
-	status = text ? rules_parse(&rules, text, length, &error) : 0;
+	*rules = NULL;
+	if (!text)
+		return EXIT_USAGE;
+	status = rules_parse(rules, text, length, &error);
 	free(text);
-	if (status == KTREAD_E_MEMORY)
-		command_message(name, "out of memory");
-	else if (status)
-		command_message(name, "%s:%" PRIu32 ":%" PRIu32 ": %s", path, error.line, error.column,
-				error.text);
-	if (status) {
-		free(rules);
-		rules = NULL;
-	}
+	if (!status)
+		return 0;
+	free(*rules);
+	*rules = NULL;
+	return print_error(name, path, status, &error);
+}
+
+struct rules *default_rules(const char *name)
+{
+	struct rules *rules = NULL;
+	char path[PATH_MAX];
+
+	if (default_rules_path(name, path) == 0)
+		trace_rules_load(name, path, &rules);
 	return rules;
 }
 
@@ -120,39 +138,14 @@ static const struct options_syntax syntax = {
 	       "3 the trace or all of its records are unreadable.\n",
 };
 
-/* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
-static int print_error(const struct check_command *command, int status, const struct rules_error *error)
-{
-	char text[4 * sizeof(error->text)];
-
-	if (status == KTREAD_E_MEMORY) {
-		command_message(command->args.name, "out of memory");
-		return EXIT_UNREADABLE;
-	}
-	*base_escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
-	command_message(command->args.name, "%s:%" PRIu32 ":%" PRIu32 ": %s", command->path, error->line,
-			error->column, text);
-	return EXIT_USAGE;
-}
-
 /* Returns 0 or an exit status. */
 static int load_rules(struct check_command *command)
 {
-	struct rules_error error = { .line = 0 };
-	size_t length = 0;
-	char *text;
-	int status;
-
 	if (!command->path && default_rules_path(command->args.name, command->usual) < 0)
 		return EXIT_USAGE;
 	if (!command->path)
 		command->path = command->usual;
-	text = rules_read(command->args.name, command->path, &length);
-	if (!text)
-		return EXIT_USAGE;
-	status = rules_parse(&command->rules, text, length, &error);
-	free(text);
-	return status ? print_error(command, status, &error) : 0;
+	return trace_rules_load(command->args.name, command->path, &command->rules);
 }
 
 static void list(void *context, const struct check_violation *violation)
@@ -218,7 +211,7 @@ static int run_loaded(struct check_command *command)
 	status = rules_bind(command->rules, trace, &error);
 	if (status) {
 		trace_args_close(&command->args, trace, 0);
-		return print_error(command, status, &error);
+		return print_error(command->args.name, command->path, status, &error);
 	}
 	if (base_output_open(&command->out, STDOUT_FILENO) < 0) {
 		command_message(command->args.name, "out of memory");

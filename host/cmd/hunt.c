@@ -50,6 +50,10 @@ static const struct option_row rows[] = {
 	  AT(run.timeout) },
 	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
 	  AT(run.expect) },
+	{ "check", 0, "RULES",
+	  "a run fails, too, if 'ktrace check' finds that it violates a rule of this file; 'default': the "
+	  "rules of 'ktrace check' without --rules",
+	  options_set_text, AT(options.rules) },
 	{ "first", 0, NULL, "end when the first failure was found", options_set_flag,
 	  AT(options.stop_at_first) },
 	{ "out", 'o', "FOLDER", "folder for traces and results (" DEFAULT_FOLDER ")", options_set_text,
@@ -132,15 +136,33 @@ static void print_word(const char *option, const char *word)
 	printf("%s", plain ? "" : "'");
 }
 
-/* Prints the command that repeats a run. Without a trace, it is the command line with the seed. */
-static void print_repeat(const struct hunt *hunt, const struct hunt_run *run)
+/* Prints the command that shows which rule a trace violates. */
+static void print_check(const struct hunt *hunt, const char *path)
+{
+	printf("ktrace check");
+	if (*hunt->options->rules)
+		print_word("--rules", hunt->options->rules);
+	printf(" %s\n", path);
+}
+
+/* Prints the commands that explain and repeat a run. Without a trace, it is the command line with the seed. */
+static void print_repeat(const struct hunt *hunt, const struct hunt_run *run, enum hunt_cause cause)
 {
 	const struct capture_run_options *options = hunt->options->run;
 	char path[PATH_MAX];
 
 	if (run->traced) {
 		hunt_name(hunt->options, run->seed, "ktrx", path);
-		printf("  to see why: ktrace why %s\n  to repeat it: ktrace run --replay %s\n", path, path);
+		printf("  to see why: ");
+		if (cause == HUNT_BY_RULE)
+			print_check(hunt, path);
+		else
+			printf("ktrace why %s\n", path);
+		if (cause != HUNT_BY_RULE && run->rule[0]) {
+			printf("  it also violates the rule %s: ", run->rule);
+			print_check(hunt, path);
+		}
+		printf("  to repeat it: ktrace run --replay %s\n", path);
 		return;
 	}
 	printf("  to repeat it: ktrace run --seed %" PRIu64 " --deadline %.9f", run->seed,
@@ -172,12 +194,13 @@ static void print_summary(const struct hunt *hunt)
 	for (unsigned n = 0; n < hunt->kinds; n++) {
 		const struct hunt_kind *kind = &hunt->kind[n];
 		const struct hunt_run *run = &kind->first;
+		char text[HUNT_SENTENCE];
 
-		printf("\n%" PRIu64 " run%s: %s%s%s\n", kind->runs, kind->runs == 1 ? "" : "s", run->verdict,
-		       run->wrong ? ": " : "", run->wrong ? run->what : run->text);
+		hunt_describe(run, kind->cause, text, sizeof(text));
+		printf("\n%" PRIu64 " run%s: %s\n", kind->runs, kind->runs == 1 ? "" : "s", text);
 		printf("  first to end: seed %" PRIu64 ", %s, at %.9f s of virtual time\n", run->seed,
 		       run->text, (double)run->ended / NANOSECONDS);
-		print_repeat(hunt, run);
+		print_repeat(hunt, run, kind->cause);
 	}
 	if (hunt->more_kinds)
 		printf("\n%" PRIu64 " more failures, of further kinds, were not kept\n", hunt->more_kinds);
@@ -185,6 +208,9 @@ static void print_summary(const struct hunt *hunt)
 
 static int print_json(const struct hunt *hunt)
 {
+	static const char *const causes[] = {
+		[HUNT_FINE] = "", [HUNT_BY_WHY] = "why", [HUNT_BY_END] = "end", [HUNT_BY_RULE] = "rule"
+	};
 	json_t *kinds = json_array(), *json;
 	int error;
 
@@ -195,14 +221,16 @@ static int print_json(const struct hunt *hunt)
 		hunt_name(hunt->options, hunt->kind[n].first.seed, "ktrx", path);
 		if (hunt->kind[n].first.traced)
 			json_object_set_new(run, "trace", json_string(path));
-		json_array_append_new(kinds,
-				      json_pack("{s:I, s:s, s:o}", "runs", (json_int_t)hunt->kind[n].runs,
-						"key", hunt->kind[n].key, "first", run));
+		json_array_append_new(kinds, json_pack("{s:I, s:s, s:s, s:o}", "runs",
+						       (json_int_t)hunt->kind[n].runs, "cause",
+						       causes[hunt->kind[n].cause], "key", hunt->kind[n].key,
+						       "first", run));
 	}
-	json = json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:i, s:o}", "version", 1, "runs",
+	json = json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:s, s:i, s:o}", "version", 1, "runs",
 			 (json_int_t)hunt->runs, "failures", (json_int_t)hunt->failures, "not_judged",
 			 (json_int_t)hunt->not_run, "deadline_ns", (json_int_t)hunt->deadline, "seconds",
-			 hunt->ended - hunt->begun, "signal", hunt->signal, "kinds", kinds);
+			 hunt->ended - hunt->begun, "error", hunt->error, "signal", hunt->signal, "kinds",
+			 kinds);
 	error = !json || json_dumpf(json, stdout, 0) != 0;
 	putchar('\n');
 	json_decref(json);
@@ -229,6 +257,8 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 	int status;
 
 	clear_progress(command);
+	if (hunt->cut)
+		command_message(command->name, "the hunt ended early: %s", hunt->error);
 	if (command->json)
 		print_json(hunt);
 	else
@@ -240,7 +270,26 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 		return STATUS_FOUND;
 	if (hunt->signal)
 		return STATUS_SIGNAL + hunt->signal;
-	return hunt->runs > 0 && hunt->not_run == hunt->runs ? EXIT_BAD_INPUT : 0;
+	return hunt->cut || (hunt->runs > 0 && hunt->not_run == hunt->runs) ? EXIT_BAD_INPUT : 0;
+}
+
+/* Checks the file of --check before the first run. Replaces the word "default" by "". */
+static int check_rules(const char *name, const char **path)
+{
+	const bool usual = strcmp(*path, "default") == 0;
+	struct rules *rules = NULL;
+	int status = 0;
+
+	if (usual)
+		rules = default_rules(name);
+	else
+		status = trace_rules_load(name, *path, &rules);
+	if (usual)
+		*path = "";
+	if (!rules)
+		return status ? status : EXIT_USAGE;
+	free(rules);
+	return 0;
 }
 
 static int hunt_command(int argc, char **argv)
@@ -262,6 +311,9 @@ static int hunt_command(int argc, char **argv)
 					 "N or FIRST-LAST, from 1 on, at most 10000000 seeds");
 	if (optind == argc)
 		return options_refuse(&line, "no command given");
+	status = command.options.rules ? check_rules(argv[0], &command.options.rules) : 0;
+	if (status)
+		return status;
 	command_self(self);
 	command.run.self = command.options.self = self;
 	command.run.version = command_version();

@@ -237,6 +237,10 @@ struct rules;
  * after a message.
  */
 struct rules *default_rules(const char *name);
+/*
+ * Reads a file of rules. Returns 0 with *rules, which the caller frees, or an exit status after a message.
+ */
+int trace_rules_load(const char *name, const char *path, struct rules **rules);
 
 /*
  * Prints on stderr the verdict of `ktrace why` on one trace file. If `elf` is NULL, uses the kernel named

@@ -56,9 +56,21 @@ static int fail(struct hunt *hunt, const char *what)
 	return -1;
 }
 
+/* Writes a result. If that is impossible, the hunt ends, and keeps what it has found. */
+static void write_result(struct hunt *hunt, FILE *results, const struct hunt_run *run)
+{
+	char path[PATH_MAX + 16];
+
+	if (hunt_results_add(results, run) == 0 || hunt->cut)
+		return;
+	snprintf(path, sizeof(path), "%s/results.jsonl", hunt->options->folder);
+	fail(hunt, path);
+	hunt->cut = true;
+}
+
 /* ---- Results ------------------------------------------------------------------------------------- */
 
-static struct hunt_kind *kind_of(struct hunt *hunt, const char *key)
+static struct hunt_kind *kind_of(struct hunt *hunt, enum hunt_cause cause, const char *key)
 {
 	for (unsigned n = 0; n < hunt->kinds; n++)
 		if (strcmp(hunt->kind[n].key, key) == 0)
@@ -66,13 +78,16 @@ static struct hunt_kind *kind_of(struct hunt *hunt, const char *key)
 	if (hunt->kinds == HUNT_KINDS)
 		return NULL;
 	snprintf(hunt->kind[hunt->kinds].key, sizeof(hunt->kind->key), "%s", key);
+	hunt->kind[hunt->kinds].cause = cause;
 	return &hunt->kind[hunt->kinds++];
 }
 
 /* Counts a failure, and keeps its files if it is the shortest of its kind. */
-static void take_failure(struct hunt *hunt, const struct hunt_run *run, const char *key, bool has_files)
+static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hunt_cause cause,
+			 const char *key, bool has_files)
 {
-	struct hunt_kind *kind = kind_of(hunt, key);
+	struct hunt_kind *kind = kind_of(hunt, cause, key);
+	char text[HUNT_SENTENCE];
 
 	hunt->failures++;
 	hunt->more_kinds += !kind;
@@ -85,9 +100,10 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, const ch
 	}
 	if (kind->runs > 0)
 		hunt_discard(hunt, kind->first.seed);
-	else if (has_files)
-		say(hunt, "seed %" PRIu64 ": %s%s%s", run->seed, run->verdict, run->wrong ? ": " : "",
-		    run->wrong ? run->what : run->text);
+	else if (has_files) {
+		hunt_describe(run, cause, text, sizeof(text));
+		say(hunt, "seed %" PRIu64 ": %s", run->seed, text);
+	}
 	kind->first = *run;
 	kind->runs++;
 }
@@ -102,15 +118,16 @@ static bool can_be_judged(const struct hunt_run *run)
 static void take_run(struct hunt *hunt, const struct hunt_run *run, bool has_files)
 {
 	char key[sizeof(hunt->kind->key)];
+	enum hunt_cause cause;
 
 	hunt->runs++;
 	if (!can_be_judged(run)) {
 		hunt->not_run++;
 		if (has_files && hunt->not_run == 1)
 			say(hunt, "seed %" PRIu64 " could not be judged: %s", run->seed, run->text);
-	} else if (hunt_judge(&hunt->base, run, key, sizeof(key))) {
+	} else if ((cause = hunt_judge(&hunt->base, run, key, sizeof(key))) != HUNT_FINE) {
 		hunt->base_failed |= run->seed == 0;
-		take_failure(hunt, run, key, has_files);
+		take_failure(hunt, run, cause, key, has_files);
 		return;
 	}
 	if (has_files)
@@ -150,11 +167,11 @@ static bool is_over(const struct loop *loop)
 {
 	const struct hunt *hunt = loop->hunt;
 
-	return hunt->signal || loop->next > hunt->options->last ||
+	return hunt->signal || hunt->cut || loop->next > hunt->options->last ||
 	       (hunt->options->stop_at_first && hunt->failures > 0);
 }
 
-static int start_runs(struct loop *loop)
+static void start_runs(struct loop *loop)
 {
 	const struct hunt_options *options = loop->hunt->options;
 
@@ -166,14 +183,15 @@ static int start_runs(struct loop *loop)
 		loop->job[n] = (struct job){ hunt_start(loop->hunt, loop->next), loop->next, capture_now() };
 		if (loop->job[n].pid < 0) {
 			loop->job[n].pid = 0;
-			return fail(loop->hunt, "fork");
+			fail(loop->hunt, "fork");
+			loop->hunt->cut = true;
+			return;
 		}
 		loop->next++;
 	}
-	return 0;
 }
 
-static int finish(struct loop *loop, struct job *job, int wait_status)
+static void finish(struct loop *loop, struct job *job, int wait_status)
 {
 	struct hunt_run run;
 
@@ -182,15 +200,10 @@ static int finish(struct loop *loop, struct job *job, int wait_status)
 	job->pid = 0;
 	if (loop->hunt->signal) { /* the signal has ended this run, too */
 		hunt_discard(loop->hunt, run.seed);
-		return 0;
-	}
-	if (hunt_results_add(loop->results, &run) != 0) {
-		snprintf(loop->hunt->error, sizeof(loop->hunt->error), "%s/results.jsonl: cannot be written",
-			 loop->hunt->options->folder);
-		return -1;
+		return;
 	}
 	take_run(loop->hunt, &run, true);
-	return 0;
+	write_result(loop->hunt, loop->results, &run);
 }
 
 static unsigned running(const struct loop *loop)
@@ -224,39 +237,30 @@ static void wait_for_signal(struct loop *loop)
 	loop->hunt->signal = signal;
 }
 
-static int finish_runs(struct loop *loop)
+static void finish_runs(struct loop *loop)
 {
-	int status, error = 0;
+	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
-			if (loop->job[n].pid == pid && finish(loop, &loop->job[n], status) != 0)
-				error = -1;
-	return error;
+			if (loop->job[n].pid == pid)
+				finish(loop, &loop->job[n], status);
 }
 
-static int run_all(struct loop *loop)
+static void run_all(struct loop *loop)
 {
 	struct hunt *hunt = loop->hunt;
-	int error = 0;
 
-	while (!error && (!is_over(loop) || running(loop))) {
-		error = start_runs(loop);
-		if (!error) {
+	while (!is_over(loop) || running(loop)) {
+		start_runs(loop);
+		if (running(loop))
 			wait_for_signal(loop);
-			error = finish_runs(loop);
-		}
+		finish_runs(loop);
 		hunt->ended = capture_now();
 		if (hunt->options->progress)
 			hunt->options->progress(hunt->options->context, hunt);
 	}
-	if (error) {
-		end_runs(loop, SIGTERM);
-		while (running(loop) && waitpid(-1, NULL, 0) > 0)
-			continue;
-	}
-	return error;
 }
 
 /* Makes the run of seed 0, unless a signal ends it. */
@@ -283,9 +287,14 @@ static int make_base(struct loop *loop)
 		snprintf(hunt->error, sizeof(hunt->error), "%s; its output is in %s", hunt->base.text, log);
 		return -1;
 	}
-	if (hunt_results_add(loop->results, &hunt->base) != 0)
-		return fail(hunt, "results.jsonl");
+	if (hunt->options->rules && !hunt->base.traced) {
+		snprintf(
+			hunt->error, sizeof(hunt->error),
+			"the run of seed 0 left no trace, so no rule can be checked: the guest needs ktrace");
+		return -1;
+	}
 	take_run(hunt, &hunt->base, true);
+	write_result(hunt, loop->results, &hunt->base);
 	return 0;
 }
 
@@ -333,7 +342,7 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 	if (!error)
 		error = run_base(&loop);
 	if (!error)
-		error = run_all(&loop);
+		run_all(&loop);
 	capture_signals_close(&loop.signals);
 	if (loop.results)
 		fclose(loop.results);

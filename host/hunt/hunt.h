@@ -27,13 +27,24 @@ struct hunt_run {
 	char text[HUNT_TEXT];	  /* how it ended; or why it could not be made */
 	char verdict[64];	  /* kind of the first finding of `why` that is wrong; "" if there is none */
 	char what[HUNT_TEXT * 2]; /* its sentence */
+	char rule[64];		  /* name of the first rule that the run violates; "" if there is none */
+	char violation[HUNT_TEXT * 2]; /* how it violates the rule */
 };
 
 #define HUNT_NOT_RUN (-1)
 #define HUNT_ERROR   (PATH_MAX + HUNT_TEXT + 64)
 
+/* Why a run counts as failed. */
+enum hunt_cause {
+	HUNT_FINE,
+	HUNT_BY_WHY,  /* `why` found something wrong */
+	HUNT_BY_END,  /* it ended in another way than the run of seed 0, or in a panic, reset or stall */
+	HUNT_BY_RULE, /* it violates a rule, and nothing else is wrong */
+};
+
 /* Runs that failed in the same way. */
 struct hunt_kind {
+	enum hunt_cause cause;
 	char key[HUNT_TEXT * 2]; /* what they have in common */
 	struct hunt_run first;	 /* the run whose trace is kept: the one that ended first in virtual time */
 	uint64_t runs;
@@ -54,6 +65,8 @@ struct hunt_options {
 	 */
 	bool later;
 	const struct hunt_run *base; /* what runs are compared with; NULL: the hunt makes a run of seed 0 */
+	/* file of rules that judge each run, too; "": the default rules; NULL: none */
+	const char *rules;
 	unsigned jobs;
 	bool stop_at_first; /* end when the first failure was found */
 	bool resume;	    /* skip the seeds whose results are in the folder */
@@ -76,15 +89,17 @@ struct hunt {
 	int signal; /* signal that ended the hunt; 0: none */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
-	uint64_t more_kinds;	/* failures of kinds for which there was no room */
-	char error[HUNT_ERROR]; /* why the hunt could not be made */
+	uint64_t more_kinds; /* failures of kinds for which there was no room */
+	bool cut;	     /* the hunt ended early, because of an error of the host; `error` explains it */
+	char error[HUNT_ERROR]; /* why the hunt could not be made, or ended early */
 };
 
 #define HUNT_E_RESULTS (-2) /* the folder has results of an earlier hunt */
 
 /*
- * Runs seed 0, and then the others. Returns 0 with the result in *hunt, or a negative error with hunt->error,
- * also if the run of seed 0 cannot be judged. Without options->resume and options->replace, returns
+ * Runs seed 0, and then the others. Returns 0 with the result in *hunt, also if an error of the host ended the
+ * hunt early. Returns a negative error with hunt->error if nothing could be judged: for example, if the run of
+ * seed 0 could not be made. Without options->resume and options->replace, returns
  * HUNT_E_RESULTS if the folder has results.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
@@ -93,10 +108,14 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 
 /*
  * Decides whether a run failed, by comparison with the run of seed 0: it panicked, reset or did not end,
- * `why` found something wrong, or it ended in another way than seed 0. Writes what distinguishes it from
- * other failures to `key`: numbers are replaced, so that equal failures have equal keys.
+ * `why` found something wrong, it ended in another way than seed 0, or it violates a rule. Writes what
+ * distinguishes it from other failures to `key`: numbers are replaced, so that equal failures have equal
+ * keys.
  */
-bool hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
+enum hunt_cause hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
+/* Writes what is wrong with the run: "deadlock: …", "rule NAME: …", or how it ended. */
+void hunt_describe(const struct hunt_run *run, enum hunt_cause cause, char *text, size_t size);
+#define HUNT_SENTENCE (HUNT_TEXT * 3)
 
 /* One run in a new process. Returns its process id, or a negative number with errno. */
 int hunt_start(const struct hunt *hunt, uint64_t seed);

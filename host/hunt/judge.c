@@ -52,15 +52,29 @@ static const char *departure(const struct hunt_run *base, const struct hunt_run 
 	}
 }
 
-bool hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size)
+enum hunt_cause hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size)
 {
 	const char *other = departure(base, run);
 	char text[HUNT_TEXT * 2];
 
 	key[0] = '\0';
-	if (run->status == HUNT_NOT_RUN || (!run->wrong && !other))
-		return false;
+	if (run->status == HUNT_NOT_RUN || (!run->wrong && !other && !run->rule[0]))
+		return HUNT_FINE;
+	if (!run->wrong && !other) {
+		snprintf(key, size, "rule %s", run->rule);
+		return HUNT_BY_RULE;
+	}
 	copy_without_numbers(text, sizeof(text), run->wrong ? run->what : other);
 	snprintf(key, size, "%s%s%s", run->verdict, run->wrong ? ": " : "", text);
-	return true;
+	return run->wrong ? HUNT_BY_WHY : HUNT_BY_END;
+}
+
+void hunt_describe(const struct hunt_run *run, enum hunt_cause cause, char *text, size_t size)
+{
+	if (cause == HUNT_BY_RULE)
+		snprintf(text, size, "rule %s: %s", run->rule, run->violation);
+	else if (cause == HUNT_BY_WHY)
+		snprintf(text, size, "%s: %s", run->verdict, run->what);
+	else
+		snprintf(text, size, "%s", run->text);
 }

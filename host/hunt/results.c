@@ -22,14 +22,18 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 /* What must be the same when a hunt is resumed. */
 static json_t *describe(const struct hunt *hunt)
 {
-	json_t *words = json_array();
+	const struct hunt_options *options = hunt->options;
+	json_t *words = json_array(), *head;
 
 	for (char **word = hunt->options->run->command; words && *word; word++)
 		json_array_append_new(words, json_string(*word));
-	return json_pack("{s:i, s:o, s:I, s:I, s:s}", "version", VERSION, "command", words, "noise",
-			 (json_int_t)hunt->options->run->schedule.noise.mean, "deadline",
-			 (json_int_t)hunt->options->run->schedule.deadline, "expect",
-			 hunt->options->run->expect ? hunt->options->run->expect : "");
+	head = json_pack("{s:i, s:o, s:I, s:I, s:s}", "version", VERSION, "command", words, "noise",
+			 (json_int_t)options->run->schedule.noise.mean, "deadline",
+			 (json_int_t)options->run->schedule.deadline, "expect",
+			 options->run->expect ? options->run->expect : "");
+	if (options->rules)
+		json_object_set_new(head, "rules", json_string(options->rules));
+	return head;
 }
 
 static const char *text_of(const json_t *json, const char *name)
@@ -54,6 +58,8 @@ static bool unpack(const json_t *json, struct hunt_run *run)
 	snprintf(run->text, sizeof(run->text), "%s", text_of(json, "text"));
 	snprintf(run->verdict, sizeof(run->verdict), "%s", text_of(json, "verdict"));
 	snprintf(run->what, sizeof(run->what), "%s", text_of(json, "what"));
+	snprintf(run->rule, sizeof(run->rule), "%s", text_of(json, "rule"));
+	snprintf(run->violation, sizeof(run->violation), "%s", text_of(json, "violation"));
 	return true;
 }
 
@@ -160,9 +166,10 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 
 json_t *hunt_run_json(const struct hunt_run *run)
 {
-	return json_pack("{s:I, s:i, s:s, s:b, s:b, s:s, s:s, s:f, s:I}", "seed", (json_int_t)run->seed,
-			 "status", run->status, "text", run->text, "traced", run->traced, "wrong", run->wrong,
-			 "verdict", run->verdict, "what", run->what, "seconds", run->seconds, "ended",
+	return json_pack("{s:I, s:i, s:s, s:b, s:b, s:s, s:s, s:s, s:s, s:f, s:I}", "seed",
+			 (json_int_t)run->seed, "status", run->status, "text", run->text, "traced",
+			 run->traced, "wrong", run->wrong, "verdict", run->verdict, "what", run->what, "rule",
+			 run->rule, "violation", run->violation, "seconds", run->seconds, "ended",
 			 (json_int_t)run->ended);
 }
 

@@ -41,19 +41,34 @@ static void print_sentence(void *context, const char *sentence)
 	fprintf(stderr, "ktrace: %s\n", sentence);
 }
 
-/* Runs `ktrace why --json` with its output in a file. */
-static void explain(const struct hunt *hunt, const char *trace, const char *to)
+/* Runs this program with its output in a file. */
+static void ask(const struct hunt *hunt, const char *const *words, const char *to)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0) {
 		if (redirect(to, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO))
-			execl(hunt->options->self, "ktrace", "why", "--json", trace, (char *)NULL);
+			execv(hunt->options->self, (char *const *)(uintptr_t)words);
 		_exit(OTHER_ERROR);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+}
+
+static void explain(const struct hunt *hunt, const char *trace, const char *to)
+{
+	ask(hunt, (const char *[]){ "ktrace", "why", "--json", trace, NULL }, to);
+}
+
+static void check_rules(const struct hunt *hunt, const char *trace, const char *to)
+{
+	const char *rules = hunt->options->rules;
+
+	if (*rules)
+		ask(hunt, (const char *[]){ "ktrace", "check", "--json", "--rules", rules, trace, NULL }, to);
+	else
+		ask(hunt, (const char *[]){ "ktrace", "check", "--json", trace, NULL }, to);
 }
 
 static int write_result(const char *path, const struct capture_result *result, int error)
@@ -71,16 +86,18 @@ static int write_result(const char *path, const struct capture_result *result, i
 static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 {
 	struct capture_run_options options = *hunt->options->run;
-	char log[PATH_MAX], trace[PATH_MAX], why[PATH_MAX], file[PATH_MAX];
+	char log[PATH_MAX], trace[PATH_MAX], why[PATH_MAX], rules[PATH_MAX], file[PATH_MAX];
 	struct capture_result result;
 	int error;
 
 	hunt_name(hunt->options, seed, "log", log);
 	hunt_name(hunt->options, seed, "ktrx", trace);
 	hunt_name(hunt->options, seed, "why", why);
+	hunt_name(hunt->options, seed, "check", rules);
 	hunt_name(hunt->options, seed, "json", file);
 	unlink(trace);
 	unlink(why);
+	unlink(rules);
 	unlink(file);
 	if (!redirect("/dev/null", O_RDONLY, STDIN_FILENO) ||
 	    !redirect(log, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO) ||
@@ -98,6 +115,8 @@ static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 		print_sentence(NULL, capture_message());
 	else if (result.written && result.status != CAPTURE_CLEAN)
 		explain(hunt, trace, why);
+	if (!error && result.written && hunt->options->rules)
+		check_rules(hunt, trace, rules);
 	_exit(write_result(file, &result, error) ? OTHER_ERROR : 0);
 }
 
@@ -143,6 +162,27 @@ static void read_why(const char *path, struct hunt_run *run)
 	json_decref(json);
 }
 
+/* Copies the first finding of `check` that is a violation. */
+static void read_check(const char *path, struct hunt_run *run)
+{
+	json_t *json = json_load_file(path, 0, NULL), *finding;
+	size_t n;
+
+	if (!json) {
+		run->status = HUNT_NOT_RUN;
+		snprintf(run->text, sizeof(run->text), "the rules could not be checked");
+	}
+	json_array_foreach(json_object_get(json, "findings"), n, finding)
+	{
+		if (strcmp(text_of(finding, "mark"), "wrong") != 0)
+			continue;
+		snprintf(run->rule, sizeof(run->rule), "%s", text_of(finding, "kind"));
+		snprintf(run->violation, sizeof(run->violation), "%s", text_of(finding, "what"));
+		break;
+	}
+	json_decref(json);
+}
+
 void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run)
 {
 	char path[PATH_MAX];
@@ -160,6 +200,10 @@ void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struc
 		hunt_name(hunt->options, seed, "why", path);
 		read_why(path, run);
 		unlink(path);
+		hunt_name(hunt->options, seed, "check", path);
+		if (hunt->options->rules && run->traced && run->status != HUNT_NOT_RUN)
+			read_check(path, run);
+		unlink(path);
 	} else if (WIFSIGNALED(wait_status)) {
 		snprintf(run->text, sizeof(run->text), "the run was ended by signal %d",
 			 WTERMSIG(wait_status));
@@ -172,7 +216,7 @@ void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struc
 
 void hunt_discard(const struct hunt *hunt, uint64_t seed)
 {
-	static const char *const suffixes[] = { "log", "ktrx", "why", "json" };
+	static const char *const suffixes[] = { "log", "ktrx", "why", "check", "json" };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {

@@ -171,6 +171,7 @@ refused run --seed --replay v2.ktrx --seed 1
 for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
 	beyond hunt $option test/qemu/hunt.sh
 done
+beyond hunt --check test/qemu/hunt_check.sh
 refused hunt --seeds --seeds 0 -- true
 refused hunt --jobs --jobs 0 -- true
 

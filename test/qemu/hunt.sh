@@ -3,21 +3,7 @@
 # `ktrace hunt` finds a race, keeps one trace of it, and leaves nothing behind otherwise.
 . test/tap.sh
 . test/qemu/run_support.sh
-
-# hunt FOLDER [OPTION…] -- COMMAND…: leaves the exit status in $status, the summary in $tmp/summary, the messages
-# in $tmp/err.
-hunt() {
-	folder=$tmp/$1
-	shift
-	status=0
-	timeout -k 5 $((kill_limit * 4)) "$ktrace" hunt --timeout $limit --out "$folder" "$@" </dev/null >"$tmp/summary" 2>"$tmp/err" || status=$?
-}
-
-# summary_has TEXT: checks that the summary of the last hunt has the text.
-summary_has() { check "the summary has: $1" grep -qF -- "$1" "$tmp/summary"; }
-
-# seeds FOLDER: prints the seeds whose results are in the folder, in order.
-seeds() { sed -n 's/^{"seed":\([0-9]*\),.*/\1/p' "$tmp/$1/results.jsonl" | sort -n | xargs; }
+. test/qemu/hunt_support.sh
 
 # ---- A race
 

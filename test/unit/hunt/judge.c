@@ -100,6 +100,35 @@ static void finding_of_why_is_a_failure_with_each_status(void **state)
 		       found(statuses[n], "x", "deadlock", "two threads wait"));
 }
 
+static struct hunt_run violating(struct hunt_run run)
+{
+	snprintf(run.rule, sizeof(run.rule), "short-locks");
+	snprintf(run.violation, sizeof(run.violation), "VIOLATED 2 times");
+	return run;
+}
+
+static void violated_rule_is_a_failure_of_its_own_kind(void **state)
+{
+	struct hunt_run base = CLEAN, run = violating(CLEAN);
+	char text[HUNT_SENTENCE], key[HUNT_TEXT * 2];
+
+	(void)state;
+	judged("rule short-locks", CLEAN, violating(CLEAN));
+	judged("rule short-locks", violating(CLEAN), violating(CLEAN));
+	assert_int_equal(hunt_judge(&base, &run, key, sizeof(key)), HUNT_BY_RULE);
+	hunt_describe(&run, HUNT_BY_RULE, text, sizeof(text));
+	assert_string_equal(text, "rule short-locks: VIOLATED 2 times");
+}
+
+static void other_failure_comes_before_a_violated_rule(void **state)
+{
+	(void)state;
+	judged("panic", CLEAN, violating(ended(CAPTURE_PANIC, "panic")));
+	judged("deadlock: two threads wait", CLEAN,
+	       violating(found(CAPTURE_CLEAN, "clean exit", "deadlock", "two threads wait")));
+	judged(NULL, CLEAN, violating(ended(HUNT_NOT_RUN, "no QEMU")));
+}
+
 /* ---- Keys ---------------------------------------------------------------------------------------- */
 
 static void same_key(bool expected, const char *a, const char *b)
@@ -166,6 +195,8 @@ int main(void)
 		cmocka_unit_test(run_that_does_not_end_fails_only_if_seed_0_ended),
 		cmocka_unit_test(run_that_could_not_be_made_has_not_failed),
 		cmocka_unit_test(finding_of_why_is_a_failure_with_each_status),
+		cmocka_unit_test(violated_rule_is_a_failure_of_its_own_kind),
+		cmocka_unit_test(other_failure_comes_before_a_violated_rule),
 		cmocka_unit_test(failures_that_differ_in_numbers_have_equal_keys),
 		cmocka_unit_test(failures_that_differ_in_words_have_different_keys),
 		cmocka_unit_test(verdict_is_part_of_the_key),

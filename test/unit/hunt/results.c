@@ -126,7 +126,9 @@ static void result_is_read_as_it_was_written(void **state)
 				      .ended = 2000000000,
 				      .text = "timeout \"\n",
 				      .verdict = "deadlock",
-				      .what = "two threads wait" };
+				      .what = "two threads wait",
+				      .rule = "short-locks",
+				      .violation = "VIOLATED" };
 	struct opened opened;
 
 	(void)state;
@@ -142,6 +144,8 @@ static void result_is_read_as_it_was_written(void **state)
 	assert_string_equal(taken[0].text, run.text);
 	assert_string_equal(taken[0].verdict, run.verdict);
 	assert_string_equal(taken[0].what, run.what);
+	assert_string_equal(taken[0].rule, run.rule);
+	assert_string_equal(taken[0].violation, run.violation);
 	assert_int_equal(fclose(opened.file), 0);
 }
 
