@@ -114,7 +114,7 @@ LONG_TESTS := test/qemu/clock.sh bindings/rust/check.sh test/unit/kernel_build/m
 	$(addprefix test/unit/kernel_build/,ktr.sh callers.sh) test/qemu/run_transports.sh test/golden/danger.sh \
 	test/fuzz/ktread_replay.sh test/qemu/transport_kvm.sh test/unit/kernel_build/macros.sh bench/short.sh \
 	test/unit/kernel_build/cplusplus_rows.sh test/qemu/single.sh test/perfetto/demo.sh test/qemu/console_prompt.sh \
-	test/qemu/repeat.sh test/qemu/hunt.sh
+	test/qemu/repeat.sh test/qemu/hunt.sh $(addprefix test/qemu/hunt_,minimise.sh ends.sh check.sh)
 in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak

@@ -14,6 +14,8 @@
 #include "cmd/options.h"
 #include "cmd/run_schedule.h"
 #include "cmd/trace_args.h"
+#include "capture/signals.h"
+#include "hunt/minimise.h"
 #include "hunt/results.h"
 
 #define DEFAULT_FOLDER	"hunt"
@@ -30,8 +32,9 @@ struct command_hunt {
 	const char *name;
 	const char *seeds, *input;
 	uint64_t jobs;
-	bool json, quiet;
+	bool json, quiet, minimise;
 	bool painted;
+	struct hunt_smaller *smaller; /* for each kind, with --minimise */
 };
 
 #define AT(member) .to = offsetof(struct command_hunt, member)
@@ -56,6 +59,9 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(options.rules) },
 	{ "first", 0, NULL, "end when the first failure was found", options_set_flag,
 	  AT(options.stop_at_first) },
+	{ "minimise", 0, NULL,
+	  "then look for a smaller run of each failure: fewer CPUs, fewer forced switches, an earlier end",
+	  options_set_flag, AT(minimise) },
 	{ "out", 'o', "FOLDER", "folder for traces and results (" DEFAULT_FOLDER ")", options_set_text,
 	  AT(options.folder) },
 	{ "resume", 0, NULL, "continue the hunt whose results are in the folder", options_set_flag,
@@ -145,39 +151,91 @@ static void print_check(const struct hunt *hunt, const char *path)
 	printf(" %s\n", path);
 }
 
-/* Prints the commands that explain and repeat a run. Without a trace, it is the command line with the seed. */
-static void print_repeat(const struct hunt *hunt, const struct hunt_run *run, enum hunt_cause cause)
+/* Prints the command line of a run that left no trace. */
+static void print_line(const struct command_hunt *command, const struct capture_run_options *run,
+		       uint64_t deadline)
 {
-	const struct capture_run_options *options = hunt->options->run;
-	char path[PATH_MAX];
+	const struct capture_schedule *schedule = &run->schedule;
 
-	if (run->traced) {
-		hunt_name(hunt->options, run->seed, "ktrx", path);
-		printf("  to see why: ");
-		if (cause == HUNT_BY_RULE)
-			print_check(hunt, path);
-		else
-			printf("ktrace why %s\n", path);
-		if (cause != HUNT_BY_RULE && run->rule[0]) {
-			printf("  it also violates the rule %s: ", run->rule);
-			print_check(hunt, path);
-		}
-		printf("  to repeat it: ktrace run --replay %s\n", path);
-		return;
-	}
-	printf("  to repeat it: ktrace run --seed %" PRIu64 " --deadline %.9f", run->seed,
-	       (double)hunt->deadline / NANOSECONDS);
-	if (options->schedule.noise.mean)
-		printf(" --noise %" PRIu64 "ns", options->schedule.noise.mean);
-	if (options->expect)
-		print_word("--expect", options->expect);
+	printf("ktrace run --seed %" PRIu64 " --deadline %.9f", schedule->noise.seed,
+	       (double)deadline / NANOSECONDS);
+	if (schedule->noise.mean)
+		printf(" --noise %" PRIu64 "ns", schedule->noise.mean);
+	if (schedule->change)
+		printf(" --then %.9f,0", (double)schedule->change / NANOSECONDS);
+	if (command->input)
+		print_word("--input", command->input);
+	if (run->expect)
+		print_word("--expect", run->expect);
 	printf(" --");
-	for (char **word = options->command; *word; word++)
+	for (char **word = run->command; *word; word++)
 		print_word("", *word);
 	printf("\n");
 }
 
-static void print_summary(const struct hunt *hunt)
+/* Prints the commands that explain a trace and repeat its run. */
+static void print_commands(const struct hunt *hunt, const struct hunt_run *run, enum hunt_cause cause,
+			   const char *path)
+{
+	printf("  to see why: ");
+	if (cause == HUNT_BY_RULE)
+		print_check(hunt, path);
+	else
+		printf("ktrace why %s\n", path);
+	if (cause != HUNT_BY_RULE && run->rule[0]) {
+		printf("  it also violates the rule %s: ", run->rule);
+		print_check(hunt, path);
+	}
+	printf("  to repeat it: ktrace run --replay %s\n", path);
+}
+
+static void print_first(const struct command_hunt *command, const struct hunt *hunt,
+			const struct hunt_kind *kind)
+{
+	struct capture_run_options run = *hunt->options->run;
+	char path[PATH_MAX];
+
+	hunt_name(hunt->options, kind->first.seed, "ktrx", path);
+	if (kind->first.traced) {
+		print_commands(hunt, &kind->first, kind->cause, path);
+		return;
+	}
+	run.schedule.noise.seed = kind->first.seed;
+	printf("  to repeat it: ");
+	print_line(command, &run, hunt->deadline);
+}
+
+/* Prints what --minimise has found. */
+static void print_smaller(const struct command_hunt *command, const struct hunt *hunt,
+			  const struct hunt_kind *kind, const struct hunt_smaller *smaller)
+{
+	struct capture_run_options run = *hunt->options->run;
+
+	if (!smaller->found) {
+		printf("  %" PRIu64 " more runs found no smaller run that fails in the same way\n",
+		       smaller->runs);
+		return;
+	}
+	printf("  smaller (after %" PRIu64 " more runs): seed %" PRIu64, smaller->runs, smaller->run.seed);
+	if (smaller->cpus < smaller->were)
+		printf(", %u CPU%s instead of %u", smaller->cpus, smaller->cpus == 1 ? "" : "s",
+		       smaller->were);
+	if (smaller->calmed)
+		printf(", switches forced until %.9f s only", (double)smaller->until / NANOSECONDS);
+	printf(", ends at %.9f s\n", (double)smaller->run.ended / NANOSECONDS);
+	if (smaller->trace[0]) {
+		print_commands(hunt, &smaller->run, kind->cause, smaller->trace);
+		return;
+	}
+	run.schedule.noise.seed = smaller->run.seed;
+	run.schedule.change = smaller->calmed ? smaller->until : 0;
+	if (smaller->words.count)
+		run.command = smaller->words.word;
+	printf("  to repeat it: ");
+	print_line(command, &run, smaller->deadline);
+}
+
+static void print_summary(const struct command_hunt *command, const struct hunt *hunt)
 {
 	const char *plural = hunt->kinds == 1 ? "" : "s";
 
@@ -200,13 +258,31 @@ static void print_summary(const struct hunt *hunt)
 		printf("\n%" PRIu64 " run%s: %s\n", kind->runs, kind->runs == 1 ? "" : "s", text);
 		printf("  first to end: seed %" PRIu64 ", %s, at %.9f s of virtual time\n", run->seed,
 		       run->text, (double)run->ended / NANOSECONDS);
-		print_repeat(hunt, run, kind->cause);
+		print_first(command, hunt, kind);
+		if (command->minimise)
+			print_smaller(command, hunt, kind, &command->smaller[n]);
 	}
 	if (hunt->more_kinds)
 		printf("\n%" PRIu64 " more failures, of further kinds, were not kept\n", hunt->more_kinds);
 }
 
-static int print_json(const struct hunt *hunt)
+/* Describes what --minimise has found; null if it has found nothing. */
+static json_t *pack_smaller(const struct hunt_smaller *smaller)
+{
+	json_t *run;
+
+	if (!smaller->found)
+		return json_null();
+	run = hunt_run_json(&smaller->run);
+	if (smaller->trace[0])
+		json_object_set_new(run, "trace", json_string(smaller->trace));
+	return json_pack("{s:I, s:I, s:I, s:o, s:o}", "runs", (json_int_t)smaller->runs, "cpus",
+			 (json_int_t)smaller->cpus, "deadline_ns", (json_int_t)smaller->deadline, "until_ns",
+			 smaller->calmed ? json_integer((json_int_t)smaller->until) : json_null(), "run",
+			 run);
+}
+
+static int print_json(const struct command_hunt *command, const struct hunt *hunt)
 {
 	static const char *const causes[] = {
 		[HUNT_FINE] = "", [HUNT_BY_WHY] = "why", [HUNT_BY_END] = "end", [HUNT_BY_RULE] = "rule"
@@ -215,16 +291,17 @@ static int print_json(const struct hunt *hunt)
 	int error;
 
 	for (unsigned n = 0; kinds && n < hunt->kinds; n++) {
-		json_t *run = hunt_run_json(&hunt->kind[n].first);
+		json_t *run = hunt_run_json(&hunt->kind[n].first), *kind;
 		char path[PATH_MAX];
 
 		hunt_name(hunt->options, hunt->kind[n].first.seed, "ktrx", path);
 		if (hunt->kind[n].first.traced)
 			json_object_set_new(run, "trace", json_string(path));
-		json_array_append_new(kinds, json_pack("{s:I, s:s, s:s, s:o}", "runs",
-						       (json_int_t)hunt->kind[n].runs, "cause",
-						       causes[hunt->kind[n].cause], "key", hunt->kind[n].key,
-						       "first", run));
+		kind = json_pack("{s:I, s:s, s:s, s:o}", "runs", (json_int_t)hunt->kind[n].runs, "cause",
+				 causes[hunt->kind[n].cause], "key", hunt->kind[n].key, "first", run);
+		if (command->minimise)
+			json_object_set_new(kind, "smaller", pack_smaller(&command->smaller[n]));
+		json_array_append_new(kinds, kind);
 	}
 	json = json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:s, s:i, s:o}", "version", 1, "runs",
 			 (json_int_t)hunt->runs, "failures", (json_int_t)hunt->failures, "not_judged",
@@ -260,9 +337,9 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 	if (hunt->cut)
 		command_message(command->name, "the hunt ended early: %s", hunt->error);
 	if (command->json)
-		print_json(hunt);
+		print_json(command, hunt);
 	else
-		print_summary(hunt);
+		print_summary(command, hunt);
 	status = command_flush(command->name);
 	if (status)
 		return status;
@@ -290,6 +367,38 @@ static int check_rules(const char *name, const char **path)
 		return status ? status : EXIT_USAGE;
 	free(rules);
 	return 0;
+}
+
+/* Signals are held until the summary was printed: one that comes between two runs must not end the command. */
+static int hunt_and_report(struct command_hunt *command, struct hunt *hunt)
+{
+	struct capture_signals signals;
+	unsigned late = 0;
+	int status;
+
+	if (command->minimise)
+		command->smaller = calloc(HUNT_KINDS, sizeof(*command->smaller));
+	if ((command->minimise && !command->smaller) || capture_signals_open(&signals) != 0) {
+		command_message(command->name, "out of memory");
+		free(command->smaller);
+		return EXIT_BAD_INPUT;
+	}
+	status = hunt_run(hunt, &command->options);
+	if (status == 0 && command->minimise)
+		hunt_minimise(hunt, command->smaller);
+	if (status == 0) {
+		status = report(command, hunt);
+	} else {
+		clear_progress(command);
+		command_message(command->name, "%s", hunt->error);
+		status = status == HUNT_E_RESULTS ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	for (unsigned n = 0; command->smaller && n < HUNT_KINDS; n++)
+		hunt_smaller_free(&command->smaller[n]);
+	free(command->smaller);
+	capture_signals_take(&signals, &late); /* the summary was printed, and the status is known */
+	capture_signals_close(&signals);
+	return status;
 }
 
 static int hunt_command(int argc, char **argv)
@@ -331,13 +440,9 @@ static int hunt_command(int argc, char **argv)
 	command.options.say = print_sentence;
 	command.options.progress = show_progress;
 	command.options.context = &command;
-	status = hunt_run(&hunt, &command.options);
+	status = hunt_and_report(&command, &hunt);
 	free(script);
-	if (status == 0)
-		return report(&command, &hunt);
-	clear_progress(&command);
-	command_message(argv[0], "%s", hunt.error);
-	return status == HUNT_E_RESULTS ? EXIT_USAGE : EXIT_BAD_INPUT;
+	return status;
 }
 
 const struct command command_hunt = {

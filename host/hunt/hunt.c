@@ -106,6 +106,8 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hun
 	}
 	kind->first = *run;
 	kind->runs++;
+	if (hunt->options->is_wanted)
+		hunt->wanted |= hunt->options->is_wanted(hunt->options->context, kind);
 }
 
 /* Returns false if the run tells nothing about the guest. */
@@ -167,7 +169,7 @@ static bool is_over(const struct loop *loop)
 {
 	const struct hunt *hunt = loop->hunt;
 
-	return hunt->signal || hunt->cut || loop->next > hunt->options->last ||
+	return hunt->signal || hunt->cut || hunt->wanted || loop->next > hunt->options->last ||
 	       (hunt->options->stop_at_first && hunt->failures > 0);
 }
 

@@ -69,8 +69,10 @@ struct hunt_options {
 	const char *rules;
 	unsigned jobs;
 	bool stop_at_first; /* end when the first failure was found */
-	bool resume;	    /* skip the seeds whose results are in the folder */
-	bool replace;	    /* replace the results of an earlier hunt that are in the folder */
+	/* The hunt ends when a failure was found for which this returns true. May be NULL. */
+	bool (*is_wanted)(const void *context, const struct hunt_kind *found);
+	bool resume;  /* skip the seeds whose results are in the folder */
+	bool replace; /* replace the results of an earlier hunt that are in the folder */
 	/* Receives a message: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
 	/* Called after each run, and a few times per second. May be NULL. */
@@ -86,7 +88,8 @@ struct hunt {
 	uint64_t runs, failures, not_run;
 	uint64_t resumed; /* runs whose results were read */
 	double begun, ended;
-	int signal; /* signal that ended the hunt; 0: none */
+	int signal;  /* signal that ended the hunt; 0: none */
+	bool wanted; /* options->is_wanted() has returned true */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
 	uint64_t more_kinds; /* failures of kinds for which there was no room */

@@ -172,6 +172,7 @@ for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --
 	beyond hunt $option test/qemu/hunt.sh
 done
 beyond hunt --check test/qemu/hunt_check.sh
+beyond hunt --minimise test/qemu/hunt_minimise.sh
 refused hunt --seeds --seeds 0 -- true
 refused hunt --jobs --jobs 0 -- true
 

@@ -14,7 +14,7 @@ SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
 # Tests of hardware trace in the demo kernel, with the trace unit in software.
 SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh test/qemu/hwt_threads.sh
-SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh)
+SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh minimise.sh)
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 SCRIPT_TESTS += test/qemu/hwt_absent.sh

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "minimise.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Steps of the searches by bisection. A search also ends when the rest is this part of the whole. */
+#define CALM_STEPS  10u
+#define CALM_PART   64u
+#define SHORT_STEPS 8u
+#define SHORT_PART  16u
+
+static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs that are tried */
+#define FEWER (sizeof(fewer) / sizeof(fewer[0]))
+
+/* One CPU: seed 0 and one more. Otherwise seed 0 and the others. Then the two bisections, and seed 0. */
+_Static_assert(2 + (FEWER - 1) * (HUNT_MINIMISE_SEEDS + 1) + CALM_STEPS + 1 + SHORT_STEPS ==
+		       HUNT_MINIMISE_RUNS,
+	       "");
+
+/* The search for one kind. */
+struct search {
+	struct hunt *hunt;
+	const struct hunt_kind *kind;
+	struct hunt_smaller *best;
+	char folder[PATH_MAX];		/* for the runs of the search */
+	struct capture_run_options run; /* how the smallest run so far is made */
+	struct hunt_run base;		/* seed 0 with this number of CPUs */
+	struct hunt tried;		/* the newest runs */
+};
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+static bool fails_alike(const struct hunt_kind *kind, const struct hunt_kind *other)
+{
+	if (kind->cause != HUNT_BY_RULE)
+		return strcmp(kind->key, other->key) == 0;
+	/* A run that ends before the run of seed 0 would have another key, although the rule is the same. */
+	return strcmp(kind->first.rule, other->first.rule) == 0 && !other->first.wrong;
+}
+
+static bool ends_search(const void *context, const struct hunt_kind *found)
+{
+	const struct search *search = context;
+
+	return fails_alike(search->kind, found);
+}
+
+/* Moves a file of the newest runs to the folder of the hunt. Returns false if there is none. */
+static bool keep_file(const struct search *search, uint64_t seed, const char *suffix, char to[PATH_MAX])
+{
+	char from[PATH_MAX], name[32];
+
+	snprintf(name, sizeof(name), "%s", suffix);
+	hunt_name(search->tried.options, seed, suffix, from);
+	snprintf(name, sizeof(name), "small.%s", suffix);
+	if (snprintf(to, PATH_MAX, "%s/seed-%" PRIu64 "-%s", search->hunt->options->folder,
+		     search->kind->first.seed, name) >= PATH_MAX)
+		return false;
+	return rename(from, to) == 0;
+}
+
+/*
+ * Makes runs with the seeds from first to last; with `whole`, also the run of seed 0, which is then what the
+ * others are compared with. Returns the run that fails in the same way, NULL if there is none. `run` is how
+ * they are made.
+ */
+static const struct hunt_run *make_runs(struct search *search, const struct capture_run_options *run,
+					uint64_t first, uint64_t last, bool whole)
+{
+	struct hunt_options options = *search->hunt->options;
+	const struct hunt_run *found = NULL;
+
+	options.run = run;
+	options.folder = search->folder;
+	options.first = first;
+	options.last = last;
+	options.base = whole ? NULL : &search->base;
+	options.stop_at_first = options.resume = false;
+	options.replace = true;
+	options.say = NULL;
+	options.progress = NULL;
+	options.is_wanted = ends_search;
+	options.context = search;
+	if (hunt_run(&search->tried, &options) != 0)
+		return NULL;
+	search->best->runs += search->tried.runs;
+	search->hunt->signal = search->tried.signal ? search->tried.signal : search->hunt->signal;
+	for (unsigned n = 0; n < search->tried.kinds; n++) {
+		const struct hunt_kind *kind = &search->tried.kind[n];
+		char log[PATH_MAX];
+
+		if (!found && fails_alike(search->kind, kind)) {
+			found = &kind->first;
+			if (!keep_file(search, found->seed, "ktrx", search->best->trace))
+				search->best->trace[0] = '\0';
+			keep_file(search, found->seed, "log", log);
+		}
+		hunt_discard(&search->tried, kind->first.seed);
+	}
+	search->tried.options = NULL;
+	return found;
+}
+
+static void accept(struct search *search, const struct capture_run_options *run, const struct hunt_run *found)
+{
+	search->run = *run;
+	search->run.schedule.noise.seed = found->seed;
+	search->best->run = *found;
+	search->best->found = true;
+}
+
+/* Makes the run of one seed. Returns true, and accepts the run, if it fails in the same way. */
+static bool try_run(struct search *search, const struct capture_run_options *run)
+{
+	const uint64_t seed = run->schedule.noise.seed;
+	const struct hunt_run *found = make_runs(search, run, seed, seed, false);
+
+	if (found)
+		accept(search, run, found);
+	return found;
+}
+
+/* ---- Fewer CPUs ---------------------------------------------------------------------------------- */
+
+/*
+ * Finds the number of CPUs on the command line. Returns the index of the word that is nothing but this number,
+ * 0 if there is none.
+ */
+static size_t find_cpus(char *const *words, unsigned *cpus, const char **prefix)
+{
+	static const char key[] = "cpus=";
+	struct capture_qemu_option option;
+	size_t at = 1, index = 0;
+
+	*cpus = 0;
+	while (capture_qemu_option_next(words, &at, &option)) {
+		const char *value = option.value;
+		char *end;
+		unsigned long number;
+
+		if (!value || !capture_qemu_option_is(&option, "smp"))
+			continue;
+		*prefix = strncmp(value, key, sizeof(key) - 1) == 0 ? key : "";
+		value += strlen(*prefix);
+		number = strtoul(value, &end, 10);
+		index = end > value && *end == '\0' && number <= UINT16_MAX ? option.index + 1 : 0;
+		*cpus = index ? (unsigned)number : 0;
+	}
+	return index;
+}
+
+/* Copies the command line with another number of CPUs. Returns false if memory is short. */
+static bool change_cpus(struct capture_words *words, char *const *from, size_t index, const char *prefix,
+			unsigned cpus)
+{
+	for (size_t n = 0; from[n]; n++)
+		if (n == index)
+			capture_words_format(words, "%s%u", prefix, cpus);
+		else
+			capture_words_add(words, from[n]);
+	return !words->failed;
+}
+
+/* Tries a number of CPUs. Returns true if a run with it fails in the same way. */
+static bool try_cpus(struct search *search, size_t index, const char *prefix, unsigned cpus)
+{
+	struct capture_run_options run = search->run;
+	const uint64_t seeds =
+		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* a single CPU runs whatever the seed is */
+	const struct hunt_run *found = NULL;
+	struct capture_words words = { 0 };
+
+	if (change_cpus(&words, search->run.command, index, prefix, cpus)) {
+		run.command = words.word;
+		found = make_runs(search, &run, 1, seeds, true);
+	}
+	if (!found) {
+		capture_words_free(&words);
+		return false;
+	}
+	capture_words_free(&search->best->words);
+	search->best->words = words;
+	search->best->cpus = cpus;
+	search->best->deadline = search->tried.deadline;
+	search->base = search->tried.base;
+	run.schedule.deadline = search->tried.deadline;
+	accept(search, &run, found);
+	return true;
+}
+
+static void search_cpus(struct search *search)
+{
+	const char *prefix = "";
+	const size_t index = find_cpus(search->run.command, &search->best->were, &prefix);
+
+	search->best->cpus = search->best->were;
+	for (size_t n = 0; index && n < FEWER && fewer[n] < search->best->were && !search->hunt->signal; n++)
+		if (try_cpus(search, index, prefix, fewer[n]))
+			return;
+}
+
+/* ---- Fewer forced switches ----------------------------------------------------------------------- */
+
+static bool base_fails_alike(const struct search *search)
+{
+	struct hunt_kind kind = { .first = search->base };
+
+	kind.cause = hunt_judge(&search->base, &search->base, kind.key, sizeof(kind.key));
+	return kind.cause != HUNT_FINE && fails_alike(search->kind, &kind);
+}
+
+/* Searches the earliest time from which on no switch needs to be forced. */
+static void search_calm(struct search *search)
+{
+	struct capture_run_options run = search->run;
+	uint64_t low = 0, high = search->best->run.ended;
+
+	if (run.schedule.noise.seed == 0)
+		return;
+	if (base_fails_alike(search)) { /* no forced switch at all is needed */
+		run.schedule.noise.seed = 0;
+		try_run(search, &run);
+		return;
+	}
+	for (unsigned step = 0; step < CALM_STEPS && !search->hunt->signal && high - low > high / CALM_PART;
+	     step++) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		run.schedule.change = middle;
+		run.schedule.later = (struct schedule_noise){ 0 };
+		if (!try_run(search, &run)) {
+			low = middle;
+			continue;
+		}
+		high = middle < search->best->run.ended ? middle : search->best->run.ended;
+		search->best->calmed = true;
+		search->best->until = middle;
+	}
+}
+
+/* ---- A shorter run ------------------------------------------------------------------------------- */
+
+/*
+ * Searches the earliest deadline. A run that fails because it does not end must be longer than the run of seed
+ * 0, which ends.
+ */
+static void search_short(struct search *search)
+{
+	struct capture_run_options run = search->run;
+	uint64_t low = search->kind->cause == HUNT_BY_END ? search->base.ended : 0,
+		 high = search->best->run.ended;
+
+	if (search->best->run.status != CAPTURE_TIMEOUT && search->kind->cause != HUNT_BY_RULE)
+		return; /* it ends by itself */
+	for (unsigned step = 0;
+	     step < SHORT_STEPS && !search->hunt->signal && high > low && high - low > high / SHORT_PART;
+	     step++) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		run.schedule.deadline = middle;
+		if (!try_run(search, &run)) {
+			low = middle;
+			continue;
+		}
+		high = middle;
+		search->best->deadline = middle;
+	}
+}
+
+/* ---- All kinds ----------------------------------------------------------------------------------- */
+
+static void search_kind(struct search *search)
+{
+	struct capture_run_options *run = &search->run;
+	char path[PATH_MAX + 16];
+
+	*run = *search->hunt->options->run;
+	run->schedule.noise.seed = search->kind->first.seed;
+	search->base = search->hunt->base;
+	search->best->run = search->kind->first;
+	search_cpus(search);
+	if (!search->best->found) {
+		run->schedule.deadline = search->hunt->deadline;
+		search->best->deadline = search->hunt->deadline;
+	}
+	if (!search->hunt->signal)
+		search_calm(search);
+	if (!search->hunt->signal)
+		search_short(search);
+	snprintf(path, sizeof(path), "%s/results.jsonl", search->folder);
+	unlink(path);
+	rmdir(search->folder);
+}
+
+void hunt_minimise(struct hunt *hunt, struct hunt_smaller smaller[HUNT_KINDS])
+{
+	struct search *search = calloc(1, sizeof(*search));
+
+	for (unsigned n = 0; search && n < hunt->kinds && !hunt->signal; n++) {
+		char sentence[128];
+
+		search->hunt = hunt;
+		search->kind = &hunt->kind[n];
+		search->best = &smaller[n];
+		if (snprintf(search->folder, PATH_MAX, "%s/small", hunt->options->folder) >= PATH_MAX)
+			break;
+		snprintf(sentence, sizeof(sentence),
+			 "seed %" PRIu64
+			 ": looking for a smaller run that fails the same way: at most %u runs",
+			 search->kind->first.seed, HUNT_MINIMISE_RUNS);
+		if (hunt->options->say)
+			hunt->options->say(hunt->options->context, sentence);
+		search_kind(search);
+	}
+	free(search);
+}
+
+void hunt_smaller_free(struct hunt_smaller *smaller)
+{
+	capture_words_free(&smaller->words);
+	*smaller = (struct hunt_smaller){ 0 };
+}
