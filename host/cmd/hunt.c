@@ -369,7 +369,9 @@ static int check_rules(const char *name, const char **path)
 	return 0;
 }
 
-/* Signals are held until the summary was printed: one that comes between two runs must not end the command. */
+/*
+ * Holds signals until the summary was printed: a signal that comes between two runs must not end the command.
+ */
 static int hunt_and_report(struct command_hunt *command, struct hunt *hunt)
 {
 	struct capture_signals signals;

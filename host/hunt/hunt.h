@@ -100,9 +100,9 @@ struct hunt {
 #define HUNT_E_RESULTS (-2) /* the folder has results of an earlier hunt */
 
 /*
- * Runs seed 0, and then the others. Returns 0 with the result in *hunt, also if an error of the host ended the
- * hunt early. Returns a negative error with hunt->error if nothing could be judged: for example, if the run of
- * seed 0 could not be made. Without options->resume and options->replace, returns
+ * Runs seed 0, and then the others. Returns 0 with the result in *hunt, also if an error of the host ended
+ * the hunt early. Returns a negative error with hunt->error if nothing could be judged: for example, if the
+ * run of seed 0 could not be made. Without options->resume and options->replace, returns
  * HUNT_E_RESULTS if the folder has results.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
