@@ -128,8 +128,8 @@ static bool try_run(struct search *search, const struct capture_run_options *run
 /* ---- Fewer CPUs ---------------------------------------------------------------------------------- */
 
 /*
- * Finds the number of CPUs on the command line. Returns the index of the word that is nothing but this number,
- * 0 if there is none.
+ * Finds the number of CPUs on the command line. Returns the index of the word that is nothing but this
+ * number, 0 if there is none.
  */
 static size_t find_cpus(char *const *words, unsigned *cpus, const char **prefix)
 {
@@ -246,8 +246,8 @@ static void search_calm(struct search *search)
 /* ---- A shorter run ------------------------------------------------------------------------------- */
 
 /*
- * Searches the earliest deadline. A run that fails because it does not end must be longer than the run of seed
- * 0, which ends.
+ * Searches the earliest deadline. A run that fails because it does not end must be longer than the run of
+ * seed 0, which ends.
  */
 static void search_short(struct search *search)
 {
