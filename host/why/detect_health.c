@@ -56,6 +56,11 @@ struct health {
 	uint32_t runnable, running, waiting, timed;
 	/* some thread may have been runnable for long, or may have ended or gone to sleep since it ran */
 	bool unproven;
+	/*
+	 * number of threads that sleep according to events, although the kernel's table has no row for them:
+	 * an older kernel with a full table does not count the hooks that found no row
+	 */
+	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
 	bool modes_known; /* the kernel has set a mode on each CPU */
@@ -171,6 +176,12 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->modes_known = false;
 }
 
+static bool is_unlisted(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return !thread->has_holder && thread->id != 0 && !(evidence->missing_hooks & KTRX_HOOK_THREAD) &&
+	       (thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING);
+}
+
 static void look_at_thread(struct health *health, const struct why_evidence *evidence,
 			   const struct why_thread *thread)
 {
@@ -180,6 +191,7 @@ static void look_at_thread(struct health *health, const struct why_evidence *evi
 		return;
 	health->unproven |= thread->runnable == 0 && why_turn_of(evidence, thread, &turn) && !turn.proven &&
 			    why_turn_is_late(evidence, &turn);
+	health->unlisted += is_unlisted(evidence, thread);
 	if (thread->runnable > health->longest)
 		health->longest = thread->runnable;
 	health->runnable += thread->runnable > 0;
@@ -226,13 +238,13 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether the kernel called all needed hooks, its table had room for all threads, and the rings cover
- * the whole window. If not, the missing data could change the verdict.
+ * Returns whether the kernel called all needed hooks, its table had room for all threads, nothing was left
+ * out, and the rings cover the whole window. If not, the missing data could change the verdict.
  */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
 	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && evidence->refused == 0 &&
-	       health->reach >= evidence->window;
+	       evidence->left_out == 0 && health->unlisted == 0 && health->reach >= evidence->window;
 }
 
 static void say_missing(const struct why_evidence *evidence, const struct health *health,
@@ -257,7 +269,12 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 		finding_say(finding->base.advice, "call ktrace_mode(), which records that a CPU idles");
 	else if (missing)
 		why_finding_hooks(finding, missing);
-	else if (finding->base.partial)
+	else if (health->unlisted)
+		finding_say(finding->base.advice,
+			    "raise .holders in ktrace_init(), because the table of threads lacks %" PRIu32
+			    " thread%s",
+			    health->unlisted, health->unlisted == 1 ? " that sleeps" : "s that sleep");
+	else if (finding->base.partial && evidence->left_out == 0)
 		finding_say(finding->base.advice, "use rings with more slots, because older events are lost");
 }
 

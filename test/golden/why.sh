@@ -13,7 +13,7 @@ stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order i
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-starves answer-lost answer-soon
 	ask-absent ask-absent-idle ask-itself ask-itself-idle
-	crowd crowd-asleep crowd-late right-states always-4 always-1 xv6-numbers
+	crowd crowd-older crowd-asleep crowd-late right-states always-4 always-1 xv6-numbers
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
 	retry-asleep retry-asleep-one retry-given-up retry-given-up-yield retry-given-up-busy
 	retry-given-up-blocked retry-healthy retry-twenty slow-timeouts short-timeouts dead-timed dead-retry

@@ -45,6 +45,10 @@ static void make_crowd(void)
 	sleep_for(A, "alpha", 5, PLACE + 4);
 	go_on_to(2030);
 	save("crowd.ktrx");
+	/* an older kernel counted nothing */
+	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
+		ktrace_state.cpu[cpu].refused = 0;
+	save("crowd-older.ktrx");
 }
 
 /* All locks are free, and all threads sleep. But the table does not show what some of the threads do. */
