@@ -30,7 +30,7 @@ static void ignore(void *context, const struct check_violation *violation)
 static void check(const char *words, bool unread)
 {
 	struct check_result results[RULES_MAX];
-	struct violations found = { script_trace(), NULL, results, "a.rules", unread };
+	struct violations found = { script_trace(), NULL, results, "a.rules", unread, false };
 	struct rules_error error;
 	struct base_output out;
 	struct rules *rules;
