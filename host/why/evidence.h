@@ -178,7 +178,7 @@ struct why_tries_count {
 };
 
 /* The tries of a thread to take a lock, since the thread last held it (see tries.h). */
-#define WHY_TRIED 4u /* number of locks of which the tries of a thread are counted */
+#define WHY_TRIED 3u /* number of locks of which the tries of a thread are counted */
 struct why_tries {
 	uint64_t lock;
 	struct why_tries_count all;
