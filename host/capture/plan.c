@@ -88,8 +88,9 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 	if (unit->end)
 		snprintf(range, sizeof(range), ",range=%#" PRIx64 "-%#" PRIx64, unit->begin, unit->end);
 	capture_words_add(words, "-plugin");
-	capture_words_format(words, "%s%s%s%s%s%s%s", plugin, ram[0] ? ",ram=" : "", argument[0],
-			     unit->out[0] ? ",out=" : "", argument[1], size, range);
+	capture_words_format(words, "%s%s%s%s%s%s%s%s%s", plugin, ram[0] ? ",ram=" : "", argument[0],
+			     unit->out[0] ? ",out=" : "", argument[1], size, range,
+			     unit->hidden ? ",hidden=on" : "", unit->is_virtual ? ",virtual=4" : "");
 	return 0;
 }
 
@@ -212,6 +213,8 @@ static int plan_save(const struct capture_plan *plan, const char *file)
 	capture_record_set(&record, "events", "%s", plan->events);
 	capture_record_set(&record, "plugin", "%s", plan->unit.plugin);
 	capture_record_set(&record, "branches", "%s", plan->unit.out);
+	capture_record_set(&record, "branches-hidden", "%s", plan->unit.hidden ? "yes" : "no");
+	capture_record_set(&record, "branches-virtual", "%s", plan->unit.is_virtual ? "yes" : "no");
 	capture_record_set(&record, "schedule-plugin", "%s", plan->schedule.plugin);
 	capture_record_set(&record, "schedule-control", "%s", plan->schedule.control);
 	error = capture_record_save(&record, file);
@@ -234,6 +237,8 @@ int capture_plan_load(struct capture_plan *plan, const char *file)
 	snprintf(plan->events, sizeof(plan->events), "%s", capture_record_get(&record, "events"));
 	snprintf(plan->unit.plugin, sizeof(plan->unit.plugin), "%s", capture_record_get(&record, "plugin"));
 	snprintf(plan->unit.out, sizeof(plan->unit.out), "%s", capture_record_get(&record, "branches"));
+	plan->unit.hidden = strcmp(capture_record_get(&record, "branches-hidden"), "yes") == 0;
+	plan->unit.is_virtual = strcmp(capture_record_get(&record, "branches-virtual"), "yes") == 0;
 	snprintf(plan->schedule.plugin, sizeof(plan->schedule.plugin), "%s",
 		 capture_record_get(&record, "schedule-plugin"));
 	snprintf(plan->schedule.control, sizeof(plan->schedule.control), "%s",

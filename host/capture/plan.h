@@ -24,6 +24,8 @@ struct capture_trace_unit {
 	char out[PATH_MAX];
 	uint64_t ring_bytes; /* size of the unit's ring for each CPU; 0: the unit's default */
 	uint64_t begin, end; /* the unit records only code in [begin, end); both 0: all code */
+	bool hidden;	     /* the guest does not find the unit */
+	bool is_virtual;     /* the unit's clock is the virtual clock of a run with a schedule */
 };
 
 /*

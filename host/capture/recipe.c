@@ -335,6 +335,21 @@ int capture_recipe_check(const struct capture_recipe *recipe)
 	return 0;
 }
 
+bool capture_recipe_names(const struct capture_recipe *recipe, const char *path)
+{
+	const json_t *file;
+	struct stat wanted, other;
+	size_t n;
+
+	if (stat(path, &wanted) != 0)
+		return false;
+	json_array_foreach(json_object_get(recipe->json, "files"), n,
+			   file) if (stat(text_at(file, "path"), &other) == 0 &&
+				     wanted.st_dev == other.st_dev &&
+				     wanted.st_ino == other.st_ino) return true;
+	return false;
+}
+
 void capture_recipe_free(struct capture_recipe *recipe)
 {
 	json_decref(recipe->json);

@@ -73,6 +73,8 @@ int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread
  * names the first file that differs.
  */
 int capture_recipe_check(const struct capture_recipe *recipe);
+/* Returns whether a path is that of a file of the recipe. */
+bool capture_recipe_names(const struct capture_recipe *recipe, const char *path);
 void capture_recipe_free(struct capture_recipe *recipe);
 
 #endif

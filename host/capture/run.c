@@ -274,8 +274,10 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 				    options->events);
 	if (snprintf(plan.events, sizeof(plan.events), "%s", options->events) >= (int)sizeof(plan.events))
 		return capture_fail(CAPTURE_E_USAGE, "--events: list too long");
-	if (options->trace_unit)
+	if (options->trace_unit || options->branches)
 		error = capture_trace_unit_find(&plan.unit, options->self, options->branches);
+	plan.unit.hidden = options->branches && !options->trace_unit;
+	plan.unit.is_virtual = options->branches && options->virtual_branches;
 	if (error)
 		return error;
 	/*

@@ -66,12 +66,17 @@ struct capture_run_options {
 	const char *ram_dir; /* folder for the RAM file; NULL: the folder of `out` */
 	/* path of the kernel's ELF file: ktrace warns if the trace is of another kernel; NULL: no check */
 	const char *elf;
-	const char *events;   /* value for debug= in the kernel's arguments; "": no debug= is added */
-	bool trace_unit;      /* add the trace unit */
-	const char *branches; /* file for the trace unit's branches; NULL: none */
-	double timeout;	      /* seconds from the start of QEMU after which ktrace ends the run; 0: never */
-	const char *expect;   /* text to wait for on the console; NULL: none */
-	bool expect_continue; /* continue the run after the text was seen */
+	const char *events; /* value for debug= in the kernel's arguments; "": no debug= is added */
+	bool trace_unit;    /* add the trace unit */
+	/*
+	 * File for the trace unit's branches; NULL: none. Without `trace_unit`, the guest cannot see the
+	 * unit.
+	 */
+	const char *branches;
+	bool virtual_branches; /* times in `branches` are those of the virtual clock */
+	double timeout;	       /* seconds from the start of QEMU after which ktrace ends the run; 0: never */
+	const char *expect;    /* text to wait for on the console; NULL: none */
+	bool expect_continue;  /* continue the run after the text was seen */
 	enum capture_on_stall on_stall;
 	/* seconds of silence that count as a stall; 0: no limit; negative: CAPTURE_STALL_DEFAULT */
 	double stall;

@@ -63,6 +63,7 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 					  .word = schedule->word,
 					  .position = schedule->position,
 					  .functions = schedule->functions,
+					  .mark = schedule->mark,
 					  .watches = schedule->watches,
 					  .records = schedule->records };
 	const size_t bytes = schedule_bytes(schedule->records);

@@ -27,6 +27,7 @@ struct capture_schedule {
 	/* ranges of memory whose accesses are recorded, and how many of the newest accesses are kept */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches, records;
+	struct schedule_mark mark; /* an event whose virtual time is wanted */
 	/* which functions are recorded; its member `file` is not used */
 	struct schedule_functions functions;
 	const uint64_t *addresses; /* of functions.listed: sorted */

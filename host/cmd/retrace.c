@@ -33,6 +33,7 @@ struct retrace_command {
 	struct retrace_ranges ranges;
 	struct retrace_accesses accesses;
 	struct retrace_functions functions;
+	struct retrace_branches branches;
 	bool recorded; /* `accesses` or `functions` is set */
 };
 
@@ -58,6 +59,8 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(window.until) },
 	{ "until-event", 0, "RING.SLOT", "end the run at this event", options_set_text,
 	  AT(window.until_event), .instead = true },
+	{ "branches", 0, "FILE", "record into FILE which code each CPU runs; ktrace hwt shows it",
+	  options_set_text, AT(run.branches) },
 	{ "last", 'n', "N", "print only the last N accesses (20) or functions (all)", options_set_number,
 	  AT(form.last), .least = 1, .most = SCHEDULE_RECORDS_MOST },
 	{ "json", 0, NULL, "one JSON object per line", options_set_flag, AT(form.json) },
@@ -71,14 +74,15 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace retrace [OPTION]... TRACE",
-	.about =
-		"Repeats the run that TRACE was recorded from, and prints which instructions wrote or read "
-		"some memory, or which functions were called. ADDRESS is a virtual address of the kernel, or "
-		"a name in its ELF file: NAME or "
-		"NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. "
-		"The run must have been recorded with --seed or --deterministic.",
+	.about = "Repeats the run that TRACE was recorded from, and prints which instructions wrote or read "
+		 "some memory, or which functions were called, or records which code ran. "
+		 "ADDRESS is a virtual address of the kernel, or "
+		 "a name in its ELF file: NAME or "
+		 "NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. "
+		 "The run must have been recorded with --seed or --deterministic.",
 	.lists = { rows },
-	.end = "Status: 0 the run is the same as the first, 17 it is another run, 1 error, 2 usage error.\n",
+	.end = "Status: 0 the run is the same as the first, 17 it is another run, 1 error, 2 usage error, "
+	       "128 + N ended by signal N.\n",
 };
 
 /* ---- The ranges ---------------------------------------------------------------------------------- */
@@ -144,6 +148,7 @@ static void take_records(void *context, const struct schedule_control *control)
 {
 	struct retrace_command *command = context;
 
+	command->branches.mark = control->mark;
 	command->recorded = command->list_functions ? retrace_functions_take(&command->functions, control)
 						    : retrace_copy(&command->accesses, control);
 }
@@ -169,6 +174,8 @@ static int print_records(const struct retrace_command *command)
 {
 	int status, missing;
 
+	if (!command->list_functions && !command->ranges.count)
+		return 0;
 	if (!command->list_functions) {
 		status = retrace_print(command->name, &command->accesses, &command->ranges, command->symbols,
 				       command->form.json);
@@ -184,7 +191,7 @@ static int print_records(const struct retrace_command *command)
 static int retrace(struct retrace_command *command)
 {
 	struct capture_result result;
-	int output, status, printed;
+	int output, status, printed, branches = 0;
 
 	command->run.hooks =
 		(struct capture_hooks){ .say = say, .recorded = take_records, .context = command };
@@ -196,6 +203,17 @@ static int retrace(struct retrace_command *command)
 		return EXIT_BAD_INPUT;
 	}
 	printed = print_records(command);
+	if (command->run.branches)
+		branches = retrace_branches_finish(&command->branches, command->name, command->run.branches);
+	if (!printed)
+		printed = branches;
+	if (result.status == CAPTURE_QEMU_DIED || result.status >= CAPTURE_SIGNALLED) {
+		command_message(command->name, "the run ended early: %s%s", result.text,
+				command->run.branches && result.status == CAPTURE_QEMU_DIED
+					? "; is the disk with the file of --branches full?"
+					: "");
+		return result.status >= CAPTURE_SIGNALLED ? result.status : EXIT_BAD_INPUT;
+	}
 	if (!result.written) {
 		command_message(command->name, "no trace was written, so the runs cannot be compared: %s",
 				result.text);
@@ -222,6 +240,7 @@ static void set_schedule(struct retrace_command *command)
 							   .listed = functions->count > 0 };
 	schedule->addresses = functions->address;
 	schedule->address_count = functions->count;
+	schedule->mark = command->branches.mark;
 	schedule->word = command->window.end.word;
 	schedule->position = command->window.end.position;
 }
@@ -230,8 +249,8 @@ static int check_options(struct retrace_command *command, const struct options *
 {
 	const bool accesses = command->wrote.count || command->read.count;
 
-	if (!accesses && !command->list_functions)
-		return options_refuse(line, "expected --who-wrote, --who-read or --functions");
+	if (!accesses && !command->list_functions && !command->run.branches)
+		return options_refuse(line, "expected --who-wrote, --who-read, --functions or --branches");
 	if (accesses && command->list_functions)
 		return options_refuse(line, "--functions cannot be combined with --who-wrote and --who-read");
 	if (!command->list_functions && options_given(line, "only cpu summary since since-event"))
@@ -259,6 +278,7 @@ static int retrace_run(int argc, char **argv)
 	if (status)
 		return status;
 	command.schedule.replay = argv[optind];
+	command.schedule.adds_branches = command.run.virtual_branches = true;
 	if (!command.run.out)
 		command.run.out = DEFAULT_OUT;
 	status = choose(&command, argv[optind]);
@@ -266,6 +286,9 @@ static int retrace_run(int argc, char **argv)
 		status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
 	if (!status)
 		status = retrace_window_find(&command.window, command.name, &command.schedule.recipe);
+	if (!status && command.run.branches)
+		status = retrace_branches_prepare(&command.branches, command.name, &command.schedule.recipe,
+						  &command.window.end);
 	if (!status) {
 		set_schedule(&command);
 		status = retrace(&command);

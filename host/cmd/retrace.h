@@ -79,7 +79,25 @@ void retrace_functions_free(struct retrace_functions *functions);
 /* 8 bytes of the RAM file, and the value that they get when an event is recorded. */
 struct retrace_place {
 	uint64_t position, word; /* word 0: not given */
+	uint64_t stamp;		 /* of the event */
 };
+
+/* The branches: how their times are converted to the clock of the trace. */
+struct retrace_branches {
+	struct schedule_mark mark; /* an event of the trace; after the run, its virtual time */
+	uint64_t stamp;		   /* of this event */
+	uint64_t frequency, nonce; /* of the trace */
+	uint64_t until;		   /* the run ends after this stamp */
+};
+
+/* Chooses the event. `end`: the event at which the run ends. Returns 0, or an exit status after a message. */
+int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
+			     const struct capture_recipe *recipe, const struct retrace_place *end);
+/*
+ * Completes the file of branches: adds the trace's clock, unless the guest has reported it. Returns the exit
+ * status.
+ */
+int retrace_branches_finish(const struct retrace_branches *branches, const char *name, const char *path);
 
 /* The part of the run that is of interest. */
 struct retrace_window {

@@ -57,6 +57,7 @@ static int find(const char *name, const struct capture_recipe *recipe, struct kt
 			if (!edge->word || edge->found || !matches(edge, event))
 				continue;
 			edge->found = true;
+			edge->place->stamp = event->stamp;
 			if (capture_recipe_slot(recipe, trace, event, &edge->place->position,
 						&edge->place->word) != 0) {
 				command_message(name, "%s", capture_message());

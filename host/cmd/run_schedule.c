@@ -135,17 +135,24 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 
 	if (is_same_file(schedule->replay, options->out))
 		return options_refuse(line, "--out must not be the trace of --replay");
+	if (options->branches && (is_same_file(schedule->replay, options->branches) ||
+				  strcmp(options->out, options->branches) == 0))
+		return options_refuse(line, "--branches must not be the file of a trace");
 	error = make_absolute(&options->out, schedule->out);
 	if (!error)
 		error = make_absolute(&options->elf, schedule->elf);
 	if (!error)
 		error = make_absolute(&options->ram_dir, schedule->ram_dir);
 	if (!error)
+		error = make_absolute(&options->branches, schedule->branches);
+	if (!error)
 		error = capture_recipe_load(&schedule->recipe, schedule->replay);
 	if (!error && chdir(schedule->recipe.directory) != 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s: %s", schedule->recipe.directory, strerror(errno));
 	if (!error && !options->force)
 		error = capture_recipe_check(&schedule->recipe);
+	if (!error && options->branches && capture_recipe_names(&schedule->recipe, options->branches))
+		return options_refuse(line, "--branches must not be a file of the first run");
 	if (!error)
 		error = use_recipe(schedule, options);
 	if (!error) {
@@ -161,11 +168,12 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 			 struct capture_run_options *options, int argc, char **argv)
 {
 	static const char fixed[] =
-		"deterministic seed noise then input deadline events branches trace-unit transport "
-		"allow-reboot";
+		"deterministic seed noise then input deadline events trace-unit transport allow-reboot";
 	const char *given = options_given(line, fixed);
 	char text[160];
 
+	if (!given && !schedule->adds_branches)
+		given = options_given(line, "branches");
 	if (schedule->replay && given) {
 		snprintf(text, sizeof(text),
 			 "%s cannot be combined with --replay, which repeats a run unchanged", given);

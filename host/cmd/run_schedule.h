@@ -24,7 +24,8 @@ struct run_schedule {
 	const char *replay;
 	/* of --replay */
 	struct capture_recipe recipe;
-	char out[PATH_MAX], elf[PATH_MAX], ram_dir[PATH_MAX];
+	bool adds_branches; /* the repeated run may have --branches although the first one had not */
+	char out[PATH_MAX], elf[PATH_MAX], ram_dir[PATH_MAX], branches[PATH_MAX];
 };
 
 /*

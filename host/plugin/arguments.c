@@ -126,6 +126,12 @@ static const char *take(struct arguments *arguments, const char *name, size_t le
 		return boolean(value, &arguments->time) == 0 ? NULL : "on or off";
 	if (IS("returns"))
 		return boolean(value, &arguments->returns) == 0 ? NULL : "on or off";
+	if (IS("hidden"))
+		return boolean(value, &arguments->hidden) == 0 ? NULL : "on or off";
+	if (IS("virtual"))
+		return number(value, &arguments->instruction) == 0 && arguments->instruction <= 1024
+			       ? NULL
+			       : "the duration of an instruction in ns, up to 1024";
 	if (IS("level"))
 		return level(value, arguments) == 0 ? NULL : LEVELS;
 	if (IS("user"))
@@ -157,7 +163,7 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 		if (*wanted == '\0')
 			snprintf(text, sizeof(text),
 				 "%s: unknown argument; known: ram= base= out= size= code= exact= time= "
-				 "returns= level= user= range=",
+				 "returns= hidden= virtual= level= user= range=",
 				 argv[i]);
 		else
 			snprintf(text, sizeof(text), "%s: expected %s", argv[i], wanted);

@@ -14,6 +14,7 @@
 #include "qemu_plugin.h"
 #include "rings.h"
 #include "trace.h"
+#include "virtual.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
 /* maximum number of instructions that are read of a block; QEMU puts at most 512 in a block */
@@ -73,7 +74,7 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 					     .bytes = qemu_plugin_insn_data(insn),
 					     .size = qemu_plugin_insn_size(insn) };
 		one->rings = i > 0 ? rings : one->address == split_marker;
-		rings = encoder->marker(one->bytes, one->size);
+		rings = !arguments.hidden && encoder->marker(one->bytes, one->size);
 		one->stop =
 			one->rings || (armed && arguments.exact && encoder->faults(one->bytes, one->size));
 	}
@@ -147,6 +148,12 @@ static int has_marker(const struct qemu_plugin_tb *tb)
 	return 0;
 }
 
+static void begin_block(unsigned cpu, void *data)
+{
+	(void)cpu;
+	virtual_begin_block((uintptr_t)data);
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
@@ -154,6 +161,9 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	int watched = armed;
 
 	(void)id;
+	if (arguments.instruction != 0)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, begin_block, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
 	if (!watched && !has_marker(tb))
 		return;
 	count = read_block(tb, instruction);
@@ -267,6 +277,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	cpus = (unsigned)info->system.max_vcpus;
 	if (flow_open(encoder, cpus, disarm) != 0)
 		return refuse("out of memory for the virtual CPUs", "");
+	if (arguments.instruction != 0 && !virtual_is_known())
+		return refuse("this QEMU does not export its virtual clock", "");
+	if (arguments.instruction != 0) {
+		virtual_open(arguments.instruction);
+		clock_use(virtual_now);
+	}
 	clock_nanoseconds();
 	memory_use(arguments.ram != NULL ? strdup(arguments.ram) : NULL,
 		   arguments.has_base ? arguments.base : encoder->memory_base, encoder->memory_span);

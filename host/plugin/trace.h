@@ -343,6 +343,9 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
  * The time in packets is the host's clock, adjusted to the time that the guest has reported of its own clock.
  */
 
+/* Uses another clock instead of the host's: it counts nanoseconds from a little before the first code. */
+void clock_use(uint64_t (*clock)(void));
+
 /* Returns the number of nanoseconds since the plugin was loaded. */
 uint64_t clock_nanoseconds(void);
 

@@ -10,7 +10,7 @@
 
 #include "blocks.h"
 #include "match.h"
-#include "now.h"
+#include "plugin/virtual.h"
 
 static struct schedule_control *control;
 static struct match match;
@@ -103,7 +103,7 @@ static void examine(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
 		return;
 	if (by_address && in_memory)
 		match_learn(&match, range, &access, physical);
-	record = (struct schedule_access){ .time = now_begin_of_run(),
+	record = (struct schedule_access){ .time = virtual_begin_of_run(),
 					   .code = (uintptr_t)code,
 					   .address = address,
 					   .size = access.size,

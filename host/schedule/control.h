@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3530434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3630434854584b00) /* changes whenever the structure changes */
 #define SCHEDULE_PATH  4096u
 
 #define SCHEDULE_WATCHES      8u     /* maximum number of watched ranges */
@@ -77,6 +77,12 @@ struct schedule_entry {
 	uint8_t padding;
 };
 
+/* Finds the virtual time of an event: the first word of its slot is written last. */
+struct schedule_mark {
+	uint64_t word, position; /* as in struct schedule_control; word 0: there is no mark */
+	uint64_t time;		 /* set by the plugin, exact to two blocks of code; 0: not written */
+};
+
 #define SCHEDULE_ANY_CPU UINT32_MAX
 
 /* Which functions are recorded: calls within [begin, end), and from other code into it. */
@@ -113,6 +119,7 @@ struct schedule_control {
 	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (input.h); "": none */
 	char ram[SCHEDULE_PATH];   /* the RAM file; set by the process that becomes QEMU */
 	struct schedule_functions functions;
+	struct schedule_mark mark;
 	/* Ranges whose accesses are recorded. */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches;

@@ -12,52 +12,18 @@
 #include "blocks.h"
 #include "ends.h"
 #include "frames.h"
-#include "now.h"
+#include "mark.h"
 #include "plugin/code.h"
+#include "plugin/virtual.h"
 
-#define INSTRUCTION_NS 4u /* -icount shift=2 */
-#define PAGE	       UINT64_C(4096)
-#define BUFFERED       4096u
-#define BUCKETS	       65536u
-#define LOADS	       1024u /* places in the set of loads, a power of 2 */
+#define PAGE	 UINT64_C(4096)
+#define BUFFERED 4096u
+#define BUCKETS	 65536u
+#define LOADS	 1024u /* places in the set of loads, a power of 2 */
 
 static struct schedule_control *control;
 static const struct schedule_functions *wanted;
 static const struct ends *ends;
-
-/* ---- Time ---------------------------------------------------------------------------------------- */
-
-/*
- * QEMU counts the instructions of a CPU when the CPU stops running. Until then, the time is the time at which
- * it began to run, plus that of the instructions since then.
- */
-static struct {
-	uint64_t begin;	       /* time at which the CPU began to run */
-	uint64_t instructions; /* of all blocks since then; of the current block, none */
-	uint64_t latest;
-} now;
-
-/* Called at the beginning of each block. */
-static void count_block(const struct frames_code *code)
-{
-	static uint16_t before; /* number of instructions of the previous block */
-	const uint64_t begin = now_begin_of_run();
-
-	now.instructions += before;
-	if (begin != now.begin) {
-		now.begin = begin;
-		now.instructions = 0;
-	}
-	before = code->count;
-}
-
-static uint64_t time_now(void)
-{
-	const uint64_t time = now.begin + INSTRUCTION_NS * now.instructions;
-
-	now.latest = time > now.latest ? time : now.latest;
-	return now.latest;
-}
 
 /* ---- The window ---------------------------------------------------------------------------------- */
 
@@ -116,7 +82,7 @@ static void entered(unsigned cpu, const struct frames_code *to, uint64_t caller,
 	if (watched != NULL || !to->wanted || (wanted->cpu != SCHEDULE_ANY_CPU && wanted->cpu != cpu) ||
 	    control->failure != 0)
 		return;
-	buffer[buffered++] = (struct schedule_entry){ .time = time_now(),
+	buffer[buffered++] = (struct schedule_entry){ .time = virtual_now(),
 						      .code = to->start,
 						      .caller = caller,
 						      .depth = depth,
@@ -179,7 +145,6 @@ static void begin_block(unsigned cpu, void *data)
 {
 	const struct frames_code *code = data;
 
-	count_block(code);
 	if (watched != NULL && atomic_load_explicit(watched, memory_order_relaxed) == wanted->word)
 		watched = NULL;
 	frames_begin(cpu, code);
@@ -369,7 +334,9 @@ const char *functions_open(const struct qemu_info *info, struct schedule_control
 		message = map_word();
 	if (message == NULL && !frames_open((unsigned)info->system.max_vcpus, ends->link, entered))
 		message = "out of memory";
-	if (message == NULL)
+	if (message == NULL) {
+		mark_times();
 		blocks_add(look);
+	}
 	return message;
 }

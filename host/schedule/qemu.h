@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QEMU_WEAK __attribute__((weak))
+#include "plugin/virtual.h"
 
 struct QEMUTimer;
 struct QEMUTimerListGroup;
@@ -19,7 +19,6 @@ struct CPUState;
 struct Chardev;
 struct AioContext;
 
-enum { QEMU_CLOCK_VIRTUAL = 1 };
 enum { QEMU_SCALE_NS = 1 };
 enum { QEMU_RUN_STATE_PAUSED = 4 };
 #define QEMU_TIMER_BYTES    256u /* more than sizeof(struct QEMUTimer) in any version: it has 6 words */
@@ -29,7 +28,6 @@ enum { QEMU_RUN_STATE_PAUSED = 4 };
 QEMU_WEAK void timer_init_full(struct QEMUTimer *timer, struct QEMUTimerListGroup *group, int clock,
 			       int scale, int attributes, void (*call)(void *data), void *data);
 QEMU_WEAK void timer_mod_ns(struct QEMUTimer *timer, int64_t expires);
-QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
 /* Returns the time until the next timer of the clock expires; -1: there is none. */
 QEMU_WEAK int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
 QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
@@ -40,7 +38,6 @@ QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
 QEMU_WEAK bool cpu_thread_is_idle(struct CPUState *cpu);
 /* Stops the CPU that `current_cpu` of this thread points to, before it executes another instruction. */
 QEMU_WEAK void cpu_stop_current(void);
-QEMU_WEAK extern __thread struct CPUState *current_cpu;
 QEMU_WEAK void cpu_resume(struct CPUState *cpu);
 /* Calls the function in the CPU's thread, outside the guest's code, before the CPU runs again. */
 QEMU_WEAK void async_run_on_cpu(struct CPUState *cpu, void (*call)(struct CPUState *cpu, void *data),

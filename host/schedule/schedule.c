@@ -25,6 +25,7 @@
 #include "functions.h"
 #include "idle.h"
 #include "input.h"
+#include "mark.h"
 #include "noise.h"
 #include "plugin/qemu_plugin.h"
 #include "qemu.h"
@@ -289,6 +290,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		message = access_open(info->target_name, control);
 	if (message == NULL && control->word != 0)
 		message = watch_open(control, reach_word);
+	if (message == NULL && control->mark.word != 0)
+		message = mark_open(control);
 	if (message != NULL)
 		return refuse(control->ram, message);
 	message = control->functions.end != 0 ? functions_open(info, control) : NULL;

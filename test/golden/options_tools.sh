@@ -91,6 +91,7 @@ done
 for option in --functions --only --cpu --summary --since --since-event --until --until-event; do
 	beyond retrace $option test/qemu/retrace_functions.sh
 done
+beyond retrace --branches test/qemu/retrace_branches.sh
 refused retrace 'expected a trace'
 refused retrace 'expected --who-wrote' v2.ktrx
 refused retrace 'cannot be combined' --functions --who-wrote x v2.ktrx

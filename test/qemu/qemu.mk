@@ -82,7 +82,7 @@ SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
 # Runs that are repeated with a plugin that records accesses to memory.
-SCRIPT_TESTS += test/qemu/retrace.sh test/qemu/retrace_functions.sh
+SCRIPT_TESTS += $(addprefix test/qemu/,retrace.sh retrace_functions.sh retrace_branches.sh)
 CHECK_NEEDS += host $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 
 # Tests with bare-metal programs, in CPU modes in which the demo kernel never runs.

@@ -83,7 +83,7 @@ equal "no access: status" 0 "$status"
 check "no access: no output" test ! -s "$tmp/accesses"
 message_has "no access by an instruction"
 
-refused "expected --who-wrote, --who-read or --functions"
+refused "expected --who-wrote, --who-read, --functions or --branches"
 refused "has no such name" --who-wrote no_such_variable
 refused "not a number from 1 to 4096" --who-wrote full,4097
 refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-read 3 --who-read 4 --who-read 5 --who-read 6 \

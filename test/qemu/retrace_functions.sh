@@ -98,6 +98,20 @@ refused 1 "has no event with this id" --functions --since-event 0.99999999
 refused 1 "has no event at or after this time" --functions --until 9999
 refused 2 "cannot be combined" --functions --who-wrote cpus
 
+# Ctrl-C ends the run; what was recorded is printed. This run takes several seconds.
+# shellcheck disable=SC2046
+run --seed 7 --timeout 6 -- $(demo riscv64 2) -append "debug=ktrace run=forever"
+: >"$tmp/err"
+"$ktrace" retrace --functions --only 'sched_*' --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" &
+run=$!
+await grep -q 'demo: 2 CPUs,' "$tmp/err"
+kill -INT $run
+wait $run
+equal "SIGINT: status" 130 $?
+message_has "the run ended early"
+check "SIGINT: functions are printed" grep -q ' call ' "$tmp/functions"
+check "SIGINT: no temporary file remains" sh -c '! ls -d "$0"/ktrace-* "$0"/*.ram 2>/dev/null' "$tmp"
+
 # Without symbols, no function is known.
 cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
 riscv64-linux-gnu-strip "$tmp/kernel.elf" 2>/dev/null || llvm-strip "$tmp/kernel.elf" 2>/dev/null || : >"$tmp/kernel.elf"
