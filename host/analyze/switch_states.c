@@ -193,12 +193,18 @@ static bool dead_threads_run(const struct switch_states *s)
 	return s->unwoken[dead] >= FEW && s->revived >= FEW;
 }
 
+/*
+ * If the kernel does not record wakeups, threads that were stopped run again without one. But then other
+ * threads are sometimes left as runnable, and only few as stopped.
+ */
 static bool stopped_threads_run(const struct switch_states *s)
 {
 	const uint32_t stopped = WELLKNOWN_STATE_STOPPED;
 
 	return (s->slept[stopped] >= FEW && s->slept[stopped] >= s->of[stopped] / PART) ||
-	       run_without_wakeup(s, stopped);
+	       run_without_wakeup(s, stopped) ||
+	       (s->wakes == 0 && s->of[WELLKNOWN_STATE_RUNNABLE] == 0 && s->again[stopped] >= SOME &&
+		s->of[stopped] >= s->switches / PART);
 }
 
 /* Returns whether all states are `state`, although some threads slept and others were preempted. */

@@ -57,8 +57,8 @@ struct health {
 	/* some thread may have been runnable for long, or may have ended or gone to sleep since it ran */
 	bool unproven;
 	/*
-	 * number of threads that sleep according to events, although the kernel's table has no row for them:
-	 * an older kernel with a full table does not count the hooks that found no row
+	 * number of threads that announced to sleep and sleep, although the kernel's table has no row for
+	 * them: an older kernel with a full table does not count the hooks that found no row
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
@@ -178,7 +178,8 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 
 static bool is_unlisted(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return !thread->has_holder && thread->id != 0 && !(evidence->missing_hooks & KTRX_HOOK_THREAD) &&
+	return !thread->has_holder && thread->id != 0 && thread->blocked &&
+	       !(evidence->missing_hooks & KTRX_HOOK_THREAD) &&
 	       (thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING);
 }
 

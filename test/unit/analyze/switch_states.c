@@ -221,6 +221,31 @@ static void wakeups_that_are_not_recorded_prove_nothing(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
+/* As xv6, without a hook for wakeups. */
+static void numbers_are_recognised_without_wakeups(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < TURNS; n++) {
+		switches(0, 5, 0);
+		switches(5, 0, STOPPED);
+		switches(0, 6, 0);
+		switches(6, 0, WAITS);
+	}
+	only(SWITCH_STATES_STOPPED, STOPPED);
+}
+
+/* A shell stops threads, and the kernel records no wakeups. Other threads are preempted. */
+static void few_stopped_threads_prove_nothing(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < TURNS; n++) {
+		switches(1, 5, RUNNABLE);
+		switches(5, 6, RUNNABLE);
+		switches(6, 1, STOPPED);
+	}
+	only(SWITCH_STATES_FAULTS, 0);
+}
+
 /* A debugger stops a thread many times. A wakeup lets it go on. */
 static void stopped_threads_are_woken(void **state)
 {
@@ -257,6 +282,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(new_threads_need_no_wakeup, begin, end),
 		cmocka_unit_test_setup_teardown(created_threads_need_no_wakeup, begin, end),
 		cmocka_unit_test_setup_teardown(wakeups_that_are_not_recorded_prove_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(numbers_are_recognised_without_wakeups, begin, end),
+		cmocka_unit_test_setup_teardown(few_stopped_threads_prove_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(stopped_threads_are_woken, begin, end),
 		cmocka_unit_test_setup_teardown(wakeups_may_seem_to_come_late, begin, end),
 	};
