@@ -167,6 +167,15 @@ BENCH_RUNS += bench/record_linux.sh
 bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
 	sh bench/record_linux.sh
 
+# Bench of runs that can be repeated, compared with runs that cannot.
+BENCH_SCHEDULE_NEEDS := build/bin/ktrace build/lib/ktrace-schedule.so build/bench/cputime build/demo/x86_64/kernel.elf
+BENCH_NEEDS += $(BENCH_SCHEDULE_NEEDS)
+BENCH_RUNS += bench/schedule.sh
+
+.PHONY: bench-schedule
+bench-schedule: $(BENCH_SCHEDULE_NEEDS)
+	sh bench/schedule.sh
+
 # Bench of portable streams: a version 1 dump of 8 M records is converted to a stream, and compressed by zstd
 # -3.
 BENCH_STREAM_DIR := build/bench/stream
