@@ -255,6 +255,12 @@ static uint64_t find_block_end(struct comparison *comparison, uint64_t address, 
 	return best;
 }
 
+/* Returns true if the log's next block starts at the address. */
+static bool is_next(const struct log *log, uint64_t address)
+{
+	return log->at < log->count && log->start[log->at] == address;
+}
+
 /* Returns true if the address is inside the log's next block, but not at its start. */
 static bool is_within_next(const struct log *log, uint64_t address)
 {
@@ -314,14 +320,15 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	for (; at < run->end; at = comparison->block_end) {
 		/*
 		 * The unit makes a separate block of an instruction that may reach into the next page. QEMU
-		 * makes a separate block only if the instruction really reaches into that page.
+		 * makes a separate block only if the instruction really reaches into that page. This block is
+		 * the next one in the log: a later block with this address is another visit.
 		 */
 		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 
-		if (catch_up(comparison, at)) {
-			comparison->equal++;
-		} else if (rest) {
+		if (rest && !is_next(&comparison->log, at)) {
 			comparison->cut++;
+		} else if (catch_up(comparison, at)) {
+			comparison->equal++;
 		} else {
 			report_stray(comparison, run, at);
 			break;
