@@ -140,9 +140,9 @@ bool summary_was_stopped(const struct summary *summary)
 	const uint64_t last = summary->tally->events ? summary->tally->last : 0;
 	const bool in_memory = info->form == KTREAD_FORM_RAM || info->form == KTREAD_FORM_CORE;
 
-	if (!info->stopped || info->outcome != KTRX_OUTCOME_RUNNING)
+	if (!info->stopped || info->outcome != KTRX_OUTCOME_RUNNING || summary_is_dump(summary->trace))
 		return false;
-	return in_memory || (*info->note && !summary_is_dump(summary->trace)) ||
+	return in_memory || *info->note ||
 	       newest_of_cpus(summary->trace) > last + info->frequency / STOP_PART;
 }
 

@@ -63,6 +63,8 @@ struct health {
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
+	/* number of threads that wait for a lock with a timeout and have waited for more than a moment */
+	uint32_t timed_for_lock;
 	bool modes_known; /* the kernel has set a mode on each CPU */
 };
 
@@ -200,6 +202,8 @@ static void look_at_thread(struct health *health, const struct why_evidence *evi
 	if (!thread->has_holder || thread->holder.state != KTRX_THREAD_WAITING)
 		return;
 	health->waiting++;
+	health->timed_for_lock += thread->holder.wait == KTRX_WAIT_LOCK && thread->holder.deadline &&
+				  why_age(evidence, thread->holder.wait_stamp) > why_ms(evidence, TURN_MS);
 	if (thread->holder.wait == KTRX_WAIT_TIME || thread->holder.deadline)
 		health->timed++;
 	else if (thread->holder.wait_stamp < health->oldest)
@@ -380,7 +384,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	/* If more threads are running than there are CPUs, the hooks for switches are wrong. */
 	const bool sound = health->running <= health->cpus;
 	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
-	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong;
+	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong &&
+			     health->timed_for_lock == 0;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS], missing[FINDING_LINE];
@@ -426,6 +431,10 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	if (!finding->base.advice[0] && !all)
 		finding_say(finding->base.advice,
 			    "look again later, because a CPU is busy and may stay busy");
+	if (!finding->base.advice[0] && health->timed_for_lock)
+		finding_say(finding->base.advice,
+			    "look again later, because %" PRIu32 " thread%s for a lock with a timeout",
+			    health->timed_for_lock, health->timed_for_lock == 1 ? " waits" : "s wait");
 	if (!finding->base.advice[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
 		finding_say(finding->base.advice, "%s", missing);
 	return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/event_name.h"
+#include "analyze/note.h"
 #include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
@@ -110,15 +111,19 @@ void why_survey_cut(struct why_evidence *evidence)
 
 /*
  * If recording was stopped and the machine continued to run, there is a gap from the stop to the end, and
- * only the tables show what happened in it.
+ * only the tables show what happened in it. A guest that sends a dump may stop recording for the dump only.
  */
 void why_survey_stop(struct why_evidence *evidence)
 {
+	size_t length;
+
 	if (!evidence->info->stopped || !evidence->newest_event ||
 	    evidence->alive <= evidence->newest_event + why_ms(evidence, STOP_MS))
 		return;
-	evidence->stopped = evidence->newest_event;
 	evidence->gap = evidence->alive;
+	if (note_find(evidence->info->note, "dumped over", &length))
+		return;
+	evidence->stopped = evidence->newest_event;
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		evidence->cpu[n].gap = evidence->alive;
 }
