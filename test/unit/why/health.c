@@ -335,6 +335,7 @@ static void thread_on_cpu_in_idle_mode_is_idle_thread(void **state)
 	script_cpu(0)->mode_stamp = THE_END;
 	script_cpu(0)->switches = 1;
 	why_thread_row(RESTS, "pause", KTRX_THREAD_RUNNING, 0)->state_stamp = 2 * MS;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0)->deadline = 2 * THE_END;
 	script_event(SWITCH, 2 * MS, 0, WORKER, V(WORKER), V(RESTS), V(1));
 	is_idle(FINDING_CERTAIN, false);
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
