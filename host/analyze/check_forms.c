@@ -75,6 +75,8 @@ static struct check_violation at_event(const struct check *check, uint32_t rule,
 		.rule = rule,
 		.stamp = event->stamp,
 		.number = check->number,
+		.slot = event->index,
+		.ring = event->ring,
 		.cpu = event->cpu,
 		.thread = event->thread,
 	};

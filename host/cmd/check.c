@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/note.h"
 #include "analyze/order.h"
 #include "base/escape.h"
 #include "cmd/command.h"
@@ -103,7 +104,7 @@ struct check_command {
 	struct trace_args args;
 	const char *path;
 	char usual[PATH_MAX];
-	bool all, json, listed;
+	bool all, json, ids, listed;
 	struct rules *rules;
 	struct check_result result[RULES_MAX];
 	struct base_output out;
@@ -116,6 +117,9 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(path) },
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "ids", 0, NULL,
+	  "print RING.SLOT, as 'ktrace goto' takes it, of each event (default if the run can be repeated)",
+	  options_set_flag, AT(ids) },
 	{ 0 },
 };
 
@@ -177,16 +181,23 @@ static bool nothing_was_read(struct ktread *trace, bool unread)
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
 	struct base_output *out = &command->out;
-	char order[ORDER_TEXT];
-	int status, again;
+	char order[ORDER_TEXT], path[2 * PATH_MAX];
+	int status, again, unfound;
+	size_t length;
 
-	command->found =
-		(struct violations){ trace, command->rules, command->result, command->path, false, false };
+	command->found = (struct violations){
+		.trace = trace, .rules = command->rules, .result = command->result, .path = command->path
+	};
+	if (note_find(ktread_info(trace)->note, "recipe", &length))
+		command->found.repeatable = command_word(command->args.path, path, sizeof(path));
+	command->found.ids = !command->json && (command->ids || command->found.repeatable);
 	if (command->json)
 		base_output_text(out, command->all ? "{\"violations\":[" : "{");
 	status = check_read(command->rules, trace, 0, command->result, list, command);
 	command->found.unread = status < 0 || check_lacks_end(trace);
 	command->found.nothing = status >= 0 && nothing_was_read(trace, command->found.unread);
+	unfound = violations_find_events(&command->found);
+	status = status < 0 ? status : unfound;
 	if (command->json) {
 		base_output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);

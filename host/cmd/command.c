@@ -75,6 +75,23 @@ int command_flush(const char *name)
 	return error ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
+const char *command_word(const char *word, char *to, size_t size)
+{
+	static const char usual[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
+	const bool plain = *word && strspn(word, usual) == strlen(word);
+	size_t used = (size_t)snprintf(to, size, "%s", plain ? "" : "'");
+
+	for (; *word && used < size; word++) {
+		const char one[2] = { (unsigned char)*word < ' ' ? '?' : *word, '\0' };
+
+		used += (size_t)snprintf(to + used, size - used, "%s", *word == '\'' ? "'\\''" : one);
+	}
+	if (!plain && used < size)
+		snprintf(to + used, size - used, "'");
+	return to;
+}
+
 const char *command_version(void)
 {
 	return KTRACE_VERSION;

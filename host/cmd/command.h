@@ -8,6 +8,7 @@
 #define CMD_COMMAND_H
 
 #include <limits.h>
+#include <stddef.h>
 
 /* Exit statuses of all subcommands. Data goes to stdout, messages to stderr. */
 /* exit status if input is unreadable or output cannot be written; all readable input was still shown */
@@ -43,6 +44,11 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 int command_flush(const char *name);
 /* Returns the version of ktrace: "1.2.3". */
 const char *command_version(void);
+/*
+ * Copies a word so that a shell reads it as one word: in quotes, if it has other characters than those of
+ * usual words. Control characters become '?'. The result is cut to `size`. Returns `to`.
+ */
+const char *command_word(const char *word, char *to, size_t size);
 /* Writes the path of this program; "" if unknown. */
 void command_self(char path[PATH_MAX]);
 

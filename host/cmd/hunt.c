@@ -125,21 +125,12 @@ static void show_progress(void *context, const struct hunt *hunt)
 	command->painted = true;
 }
 
-/* Prints a word for a shell: in quotes, if it has other characters than those of usual words. */
+/* Prints a word for a shell, after the name of its option. */
 static void print_word(const char *option, const char *word)
 {
-	static const char usual[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
-	const bool plain = *word && strspn(word, usual) == strlen(word);
+	char text[4 * PATH_MAX];
 
-	printf("%s%s %s", *option ? " " : "", option, plain ? "" : "'");
-	for (; *word; word++) {
-		if (*word == '\'')
-			printf("'\\''");
-		else
-			putchar((unsigned char)*word < ' ' ? '?' : *word);
-	}
-	printf("%s", plain ? "" : "'");
+	printf("%s%s %s", *option ? " " : "", option, command_word(word, text, sizeof(text)));
 }
 
 /* Prints the command that shows which rule a trace violates. */

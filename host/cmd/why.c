@@ -14,6 +14,7 @@
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "why/ids.h"
 #include "why/report.h"
 
 #define EXPLAIN_EARLIER 16u
@@ -26,6 +27,9 @@ struct explain_options {
 	bool json;
 	bool all;
 	bool brief; /* true: print only the verdict */
+	bool ids;   /* print the ids of events */
+	/* path of the trace, as a shell takes it; NULL: the trace is not from a file */
+	const char *path;
 };
 
 #define EXPLAIN_PROBLEM 10 /* exit status if something is wrong; 0 if nothing is wrong */
@@ -95,14 +99,17 @@ static int status_of(const struct why_findings *findings)
 }
 
 static void report(const struct explain_options *options, struct base_output *out,
-		   const struct why_evidence *evidence, const struct why_findings *findings)
+		   const struct why_evidence *evidence, const struct why_findings *findings, bool repeatable)
 {
 	if (options->json)
 		why_report_json(out, evidence, findings);
 	else if (options->brief)
 		why_report_verdict(out, findings);
 	else
-		why_report(out, evidence, findings, options->all);
+		why_report(out, evidence, findings,
+			   &(struct why_style){ .all = options->all,
+						.ids = options->ids || repeatable,
+						.trace = repeatable ? options->path : NULL });
 }
 
 /*
@@ -115,6 +122,8 @@ static int explain(const struct explain_options *options, struct ktread *trace, 
 	struct why_evidence *evidence = NULL;
 	struct why_findings *findings = NULL;
 	struct symbols *symbols;
+	size_t length;
+	const bool repeatable = note_find(ktread_info(trace)->note, "recipe", &length);
 	int status = 0;
 
 	*exit_status = open_symbols(options, trace, &symbols);
@@ -124,8 +133,10 @@ static int explain(const struct explain_options *options, struct ktread *trace, 
 		*exit_status = add_earlier(options, evidence);
 	if (!*exit_status && status == 0)
 		status = why_find(&findings, evidence);
+	if (!*exit_status && status == 0 && !options->brief && (options->json || options->ids || repeatable))
+		status = why_ids_find(findings, evidence);
 	if (!*exit_status && status == 0) {
-		report(options, out, evidence, findings);
+		report(options, out, evidence, findings, repeatable);
 		*exit_status = status_of(findings);
 	}
 	why_findings_free(findings);
@@ -189,6 +200,10 @@ static const struct option_row rows[] = {
 	{ "json", 0, NULL, "one JSON object", options_set_flag, AT(options.json) },
 	{ "all", 0, NULL, "show all findings in full, and all threads", options_set_flag, AT(options.all),
 	  .instead = true },
+	{ "ids", 0, NULL,
+	  "print RING.SLOT, as 'ktrace goto' takes it, after each line that refers to an event (default if "
+	  "the run can be repeated)",
+	  options_set_flag, AT(options.ids) },
 	{ "elf", 0, "KERNEL",
 	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
 	  "if it is still the same build)",
@@ -277,6 +292,7 @@ static int explain_trace(struct why *why)
 {
 	const double silence = watch(why);
 	struct ktread *trace;
+	char path[2 * PATH_MAX];
 	struct base_output out;
 	int status, verdict = 0, error;
 
@@ -291,6 +307,8 @@ static int explain_trace(struct why *why)
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	add_registers(why, trace);
+	if (!why->peer)
+		why->options.path = command_word(why->args.path, path, sizeof(path));
 	status = explain(&why->options, trace, &out, &verdict);
 	error = base_output_close(&out);
 	status = trace_args_close(&why->args, trace, status);

@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "export/summary.h"
 #include "export/timeline.h"
+#include "findings/finding.h"
 #include "ktread/ktread.h"
 
 /* ---- Version 1 ---- */
@@ -99,7 +100,18 @@ struct violations {
 	const char *path;		   /* name of the rule file */
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
 	bool nothing;			   /* true if the trace had records, and none of them can be read */
+	bool ids;			   /* print the ids of events as text */
+	/* path of the trace, as a shell takes it, if its run can be repeated; otherwise NULL */
+	const char *repeatable;
+	struct finding_event first[RULES_MAX]; /* by rule: event of the first violation */
 };
+
+/*
+ * Sets `first`. If an event did not come in time, it is the event that it should have followed; if a state
+ * table shows the violation, it is the CPU's last event until then. Reads the trace again if necessary.
+ * Returns 0 or the error of reading.
+ */
+int violations_find_events(struct violations *found);
 
 /* Writes one violation when it is found: as a line, or as an element of the list "violations". */
 void violations_put_text(struct base_output *out, const struct violations *found,

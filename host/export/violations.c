@@ -18,7 +18,8 @@
 /* Copy of the data of an event, because the reader reuses the memory of the event. */
 struct context_line {
 	char time[STATS_TIME], name[ANALYZE_EVENT_NAME_MOST + 1], text[CONTEXT_TEXT];
-	uint32_t cpu, thread;
+	uint32_t cpu, thread, ring;
+	uint64_t slot;
 };
 
 struct context {
@@ -84,14 +85,72 @@ static void say_details(const struct violations *found, const struct check_viola
 	finding_say(text, "%s%s%s%s%s", state, lock, count, *cause ? ", since " : "", cause);
 }
 
+/* Looks for the event at a violation that no event shows. Returns true when no later event can be it. */
+static bool look_for_event(const struct check_violation *violation, const struct ktread_event *event,
+			   struct finding_event *first)
+{
+	const uint32_t cpu = violation->has_cause ? violation->cause_cpu : violation->cpu;
+	const uint64_t stamp = violation->has_cause ? violation->cause_stamp : violation->stamp;
+
+	if (event->stamp > stamp)
+		return true;
+	if (event->cpu == cpu && (!violation->has_cause || event->stamp == stamp))
+		*first = (struct finding_event){ .known = true, .ring = event->ring, .slot = event->index };
+	return false;
+}
+
+int violations_find_events(struct violations *found)
+{
+	const struct ktread_event *event;
+	uint32_t open = 0;
+	int status = 0;
+
+	for (uint32_t n = 0; n < found->rules->count; n++) {
+		const struct check_violation *violation = &found->result[n].first;
+
+		if (!found->result[n].violated)
+			continue;
+		open += violation->number == 0;
+		if (violation->number)
+			found->first[n] = (struct finding_event){ .known = true,
+								  .ring = violation->ring,
+								  .slot = violation->slot };
+	}
+	if (open)
+		status = ktread_rewind(found->trace);
+	while (open && status >= 0 && (status = ktread_next(found->trace, &event)) > 0) {
+		uint32_t done = 0;
+
+		for (uint32_t n = 0; n < found->rules->count; n++)
+			if (found->result[n].violated && !found->result[n].first.number)
+				done += look_for_event(&found->result[n].first, event, &found->first[n]);
+		if (done == open)
+			break;
+	}
+	return status < 0 ? status : 0;
+}
+
+/* Writes " [1.2345]", or "" if the id is not to be printed. */
+static const char *say_id(const struct violations *found, const struct finding_event *event, char text[48])
+{
+	*text = '\0';
+	if (found->ids && event->known)
+		snprintf(text, 48, " [%" PRIu32 ".%" PRIu64 "]", event->ring, event->slot);
+	return text;
+}
+
 void violations_put_text(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation)
 {
-	char where[WHO + STATS_TIME], details[FINDING_LINE];
+	const struct finding_event event = { .known = violation->number,
+					     .ring = violation->ring,
+					     .slot = violation->slot };
+	char where[WHO + STATS_TIME], details[FINDING_LINE], id[48];
 
 	say_where(found->trace, violation->stamp, violation->cpu, violation->thread, where);
 	say_details(found, violation, details);
-	base_output_format(out, "%s: %s%s\n", found->rules->rule[violation->rule].name, where, details);
+	base_output_format(out, "%s: %s%s%s\n", found->rules->rule[violation->rule].name, where, details,
+			   say_id(found, &event, id));
 }
 
 static void keep(struct context *context, struct ktread *trace, const struct ktread_event *event)
@@ -103,6 +162,8 @@ static void keep(struct context *context, struct ktread *trace, const struct ktr
 	line->text[ktread_format(event, line->text, sizeof(line->text) - 1)] = '\0';
 	line->cpu = event->cpu;
 	line->thread = event->thread;
+	line->ring = event->ring;
+	line->slot = event->index;
 }
 
 /* Reads the trace again up to the violation. Returns 0 or an error of ktread_next(). */
@@ -139,10 +200,12 @@ static void put_context_text(struct base_output *out, const struct violations *f
 	base_output_text(out, ":\n");
 	for (uint64_t n = from; n < context->count; n++) {
 		const struct context_line *line = &context->line[n % CONTEXT];
-		char who[WHO];
+		char who[WHO], id[48] = "";
 
-		base_output_format(out, "%c %s %s %s %s\n",
-				   n + 1 == context->count && violation->number ? '>' : ' ', line->time,
+		if (found->ids)
+			snprintf(id, sizeof(id), "%" PRIu32 ".%" PRIu64 " ", line->ring, line->slot);
+		base_output_format(out, "%c %s %s%s %s %s\n",
+				   n + 1 == context->count && violation->number ? '>' : ' ', line->time, id,
 				   say_who(found->trace, line->cpu, line->thread, who), line->name,
 				   line->text);
 	}
@@ -207,7 +270,7 @@ static void say_doubts(struct ktread *trace, const struct rule *rule, const stru
 static void say_violated(const struct violations *found, const struct rule *rule,
 			 const struct check_result *result, struct finding *finding)
 {
-	char details[FINDING_LINE];
+	char details[FINDING_LINE], id[48];
 
 	finding->mark = FINDING_WRONG;
 	finding->certain = result->uncertain == 0		  ? FINDING_CERTAIN
@@ -215,9 +278,10 @@ static void say_violated(const struct violations *found, const struct rule *rule
 								  : FINDING_POSSIBLE;
 	say_where(found->trace, result->first.stamp, result->first.cpu, result->first.thread, finding->where);
 	say_details(found, &result->first, details);
-	finding_say(finding->what, "VIOLATED %" PRIu64 " time%s, first at %s%s (%s:%" PRIu32 ")",
+	finding->shows = found->first[rule - found->rules->rule];
+	finding_say(finding->what, "VIOLATED %" PRIu64 " time%s, first at %s%s (%s:%" PRIu32 ")%s",
 		    result->violated, plural(result->violated), finding->where, details, found->path,
-		    rule->line);
+		    rule->line, say_id(found, &finding->shows, id));
 }
 
 #define NOTHING "no record of the trace can be read"
@@ -269,6 +333,7 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 
 int violations_write_text(struct base_output *out, const struct violations *found)
 {
+	const struct finding_style style = { .trace = found->repeatable };
 	const struct check_violation *first = violations_first(found);
 	struct finding finding;
 	struct context context;
@@ -276,7 +341,7 @@ int violations_write_text(struct base_output *out, const struct violations *foun
 
 	for (uint32_t n = 0; n < found->rules->count; n++)
 		if (say_rule(found, n, &finding))
-			finding_put_text(out, &finding, &(struct finding_style){ .width = 0 });
+			finding_put_text(out, &finding, &style);
 	if (first)
 		status = read_context(found->trace, first, &context);
 	if (first && status >= 0)
@@ -307,6 +372,9 @@ void violations_put_json(struct base_output *out, const struct violations *found
 	base_output_text(out, first ? "{" : ",\n{");
 	base_json_put_text(out, "rule", found->rules->rule[violation->rule].name);
 	put_where_json(out, found->trace, violation->stamp, violation->cpu, violation->thread);
+	if (violation->number)
+		base_json_put_format(out, "id", "\"%" PRIu32 ".%" PRIu64 "\"", violation->ring,
+				     violation->slot);
 	base_json_put_bool(out, "overdue", !violation->number && !violation->in_state);
 	if (violation->in_state)
 		put_address(out, "pc", violation->pc);
@@ -359,6 +427,7 @@ static void put_findings_json(struct base_output *out, const struct violations *
 			continue;
 		base_output_text(out, begun ? ",\n{" : "{");
 		finding_put_json(out, &finding, NULL);
+		finding_put_ids_json(out, &finding);
 		base_output_text(out, "}");
 		begun = true;
 	}
@@ -378,6 +447,7 @@ static void put_context_json(struct base_output *out, const struct context *cont
 		base_output_text(out, line->time);
 		base_json_put_number(out, "cpu", line->cpu);
 		base_json_put_number(out, "thread", line->thread);
+		base_json_put_format(out, "id", "\"%" PRIu32 ".%" PRIu64 "\"", line->ring, line->slot);
 		base_json_put_text(out, "event", line->name);
 		base_json_put_text(out, "text", line->text);
 		base_output_text(out, "}");

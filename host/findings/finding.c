@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "findings/finding.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +23,20 @@ void finding_evidence(struct finding *finding, const char *format, ...)
 {
 	va_list values;
 
-	if (finding->lines == FINDING_LINES)
+	finding->cut = finding->lines == FINDING_LINES;
+	if (finding->cut)
 		return;
 	va_start(values, format);
 	vsnprintf(finding->evidence[finding->lines++], FINDING_LINE, format, values);
 	va_end(values);
+}
+
+void finding_refer(struct finding *finding, uint64_t stamp, uint32_t actor, uint64_t object)
+{
+	if (finding->lines && !finding->cut && stamp)
+		finding->event[finding->lines - 1] = (struct finding_event){
+			.asked = true, .stamp = stamp, .actor = actor, .object = object
+		};
 }
 
 void findings_add(struct findings *findings, enum finding_mark mark, const char *kind, const char *format,
@@ -156,12 +166,40 @@ void finding_put_text(struct base_output *out, const struct finding *finding,
 	if (style->certain && finding->partial)
 		finding_put_wrapped(out, style->width, 2,
 				    "partial: the trace lacks records that could change this finding");
+	for (uint32_t n = 0; n < finding->lines; n++) {
+		const struct finding_event *event = &finding->event[n];
+		char id[48] = "";
+
+		if (style->ids && event->known)
+			snprintf(id, sizeof(id), " [%" PRIu32 ".%" PRIu64 "]", event->ring, event->slot);
+		snprintf(text, sizeof(text), "%s%s", finding->evidence[n], id);
+		finding_put_wrapped(out, style->width, 2, text);
+	}
+	if (finding->advice[0]) {
+		snprintf(text, sizeof(text), "to be more certain: %s", finding->advice);
+		finding_put_wrapped(out, style->width, 2, text);
+	}
+	if (style->trace && finding->shows.known)
+		base_output_format(out, "  to go there: ktrace goto %" PRIu32 ".%" PRIu64 " %s\n",
+				   finding->shows.ring, finding->shows.slot, style->trace);
+}
+
+static void put_id(struct base_output *out, const char *key, const struct finding_event *event)
+{
+	base_json_key(out, key);
+	if (event->known)
+		base_output_format(out, "\"%" PRIu32 ".%" PRIu64 "\"", event->ring, event->slot);
+	else
+		base_output_text(out, "null");
+}
+
+void finding_put_ids_json(struct base_output *out, const struct finding *finding)
+{
+	base_json_begin(out, "events", '[');
 	for (uint32_t n = 0; n < finding->lines; n++)
-		finding_put_wrapped(out, style->width, 2, finding->evidence[n]);
-	if (!finding->advice[0])
-		return;
-	snprintf(text, sizeof(text), "to be more certain: %s", finding->advice);
-	finding_put_wrapped(out, style->width, 2, text);
+		put_id(out, NULL, &finding->event[n]);
+	base_output_text(out, "]");
+	put_id(out, "event", &finding->shows);
 }
 
 static void put_members(struct base_output *out, const struct finding *finding,

@@ -26,6 +26,20 @@ enum finding_certainty {
 };
 const char *finding_certainty_word(enum finding_certainty certain);
 
+/*
+ * The event to which a line of evidence refers. A detector names it by what it knows of it; its place in the
+ * trace is looked up later, because detectors do not keep the places of all events.
+ */
+struct finding_event {
+	bool asked;	 /* a detector has named an event; the next members are valid */
+	uint64_t stamp;	 /* stamp of the event, or of a state that changed at the event */
+	uint32_t actor;	 /* thread + 1, or KTRX_HOLDER_CPU | CPU */
+	uint64_t object; /* lock or queue that the event names; 0: any */
+	bool known;	 /* the event was found; the next members are valid */
+	uint32_t ring;
+	uint64_t slot;
+};
+
 /* A finding. Requires: strings from a guest or a file are escaped before they are stored here. */
 struct finding {
 	const char *kind; /* a fixed word or two, such as "deadlock"; borrowed */
@@ -40,6 +54,9 @@ struct finding {
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
 	uint32_t lines; /* lines of `evidence` */
+	bool cut;	/* a line was not added, because there was no room for it */
+	struct finding_event event[FINDING_LINES]; /* of each line of `evidence` */
+	struct finding_event shows;		   /* the event at which the finding is best looked at */
 	/* what to do, or what would make the finding more certain; "" if there is no advice */
 	char advice[FINDING_LINE];
 };
@@ -54,6 +71,9 @@ static inline const char *finding_plural(uint64_t count)
 __attribute__((format(printf, 2, 3))) void finding_say(char text[FINDING_LINE], const char *format, ...);
 /* Adds a line of evidence. Does nothing if the finding already has FINDING_LINES lines. */
 __attribute__((format(printf, 2, 3))) void finding_evidence(struct finding *finding, const char *format, ...);
+
+/* Names the event of the newest line of evidence. A stamp of 0 means that it is unknown. */
+void finding_refer(struct finding *finding, uint64_t stamp, uint32_t actor, uint64_t object);
 
 /* A list of findings in the order in which they were added. An empty list is all zeros. */
 struct findings {
@@ -87,6 +107,9 @@ struct finding_style {
 	unsigned width; /* width of a line in columns; 0: no limit */
 	bool certain;	/* true: prints the certainty, as in "deadlock (certain): …" */
 	bool brief;	/* true: prints neither evidence nor advice */
+	bool ids;	/* true: prints after each line the id of its event, as in "… [1.2345]" */
+	/* path of the trace; if it is set, prints the command that goes to the finding's event */
+	const char *trace;
 };
 /* Prints "deadlock: …", and on the next lines the evidence and the advice. */
 void finding_put_text(struct base_output *out, const struct finding *finding,
@@ -96,6 +119,9 @@ void finding_put_text(struct base_output *out, const struct finding *finding,
  * other lines further. Keeps blanks at the beginning of the text.
  */
 void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text);
+
+/* Writes the ids of events: "events", one for each line of evidence, and "event", that of the finding. */
+void finding_put_ids_json(struct base_output *out, const struct finding *finding);
 
 /*
  * Names of JSON members that a command used before all commands wrote findings in the same form. They are

@@ -222,6 +222,7 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 	*base_escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) =
 		'\0';
 	finding_evidence(&finding->base, "its message: %s", message);
+	finding_refer(&finding->base, evidence->panic.stamp, KTRX_HOLDER_CPU | evidence->panic.cpu, 0);
 	say_addresses(evidence, finding);
 }
 

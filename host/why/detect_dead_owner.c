@@ -307,6 +307,7 @@ static void say_waiters(const struct why_evidence *evidence, struct why_finding 
 					waits, sizeof(waits));
 		finding_evidence(&finding->base, "%s %s",
 				 why_say_actor(evidence, waiter->thread->id + 1, who, sizeof(who)), waits);
+		finding_refer(&finding->base, waiter->since, waiter->thread->id + 1, waiter->lock);
 	}
 	if (lock->waiters > SHOWN)
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", lock->waiters - SHOWN);
@@ -322,12 +323,15 @@ static void say_owner(const struct why_evidence *evidence, struct why_finding *f
 		finding_evidence(&finding->base, "%s took it %s ago%s, and did not release it", who,
 				 why_say_since(evidence, "", lock->hold->stamp, since, sizeof(since)),
 				 why_say_called(evidence, ", at ", lock->hold->pc, place, sizeof(place)));
+	if (lock->hold)
+		finding_refer(&finding->base, lock->hold->stamp, lock->owner, lock->hold->lock);
 	if (lock->ended)
 		finding_evidence(&finding->base, "%s ended %s ago", who,
 				 why_say_since(evidence, "", lock->ended, since, sizeof(since)));
 	else
 		finding_evidence(&finding->base, "the kernel's tables have no row for %s, so it has ended",
 				 who);
+	finding_refer(&finding->base, lock->ended, lock->owner, 0);
 	if (lock->hold || is_kept(lock))
 		return;
 	if (named_after_end(evidence, lock))

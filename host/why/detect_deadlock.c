@@ -92,11 +92,15 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 			 why_say_waiting(evidence,
 					 edge->kind == WHY_EDGE_SPIN ? KTRX_WAIT_SPIN : KTRX_WAIT_LOCK,
 					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));
+	finding_refer(&finding->base, edge->since, why_node_id(context->graph, evidence, edge->from),
+		      edge->object);
 	finding_evidence(&finding->base, "  held by %s%s%s%s", say_owner(context, edge, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
 			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
 			 was_taken_before_switch(context, edge) ? ", not released by the thread that took it"
 								: "");
+	finding_refer(&finding->base, edge->held_since, why_node_id(context->graph, evidence, edge->to),
+		      edge->object);
 }
 
 /* If the wait has a timeout that has not ended yet, adds a line about it. */

@@ -108,6 +108,7 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 		    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq, cpu->number);
 	finding_evidence(&finding->base, "the last %" PRIu64 " came %s apart on average", storm->count,
 			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
+	finding_refer(&finding->base, interrupts->stamp, KTRX_HOLDER_CPU | cpu->number, 0);
 	if (cpu->has_row && cpu->row.irqs)
 		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " has taken %" PRIu64 " interrupt%s and had %" PRIu64
@@ -187,6 +188,7 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 		    cpu->number, irq);
 	finding_evidence(&finding->base, "%s came %s ago; its handler returned, and no EOI was recorded", irq,
 			 why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+	finding_refer(&finding->base, stamp, KTRX_HOLDER_CPU | cpu->number, 0);
 	if (interrupts->pc)
 		finding_evidence(&finding->base, "it interrupted %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),

@@ -255,6 +255,7 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 			 "the longest wait began %s ago, by %s, for device %s; %" PRIu64
 			 " other%s ended during that wait",
 			 ago, who, what, waits->worst_overtaken, finding_plural(waits->worst_overtaken));
+	finding_refer(&finding->base, waits->worst_begin, waits->worst_thread + 1, waits->worst_object);
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

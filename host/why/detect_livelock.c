@@ -255,6 +255,7 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 	finding_evidence(&finding->base, "%s %s",
 			 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
 			 why_say_tries(evidence, tries->lock, &tries->all, words, sizeof(words)));
+	finding_refer(&finding->base, tries->all.last, thread->id + 1, tries->lock);
 	if (tries->pc)
 		finding_evidence(&finding->base, "  at %s",
 				 why_say_call(evidence, tries->pc, place, sizeof(place)));

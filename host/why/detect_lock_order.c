@@ -92,6 +92,8 @@ static void say_order(const struct context *context, struct why_finding *finding
 	}
 	finding_evidence(&finding->base, "%s%s held lock %s when it took lock %s%s", who, trace, held, taken,
 			 order->count > 1 ? ", more than once" : "");
+	if (!order->trace)
+		finding_refer(&finding->base, order->stamp, order->thread + 1, order->then);
 	if (order->first_pc)
 		finding_evidence(&finding->base, "  lock %s was taken at %s", held,
 				 why_say_call(evidence, order->first_pc, place, sizeof(place)));

@@ -69,6 +69,7 @@ static int report_faults(const struct why_evidence *evidence, struct why_finding
 			 thread->fault_repeats,
 			 why_say_ticks(evidence, elapsed(thread->fault_first, thread->faults.last), since,
 				       sizeof(since)));
+	finding_refer(&finding->base, thread->faults.last, thread->id + 1, 0);
 	if (thread->fault_ip)
 		finding_evidence(&finding->base, "all by the instruction at %s",
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));

@@ -381,6 +381,7 @@ static void say_wakers(const struct why_evidence *evidence, struct why_finding *
 					 who, waker->wakes, finding_plural(waker->wakes), last,
 					 why_say_ticks(evidence, why_age(evidence, thread->last_own_event),
 						       last_own_event, sizeof(last_own_event)));
+		finding_refer(&finding->base, waker->last, waker->thread + 1, 0);
 	}
 }
 
@@ -401,6 +402,8 @@ static void say_irq(const struct why_evidence *evidence, struct why_finding *fin
 			 !irq->known	  ? ""
 			 : one->irq_comes ? ", which still comes"
 					  : ", which has not come lately");
+	if (irq->known)
+		finding_refer(&finding->base, irq->last, KTRX_HOLDER_CPU | irq->cpu, 0);
 }
 
 static void say_rhythm(const struct why_evidence *evidence, struct why_finding *finding,

@@ -90,6 +90,7 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	finding_evidence(&finding->base, "%s, priority %u, waits for lock %s, at %s", urgent,
 			 found->urgent->holder.priority, lock,
 			 why_say_call(evidence, found->wait->pc, words, sizeof(words)));
+	finding_refer(&finding->base, found->wait->since, found->urgent->id + 1, found->wait->object);
 	if (found->wait->held_pc)
 		finding_evidence(&finding->base, "  the lock was taken at %s",
 				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));

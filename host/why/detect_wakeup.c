@@ -41,6 +41,7 @@ static void add_sleeper(const struct why_evidence *evidence, struct why_finding 
 			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
 			 why_say_waiting(evidence, KTRX_WAIT_EVENT, sleeper->queue->address, sleeper->since,
 					 sleeper->pc, waits, sizeof(waits)));
+	finding_refer(&finding->base, sleeper->since, sleeper->thread->id + 1, sleeper->queue->address);
 	add_actor(evidence, finding, sleeper);
 }
 
@@ -66,6 +67,7 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 			finding_evidence(&finding->base,
 					 "%s woke threads on %s %" PRIu64 " times, the last time %s ago", who,
 					 what, waker->wakes, ago);
+		finding_refer(&finding->base, waker->last, waker->thread + 1, 0);
 	}
 }
 
@@ -151,6 +153,7 @@ static void say_race(const struct why_evidence *evidence, struct why_finding *fi
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
 		finding_evidence(&finding->base, "%s woke %s and found no thread asleep", by, what);
+	finding_refer(&finding->base, queue->nobody_stamp, queue->nobody_thread + 1, queue->address);
 	finding_evidence(&finding->base,
 			 "%s has only gone to sleep since the wakeup: "
 			 "it checked its condition before the wakeup, and not again",

@@ -41,6 +41,8 @@
 /* An event as text. */
 struct why_event {
 	uint64_t stamp;
+	uint64_t slot; /* with `ring`: the event's id */
+	uint32_t ring;
 	uint32_t cpu, thread;
 	uint16_t id;
 	uint8_t context;     /* KTRX_CONTEXT_* */

@@ -137,6 +137,8 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 	size_t length = (size_t)(end - name);
 
 	*kept = (struct why_event){ .stamp = event->stamp,
+				    .slot = event->index,
+				    .ring = event->ring,
 				    .cpu = event->cpu,
 				    .thread = event->thread,
 				    .id = event->id,

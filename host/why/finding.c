@@ -438,3 +438,8 @@ const struct why_finding *why_findings_at(const struct why_findings *findings, u
 {
 	return &findings->finding[n];
 }
+
+struct finding *why_findings_base(struct why_findings *findings, uint32_t n)
+{
+	return &findings->finding[n].base;
+}

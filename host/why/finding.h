@@ -129,6 +129,8 @@ int why_find(struct why_findings **findings, const struct why_evidence *evidence
 void why_findings_free(struct why_findings *findings);
 uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
+/* Returns `base` of finding `n`, which may be changed. */
+struct finding *why_findings_base(struct why_findings *findings, uint32_t n);
 
 /*
  * Functions that format text for people. Each writes the text to `buffer` and returns `buffer`. Examples:

@@ -201,7 +201,7 @@ static void put_stack(struct base_output *out, const struct why_evidence *eviden
 }
 
 static void put_events(struct base_output *out, const struct why_evidence *evidence,
-		       const struct why_cpu *cpu)
+		       const struct why_cpu *cpu, bool ids)
 {
 	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
 	const struct why_last *last = &cpu->last;
@@ -211,7 +211,11 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 		const struct why_event *event = &last->event[n];
 
 		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
-		put_line(out, "        -%-9s %s", when, event->text);
+		if (ids)
+			put_line(out, "        -%-9s %s [%" PRIu32 ".%" PRIu64 "]", when, event->text,
+				 event->ring, event->slot);
+		else
+			put_line(out, "        -%-9s %s", when, event->text);
 	}
 }
 
@@ -260,7 +264,8 @@ static void put_threads(struct base_output *out, const struct why_evidence *evid
 }
 
 /* Prints the state of each CPU and thread. */
-static void put_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
+static void put_evidence(struct base_output *out, const struct why_evidence *evidence,
+			 const struct why_style *style)
 {
 	char ended[sizeof(evidence->ended) * 4 + 1];
 
@@ -283,10 +288,10 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 			put_holder(out, evidence, &cpu->holder);
 		put_answers(out, evidence, cpu);
 		put_stack(out, evidence, cpu);
-		put_events(out, evidence, cpu);
+		put_events(out, evidence, cpu, style->ids);
 	}
 	base_output_text(out, "\n");
-	put_threads(out, evidence, all);
+	put_threads(out, evidence, style->all);
 	if (evidence->left_out)
 		base_output_format(out,
 				   "%" PRIu64 " events, table rows and lock orders were left out: "
@@ -294,16 +299,19 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 
-static void put_finding(struct base_output *out, const struct why_finding *finding, bool lines)
+static void put_finding(struct base_output *out, const struct why_finding *finding,
+			const struct why_style *options, bool lines)
 {
-	const struct finding_style style = { .width = WIDTH, .certain = true, .brief = !lines };
+	const struct finding_style style = {
+		.width = WIDTH, .certain = true, .brief = !lines, .ids = options->ids, .trace = options->trace
+	};
 
 	finding_put_text(out, &finding->base, &style);
 }
 
 void why_report_verdict(struct base_output *out, const struct why_findings *findings)
 {
-	put_finding(out, why_findings_at(findings, 0), true);
+	put_finding(out, why_findings_at(findings, 0), &(struct why_style){ 0 }, true);
 }
 
 /*
@@ -318,17 +326,18 @@ static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 }
 
 void why_report(struct base_output *out, const struct why_evidence *evidence,
-		const struct why_findings *findings, bool all)
+		const struct why_findings *findings, const struct why_style *style)
 {
 	char order[ORDER_TEXT];
 
-	why_report_verdict(out, findings);
+	put_finding(out, why_findings_at(findings, 0), style, true);
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
 			base_output_text(out, "\nalso:\n");
-		put_finding(out, why_findings_at(findings, n), all || makes_only_possible(findings, n));
+		put_finding(out, why_findings_at(findings, n), style,
+			    style->all || makes_only_possible(findings, n));
 	}
-	put_evidence(out, evidence, all);
+	put_evidence(out, evidence, style);
 	if (order_say(evidence->trace, order) > 0)
 		base_output_format(out, "\n%s\n", order);
 	if (!evidence->symbols)

@@ -10,12 +10,15 @@
 
 /* Prints the first finding in a few lines, as `ktrace run --why` does. */
 void why_report_verdict(struct base_output *out, const struct why_findings *findings);
-/*
- * Prints the first finding, then the other findings (in full if `all` is set), then the state of CPUs and
- * threads.
- */
+struct why_style {
+	bool all; /* prints all findings in full, and all threads */
+	bool ids; /* prints the ids of events; requires why_ids_find() */
+	/* path of the trace, as a shell takes it, if its run can be repeated; otherwise NULL */
+	const char *trace;
+};
+/* Prints the first finding, then the other findings, then the state of CPUs and threads. */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
-		const struct why_findings *findings, bool all);
+		const struct why_findings *findings, const struct why_style *style);
 /*
  * The first function returns the word for a mode (KTRX_MODE_*), the second the word for a kind of wait
  * (KTRX_WAIT_*).

@@ -99,6 +99,7 @@ static void put_finding(struct base_output *out, const struct why_evidence *evid
 
 	base_json_begin(out, NULL, '{');
 	finding_put_json(out, &finding->base, &earlier);
+	finding_put_ids_json(out, &finding->base);
 	base_json_begin(out, "actors", '[');
 	for (uint32_t n = 0; n < finding->actors; n++)
 		put_actor(out, evidence, &finding->actor[n]);
@@ -142,6 +143,8 @@ static void put_last(struct base_output *out, const struct why_evidence *evidenc
 	for (uint32_t n = 0; n < last->count; n++) {
 		base_json_begin(out, NULL, '{');
 		put_age(out, evidence, "ago", last->event[n].stamp);
+		base_json_put_format(out, "id", "\"%" PRIu32 ".%" PRIu64 "\"", last->event[n].ring,
+				     last->event[n].slot);
 		base_json_put(out, "text", last->event[n].text);
 		base_output_text(out, "}");
 	}

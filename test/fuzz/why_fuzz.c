@@ -22,7 +22,7 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 
 	if (fd < 0 || base_output_open(&out, fd) < 0)
 		abort();
-	why_report(&out, evidence, findings, true);
+	why_report(&out, evidence, findings, &(struct why_style){ .all = true });
 	why_report_json(&out, evidence, findings);
 	base_output_close(&out);
 	close(fd);

@@ -133,10 +133,12 @@ times='--begin sched.wake --end sched.switch'
 
 works check --rules v2.ktrx -- --rules mine.rules v2.ktrx
 works check --all --rules mine.rules v2.ktrx -- --rules mine.rules --all v2.ktrx
+works check --ids --rules mine.rules v2.ktrx -- --rules mine.rules --ids v2.ktrx
 works check --json v2.ktrx -- --json v2.ktrx
 
 works why --json v2.ktrx -- --json v2.ktrx
 works why --all inversion.ktrx -- --all inversion.ktrx
+works why --ids inversion.ktrx -- --ids inversion.ktrx
 refused why --all --json --all v2.ktrx
 opens why --elf --elf absent v2.ktrx
 opens why --earlier --earlier absent v2.ktrx

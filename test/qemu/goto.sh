@@ -73,6 +73,31 @@ PATH=$path
 equal "without gdb: status" 1 "$status"
 message_has "gdb is missing: install gdb or gdb-multiarch"
 
+# The ids that why and check print are events that goto finds.
+# shellcheck disable=SC2046
+run --seed 7 --deadline 0.5 -- $(demo x86_64 2) -append run=wakeup-race
+lines "$out" >"$tmp/first"
+"$ktrace" why "$out" >"$tmp/why" 2>/dev/null
+id=$(sed -n 's/.* found no thread asleep, at .*\[\([0-9.]*\)\]$/\1/p; s/^      (.*wakeup_race.c:[0-9]*) \[\([0-9.]*\)\]$/\1/p' "$tmp/why" | head -n 1)
+check "why: the id is that of the wakeup" grep -q "\] $id CPU.*sched.wake_nobody" "$tmp/first"
+check "why: the id of a sleep is that of its event" sh -c "'$ktrace' why '$out' 2>/dev/null | tr '\n' ' ' |
+	grep -o 'has waited [^[]*on mailbox[^[]*\[[0-9.]*\]' | head -n 1 | sed 's/.*\[//; s/\]//' | xargs -I{} grep -q '\] {} CPU.*sched.block' '$tmp/first'"
+command=$(sed -n 's/^  to go there: ktrace goto //p' "$tmp/why" | head -n 1)
+equal "why: the command goes to the event of the first line" "$id $out" "$command"
+visit "$id"
+equal "why: status of goto at the id" 0 "$status"
+lines "$tmp/goto.ktrx" >"$tmp/second"
+check "why: goto is at the event" grep -q "\] $id CPU.*sched.wake_nobody" "$tmp/second"
+printf 'woken: never sched.wake_nobody\nin-time: every sched.wake_nobody then panic within 1ms\n' >"$tmp/rules"
+"$ktrace" check --rules "$tmp/rules" "$out" >"$tmp/checked" 2>/dev/null
+for rule in woken in-time; do
+	id=$(sed -n "s/^$rule: VIOLATED .* \[\([0-9.]*\)\]\$/\1/p" "$tmp/checked")
+	check "check: the id of the rule $rule is that of the wakeup" grep -q "\] $id CPU.*sched.wake_nobody" "$tmp/first"
+	check "check: the command goes there" grep -qx "  to go there: ktrace goto $id $out" "$tmp/checked"
+done
+visit "$id"
+equal "check: status of goto at the id" 0 "$status"
+
 visit --thread 4000000
 equal "no such thread: status" 1 "$status"
 message_has "no event is selected"

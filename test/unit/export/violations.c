@@ -30,7 +30,9 @@ static void ignore(void *context, const struct check_violation *violation)
 static void check(const char *words, bool unread)
 {
 	struct check_result results[RULES_MAX];
-	struct violations found = { script_trace(), NULL, results, "a.rules", unread, false };
+	struct violations found = {
+		.trace = script_trace(), .result = results, .path = "a.rules", .unread = unread
+	};
 	struct rules_error error;
 	struct base_output out;
 	struct rules *rules;
@@ -97,12 +99,12 @@ static void kept_rule_is_ok_only_if_the_trace_was_read(void **state)
 	(void)state;
 	check("a: always user.tock has (value == 7)", false);
 	has("{\"mark\":\"ok\",\"kind\":\"a\",\"certain\":\"certain\",\"what\":\"holds, 1 time\"");
-	has("\"evidence\":[],\"advice\":null,\"where\":null,\"partial\":false}");
+	has("\"evidence\":[],\"advice\":null,\"where\":null,\"partial\":false,");
 	check("a: always user.tock has (value == 7)", true);
 	has("{\"mark\":\"note\",\"kind\":\"a\",\"certain\":\"possible\","
 	    "\"what\":\"holds in the part that was read, 1 time\",\"evidence\":["
 	    "\"incomplete: the end of the trace is missing or cannot be read, and was not checked\"],"
-	    "\"advice\":null,\"where\":null,\"partial\":true}");
+	    "\"advice\":null,\"where\":null,\"partial\":true,");
 }
 
 static void each_rule_reports_an_incomplete_trace(void **state)

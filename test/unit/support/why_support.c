@@ -92,7 +92,7 @@ const char *why_text(void)
 	why_judge();
 	assert_non_null(file);
 	assert_int_equal(base_output_open(&out, fileno(file)), 0);
-	why_report(&out, evidence, findings, true);
+	why_report(&out, evidence, findings, &(struct why_style){ .all = true });
 	assert_int_equal(base_output_close(&out), 0);
 	rewind(file);
 	length = fread(text, 1, sizeof(text) - 1, file);
