@@ -168,7 +168,7 @@ reports 1 'no guest can answer' ktrace control --timeout 1s v2.ktrx -- -sched
 reports 1 'no guest can answer' ktrace control -- v2.ktrx -sched.switch
 reports 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
 reports 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
-reports 1 'No such file' timeout 20 ktrace control -
+reports 1 'No such file' timeout $limit ktrace control -
 reports 2 "no event '-json'" ktrace control v2.ktrx -- --json
 reports 2 'invalid option' ktrace control -sched v2.ktrx
 reports 2 'no file given' ktrace control --

@@ -24,7 +24,7 @@ ls -l --time-style=+ fifo socket link to-fifo to-nothing >before
 refuses() {
 	expected=$1 message=$2
 	shift 2
-	timeout 20 "$@" >stdout 2>stderr </dev/null
+	timeout $limit "$@" >stdout 2>stderr </dev/null
 	status=$?
 	ls -l --time-style=+ fifo socket link to-fifo to-nothing >after 2>&1
 	if [ "$status" -eq "$expected" ] && grep -qF -e "$message" stderr && cmp -s before after; then
@@ -57,8 +57,8 @@ done
 into() {
 	what=$1
 	shift
-	timeout 20 cat fifo >read &
-	timeout 20 "$@" >stdout 2>stderr
+	timeout $limit cat fifo >read &
+	timeout $limit "$@" >stdout 2>stderr
 	equal "$what: writes into a FIFO" 0 $?
 	wait $!
 	check "$what: the FIFO receives the output" test -s read
