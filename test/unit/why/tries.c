@@ -204,6 +204,19 @@ static void tries_and_wait_make_livelock(void **state)
 	why_says("thread 6 (other) has waited 4.00 s for lock aye (0x2000)");
 }
 
+/* Without lock hooks, events show the locks that are held, and the tries show since when a thread waits. */
+static void wait_by_events_begins_with_first_try(void **state)
+{
+	(void)state;
+	script_cpu(0)->hooks &= (uint8_t)~KTRX_HOOK_LOCK;
+	script_event(ACQUIRE, FIRST - 3 * MS, 0, ONE, V(LOCK_A));
+	script_event(ACQUIRE, FIRST - 2 * MS, 0, OTHER, V(LOCK_B));
+	try_from_to(CONTEND, FIRST, LAST - EVERY);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("thread 5 (one) and thread 6 (other) have waited 4.00 s for each other");
+}
+
 /* A thread may try to take a lock that it holds, to find out whether it holds the lock. */
 static void tries_at_own_lock_are_only_possible(void **state)
 {
@@ -232,6 +245,7 @@ int main(void)
 		TEST(tries_of_interrupt_handlers_do_not_count),
 		TEST(tries_before_gap_do_not_count),
 		TEST(tries_and_wait_make_livelock),
+		TEST(wait_by_events_begins_with_first_try),
 		TEST(tries_at_own_lock_are_only_possible),
 	};
 
