@@ -160,6 +160,7 @@ static int locate(struct session *session)
 				    "give --elf KERNEL or --range START:SIZE",
 				    session->options->path);
 	status = ktread_image_find_boot(&session->image, session->memory, session->options->boot);
+	session->report->lacks_ktrace = status == KTREAD_E_ABSENT;
 	return status < 0 ? fail_reading(session, status) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "observe/observe.h"
 #include "why/ids.h"
 #include "why/report.h"
 
@@ -316,6 +317,47 @@ static int explain_trace(struct why *why)
 	return status ? status : verdict;
 }
 
+/*
+ * Explains a machine whose kernel has no ktrace, from samples of its CPUs' registers. Returns an exit status,
+ * as for a trace.
+ */
+static int explain_outside(const struct why *why)
+{
+	static struct observe observe;
+	struct findings findings = { 0 };
+	struct profile_names *names = NULL;
+	struct base_output out;
+	const char *reason, *elf;
+	int status, error;
+
+	command_message(why->args.name,
+			"no ktrace in the guest's memory: sampling the registers of its CPUs");
+	if (observe_take(&observe, why->peer, ANSWER_MS) != 0) {
+		command_message(why->args.name, "%s", capture_message());
+		return EXIT_BAD_INPUT;
+	}
+	elf = why->options.elf ? why->options.elf : observe.kernel;
+	if (*elf && profile_names_open(&names, elf, observe.machine, &reason) != 0)
+		command_message(why->args.name, "%s", reason);
+	observe_judge(&findings, &observe, names);
+	status = findings.marks[FINDING_WRONG] ? EXPLAIN_PROBLEM : EXPLAIN_UNKNOWN;
+	if (findings.failed || base_output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(why->args.name, "out of memory");
+		status = EXIT_BAD_INPUT;
+	} else {
+		if (why->options.json)
+			observe_report_json(&out, &findings, &observe, names);
+		else
+			observe_report(&out, &findings);
+		error = base_output_close(&out);
+		if (error)
+			status = trace_output_status(why->args.name, "standard output", error);
+	}
+	findings_free(&findings);
+	profile_names_close(names);
+	return status;
+}
+
 static int explain_machine(struct why *why)
 {
 	const struct capture_extract_options options = {
@@ -326,8 +368,12 @@ static int explain_machine(struct why *why)
 	};
 	struct capture_extract_report report;
 	char path[PATH_MAX];
+	int error;
 
-	if (capture_extract_temporary(&options, path, &report) != 0) {
+	error = capture_extract_temporary(&options, path, &report);
+	if (error == CAPTURE_E_ABSENT && why->source == CAPTURE_FROM_QMP && report.lacks_ktrace)
+		return explain_outside(why);
+	if (error) {
 		command_message(why->args.name, "%s", capture_message());
 		return EXIT_BAD_INPUT;
 	}

@@ -111,6 +111,11 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 	return low - 1;
 }
 
+uint64_t profile_names_address(const struct profile_names *names, uint32_t n)
+{
+	return n < profile_names_count(names) ? names->function[n].address : 0;
+}
+
 const char *profile_names_at(const struct profile_names *names, uint32_t n)
 {
 	return n < profile_names_count(names) ? demangled(names->function[n].name) : "";

@@ -20,6 +20,8 @@ void profile_names_close(struct profile_names *names);
 uint32_t profile_names_count(const struct profile_names *names);
 /* Returns the number of the function that contains the address; PROFILE_NO_NAME if there is none. */
 uint32_t profile_names_find(const struct profile_names *names, uint64_t address);
+/* Returns the address of function `n`; 0 if there is none. */
+uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
 /* Returns the name of function `n`: any bytes of the file, demangled if possible. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
 

@@ -111,15 +111,18 @@ $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 SCRIPT_TESTS += test/qemu/profile.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/test/bare/shares_%.elf) $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# $(call shares_rule,<arch>,<load address>)
-define shares_rule
-build/test/bare/shares_$(1).elf: test/qemu/transport_bare/$(1)/start.S test/qemu/profile/shares.c
+# $(call without_ktrace,<program>,<arch>,<load address>)
+define without_ktrace
+build/test/bare/$(1)_$(2).elf: test/qemu/transport_bare/$(2)/start.S test/qemu/profile/$(1).c
 	@mkdir -p $$(@D)
-	$$(DEMO_CC_$(1)) $$(BARE_CFLAGS) -fno-omit-frame-pointer $$(DEMO_CFLAGS_$(1)) -Wl,-Ttext=$(2) -o $$@ $$^
+	$$(DEMO_CC_$(2)) $$(BARE_CFLAGS) -fno-omit-frame-pointer $$(DEMO_CFLAGS_$(2)) -Wl,-Ttext=$(3) -o $$@ $$^
 endef
-$(eval $(call shares_rule,x86_64,0x100000))
-$(eval $(call shares_rule,aarch64,0x40080000))
-$(eval $(call shares_rule,riscv64,0x80000000))
+$(foreach program,halts shares stuck,$(eval $(call without_ktrace,$(program),x86_64,0x100000)) \
+	$(eval $(call without_ktrace,$(program),aarch64,0x40080000)) $(eval $(call without_ktrace,$(program),riscv64,0x80000000)))
+
+# What `ktrace why` finds out about such guests.
+SCRIPT_TESTS += test/qemu/why_outside.sh
+CHECK_NEEDS += build/test/bare/halts_x86_64.elf $(DEMO_ARCHES:%=build/test/bare/stuck_%.elf)
 
 # Tests of the demo kernel as a small Unix.
 SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh

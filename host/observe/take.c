@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Takes samples over QMP: halts the guest, reads the registers of all CPUs, and lets the guest run again. A
+ * debugger that uses QEMU's server of gdb's protocol is not disturbed.
+ *
+ * A CPU that is always at the same place may only have had no time to run, because the host is busy. So the
+ * CPU time of QEMU's threads is read, too.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/machine.h"
+#include "capture/cpu_state.h"
+#include "capture/dial.h"
+#include "capture/error.h"
+#include "capture/plan.h"
+#include "capture/qmp.h"
+#include "capture/watch.h"
+#include "observe/observe.h"
+#include "profile/walk.h"
+
+#define APART_NS     75000000L /* time between two samples */
+#define WANTED	     1.0       /* seconds that each CPU must have run */
+#define MOST_SAMPLES 800u      /* then the host is too busy */
+#define BYTES_MOST   PROFILE_WINDOW
+
+struct taking {
+	struct observe *observe;
+	struct capture_monitor monitor;
+	long thread[OBSERVE_CPUS];  /* QEMU's thread of each CPU; 0: unknown */
+	double begin[OBSERVE_CPUS]; /* its CPU time at the first sample, in seconds */
+	long process;
+};
+
+/* ---- QEMU's threads ------------------------------------------------------------------------------ */
+
+/* Returns the CPU time of a thread in seconds; negative if it is unknown. */
+static double time_of(const struct taking *taking, long thread)
+{
+	char path[80];
+	double seconds = -1;
+	uint64_t ns;
+	FILE *file;
+
+	if (!thread)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/schedstat", taking->process, thread);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%" SCNu64, &ns) == 1)
+		seconds = (double)ns / 1e9;
+	if (file)
+		fclose(file);
+	return seconds;
+}
+
+/* Returns how many CPUs a thread runs: more than one if QEMU runs all CPUs in one thread. */
+static unsigned shares_of(const struct taking *taking, long thread)
+{
+	unsigned shares = 0;
+
+	for (uint32_t n = 0; n < OBSERVE_CPUS; n++)
+		shares += taking->thread[n] == thread;
+	return shares ? shares : 1;
+}
+
+static void find_threads(struct taking *taking)
+{
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+	const json_t *answer;
+
+	if (getsockopt(taking->monitor.qmp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || !who.pid ||
+	    capture_monitor_command(&taking->monitor, "query-cpus-fast", NULL, &answer) != 0)
+		return;
+	taking->process = (long)who.pid;
+	for (size_t n = 0; n < json_array_size(answer); n++) {
+		const json_t *cpu = json_array_get(answer, n);
+		const json_int_t index = json_integer_value(capture_json_at(cpu, "cpu-index"));
+
+		if (index >= 0 && index < OBSERVE_CPUS)
+			taking->thread[index] = (long)json_integer_value(capture_json_at(cpu, "thread-id"));
+	}
+	for (uint32_t n = 0; n < OBSERVE_CPUS; n++)
+		taking->begin[n] = time_of(taking, taking->thread[n]);
+}
+
+static void measure(struct taking *taking)
+{
+	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
+		const double now = time_of(taking, taking->thread[n]);
+
+		taking->observe->cpu[n].ran =
+			now < 0 || taking->begin[n] < 0
+				? -1
+				: (now - taking->begin[n]) / shares_of(taking, taking->thread[n]);
+	}
+}
+
+/* Returns whether a CPU may still move: it is not halted, and has not run for long enough. */
+static bool wants_more(const struct taking *taking)
+{
+	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
+		const struct observe_cpu *cpu = &taking->observe->cpu[n];
+
+		if (cpu->ran >= 0 && cpu->ran < WANTED && cpu->lowest_pc != cpu->highest_pc)
+			return true;
+		/*
+		 * A CPU with one pc in all samples may be halted: then it does not run, however long we wait.
+		 */
+		if (cpu->ran > 0.05 && cpu->ran < WANTED && cpu->halted != OBSERVE_ALWAYS)
+			return true;
+	}
+	return false;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------- */
+
+/*
+ * Reads bytes by virtual addresses of a CPU, as the human monitor prints them: "ADDRESS: 0x12 0x34 …".
+ * Returns their number.
+ */
+static size_t read_bytes(struct taking *taking, uint32_t cpu, uint64_t address, unsigned char *bytes,
+			 size_t size)
+{
+	char arguments[200];
+	const json_t *answer;
+	const char *at;
+	size_t got = 0;
+
+	snprintf(arguments, sizeof(arguments),
+		 "{\"command-line\":\"x /%zuxb 0x%" PRIx64 "\",\"cpu-index\":%" PRIu32 "}", size, address,
+		 cpu);
+	if (capture_monitor_command(&taking->monitor, "human-monitor-command", arguments, &answer) != 0)
+		return 0;
+	at = json_string_value(answer);
+	while (at && got < size && (at = strstr(at, " 0x"))) {
+		bytes[got++] = (unsigned char)strtoul(at + 3, NULL, 16);
+		at += 3;
+	}
+	return got;
+}
+
+static void read_code(struct taking *taking, uint32_t n)
+{
+	struct observe_cpu *cpu = &taking->observe->cpu[n];
+	unsigned char code[2 * OBSERVE_CODE];
+
+	if (read_bytes(taking, n, cpu->last_pc - OBSERVE_CODE, code, sizeof(code)) != sizeof(code))
+		return;
+	memcpy(cpu->before, code, OBSERVE_CODE);
+	memcpy(cpu->at, code + OBSERVE_CODE, OBSERVE_CODE);
+	cpu->has_code = true;
+}
+
+/* Returns the value after the name in the line of the CPU; 0 if there is none. */
+static uint64_t value_of(const char *text, uint32_t n, const char *name)
+{
+	char key[32];
+	const char *line, *end, *found;
+
+	snprintf(key, sizeof(key), "cpu %" PRIu32 " ", n);
+	for (line = text; line && strncmp(line, key, strlen(key)) != 0;
+	     line = *line ? strchr(line, '\n') : NULL)
+		line += *line == '\n';
+	while (line && *line == '\n')
+		line++;
+	if (!line)
+		return 0;
+	end = line + strcspn(line, "\n");
+	found = memmem(line, (size_t)(end - line), name, strlen(name));
+	return found ? strtoull(found + strlen(name), NULL, 16) : 0;
+}
+
+static void read_stack(struct taking *taking, uint32_t n, const char *registers)
+{
+	struct observe_cpu *cpu = &taking->observe->cpu[n];
+	const uint16_t machine = taking->observe->machine;
+	const struct profile_registers start = {
+		.pc = cpu->last_pc,
+		.frame = value_of(registers, n,
+				  machine == EM_X86_64	  ? " rbp="
+				  : machine == EM_AARCH64 ? " x29="
+							  : " s0="),
+		.link = machine == EM_RISCV ? value_of(registers, n, " ra=") : 0,
+		.user = cpu->user == OBSERVE_ALWAYS,
+	};
+	unsigned char bytes[BYTES_MOST];
+	struct profile_walk walk;
+	uint64_t address;
+	size_t size;
+
+	profile_walk_begin(&walk, machine, &start);
+	while (walk.places <= OBSERVE_PLACES && profile_walk_wants(&walk, &address, &size))
+		profile_walk_put(&walk, address, bytes, read_bytes(taking, n, address, bytes, size));
+	for (uint32_t place = 1; place < walk.places && place <= OBSERVE_PLACES; place++)
+		cpu->place[cpu->places++] = walk.place[place];
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------- */
+
+static int ask_state(struct taking *taking)
+{
+	struct observe *observe = taking->observe;
+	const json_t *answer;
+	const char *text;
+	int error = capture_monitor_command(&taking->monitor, "query-target", NULL, &answer);
+
+	if (error)
+		return error;
+	text = json_string_value(capture_json_at(answer, "arch"));
+	observe->machine = base_machine_number(text ? text : "");
+	if (observe->machine != EM_X86_64 && observe->machine != EM_AARCH64 && observe->machine != EM_RISCV)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "the guest's architecture is %.40s, which is not supported",
+				    text ? text : "unknown");
+	error = capture_monitor_command(&taking->monitor, "query-status", NULL, &answer);
+	if (error)
+		return error;
+	text = json_string_value(capture_json_at(answer, "status"));
+	snprintf(observe->state, sizeof(observe->state), "%s", text ? text : "unknown");
+	return 0;
+}
+
+/* Takes a sample. With `last`, also reads the code and the stack of each CPU. */
+static int take_sample(struct taking *taking, bool running, bool last)
+{
+	char *printed = NULL, *registers = NULL;
+	const json_t *answer;
+	int error = running ? capture_monitor_command(&taking->monitor, "stop", NULL, &answer) : 0,
+	    resumed = 0;
+
+	if (!error)
+		error = capture_monitor_print(&taking->monitor, CAPTURE_QMP_REGISTERS, &printed);
+	if (!error && !observe_add(taking->observe, printed))
+		error = capture_fail(CAPTURE_E_FORMAT, "QEMU prints no registers");
+	if (!error && last)
+		registers = capture_registers_of_qemu(printed);
+	for (uint32_t n = 0; registers && n < taking->observe->cpus; n++) {
+		read_code(taking, n);
+		read_stack(taking, n, registers);
+	}
+	if (running)
+		resumed = capture_monitor_command(&taking->monitor, "cont", NULL, &answer);
+	free(printed);
+	free(registers);
+	return error ? error : resumed;
+}
+
+static int take_samples(struct taking *taking)
+{
+	const struct timespec apart = { .tv_nsec = APART_NS };
+	const bool running = strcmp(taking->observe->state, "running") == 0;
+	const double begin = capture_now();
+	int error = 0;
+
+	for (unsigned n = 0; !error && running && n < MOST_SAMPLES; n++) {
+		error = capture_check_interrupt(taking->monitor.address);
+		if (!error)
+			error = take_sample(taking, true, false);
+		measure(taking);
+		if (n + 1 >= OBSERVE_SAMPLES - 1 && !wants_more(taking))
+			break;
+		nanosleep(&apart, NULL);
+	}
+	if (!error)
+		error = take_sample(taking, running, true);
+	measure(taking);
+	taking->observe->seconds = capture_now() - begin;
+	return error;
+}
+
+int observe_take(struct observe *observe, const char *qmp, int timeout_ms)
+{
+	struct taking taking = { .observe = observe };
+	const json_t *answer;
+	const char *path;
+	sigset_t before;
+	int error;
+
+	memset(observe, 0, sizeof(*observe));
+	capture_hold_signals(&before);
+	error = capture_monitor_open(&taking.monitor, qmp, timeout_ms);
+	if (!error) {
+		error = ask_state(&taking);
+		if (!error && capture_monitor_command(&taking.monitor, "qom-get",
+						      "{\"path\":\"/machine\",\"property\":\"kernel\"}",
+						      &answer) == 0) {
+			path = json_string_value(answer);
+			snprintf(observe->kernel, sizeof(observe->kernel), "%s", path ? path : "");
+		}
+		if (!error) {
+			find_threads(&taking);
+			error = take_samples(&taking);
+		}
+		capture_monitor_close(&taking.monitor);
+	}
+	capture_release_signals(&before, 0);
+	return error;
+}
