@@ -113,6 +113,13 @@ build/bench/cputime: bench/cputime.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
+BENCH_RUNS += bench/profile.sh
+BENCH_NEEDS += build/bin/ktrace build/test/bare/shares_x86_64.elf
+
+.PHONY: bench-profile
+bench-profile: build/bin/ktrace build/test/bare/shares_x86_64.elf
+	sh bench/profile.sh
+
 # Bench of the record path on the host. sites.c, which contains the loops around an event, is built once for
 # each way of recording. x86_64 only, because the port accesses thread-local words with single instructions
 # relative to the register fs.

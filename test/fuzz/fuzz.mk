@@ -51,8 +51,9 @@ $(eval $(call fuzzer,given,test/unit/support/hwt_write.c,-rss_limit_mb=1024 -max
 $(eval $(call fuzzer,hwt,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb=1024 -max_len=16384,build/test/hwt-traces))
 $(eval $(call fuzzer,ktread,test/fuzz/ktread_exercise.c,-rss_limit_mb=512 -max_len=65536,test/golden/ktread test/golden/bad))
 $(eval $(call fuzzer,proc,,-rss_limit_mb=512 -max_len=16384,test/golden/proc test/golden/proc/bad))
+$(eval $(call fuzzer,profile,,-rss_limit_mb=512 -max_len=16384,))
 $(eval $(call fuzzer,spe,,-rss_limit_mb=512 -max_len=8192,test/golden/spe))
 $(eval $(call fuzzer,why,test/unit/support/why_property.c,-rss_limit_mb=512 -max_len=131072,build/test/why-traces))
 
-SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay given_replay hwt_replay ktread_replay proc_replay spe_replay why)
+SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay given_replay hwt_replay ktread_replay proc_replay profile_replay spe_replay why)
 SOAK_TESTS += test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh

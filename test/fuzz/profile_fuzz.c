@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Fuzz target of what `ktrace profile` and `ktrace why --qmp` read from QEMU and from the guest's memory: the
+ * bytes are replies in gdb's protocol, which have registers and memory, and the text of QEMU's "info
+ * registers".
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "capture/gdb.h"
+#include "observe/observe.h"
+#include "profile/walk.h"
+
+#define MOST 16384u
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void check(int condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "profile: %s\n", what);
+	abort();
+}
+
+/* Walks a stack in the bytes of the replies that follow. */
+static void walk(struct gdb *gdb, uint16_t machine, const struct profile_registers *registers)
+{
+	unsigned char memory[PROFILE_WINDOW];
+	struct profile_walk walk;
+	uint64_t address;
+	size_t size, got;
+	unsigned pieces = 0;
+
+	profile_walk_begin(&walk, machine, registers);
+	while (profile_walk_wants(&walk, &address, &size)) {
+		check(size <= sizeof(memory), "a walk asks for too much");
+		check(pieces++ <= PROFILE_PLACES, "a walk makes no progress");
+		if (gdb_batch_reply(gdb) != 0 || gdb_reply_bytes(gdb, memory, size, &got) != 0)
+			got = 0;
+		profile_walk_put(&walk, address, memory, got);
+	}
+	check(walk.places >= 1 && walk.places <= PROFILE_PLACES, "a walk has too many places");
+}
+
+/*
+ * Makes a packet of each line, with its checksum: without it, nearly all changed packets would be discarded.
+ * Returns the size. Bytes that begin with '$' are not changed.
+ */
+static size_t make_packets(uint8_t packets[3 * MOST], const uint8_t *bytes, size_t size)
+{
+	size_t used = 0;
+	uint8_t sum = 0;
+
+	if (size && *bytes == '$') {
+		memcpy(packets, bytes, size);
+		return size;
+	}
+	for (size_t n = 0; n < size && used < 3 * MOST - 8; n++) {
+		if (n == 0 || bytes[n - 1] == '\n') {
+			packets[used++] = '$';
+			sum = 0;
+		}
+		if (bytes[n] == '\n') {
+			used += (size_t)sprintf((char *)packets + used, "#%02x", sum);
+		} else {
+			packets[used++] = bytes[n];
+			sum = (uint8_t)(sum + bytes[n]);
+		}
+	}
+	return used;
+}
+
+static void read_replies(const uint8_t *bytes, size_t size, uint16_t machine)
+{
+	static uint8_t packets[3 * MOST];
+	const size_t length = make_packets(packets, bytes, size);
+
+	static struct gdb gdb;
+	unsigned char registers[4096];
+	struct profile_registers read;
+	size_t got;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return;
+	gdb = (struct gdb){ .fd = ends[0], .address = "fuzz", .timeout_ms = 1000 };
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	check(send(ends[1], packets, length, MSG_NOSIGNAL) == (ssize_t)length, "the socket is too small");
+	close(ends[1]);
+	while (gdb_batch_reply(&gdb) == 0) {
+		gdb_is_stop(&gdb);
+		if (gdb_reply_bytes(&gdb, registers, sizeof(registers), &got) == 0 &&
+		    profile_registers_read(&read, machine, registers, got))
+			walk(&gdb, machine, &read);
+	}
+	gdb_close(&gdb);
+}
+
+static void read_text(const uint8_t *bytes, size_t size, uint16_t machine)
+{
+	static struct observe observe;
+	struct findings findings = { 0 };
+	char *text = strndup((const char *)bytes, size);
+
+	observe = (struct observe){ .machine = machine, .state = "running" };
+	for (unsigned n = 0; text && n < OBSERVE_SAMPLES; n++)
+		observe_add(&observe, text);
+	check(observe.cpus <= OBSERVE_CPUS, "too many CPUs");
+	observe_judge(&findings, &observe, NULL);
+	check(findings.count > 0, "no finding");
+	findings_free(&findings);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
+
+	size = size < MOST ? size : MOST;
+	for (unsigned n = 0; n < 3; n++) {
+		read_replies(bytes, size, machines[n]);
+		read_text(bytes, size, machines[n]);
+	}
+	return 0;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests walks of stacks in a fake memory, and what a sample takes from registers and code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <string.h>
+
+#include "profile/walk.h"
+
+#define BASE  UINT64_C(0xffffffff80010000)
+#define WORDS 4096u
+
+/* Contents of a stack, from address BASE on. All other addresses are unreadable. */
+static uint64_t memory[WORDS];
+static unsigned reads;
+
+static void put(uint64_t address, uint64_t word)
+{
+	memory[(address - BASE) / 8] = word;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	reads = 0;
+	return 0;
+}
+
+/* Walks the stack of a CPU at place 0xffffffff80000001 with this frame pointer. */
+static struct profile_walk walk_from(uint16_t machine, uint64_t frame, uint64_t link)
+{
+	const struct profile_registers registers = { .pc = UINT64_C(0xffffffff80000001),
+						     .frame = frame,
+						     .link = link };
+	struct profile_walk walk;
+	uint64_t address;
+	size_t size;
+
+	profile_walk_begin(&walk, machine, &registers);
+	for (; profile_walk_wants(&walk, &address, &size); reads++) {
+		const uint64_t at = address - BASE;
+
+		assert_in_range(size, 16, PROFILE_WINDOW);
+		assert_true(size == 16 || address / 4096 == (address + size - 1) / 4096);
+		assert_in_range(reads, 0, PROFILE_PLACES); /* each piece makes progress */
+		if (address >= BASE && at + size <= sizeof(memory))
+			profile_walk_put(&walk, address, (unsigned char *)memory + at, size);
+		else
+			profile_walk_put(&walk, address, NULL, 0);
+	}
+	assert_in_range(walk.places, 1, PROFILE_PLACES);
+	return walk;
+}
+
+#define CODE(n) (UINT64_C(0xffffffff80000000) + 0x100 * (n))
+
+static void callers_are_found_on_every_machine(void **state)
+{
+	static const struct {
+		uint16_t machine;
+		unsigned below;
+	} machines[] = { { EM_X86_64, 0 }, { EM_AARCH64, 0 }, { EM_RISCV, 16 } };
+
+	(void)state;
+	for (unsigned n = 0; n < 3; n++) {
+		const uint64_t shift = machines[n].below;
+		struct profile_walk walk;
+
+		forget(NULL);
+		put(BASE + 0x100, BASE + 0x200 + shift);
+		put(BASE + 0x108, CODE(1));
+		/* the frame crosses a page */
+		put(BASE + 0x200, BASE + 0xff8 + shift);
+		put(BASE + 0x208, CODE(2));
+		put(BASE + 0xff8, 0);
+		put(BASE + 0x1000, CODE(3));
+		walk = walk_from(machines[n].machine, BASE + 0x100 + shift, 0);
+		assert_int_equal(walk.end, PROFILE_END_WHOLE);
+		assert_int_equal(walk.places, 4);
+		for (unsigned place = 1; place < 4; place++)
+			assert_int_equal(walk.place[place], CODE(place));
+		assert_int_equal(reads, 2);
+	}
+}
+
+static void a_leaf_on_riscv_has_its_return_address_in_a_register(void **state)
+{
+	struct profile_walk walk;
+
+	(void)state;
+	put(BASE + 0x108, BASE + 0x200); /* the frame pointer of the caller */
+	put(BASE + 0x1f0, 0);
+	put(BASE + 0x1f8, CODE(2));
+	walk = walk_from(EM_RISCV, BASE + 0x110, CODE(1));
+	assert_int_equal(walk.end, PROFILE_END_WHOLE);
+	assert_int_equal(walk.places, 3);
+	assert_int_equal(walk.place[1], CODE(1));
+	assert_int_equal(walk.place[2], CODE(2));
+}
+
+static void a_stack_that_is_unreadable_is_reported(void **state)
+{
+	struct profile_walk walk = walk_from(EM_X86_64, BASE + sizeof(memory) + 0x1000, 0);
+
+	(void)state;
+	assert_int_equal(walk.end, PROFILE_END_UNREADABLE);
+	assert_int_equal(walk.places, 1);
+	put(BASE, BASE + sizeof(memory) + 0x1000);
+	put(BASE + 8, CODE(1));
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.end, PROFILE_END_UNREADABLE);
+	assert_int_equal(walk.places, 2);
+}
+
+static void a_chain_without_end_ends(void **state)
+{
+	struct profile_walk walk;
+
+	(void)state;
+	put(BASE, BASE); /* a frame that is its own caller */
+	put(BASE + 8, CODE(1));
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.end, PROFILE_END_BROKEN);
+	assert_int_equal(walk.places, 2);
+	put(BASE, BASE + 0x100); /* two frames that call each other */
+	put(BASE + 0x100, BASE);
+	put(BASE + 0x108, CODE(2));
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.end, PROFILE_END_BROKEN);
+	assert_in_range(walk.places, 3, 8);
+	for (unsigned n = 0; n < 200; n++) {
+		put(BASE + 16 * n, BASE + 16 * (n + 1));
+		put(BASE + 16 * n + 8, CODE(n));
+	}
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.end, PROFILE_END_DEEP);
+	assert_int_equal(walk.places, PROFILE_PLACES);
+}
+
+static void frame_pointers_that_are_none_are_reported(void **state)
+{
+	(void)state;
+	assert_int_equal(walk_from(EM_X86_64, BASE + 4, 0).end, PROFILE_END_BROKEN);
+	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, PROFILE_END_BROKEN);
+	assert_int_equal(reads, 0);
+	/* A program's frame pointer, at the entry of the kernel, is no error, and its memory is not read. */
+	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, PROFILE_END_WHOLE);
+	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, PROFILE_END_WHOLE);
+	assert_int_equal(reads, 0);
+	put(BASE, 0x7fff0000);
+	put(BASE + 8, 0x400000); /* a program's code */
+	assert_int_equal(walk_from(EM_X86_64, BASE, 0).places, 1);
+}
+
+static void the_stack_of_a_program_is_not_read(void **state)
+{
+	const struct profile_registers registers = { .pc = 0x400000, .frame = 0x7fff0000, .user = true };
+	struct profile_walk walk;
+
+	(void)state;
+	profile_walk_begin(&walk, EM_X86_64, &registers);
+	assert_true(walk.done);
+	assert_int_equal(walk.places, 1);
+	profile_walk_begin(&walk, EM_386, &registers);
+	assert_true(walk.done);
+}
+
+static void pieces_of_other_memory_change_nothing(void **state)
+{
+	const struct profile_registers registers = { .pc = CODE(0), .frame = BASE + 0x100 };
+	unsigned char piece[64] = { 0 };
+	struct profile_walk walk;
+
+	(void)state;
+	profile_walk_begin(&walk, EM_X86_64, &registers);
+	profile_walk_put(&walk, BASE, piece, sizeof(piece));		  /* before the frame */
+	profile_walk_put(&walk, BASE + 0x108, piece, sizeof(piece));	  /* its first word is missing */
+	profile_walk_put(&walk, BASE + 0x100 - 56, piece, sizeof(piece)); /* its second word is missing */
+	assert_false(walk.done);
+	assert_int_equal(walk.places, 1);
+	profile_walk_put(&walk, BASE + 0x100 - 48, piece, sizeof(piece));
+	assert_true(walk.done);
+}
+
+static void registers_show_mode_and_frame(void **state)
+{
+	unsigned char bytes[34 * 8] = { 0 };
+	struct profile_registers registers;
+
+	(void)state;
+	bytes[6 * 8] = 6;	  /* rbp */
+	bytes[16 * 8] = 16;	  /* rip */
+	bytes[17 * 8 + 4] = 0x2b; /* cs */
+	assert_true(profile_registers_read(&registers, EM_X86_64, bytes, 18 * 8));
+	assert_int_equal(registers.frame, 6);
+	assert_int_equal(registers.pc, 16);
+	assert_true(registers.user);
+	bytes[17 * 8 + 4] = 0x8;
+	assert_true(profile_registers_read(&registers, EM_X86_64, bytes, 18 * 8));
+	assert_false(registers.user);
+	assert_false(profile_registers_read(&registers, EM_X86_64, bytes, 18 * 8 - 1));
+
+	memset(bytes, 0, sizeof(bytes));
+	bytes[29 * 8] = 29;
+	bytes[30 * 8] = 30;
+	bytes[32 * 8] = 32;
+	assert_true(profile_registers_read(&registers, EM_AARCH64, bytes, 33 * 8 + 4)); /* EL0 */
+	assert_true(registers.user);
+	assert_int_equal(registers.frame, 29);
+	assert_int_equal(registers.link, 30);
+	assert_int_equal(registers.pc, 32);
+	bytes[33 * 8] = 0xc5; /* EL1 */
+	assert_true(profile_registers_read(&registers, EM_AARCH64, bytes, 33 * 8 + 4));
+	assert_false(registers.user);
+	assert_false(profile_registers_read(&registers, EM_AARCH64, bytes, 33 * 8 + 3));
+
+	bytes[8 * 8] = 8;
+	assert_true(profile_registers_read(&registers, EM_RISCV, bytes, 33 * 8));
+	assert_int_equal(registers.frame, 8);
+	assert_false(profile_registers_read(&registers, EM_RISCV, bytes, 33 * 8 - 1));
+	assert_false(profile_registers_read(&registers, EM_386, bytes, sizeof(bytes)));
+}
+
+static void code_shows_waiting_and_calls(void **state)
+{
+	const unsigned char hlt[8] = { [7] = 0xf4 }, wfi_aarch64[8] = { [4] = 0x7f, 0x20, 0x03, 0xd5 },
+			    wfi_riscv[8] = { [4] = 0x73, 0x00, 0x50, 0x10 },
+			    forward[8] = { [3] = 0xe8, 0x10, 0, 0, 0 },
+			    back[8] = { [3] = 0xe8, 0xf0, 0xff, 0xff, 0xff },
+			    other[8] = { [2] = 0xe8, 0, 0xff, 0xd0 };
+
+	(void)state;
+	assert_true(profile_is_waiting(EM_X86_64, hlt));
+	assert_true(profile_is_waiting(EM_AARCH64, wfi_aarch64));
+	assert_true(profile_is_waiting(EM_RISCV, wfi_riscv));
+	assert_false(profile_is_waiting(EM_RISCV, wfi_aarch64));
+	assert_false(profile_is_waiting(EM_X86_64, forward));
+	assert_false(profile_is_waiting(EM_386, hlt));
+	assert_int_equal(profile_called(0x1000, forward), 0x1010);
+	assert_int_equal(profile_called(0x1000, back), 0xff0);
+	assert_int_equal(profile_called(0x1000, other), 0);
+}
+
+static void the_word_at_the_stack_pointer_is_found(void **state)
+{
+	struct profile_cpu cpu = { .registers.sp = BASE + 8 };
+
+	(void)state;
+	put(BASE + 8, 7);
+	assert_false(profile_cpu_take_top(&cpu, BASE, (unsigned char *)memory, 15));
+	assert_false(profile_cpu_take_top(&cpu, BASE + 16, (unsigned char *)memory, 64));
+	assert_false(profile_cpu_take_top(&cpu, BASE + 8, (unsigned char *)memory, 0));
+	assert_true(profile_cpu_take_top(&cpu, BASE, (unsigned char *)memory, 16));
+	assert_int_equal(cpu.caller, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(callers_are_found_on_every_machine, forget),
+		cmocka_unit_test_setup(a_leaf_on_riscv_has_its_return_address_in_a_register, forget),
+		cmocka_unit_test_setup(a_stack_that_is_unreadable_is_reported, forget),
+		cmocka_unit_test_setup(a_chain_without_end_ends, forget),
+		cmocka_unit_test_setup(frame_pointers_that_are_none_are_reported, forget),
+		cmocka_unit_test_setup(the_stack_of_a_program_is_not_read, forget),
+		cmocka_unit_test_setup(pieces_of_other_memory_change_nothing, forget),
+		cmocka_unit_test(registers_show_mode_and_frame),
+		cmocka_unit_test(code_shows_waiting_and_calls),
+		cmocka_unit_test_setup(the_word_at_the_stack_pointer_is_found, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
