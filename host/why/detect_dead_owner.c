@@ -199,9 +199,26 @@ static void find_holders(const struct why_evidence *evidence, struct orphans *al
 	}
 }
 
+/* Returns whether the owner itself sleeps until it gets the lock. Then it cannot be the owner. */
+static bool waits_itself(const struct orphan *lock, uint32_t owner)
+{
+	for (uint32_t n = 0; n < lock->waiters && owner; n++)
+		if (lock->waiter[n].thread->id + 1 == owner && !lock->waiter[n].polls)
+			return true;
+	return false;
+}
+
+/*
+ * Returns the newest wait that names an owner who can be the owner. A kernel that stores the owner as a
+ * pointer may name a new thread whose memory the ended owner had before.
+ */
 static const struct waiter *newest(const struct orphan *lock)
 {
-	return &lock->waiter[lock->waiters - 1];
+	uint32_t n = lock->waiters - 1;
+
+	while (n > 0 && waits_itself(lock, lock->waiter[n].owner))
+		n--;
+	return &lock->waiter[n];
 }
 
 /*

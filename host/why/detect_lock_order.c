@@ -144,6 +144,18 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 }
 
 /*
+ * Returns whether the first lock is a spinlock and the other one a mutex. A thread that holds a spinlock
+ * cannot sleep until it gets a mutex: that would be another finding.
+ */
+static bool is_spinlock_of_mutex(const struct why_evidence *evidence, const struct why_order *order)
+{
+	const struct why_object *first = why_object_find(evidence, order->first);
+	const struct why_object *then = why_object_find(evidence, order->then);
+
+	return first && then && first->by_cpu && !first->by_thread && then->by_thread && !then->by_cpu;
+}
+
+/*
  * Returns whether lock `first` protects lock `then`: a mutex is taken and released inside sections in which a
  * spinlock is held. A thread that must wait for the mutex first releases the spinlock, so this order cannot
  * lead to a deadlock. Lost slots may hide some of the releases.
@@ -173,7 +185,8 @@ static int build(struct context *context, struct why_graph *graph)
 			context->lock[locks++] = context->lock[n];
 	graph->nodes = locks;
 	for (uint32_t n = 0; n < evidence->orders; n++)
-		if (!is_protected(&evidence->order[n]))
+		if (!is_protected(&evidence->order[n]) &&
+		    !is_spinlock_of_mutex(evidence, &evidence->order[n]))
 			graph->edge[graph->edges++] =
 				(struct why_edge){ .from = node_of(context, locks, evidence->order[n].first),
 						   .to = node_of(context, locks, evidence->order[n].then),

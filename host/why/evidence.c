@@ -62,6 +62,13 @@ const char *why_object_name(const struct why_evidence *evidence, uint64_t addres
 									      : "";
 }
 
+struct why_object *why_object_find(const struct why_evidence *evidence, uint64_t address)
+{
+	uint32_t at;
+
+	return why_index_find(&evidence->index, WHY_KEY_OBJECT, address, &at) ? &evidence->object[at] : NULL;
+}
+
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address)
 {
 	uint32_t at;

@@ -390,6 +390,9 @@ struct why_object {
 	char name[64]; /* name from the kernel; "": unknown */
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
+	bool taken; /* an event shows that the object, a lock, was taken */
+	/* a thread or CPU waited for the object, a lock that is held by a CPU, or by a thread */
+	bool by_cpu, by_thread;
 };
 
 /* The kernel's panic. */
@@ -519,6 +522,8 @@ static inline bool why_tables_show_locks(const struct why_evidence *evidence)
 /* Returns the thread with this id; NULL if the evidence does not contain it. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
 /* Returns the name of an object, "" if unknown. */
+/* Returns the object at that address; NULL if it has no name. Valid until another object is added. */
+struct why_object *why_object_find(const struct why_evidence *evidence, uint64_t address);
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
 /* Returns whether the object is only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);

@@ -202,9 +202,12 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 {
 	const uint64_t key[KEYED_WORDS] = { lock }, place = place_of(event, known);
 	struct why_progress *progress = in_order_of(reader, event);
+	struct why_object *object = why_object_find(reader->evidence, lock);
 	struct keyed_entry *entry;
 	int error = 0;
 
+	if (object)
+		object->taken = true;
 	drop(reader, lock);
 	if (thread && thread->contends == lock)
 		thread->contends = 0;
@@ -225,6 +228,18 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 		progress->held[progress->held_count++] = lock;
 	}
 	return 0;
+}
+
+/* Notes whether a CPU or a thread holds the lock for which a thread waits. */
+static void note_kind(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
+{
+	struct why_object *object = why_object_find(reader->evidence, lock);
+	struct ktread_value kind;
+
+	if (!object || ktread_value_named(event, "kind", &kind) != 0 || kind.length == 0)
+		return;
+	object->by_cpu |= kind.string[0] == 'C';
+	object->by_thread |= kind.string[0] == 't';
 }
 
 int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
@@ -251,7 +266,10 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		note_protected(reader, event, lock);
 		drop(reader, lock);
-	} else if (thread) {
+		return 0;
+	}
+	note_kind(reader, event, lock);
+	if (thread) {
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 		thread->contends = lock;
 		thread->contends_since = event->stamp;

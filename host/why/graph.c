@@ -162,21 +162,35 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner has released the
- * lock since. The owner has released it if three things are true: the kernel's tables name held locks, the
- * owner's row has room for all locks that the owner holds, and this lock is not among them.
+ * Returns whether the tables would show that the owner holds the lock: some row names held locks of the same
+ * kind. Or the owner itself waits for the lock, and events show that this lock was taken; then the kernel may
+ * have named a thread whose memory an earlier owner had.
  */
-static uint32_t owner_still(const struct builder *builder, uint32_t owner)
+static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
+			uint64_t lock)
+{
+	const struct why_object *object = why_object_find(builder->evidence, lock);
+
+	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads) ||
+	       (object && object->taken && row && row->wait == KTRX_WAIT_LOCK && row->object == lock);
+}
+
+/*
+ * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not hold the
+ * lock (any more). The owner does not hold it if three things are true: the tables would show it, the owner's
+ * row has room for all locks that the owner holds, and this lock is not among them.
+ */
+static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint64_t lock)
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
-
-	const bool by_table = owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads;
 
 	/* A thread that got its row late may hold locks that are not in the row. */
 	const bool lacks_locks =
 		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 
-	return by_table && row && row->held_count <= KTRX_HELD && !lacks_locks ? 0 : owner;
+	return tables_show(builder, owner, row, lock) && row && row->held_count <= KTRX_HELD && !lacks_locks
+		       ? 0
+		       : owner;
 }
 
 /*
@@ -187,7 +201,7 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 {
 	const struct held *held = find_held(builder, edge.object);
 
-	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner));
+	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner, edge.object));
 	edge.by_table = edge.by_table && (held ? held->by_table : !builder->evidence->refused);
 	if (held) {
 		edge.held = true;

@@ -69,7 +69,7 @@ void ktrace_fact_sched_switch(struct ktrx_event *event, uint32_t previous, uint3
 {
 	const uint64_t now = fact_switch_record(event, KTRACE_RETURN_ADDRESS, previous, next,
 						state KTRACE_EXTRA_ARGUMENTS(SWITCH));
-	ktrace_state_switch(previous, next, KTRACE_RETURN_ADDRESS, now);
+	ktrace_state_switch(previous, next, state, KTRACE_RETURN_ADDRESS, now);
 }
 
 void ktrace_fact_sched_wake(struct ktrx_event *event, uint32_t thread KTRACE_EXTRA(WAKE))

@@ -324,10 +324,26 @@ static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
 		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
 }
 
-static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
+/* States of a thread in sched.switch: see doc/events.md. */
+#define STATE_SLEEPS  1u
+#define STATE_STOPPED 3u
+
+/*
+ * The thread has left the CPU. If it did not report what it waits for, `state` decides whether it can run
+ * again or waits for something unknown.
+ */
+static void thread_left(volatile struct ktrx_holder *row, uint32_t state, uintptr_t pc, uint64_t now)
 {
-	if (row->state == KTRX_THREAD_RUNNING)
+	if (row->state != KTRX_THREAD_RUNNING)
+		return;
+	if (state < STATE_SLEEPS || state > STATE_STOPPED) {
 		runnable_set(row, KTRX_CAUSE_SWITCH, now);
+		return;
+	}
+	if (row->wait == KTRX_WAIT_NONE)
+		ktrace_holder_wait(row, 0, KTRX_WAIT_EVENT, now, pc, 0, KTRACE_NULL);
+	row->deadline = 0;
+	thread_state_set(row, KTRX_THREAD_WAITING, now);
 }
 
 static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_hook *hook, uint64_t now)
@@ -349,7 +365,7 @@ static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
 	cpu->mode = KTRX_MODE_KERNEL;
 }
 
-void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now)
+void ktrace_state_switch(uint32_t previous, uint32_t next, uint32_t state, uintptr_t pc, uint64_t now)
 {
 	volatile struct ktrx_holder *from, *to;
 	struct ktrace_hook hook;
@@ -366,7 +382,7 @@ void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_
 		hook.cpu->thread = KTRX_W1_THREAD(next);
 		idle_end(hook.cpu, now);
 		if (from)
-			thread_ran(from, now);
+			thread_left(from, state, pc, now);
 	}
 	if (to)
 		thread_runs(to, &hook, now);
@@ -374,7 +390,7 @@ void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_
 
 void ktrace_thread_switch(uint32_t previous, uint32_t next)
 {
-	ktrace_state_switch(previous, next, KTRACE_RETURN_ADDRESS, 0);
+	ktrace_state_switch(previous, next, 0, KTRACE_RETURN_ADDRESS, 0);
 }
 
 void ktrace_thread_exit(uint32_t thread)

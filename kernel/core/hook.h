@@ -75,10 +75,12 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
  * `now`: the timestamp of the event's record; 0 if the event was not recorded.
  */
 #if KTRACE_STATE
-KTRACE_HIDDEN void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now);
+KTRACE_HIDDEN void ktrace_state_switch(uint32_t previous, uint32_t next, uint32_t state, uintptr_t pc,
+				       uint64_t now);
 KTRACE_HIDDEN void ktrace_state_irq_enter(uint32_t irq, uint64_t now);
 #else
-#define ktrace_state_switch(previous, next, pc, now) ((void)(previous), (void)(next), (void)(pc), (void)(now))
+#define ktrace_state_switch(previous, next, state, pc, now) \
+	((void)(previous), (void)(next), (void)(state), (void)(pc), (void)(now))
 #define ktrace_state_irq_enter(irq, now)	     ((void)(irq), (void)(now))
 #endif
 

@@ -64,6 +64,17 @@ static void assert_nothing(uint32_t seen)
 	assert_int_equal(check_ring(1)->records, seen);
 }
 
+/* A thread goes to sleep, and did not report what it waits for. */
+static void a_switch_can_report_that_the_thread_sleeps(void **state)
+{
+	(void)state;
+	ktrace_switch(0, 7, 0);
+	ktrace_switch(7, 8, 1);
+	assert_int_equal(thread(7)->state, KTRX_THREAD_WAITING);
+	ktrace_switch(8, 7, 0);
+	assert_int_equal(thread(8)->state, KTRX_THREAD_RUNNABLE);
+}
+
 static void a_switch_reads_the_clock_once_for_event_and_state(void **state)
 {
 	const struct checked_record *record;
@@ -310,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_switch_reads_the_clock_once_for_event_and_state, boot),
+		cmocka_unit_test_setup(a_switch_can_report_that_the_thread_sleeps, boot),
 		cmocka_unit_test_setup(sleep_and_wake_facts_record_and_update_state, boot),
 		cmocka_unit_test_setup(an_interrupt_in_a_call_never_sets_now_back, boot),
 		cmocka_unit_test_setup(a_thread_that_migrates_while_blocking_takes_no_stamp_along, boot),

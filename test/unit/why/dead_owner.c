@@ -109,6 +109,29 @@ static void is_silent(void)
 
 /* ---- The owner has ended ------------------------------------------------------------------------------- */
 
+/*
+ * The kernel stores the owner as a pointer. The owner ends, and thread 7 gets its memory. So when thread 7
+ * waits for the lock, the kernel names thread 7 as the owner.
+ */
+static void owner_that_waits_itself_is_not_the_owner(void **state)
+{
+	(void)state;
+	waits(WAITER, ENDED + 50 * MS, OWNER);
+	waits(LATER, ENDED + 100 * MS, LATER);
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,pointer place");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_event(CONTEND, 10 * MS, 0, IDLE, V(LOCK), "cache");
+	script_event(ACQUIRE, 11 * MS, 0, IDLE, V(LOCK), V(PLACE));
+	script_event(RELEASE, 12 * MS, 0, IDLE, V(LOCK));
+	script_event(SWITCH, 50 * MS, 1, IDLE, V(IDLE), V(OWNER), V(0));
+	script_event(EXIT, ENDED - 1000, 1, OWNER, V(OWNER));
+	script_event(SWITCH, ENDED, 1, OWNER, V(OWNER), V(IDLE), V(4));
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+	is_found(FINDING_LIKELY);
+	why_says("whose owner, thread 6 (owner), has ended");
+}
+
 static void lock_that_events_show_unreleased_is_certain(void **state)
 {
 	(void)state;
@@ -502,6 +525,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(owner_that_waits_itself_is_not_the_owner),
 		TEST(lock_that_events_show_unreleased_is_certain),
 		TEST(events_show_later_owner_than_row),
 		TEST(lock_in_row_of_ended_owner_is_certain),

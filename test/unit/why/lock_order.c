@@ -166,6 +166,21 @@ static void spinlock_that_protects_a_mutex_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
+/*
+ * The kernel reports each mutex as taken while it still holds the spinlock, but as released before it takes
+ * the spinlock. Threads wait for both locks, and their waits show that a CPU holds the spinlock, and a thread
+ * the mutex.
+ */
+static void mutex_is_not_waited_for_with_a_spinlock(void **state)
+{
+	(void)state;
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name,string kind");
+	script_event(CONTEND, 2 * MS, 1, 7, (uint64_t)A, "spin", "CPU");
+	script_event(CONTEND, 3 * MS, 1, 7, (uint64_t)B, "mutex", "thread");
+	use_mutexes(0);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
 static void other_locks_inside_a_mutex_make_an_order(void **state)
 {
 	(void)state;
@@ -271,6 +286,7 @@ int main(void)
 		TEST(thread_0_has_no_order),
 		TEST(acquires_without_releases_make_no_order),
 		TEST(spinlock_that_protects_a_mutex_is_healthy),
+		TEST(mutex_is_not_waited_for_with_a_spinlock),
 		TEST(other_locks_inside_a_mutex_make_an_order),
 		TEST(order_of_releases_does_not_matter),
 		TEST(one_thread_with_both_orders_is_healthy),
