@@ -325,8 +325,8 @@ static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
 }
 
 /* States of a thread in sched.switch: see doc/events.md. */
-#define STATE_SLEEPS  1u
-#define STATE_STOPPED 3u
+#define KTRACE_LEFT_ASLEEP  1u
+#define KTRACE_LEFT_STOPPED 3u
 
 /*
  * The thread has left the CPU. If it did not report what it waits for, `state` decides whether it can run
@@ -336,7 +336,7 @@ static void thread_left(volatile struct ktrx_holder *row, uint32_t state, uintpt
 {
 	if (row->state != KTRX_THREAD_RUNNING)
 		return;
-	if (state < STATE_SLEEPS || state > STATE_STOPPED) {
+	if (state < KTRACE_LEFT_ASLEEP || state > KTRACE_LEFT_STOPPED) {
 		runnable_set(row, KTRX_CAUSE_SWITCH, now);
 		return;
 	}

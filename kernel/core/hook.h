@@ -81,7 +81,7 @@ KTRACE_HIDDEN void ktrace_state_irq_enter(uint32_t irq, uint64_t now);
 #else
 #define ktrace_state_switch(previous, next, state, pc, now) \
 	((void)(previous), (void)(next), (void)(state), (void)(pc), (void)(now))
-#define ktrace_state_irq_enter(irq, now)	     ((void)(irq), (void)(now))
+#define ktrace_state_irq_enter(irq, now) ((void)(irq), (void)(now))
 #endif
 
 /* Begins or ends maintaining the state tables, as the setting debug.ktr.state demands. */
