@@ -314,6 +314,24 @@ int capture_recipe_load(struct capture_recipe *recipe, const char *path)
 			    path);
 }
 
+enum capture_recipe_contents capture_recipe_compare(const json_t *file, const char *path)
+{
+	static const char *const members[] = { "bytes", "sha256", "changed" };
+	json_t *now = json_object();
+	bool same = now && describe_contents(now, path), readable = same;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		const json_t *before = json_object_get(file, members[i]);
+		const json_t *after = json_object_get(now, members[i]);
+
+		same = same && (before ? json_equal(before, after) : !after);
+	}
+	json_decref(now);
+	if (!readable)
+		return CAPTURE_RECIPE_UNREADABLE;
+	return same ? CAPTURE_RECIPE_SAME : CAPTURE_RECIPE_CHANGED;
+}
+
 int capture_recipe_check(const struct capture_recipe *recipe)
 {
 	const json_t *file;
@@ -322,14 +340,15 @@ int capture_recipe_check(const struct capture_recipe *recipe)
 	json_array_foreach(json_object_get(recipe->json, "files"), n, file)
 	{
 		const char *path = text_at(file, "path");
-		json_t *now = json_pack("{s:s}", "path", path);
-		bool readable = now && describe_contents(now, path), same = now && json_equal(now, file);
+		const enum capture_recipe_contents contents = capture_recipe_compare(file, path);
 
-		json_decref(now);
-		if (!readable)
-			return capture_fail(CAPTURE_E_FORMAT,
-					    "%s: unreadable now; the run was recorded with this file", path);
-		if (!same)
+		if (contents == CAPTURE_RECIPE_UNREADABLE)
+			return capture_fail(
+				CAPTURE_E_FORMAT,
+				"%s: unreadable now; the run was recorded with this file; a copy may "
+				"be in the folder of the trace or in the current one",
+				path);
+		if (contents == CAPTURE_RECIPE_CHANGED)
 			return capture_fail(CAPTURE_E_FORMAT, "%s: changed since the run was recorded", path);
 	}
 	return 0;

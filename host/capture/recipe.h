@@ -69,6 +69,21 @@ int capture_recipe_load(struct capture_recipe *recipe, const char *path);
 int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread *trace,
 			const struct ktread_event *event, uint64_t *position, uint64_t *word);
 /*
+ * Prepares to repeat the run on another machine. A file that is not at its path, or has changed, is looked
+ * for relative to the folder of the trace and to the current folder. One with the same contents is used
+ * instead: the words and files of the recipe are changed. So are the folder of the run and QEMU's path, if
+ * they do not exist. `say` gets a sentence about each change. Files that are not found stay as they are.
+ * Returns 0 or an error.
+ */
+int capture_recipe_find(struct capture_recipe *recipe, void (*say)(void *context, const char *sentence),
+			void *context);
+
+enum capture_recipe_contents { CAPTURE_RECIPE_UNREADABLE, CAPTURE_RECIPE_CHANGED, CAPTURE_RECIPE_SAME };
+
+/* Compares the contents of a file with those that an element of "files" describes. */
+enum capture_recipe_contents capture_recipe_compare(const json_t *file, const char *path);
+
+/*
  * Checks that each file of the recipe still has its hash. Returns 0, or CAPTURE_E_FORMAT with a message that
  * names the first file that differs.
  */

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/note.h"
 #include "analyze/symbols.h"
 #include "base/escape.h"
 #include "capture/error.h"
@@ -143,7 +142,8 @@ static int choose_event(struct goto_command *command, const char *slot)
 		return EXIT_BAD_INPUT;
 	}
 	base = ktread_first_stamp(trace);
-	note_kernel(ktread_info(trace)->note, command->kernel, sizeof(command->kernel));
+	run_schedule_kernel(&command->schedule, ktread_info(trace)->note, command->kernel,
+			    sizeof(command->kernel));
 	if (command->at &&
 	    trace_parse_ticks(command->at, ktread_info(trace)->frequency, 0, &wanted.since) != 0)
 		status =

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/note.h"
 #include "capture/error.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -97,9 +96,8 @@ static int open_symbols(struct retrace_command *command, const struct ktread_inf
 			command_message(command->name, "%s", capture_message());
 			return EXIT_BAD_INPUT;
 		}
-		/* The run changes to the folder of the first run. */
 		command->run.elf = command->elf;
-	} else if (!note_kernel(info->note, command->elf, sizeof(command->elf))) {
+	} else if (!run_schedule_kernel(&command->schedule, info->note, command->elf, sizeof(command->elf))) {
 		return 0;
 	}
 	status = symbols_open(&command->symbols, command->elf, info);
@@ -281,9 +279,9 @@ static int retrace_run(int argc, char **argv)
 	command.schedule.adds_branches = command.run.virtual_branches = true;
 	if (!command.run.out)
 		command.run.out = DEFAULT_OUT;
-	status = choose(&command, argv[optind]);
+	status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
 	if (!status)
-		status = run_schedule_prepare(&command.schedule, &line, &command.run, 0, NULL);
+		status = choose(&command, command.schedule.recipe.path);
 	if (!status)
 		status = retrace_window_find(&command.window, command.name, &command.schedule.recipe);
 	if (!status && command.run.branches)

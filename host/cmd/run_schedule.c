@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "analyze/compare.h"
+#include "analyze/note.h"
+#include "base/open.h"
 #include "capture/error.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
@@ -128,6 +130,11 @@ static void compare_versions(const char *name, const struct run_schedule *schedu
 			schedule->replay, *first ? first : "of an unknown version", command_version());
 }
 
+static void print_sentence(void *name, const char *sentence)
+{
+	command_message(name, "%s", sentence);
+}
+
 static int prepare_replay(struct run_schedule *schedule, const struct options *line,
 			  struct capture_run_options *options)
 {
@@ -147,6 +154,8 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 		error = make_absolute(&options->branches, schedule->branches);
 	if (!error)
 		error = capture_recipe_load(&schedule->recipe, schedule->replay);
+	if (!error)
+		error = capture_recipe_find(&schedule->recipe, print_sentence, (void *)line->by);
 	if (!error && chdir(schedule->recipe.directory) != 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s: %s", schedule->recipe.directory, strerror(errno));
 	if (!error && !options->force)
@@ -208,6 +217,16 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 		return schedule->script ? 0 : EXIT_BAD_INPUT;
 	}
 	return 0;
+}
+
+bool run_schedule_kernel(const struct run_schedule *schedule, const char *note, char *path, size_t size)
+{
+	struct capture_qemu_line qemu;
+
+	if (capture_qemu_line_read(&qemu, schedule->recipe.words.word) != 0 ||
+	    !base_is_readable(qemu.kernel_path))
+		return note_kernel(note, path, size);
+	return snprintf(path, size, "%s", qemu.kernel_path) < (int)size;
 }
 
 void run_schedule_free(struct run_schedule *schedule)

@@ -63,6 +63,13 @@ void run_schedule_report(const char *name, const struct capture_run_options *opt
 int run_schedule_compare(const char *name, const struct run_schedule *schedule, const char *out,
 			 const struct capture_result *result);
 
+/*
+ * Writes the path of the kernel's file: that of the repeated run, or of the note. Returns false if it is
+ * unknown. Requires: run_schedule_prepare() has returned 0 for a
+ * repeated run.
+ */
+bool run_schedule_kernel(const struct run_schedule *schedule, const char *note, char *path, size_t size);
+
 void run_schedule_free(struct run_schedule *schedule);
 
 #endif

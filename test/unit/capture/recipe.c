@@ -192,6 +192,49 @@ static void changed_file_is_named(void **state)
 	capture_recipe_free(&recipe);
 }
 
+static void count_sentence(void *context, const char *sentence)
+{
+	assert_non_null(strstr(sentence, "it has the same contents"));
+	++*(unsigned *)context;
+}
+
+/* The kernel and the disk are in the current folder now. Only files with the same contents are taken. */
+static void moved_file_is_found_by_its_contents(void **state)
+{
+	char before[PATH_MAX], new[80], moved[2][128], drive[160];
+	struct capture_recipe recipe;
+	unsigned sentences = 0;
+
+	(void)state;
+	load_sample(&recipe);
+	snprintf(new, sizeof(new), "%s/new", folder);
+	snprintf(moved[0], sizeof(moved[0]), "%s/k.elf", new);
+	snprintf(moved[1], sizeof(moved[1]), "%s/d,isk", new);
+	snprintf(drive, sizeof(drive), "file=%s/d,,isk,if=none", new);
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(mkdir(new, 0700), 0);
+	assert_int_equal(chdir(new), 0);
+	write_file(moved[0], "another kernel");
+	unlink(kernel);
+	assert_int_equal(capture_recipe_find(&recipe, count_sentence, &sentences), 0);
+	assert_int_equal(sentences, 0);
+	check_fails(&recipe, kernel, "unreadable now");
+	write_file(moved[0], "kernel");
+	write_file(moved[1], "disk");
+	write_file(disk, "risk");
+	assert_int_equal(capture_recipe_find(&recipe, count_sentence, &sentences), 0);
+	assert_int_equal(sentences, 2);
+	assert_string_equal(recipe.words.word[2], moved[0]);
+	assert_string_equal(recipe.words.word[4], "a=\"\303\244\" \\");
+	assert_string_equal(recipe.words.word[6], drive);
+	assert_int_equal(capture_recipe_check(&recipe), 0);
+	assert_int_equal(chdir(before), 0);
+	unlink(moved[0]);
+	unlink(moved[1]);
+	rmdir(new);
+	capture_recipe_free(&recipe);
+}
+
 /* ---- What cannot be written ---------------------------------------------------------------------- */
 
 static void line_that_is_not_utf_8_is_refused(void **state)
@@ -405,6 +448,7 @@ int main(void)
 		TEST(recipe_is_read_as_it_was_written),
 		TEST(each_file_of_the_line_is_in_the_recipe),
 		TEST(changed_file_is_named),
+		TEST(moved_file_is_found_by_its_contents),
 		TEST(line_that_is_not_utf_8_is_refused),
 		TEST(folder_that_is_not_utf_8_is_refused),
 		TEST(missing_or_damaged_file_cannot_be_finished),
