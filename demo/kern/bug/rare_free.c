@@ -2,9 +2,9 @@
 /*
  * Requests come from a pool. A request is freed by the first of two threads: the one that cancels it, and the
  * one that completes it.
- * The mistake: finishing a request checks without a lock whether the request is in use, and then clears this
- * flag. If another CPU does the same in between, both free the request. Here a request is cancelled at once
- * and completed much later, so that happens only if something holds up the CPU that cancels.
+ * The mistake: finishing a request reads whether the request is in use, and clears this flag with another
+ * instruction. If another CPU does the same in between, both free the request. Here a request is cancelled
+ * at once and completed much later, so that happens only if something holds up the CPU that cancels.
  */
 #include <stddef.h>
 
@@ -54,10 +54,11 @@ static struct request *get(void)
 
 static void finish(struct request *request)
 {
-	if (!__atomic_load_n(&request->in_use, __ATOMIC_RELAXED))
-		return;
+	uint32_t in_use = __atomic_load_n(&request->in_use, __ATOMIC_RELAXED);
+
 	__atomic_store_n(&request->in_use, false, __ATOMIC_RELAXED);
-	put(request);
+	if (in_use)
+		put(request);
 }
 
 static void finish_safely(struct request *request)

@@ -12,7 +12,7 @@
 #include "bug/bug.h"
 #include "bug/rounds.h"
 
-#define BLOCKS 10
+#define BLOCKS 3
 
 KTRACE_EVENT(disk, read, "block %u", (uint32_t, block));
 
