@@ -165,10 +165,10 @@ static void keep_last(struct why_last *last, uint64_t before, const struct ktrea
 static void count(const struct why_evidence *evidence, const struct why_cpu *cpu, struct why_rate *rate,
 		  uint64_t stamp)
 {
+	rate->last = stamp;
 	if (cpu && stamp < cpu->gap)
 		return;
 	rate->count++;
-	rate->last = stamp;
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 

@@ -376,6 +376,18 @@ static void null_function_pointer_is_recognized(void **state)
 	why_says("a null function pointer was called on CPU 1");
 }
 
+/* The panic stopped the recording, and another CPU continued to run. */
+static void null_function_pointer_is_recognized_before_a_stop(void **state)
+{
+	(void)state;
+	script_event(FAULT, 1000 * MS, 1, WORKER, V(0), V(0));
+	panics("cannot execute 0x0");
+	script_info()->stopped = 1;
+	script_cpu(0)->now = 5000 * MS;
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	why_says("a null function pointer was called on CPU 1");
+}
+
 static void message_shows_stack_overflow(void **state)
 {
 	(void)state;
@@ -456,6 +468,7 @@ int main(void)
 		TEST(panic_shows_escaped_message),
 		TEST(panic_outcome_without_event_is_reported),
 		TEST(null_function_pointer_is_recognized),
+		TEST(null_function_pointer_is_recognized_before_a_stop),
 		TEST(message_shows_stack_overflow),
 		TEST(registers_show_stack_overflow),
 		TEST(unreported_reset_is_triple_fault),
