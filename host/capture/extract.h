@@ -36,7 +36,7 @@ struct capture_extract_options {
 struct capture_extract_report {
 	struct capture_summary summary;
 	uint32_t boots;	   /* number of boots that a search found; 1 without a search */
-	bool lacks_ktrace; /* true if all memory of a machine was searched in vain */
+	bool lacks_ktrace; /* true if all memory of a machine was searched and no ktrace was found */
 	bool paused;	   /* true if the guest was running, and ktrace halted it and resumed it */
 	double pause;	   /* seconds for which the guest was halted */
 	double located;	   /* seconds from the start of the extraction until the rings were found */

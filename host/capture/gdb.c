@@ -94,7 +94,7 @@ static int append(struct gdb *gdb, int c, size_t times)
 
 /*
  * Adds the data byte `c` of a packet to the reply. If `c` is '*' (repetition) or '}' (escape), also receives
- * the byte after it and adds the bytes that both together stand for.
+ * the byte after it and adds the bytes that both together represent.
  */
 static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 {

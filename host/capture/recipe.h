@@ -72,7 +72,7 @@ int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread
  * Prepares to repeat the run on another machine. A file that is not at its path, or has changed, is looked
  * for relative to the folder of the trace and to the current folder. One with the same contents is used
  * instead: the words and files of the recipe are changed. So are the folder of the run and QEMU's path, if
- * they do not exist. `say` gets a sentence about each change. Files that are not found stay as they are.
+ * they do not exist. `say` gets a sentence about each change. The paths of files that are not found remain.
  * Returns 0 or an error.
  */
 int capture_recipe_find(struct capture_recipe *recipe, void (*say)(void *context, const char *sentence),

@@ -28,7 +28,7 @@ static bool names(const struct move *move, const char *name)
 	return capture_path_join(path, move->directory, name) == 0 && strcmp(path, move->from) == 0;
 }
 
-/* A growing word; `failed`: it does not fit. */
+/* A word that is being composed. `failed`: it did not fit. */
 struct text {
 	char bytes[2 * PATH_MAX];
 	size_t length;
@@ -46,7 +46,7 @@ static void put(struct text *text, const char *bytes, size_t length)
 	text->bytes[text->length] = '\0';
 }
 
-/* In a list, a comma is doubled. */
+/* Appends an item of a list, in which QEMU expects each comma twice. */
 static void put_item(struct text *text, const char *item)
 {
 	for (; *item; item++) {
@@ -192,7 +192,7 @@ static int choose_folder(const struct search *search)
 	return 0;
 }
 
-/* A QEMU that is not at its path is looked for as the shell would. */
+/* If QEMU is not at its path, its name is looked up in PATH. */
 static void choose_program(const struct search *search)
 {
 	char **word = search->recipe->words.word;

@@ -30,7 +30,7 @@ struct capture_schedule {
 	struct schedule_mark mark; /* an event whose virtual time is wanted */
 	/* which functions are recorded; its member `file` is not used */
 	struct schedule_functions functions;
-	const uint64_t *addresses; /* of functions.listed: sorted */
+	const uint64_t *addresses; /* sorted; used if functions.listed is not 0 */
 	size_t address_count;
 };
 

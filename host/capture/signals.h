@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * SIGINT, SIGTERM, SIGHUP and SIGCHLD as a descriptor, for a command that must clean up before it ends. The
- * signals are blocked while the descriptor is open. It may be opened again while it is open: the inner
- * opening then takes the signals that arrive.
+ * signals are blocked while the descriptor is open. Openings may be nested: signals go to the
+ * descriptor that is read, which is the inner one.
  */
 #ifndef CAPTURE_SIGNALS_H
 #define CAPTURE_SIGNALS_H

@@ -165,7 +165,7 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
-/* Returns whether no record could be read, although the trace had some or their memory was overwritten. */
+/* Returns whether no record can be read because of damage. A trace may be empty without damage. */
 static bool nothing_was_read(struct ktread *trace, bool unread)
 {
 	const struct ktread_info *info = ktread_info(trace);

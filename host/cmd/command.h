@@ -45,8 +45,8 @@ int command_flush(const char *name);
 /* Returns the version of ktrace: "1.2.3". */
 const char *command_version(void);
 /*
- * Copies a word so that a shell reads it as one word: in quotes, if it has other characters than those of
- * usual words. Control characters become '?'. The result is cut to `size`. Returns `to`.
+ * Copies a word so that a shell reads it as one word: in quotes, if a shell may give its characters a
+ * meaning. Control characters become '?'. The result is cut to `size`. Returns `to`.
  */
 const char *command_word(const char *word, char *to, size_t size);
 /* Writes the path of this program; "" if unknown. */

@@ -361,7 +361,8 @@ static int check_rules(const char *name, const char **path)
 }
 
 /*
- * Holds signals until the summary was printed: a signal that comes between two runs must not end the command.
+ * Blocks signals until the summary was printed: a signal that arrives between two runs must not end the
+ * command.
  */
 static int hunt_and_report(struct command_hunt *command, struct hunt *hunt)
 {

@@ -52,8 +52,9 @@ static int read_events(struct retrace_branches *branches, const char *name,
 }
 
 /*
- * The kernel may know the frequency of its clock only roughly: then times are most exact near the event. So
- * it is a late one, but not one after which the run may end at another moment.
+ * Chooses an event near the end, because the kernel may know the frequency of its clock only roughly: times
+ * are most exact near this event. It is not one of the last events, because the repeated run may end before
+ * them.
  */
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
 			     const struct capture_recipe *recipe, const struct retrace_place *end)
@@ -67,8 +68,9 @@ int retrace_branches_prepare(struct retrace_branches *branches, const char *name
 }
 
 /*
- * Returns the guest's clock at the time of the mark. The clock usually counts virtual time from the start of
- * the machine on. If the event does not contradict this, it is so exactly; otherwise the event shows it.
+ * Returns the value of the guest's clock at `time`, the virtual time of the mark. Usually this clock counts
+ * virtual time from the start of the machine. Unless the timestamp of the event contradicts this, the exact
+ * value is computed from `time`. Otherwise it is the timestamp.
  */
 static uint64_t clock_at(const struct retrace_branches *branches, uint64_t time)
 {

@@ -27,7 +27,7 @@ static int parse(const char *name, struct edge *edge, const struct ktread *trace
 	if (edge->by_time) {
 		if (trace_parse_ticks(edge->word, frequency, 0, &edge->stamp) != 0)
 			return trace_bad_time(name, edge->option, edge->word, frequency);
-		/* Times are shown from the first event on. */
+		/* Commands print times from the first event on, so `word` counts from there, too. */
 		edge->stamp += ktread_first_stamp(trace);
 		return 0;
 	}

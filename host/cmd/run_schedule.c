@@ -118,7 +118,7 @@ static int make_absolute(const char **option, char path[PATH_MAX])
 	return capture_path_absolute(path, given);
 }
 
-/* Another version of ktrace may make other runs of the same recipe. A replay compares them all the same. */
+/* Another version of ktrace may make another run from the same recipe. The events are compared anyway. */
 static void compare_versions(const char *name, const struct run_schedule *schedule)
 {
 	const char *first = schedule->recipe.run.ktrace;

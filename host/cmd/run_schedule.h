@@ -65,8 +65,7 @@ int run_schedule_compare(const char *name, const struct run_schedule *schedule, 
 
 /*
  * Writes the path of the kernel's file: that of the repeated run, or of the note. Returns false if it is
- * unknown. Requires: run_schedule_prepare() has returned 0 for a
- * repeated run.
+ * unknown. Requires: run_schedule_prepare() has returned 0, if a run is repeated.
  */
 bool run_schedule_kernel(const struct run_schedule *schedule, const char *note, char *path, size_t size);
 

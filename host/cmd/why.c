@@ -29,7 +29,7 @@ struct explain_options {
 	bool all;
 	bool brief; /* true: print only the verdict */
 	bool ids;   /* print the ids of events */
-	/* path of the trace, as a shell takes it; NULL: the trace is not from a file */
+	/* path of the trace, quoted for a shell; NULL: the trace is not from a file */
 	const char *path;
 };
 

@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Steps of the searches by bisection. A search also ends when the rest is this part of the whole. */
+/*
+ * Largest number of steps of each bisection. A bisection also ends when the remaining interval is at most
+ * 1/PART of its upper end.
+ */
 #define CALM_STEPS  10u
 #define CALM_PART   64u
 #define SHORT_STEPS 8u
@@ -17,7 +20,10 @@
 static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs that are tried */
 #define FEWER (sizeof(fewer) / sizeof(fewer[0]))
 
-/* One CPU: seed 0 and one more. Otherwise seed 0 and the others. Then the two bisections, and seed 0. */
+/*
+ * The largest number of runs: with one CPU, seed 0 and one more seed; with each other number of CPUs, seed 0
+ * and HUNT_MINIMISE_SEEDS more; then the two bisections, and one run with seed 0.
+ */
 _Static_assert(2 + (FEWER - 1) * (HUNT_MINIMISE_SEEDS + 1) + CALM_STEPS + 1 + SHORT_STEPS ==
 		       HUNT_MINIMISE_RUNS,
 	       "");
@@ -29,8 +35,8 @@ struct search {
 	struct hunt_smaller *best;
 	char folder[PATH_MAX];		/* for the runs of the search */
 	struct capture_run_options run; /* how the smallest run so far is made */
-	struct hunt_run base;		/* seed 0 with this number of CPUs */
-	struct hunt tried;		/* the newest runs */
+	struct hunt_run base;		/* the run of seed 0 with the same number of CPUs */
+	struct hunt tried;		/* the runs of the last call of hunt_run() */
 };
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
@@ -50,7 +56,7 @@ static bool ends_search(const void *context, const struct hunt_kind *found)
 	return fails_alike(search->kind, found);
 }
 
-/* Moves a file of the newest runs to the folder of the hunt. Returns false if there is none. */
+/* Moves a file of the runs in `tried` to the folder of the hunt. Returns false if there is none. */
 static bool keep_file(const struct search *search, uint64_t seed, const char *suffix, char to[PATH_MAX])
 {
 	char from[PATH_MAX], name[32];
@@ -65,9 +71,9 @@ static bool keep_file(const struct search *search, uint64_t seed, const char *su
 }
 
 /*
- * Makes runs with the seeds from first to last; with `whole`, also the run of seed 0, which is then what the
- * others are compared with. Returns the run that fails in the same way, NULL if there is none. `run` is how
- * they are made.
+ * Makes runs as `run` describes, with the seeds from first to last. They are compared with the run of seed 0:
+ * with `whole`, this run is made first; otherwise it is search->base. Returns a run that fails in the same
+ * way, or NULL if there is none.
  */
 static const struct hunt_run *make_runs(struct search *search, const struct capture_run_options *run,
 					uint64_t first, uint64_t last, bool whole)
@@ -128,8 +134,8 @@ static bool try_run(struct search *search, const struct capture_run_options *run
 /* ---- Fewer CPUs ---------------------------------------------------------------------------------- */
 
 /*
- * Finds the number of CPUs on the command line. Returns the index of the word that is nothing but this
- * number, 0 if there is none.
+ * Finds the number of CPUs on the command line. Returns the index of the word that consists of *prefix ("" or
+ * "cpus=") and this number; 0 if there is no such word.
  */
 static size_t find_cpus(char *const *words, unsigned *cpus, const char **prefix)
 {
@@ -171,7 +177,7 @@ static bool try_cpus(struct search *search, size_t index, const char *prefix, un
 {
 	struct capture_run_options run = search->run;
 	const uint64_t seeds =
-		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* a single CPU runs whatever the seed is */
+		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* with a single CPU, a seed has no choice */
 	const struct hunt_run *found = NULL;
 	struct capture_words words = { 0 };
 
@@ -214,7 +220,7 @@ static bool base_fails_alike(const struct search *search)
 	return kind.cause != HUNT_FINE && fails_alike(search->kind, &kind);
 }
 
-/* Searches the earliest time from which on no switch needs to be forced. */
+/* Searches for the earliest time from which on no switch needs to be forced. */
 static void search_calm(struct search *search)
 {
 	struct capture_run_options run = search->run;
@@ -246,7 +252,7 @@ static void search_calm(struct search *search)
 /* ---- A shorter run ------------------------------------------------------------------------------- */
 
 /*
- * Searches the earliest deadline. A run that fails because it does not end must be longer than the run of
+ * Searches for the earliest deadline. A run that fails because it does not end must be longer than the run of
  * seed 0, which ends.
  */
 static void search_short(struct search *search)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Looks for a smaller run that fails in the same way: with fewer CPUs, with forced switches up to an earlier
- * time only, and with an earlier end. Each smaller run was made, and has failed. It need not be the smallest
- * one: the number of runs is bounded, and a failure may come back with less of everything.
+ * Looks for a smaller run that fails in the same way: with fewer CPUs, with no forced switches after an
+ * earlier time, and with an earlier end. Each smaller run was made, and has failed. It need not be the
+ * smallest one, because the number of runs is limited.
  */
 #ifndef HUNT_MINIMISE_H
 #define HUNT_MINIMISE_H
@@ -11,7 +11,7 @@
 #include "hunt.h"
 
 #define HUNT_MINIMISE_SEEDS 8u	/* seeds that are tried with each smaller number of CPUs */
-#define HUNT_MINIMISE_RUNS  66u /* most runs for a kind of failure */
+#define HUNT_MINIMISE_RUNS  66u /* largest number of runs for a kind of failure */
 
 /* What was found for a kind of failure. */
 struct hunt_smaller {
@@ -19,7 +19,7 @@ struct hunt_smaller {
 	bool found;		    /* a smaller run was found; the members below describe it */
 	struct hunt_run run;	    /* its result */
 	char trace[PATH_MAX];	    /* its trace; "" if there is none */
-	unsigned cpus, were;	    /* number of CPUs, now and before; 0: the command line does not show it */
+	unsigned cpus, were;	    /* numbers of CPUs, of this run and of the first one; 0: unknown */
 	uint64_t deadline;	    /* virtual time in ns at which the run is ended */
 	bool calmed;		    /* no switch is forced from `until` on */
 	uint64_t until;		    /* virtual time in ns */

@@ -112,7 +112,8 @@ static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_t
 }
 
 /*
- * Returns whether the file has more than the first line of a hunt: a hunt without results may begin anew.
+ * Returns whether the file has results after the line that describes the hunt. A hunt without results may
+ * begin again.
  */
 static bool has_results(const char *path)
 {

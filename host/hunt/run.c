@@ -41,7 +41,7 @@ static void print_sentence(void *context, const char *sentence)
 	fprintf(stderr, "ktrace: %s\n", sentence);
 }
 
-/* Runs this program with its output in a file. */
+/* Runs ktrace itself with these words, and with its output in the file `to`. */
 static void ask(const struct hunt *hunt, const char *const *words, const char *to)
 {
 	pid_t pid = fork();
@@ -162,7 +162,7 @@ static void read_why(const char *path, struct hunt_run *run)
 	json_decref(json);
 }
 
-/* Copies the first finding of `check` that is a violation. */
+/* Copies the first violation that `ktrace check` has found. */
 static void read_check(const char *path, struct hunt_run *run)
 {
 	json_t *json = json_load_file(path, 0, NULL), *finding;

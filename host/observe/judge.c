@@ -20,12 +20,12 @@
 /* What a CPU does, as far as it is known. */
 enum doing {
 	DOING_DEAD,	/* halted, and no interrupt can wake it */
-	DOING_LOOP,	/* in a loop of one instruction, with interrupts disabled: it cannot leave it */
+	DOING_LOOP,	/* in a loop of one instruction with interrupts disabled, which never ends */
 	DOING_SPIN,	/* in the same few instructions */
-	DOING_SPIN_OFF, /* the same, with interrupts disabled and few states of its registers */
+	DOING_SPIN_OFF, /* as DOING_SPIN, with interrupts disabled and few states of its registers */
 	DOING_IDLE,	/* waits for an interrupt */
 	DOING_USER,
-	DOING_KERNEL, /* in several places */
+	DOING_KERNEL, /* in several places of the kernel, or not always in it */
 	DOING_UNKNOWN,
 };
 
@@ -39,7 +39,10 @@ static bool is_loop_on_itself(uint16_t machine, const struct observe_cpu *cpu)
 		(machine == EM_AARCH64 && memcmp(cpu->at, arm, sizeof(arm)) == 0));
 }
 
-/* Returns whether the CPU was halted at the same instruction in all samples. */
+/*
+ * Returns whether the CPU was halted in all samples. If the registers do not show this: whether it was always
+ * directly after the same instruction that waits for an interrupt.
+ */
 static bool is_halted(const struct observe *observe, const struct observe_cpu *cpu)
 {
 	if (cpu->halted != OBSERVE_UNKNOWN)
@@ -68,8 +71,8 @@ static enum doing doing_of(const struct observe *observe, const struct observe_c
 	if (off && cpu->fast == OBSERVE_NEVER && is_loop_on_itself(observe->machine, cpu))
 		return DOING_LOOP;
 	/*
-	 * If many states of the registers were seen, the CPU works. On RISC-V, a program may be in the same
-	 * few instructions, and then its mode enables interrupts.
+	 * A CPU whose registers had many states makes progress. On RISC-V, the few instructions may be those
+	 * of a program, which can always be interrupted.
 	 */
 	return off && cpu->user == OBSERVE_NEVER && cpu->states <= OBSERVE_STATES ? DOING_SPIN_OFF
 										  : DOING_SPIN;
@@ -174,7 +177,7 @@ static void describe(struct finding *finding, const struct observe *observe, uin
 	add_callers(finding, cpu, names);
 }
 
-/* Judges states in which QEMU itself has stopped the guest. Returns true if the state explains everything. */
+/* Judges QEMU's run state: the guest may have been stopped, or may have reported a panic. */
 static void judge_state(struct findings *findings, const struct observe *observe)
 {
 	const char *state = observe->state;

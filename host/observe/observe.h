@@ -19,12 +19,12 @@
 #define OBSERVE_PLACES	16u
 #define OBSERVE_CODE	8u
 #define OBSERVE_STATES	8u
-/* in bytes: a CPU whose pc stays in so many bytes executes the same few instructions */
+/* A CPU whose pc stays within this many bytes executes the same few instructions. */
 #define OBSERVE_NEAR 64u
 
 /* A fact about a CPU, as the samples show it. */
 enum observe_fact {
-	OBSERVE_UNKNOWN, /* no sample shows it */
+	OBSERVE_UNKNOWN, /* at least one sample does not show it */
 	OBSERVE_NEVER,	 /* in no sample */
 	OBSERVE_SOMETIMES,
 	OBSERVE_ALWAYS, /* in all samples */
@@ -38,8 +38,8 @@ struct observe_cpu {
 	enum observe_fact user; /* runs a program */
 	uint64_t first_pc, last_pc, lowest_pc, highest_pc;
 	/*
-	 * Hashes of the different states of the registers. If there are more, only OBSERVE_STATES are kept,
-	 * and `states` is OBSERVE_STATES + 1. A CPU that waits for memory to change has few states.
+	 * Hashes of the different states of the registers, at most OBSERVE_STATES. If there are more states,
+	 * `states` is OBSERVE_STATES + 1. A CPU that waits for memory to change has few states.
 	 */
 	uint64_t state[OBSERVE_STATES];
 	uint32_t states;

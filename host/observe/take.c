@@ -27,7 +27,7 @@
 
 #define APART_NS     75000000L /* time between two samples */
 #define WANTED	     1.0       /* seconds that each CPU must have run */
-#define MOST_SAMPLES 800u      /* then the host is too busy */
+#define MOST_SAMPLES 800u      /* limit if the host is too busy to run the CPUs */
 #define BYTES_MOST   PROFILE_WINDOW
 
 struct taking {
@@ -111,7 +111,8 @@ static bool wants_more(const struct taking *taking)
 		if (cpu->ran >= 0 && cpu->ran < WANTED && cpu->lowest_pc != cpu->highest_pc)
 			return true;
 		/*
-		 * A CPU with one pc in all samples may be halted: then it does not run, however long we wait.
+		 * A CPU that has the same pc in all samples, and almost no CPU time, is probably halted. It
+		 * will not run, so more samples do not help.
 		 */
 		if (cpu->ran > 0.05 && cpu->ran < WANTED && cpu->halted != OBSERVE_ALWAYS)
 			return true;

@@ -115,7 +115,7 @@ struct arguments {
 	uint64_t ring_size, code_size;
 	uint8_t exact, time, returns;
 	uint8_t hidden;	      /* the guest does not find the unit */
-	uint64_t instruction; /* time is virtual, and an instruction takes so many ns; 0: time is real */
+	uint64_t instruction; /* duration of an instruction in ns of virtual time; 0: times are real */
 	/* `user`: nonzero if user code is to be traced; `kernel`: nonzero if kernel code is to be traced */
 	uint8_t user, kernel;
 	uint64_t user_start, user_end;

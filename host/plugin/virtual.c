@@ -6,7 +6,7 @@
 static struct {
 	uint64_t instruction;  /* its duration in ns */
 	uint64_t begin;	       /* time at which the CPU began to run */
-	uint64_t instructions; /* of all blocks since then; of the current block, none */
+	uint64_t instructions; /* in all blocks since then, without the current block */
 	uint64_t current;      /* number of instructions of the current block */
 	uint64_t latest;
 } now;
@@ -22,8 +22,9 @@ void virtual_open(uint64_t nanoseconds)
 }
 
 /*
- * In the thread of a CPU, QEMU would add the instructions since then, and ends if it cannot. In any other
- * thread, it does not.
+ * If QEMU reads its clock in a thread that runs a CPU, it adds the time of the instructions that the CPU has
+ * executed, and exits if it cannot. Without `current_cpu`, it reads the clock as in any other thread, and
+ * adds nothing.
  */
 uint64_t virtual_begin_of_run(void)
 {

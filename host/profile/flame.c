@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A flame graph: a box for each frame, as wide as its share of the samples, the callers below. Frames that
- * are narrower than a pixel are left out.
+ * A flame graph: a box for each frame, as wide as its share of the samples, above the box of its caller.
+ * Frames that are narrower than a pixel are left out.
  */
 #include <inttypes.h>
 #include <stdio.h>

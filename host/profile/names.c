@@ -25,7 +25,7 @@ static void add(void *context, const char *name, uint64_t address, uint64_t size
 	struct profile_names *names = context;
 	struct function *grown;
 
-	/* mapping symbols of AArch64 and RISC-V, such as $x */
+	/* leave out mapping symbols of AArch64 and RISC-V, such as $x */
 	if (names->count == PROFILE_NAMES_MOST || names->failed || !*name || *name == '$')
 		return;
 	grown = base_grow(names->function, &names->room, names->count + 1u, sizeof(*grown));

@@ -23,7 +23,7 @@ const char *profile_name(const struct profile *profile, uint32_t id)
 /*
  * Returns whether cpu->caller is the return address of the innermost function, which has stored no frame.
  * This is certain on x86_64, where the call instruction names that function. Elsewhere the link register may
- * be out of date: it then points into the function itself, or is what the frame has.
+ * have an old value: an address in the function itself, or the return address that is also in the frame.
  */
 static bool lacks_frame(const struct profile *profile, const struct profile_cpu *cpu)
 {
@@ -58,7 +58,7 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 		known |= id[n] != PROFILE_ID_UNKNOWN;
 	profile->kernel++;
 	profile->ends[walk->end]++;
-	/* Addresses outside the kernel at the outer end are no callers: the chain was followed too far. */
+	/* Unknown addresses at the outer end are not callers: the chain of frames was followed too far. */
 	for (uint32_t first = 0; first < count; first++) {
 		if (known && id[first] == PROFILE_ID_UNKNOWN)
 			continue;

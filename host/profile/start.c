@@ -42,7 +42,7 @@ static void add_options(struct profile_child *child, const struct capture_qemu_l
 	child->starts = !line->paused && !line->incoming;
 	if (child->starts)
 		capture_words_add(words, "-S");
-	/* With the default target, the guest's calls would be sent to the profiler. */
+	/* With the default target, QEMU would send semihosting calls to its gdb client, the profiler. */
 	if (line->semihosting) {
 		capture_words_add(words, "-semihosting-config");
 		capture_words_add(words, "enable=on,target=native");

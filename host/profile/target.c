@@ -57,7 +57,7 @@ static int find_machine(struct profile_target *target)
 	return 0;
 }
 
-/* Makes a path of QEMU's absolute, with the working directory of QEMU's process. */
+/* Finds the path of the kernel's file. It may be relative to the working directory of QEMU's process. */
 static void find_kernel(struct profile_target *target)
 {
 	struct ucred who = { 0 };

@@ -29,7 +29,7 @@ struct profile_target;
  * (capture/error.h). The caller closes *target in any case.
  */
 int profile_target_open(struct profile_target **target, const char *qmp, int timeout_ms, bool starts);
-/* Closes the sockets. A guest that was running runs. */
+/* Closes the sockets. A guest that was running continues. */
 void profile_target_close(struct profile_target *target);
 /* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
 int profile_target_sample(struct profile_target *target);

@@ -45,7 +45,7 @@ struct profile_target {
 	bool connected; /* the gdb socket is open */
 	bool serving;	/* QEMU was asked to open it */
 	bool was_running;
-	bool halted; /* by us */
+	bool halted; /* a sample has halted the guest */
 	bool ended;  /* QEMU has closed the QMP connection */
 	char directory[PATH_MAX], socket[PATH_MAX];
 	char kernel[PATH_MAX];

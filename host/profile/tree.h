@@ -13,7 +13,7 @@ struct profile_node {
 	uint32_t id;		      /* what the caller identifies a frame by */
 	uint32_t parent, child, next; /* index of a node; 0: none */
 	uint64_t self;		      /* samples in this frame itself */
-	uint64_t total;		      /* and in what it called; set by profile_tree_sum() */
+	uint64_t total; /* samples in this frame or in what it called; set by profile_tree_sum() */
 };
 
 /* An empty tree is all zeros. Node 0 is the root, which is no frame. */

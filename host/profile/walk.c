@@ -19,7 +19,7 @@ struct layout {
 	uint16_t machine;
 	uint8_t pc, sp, frame, link; /* index; the link register is NONE on x86_64 */
 	uint8_t mode;		     /* index of the word that holds the CPU's mode */
-	uint8_t below; /* bytes from the stored frame pointer up to the address in the frame pointer */
+	uint8_t below; /* number of bytes by which the frame pointer points above the stored one */
 };
 #define NONE 255u
 

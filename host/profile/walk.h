@@ -21,7 +21,7 @@ struct profile_registers {
 
 /*
  * Reads the registers in gdb's order, as the reply to the packet "g" has them. `machine`: ELF e_machine. On
- * RISC-V `user` is not set, because these registers do not have the mode.
+ * RISC-V `user` is never set, because these registers do not contain the mode: programs count as kernel.
  * Returns false if the machine is unknown or bytes are missing.
  */
 bool profile_registers_read(struct profile_registers *registers, uint16_t machine, const unsigned char *bytes,
@@ -80,10 +80,9 @@ struct profile_cpu {
 	struct profile_walk walk;
 	bool idle; /* the CPU waits for an interrupt; its stack was not read */
 	/*
-	 * A return address that may be that of a function that has stored no frame. Such a function is
-	 * missing in `walk`, with the place from which it was called. On x86_64 it is the word at the stack
-	 * pointer, and `callee` is what the call instruction calls; elsewhere it is in the link register. 0:
-	 * unknown.
+	 * Possibly the return address of the innermost function. If this function has stored no frame, its
+	 * return address is missing in `walk`. On x86_64 it is the word at the stack pointer, and `callee` is
+	 * the function that the call instruction calls; elsewhere it is in the link register. 0: unknown.
 	 */
 	uint64_t caller, callee;
 };

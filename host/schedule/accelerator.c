@@ -10,8 +10,8 @@
 #define WORDS_MOST  64u /* words of the accelerator's class that are searched */
 
 /*
- * Order of the functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h), counted back from
- * get_virtual_clock: TCG has no function for the words between.
+ * Places of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h): numbers of words before
+ * get_virtual_clock. TCG has no functions from BACK_FIRST_NONE to BACK_IDLE: these words are NULL.
  */
 enum { BACK_INTERRUPT = 1, BACK_FIRST_NONE = 2, BACK_IDLE = 7, BACK_KICK = 8, BACK_CREATE = 9 };
 
@@ -27,9 +27,9 @@ static void interrupt(struct CPUState *cpu, int mask)
 }
 
 /*
- * Finds the word of the accelerator's class that holds the function for the virtual clock. Its place is known
- * by the second function for the clock after it, and by the words of which TCG uses none. Returns NULL if it
- * is not found.
+ * Finds the word of the accelerator's class that holds the function for the virtual clock. It is recognized
+ * by the next word, which holds the same function, and by the words before it that are NULL in TCG. Returns
+ * NULL if it is not found.
  */
 static void **find_word(void **word)
 {
@@ -46,8 +46,8 @@ static void **find_word(void **word)
 }
 
 /*
- * When a plugin is loaded, the accelerator may not be: it is a module of some QEMUs. When a CPU begins, it
- * is.
+ * In some QEMUs, the accelerator is a module that is loaded after the plugin. It has been loaded when the
+ * first CPU begins.
  */
 static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 {

@@ -14,7 +14,7 @@ struct CPUState;
 
 /*
  * Replaces the functions when the first CPU begins, before it executes an instruction. QEMU calls `is_idle`
- * for a CPU that it takes for idle, and `interrupted` before it raises an interrupt for a CPU. `replaced` is
+ * to confirm that a CPU is idle, and `interrupted` before it raises an interrupt for a CPU. `replaced` is
  * called if the functions were replaced; if not, a message is printed.
  * Returns NULL, or why runs may differ in rare cases.
  */

@@ -128,7 +128,7 @@ static void look(struct qemu_plugin_tb *block)
 	for (size_t n = 0; n < count; n++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, n);
 
-		/* QEMU 7.2 passes only stores to callbacks for loads, so they are for both. */
+		/* QEMU 7.2 passes only stores to callbacks for loads. So the callbacks are for both kinds. */
 		qemu_plugin_register_vcpu_mem_cb(instruction, access_memory, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW,
 						 (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));

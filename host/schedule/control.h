@@ -62,7 +62,7 @@ struct schedule_access {
 
 enum schedule_how {
 	SCHEDULE_CALL,	    /* a call instruction led to the function */
-	SCHEDULE_INTERRUPT, /* an interrupt or exception did, from code of the kernel */
+	SCHEDULE_INTERRUPT, /* an interrupt or exception led to it, from code of the kernel */
 	SCHEDULE_OTHER,	    /* it was entered from code outside the kernel, or is the first of a thread */
 };
 
@@ -71,13 +71,16 @@ struct schedule_entry {
 	uint64_t time;	 /* when the function began: exact to one block of code */
 	uint64_t code;	 /* virtual address of its first instruction */
 	uint64_t caller; /* address of the instruction from which it was entered; 0: unknown */
-	uint32_t depth;	 /* number of functions on the stack that have not returned */
+	uint32_t depth;	 /* number of functions below it on its stack, which have not returned */
 	uint16_t cpu;
 	uint8_t how; /* enum schedule_how */
 	uint8_t padding;
 };
 
-/* Finds the virtual time of an event: the first word of its slot is written last. */
+/*
+ * The virtual time of an event. The plugin stores it when the first word of the event's slot was written,
+ * because this word is written last.
+ */
 struct schedule_mark {
 	uint64_t word, position; /* as in struct schedule_control; word 0: there is no mark */
 	uint64_t time;		 /* set by the plugin, exact to two blocks of code; 0: not written */
@@ -87,14 +90,14 @@ struct schedule_mark {
 
 /* Which functions are recorded: calls within [begin, end), and from other code into it. */
 struct schedule_functions {
-	uint64_t begin, end; /* 0, 0: none is recorded */
+	uint64_t begin, end; /* 0, 0: no function is recorded */
 	/*
 	 * Recording begins when the 8 bytes at this offset of the RAM file have become `word`; 0: at the
 	 * start of the machine
 	 */
 	uint64_t word, position;
 	uint32_t cpu;	 /* only this CPU; SCHEDULE_ANY_CPU: all */
-	uint32_t listed; /* not 0: only functions whose addresses the file lists */
+	uint32_t listed; /* not 0: only functions whose addresses are in `file` are recorded */
 	/*
 	 * Before the run, the file contains these addresses, sorted. The plugin replaces them by records of
 	 * struct schedule_entry.
@@ -131,7 +134,7 @@ struct schedule_control {
 	uint32_t end;  /* enum schedule_end */
 	uint32_t padding;
 	uint64_t entries;   /* number of functions in the file of functions */
-	uint32_t failure;   /* errno with which writing this file failed, after which nothing is written */
+	uint32_t failure;   /* errno of a failed write to this file, the last write; 0: none failed */
 	uint32_t forgotten; /* stacks that were given up; the depth of their functions is too small */
 	uint64_t accesses;  /* number of accesses to watched ranges */
 	/* A ring with the newest accesses. Access number n, from 0, is at n % records. */

@@ -13,7 +13,7 @@ static int cpus;
 static int last_chosen = -1;
 static bool thawing;
 static void (*call_woken)(void); /* not NULL: cpus_interrupted() is called for each interrupt */
-/* A CPU that was not chosen may be able to run since the last cpus_thaw(). */
+/* A CPU other than the chosen one may be able to run. Set by cpus_thaw() and by interrupts. */
 static _Atomic bool others_may_run;
 static struct {
 	bool busy; /* not idle, as of the last cpus_thaw() */
@@ -167,7 +167,7 @@ static bool add(void (*call)(void))
 	return is_new;
 }
 
-/* QEMU runs no CPU for which such a call waits. So the call waits for all CPUs. */
+/* Before QEMU runs a CPU, it makes the calls that are queued for it. So the call is queued for all CPUs. */
 void cpus_call(void (*call)(void))
 {
 	if (!add(call))

@@ -12,7 +12,7 @@
 
 #include "frames.h"
 
-/* Which part of an access to memory is that of the register. */
+/* Which part of an access to memory belongs to the register. */
 enum ends_part {
 	ENDS_NONE,
 	ENDS_ALL,

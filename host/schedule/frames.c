@@ -16,9 +16,9 @@
 struct frame {
 	uint64_t back; /* return address; 0: unknown */
 	/*
-	 * Where it is saved; 0: not yet. The first place is the one from which the function loads it. The
-	 * others are the latest of those where functions keep a copy: they pass their return address on, to
-	 * record from where they were called.
+	 * Where the return address is saved; 0: not yet. slot[0] is the place from which the function loads
+	 * it. The others are the newest places of copies: a function may store its return address to record
+	 * from where it was called.
 	 */
 	uint64_t slot[SLOTS];
 	/* of an interrupt or exception: the block after which it came; NULL: not a block of the kernel */
@@ -128,7 +128,10 @@ static void push(struct stack *stack, const struct frame *frame)
 
 /* ---- Where return addresses are saved ------------------------------------------------------------ */
 
-/* An element is valid if that frame exists and has that slot. Elements are never removed. */
+/*
+ * Which frame has its return address saved at an address. An element is valid only while this frame exists
+ * and has this slot. Elements are never removed.
+ */
 struct place {
 	uint64_t slot; /* 0: free */
 	uint32_t stack, frame;
@@ -185,8 +188,8 @@ static struct stack *find_frame(uint64_t slot, uint32_t *number)
 }
 
 /*
- * Forgets the frame that had its return address at `slot`, and frames above it: it ended in a way that was
- * not seen. The topmost frame of `stack` remains.
+ * Forgets the frame that had its return address at `slot`, and the frames above it: they have ended in a way
+ * that was not seen. The topmost frame of `stack` remains.
  */
 static void forget_former(struct stack *stack, uint64_t slot)
 {
@@ -204,7 +207,8 @@ static void forget_former(struct stack *stack, uint64_t slot)
 }
 
 /*
- * Stores where the return address of the topmost frame is saved. `anew`: earlier places are not valid.
+ * Stores where the return address of the topmost frame is saved. `anew`: the earlier places are
+ * no longer valid.
  * Requires: there is a frame.
  */
 static void set_slot(struct stack *stack, uint64_t slot, bool anew)
@@ -277,7 +281,7 @@ static void call(struct cpu *cpu, const struct frames_code *from, const struct f
 	cpu->loaded[link_register] = 0;
 }
 
-/* `from` NULL: the code before is not the kernel's. */
+/* Enters a handler. `from`: the block that was interrupted; NULL: it is not code of the kernel. */
 static void interrupt(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
 	const struct frame frame = { .from = from, .loaded = cpu->loaded[link_register], .interrupt = true };
@@ -290,7 +294,10 @@ static void interrupt(struct cpu *cpu, const struct frames_code *from, const str
 	cpu->pushed = 0;
 }
 
-/* Returns to the code that an interrupt or exception has left. Returns false if that is unknown. */
+/*
+ * Ends a handler. Sets *from to the block that was interrupted. Returns false if no handler was running, as
+ * far as is known.
+ */
 static bool leave(struct cpu *cpu, const struct frames_code **from)
 {
 	uint32_t n;
@@ -314,8 +321,9 @@ static bool leave(struct cpu *cpu, const struct frames_code **from)
 }
 
 /*
- * Ends the frame whose return address was loaded; in a function that has not saved it, the topmost frame. If
- * the address was loaded from a place that no function has written, a thread begins.
+ * Follows a return. Ends the frame whose return address was loaded; if the function has not saved its return
+ * address, this is the topmost frame. If the address was loaded from a place in which no function has saved
+ * it, a thread begins.
  */
 static void give_back(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
@@ -351,7 +359,10 @@ static bool is_within(const struct frames_code *from, const struct frames_code *
 	return to->start >= from->start && to->start < from->next;
 }
 
-/* Returns whether the end of a block can lead to another one, or an interrupt has repeated part of it. */
+/*
+ * Returns whether the block `to` can follow `from` without an interrupt. A part of `from` can: it is repeated
+ * after an interrupt.
+ */
 static bool leads(const struct frames_code *from, const struct frames_code *to)
 {
 	if (to->start == from->next || is_within(from, to))
@@ -372,7 +383,7 @@ static bool leads(const struct frames_code *from, const struct frames_code *to)
 
 static void follow(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to);
 
-/* After the last instruction of a handler. */
+/* Called after the last instruction of a handler. */
 static void leave_handler(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
 	const struct frames_code *before = NULL;
@@ -448,7 +459,7 @@ void frames_saved(unsigned number, uint64_t address)
 	top = top_of(cpu->stack);
 	if (top == NULL)
 		return;
-	/* After a function has loaded its return address, it jumps to another one, which saves it anew. */
+	/* A function that has loaded its return address may jump to another one, which saves it again. */
 	set_slot(cpu->stack, address, top->slot[0] != 0 && cpu->loaded[link_register] == top->slot[0]);
 }
 

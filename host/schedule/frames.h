@@ -29,8 +29,8 @@ struct frames_code {
 	uint8_t end;	 /* enum block_end of plugin/code.h */
 	uint8_t reg;	 /* of a return: the register that has the address */
 	bool outside;	 /* the block is not code of the kernel */
-	bool wanted;	 /* for the user: a function that is to be recorded begins here */
-	uint16_t count;	 /* for the user: number of instructions */
+	bool wanted;	 /* for the caller: a function that is to be recorded begins here */
+	uint16_t count;	 /* for the caller: number of instructions */
 };
 
 /* Receives each function that is entered, at its first block. */

@@ -94,7 +94,7 @@ static void entered(unsigned cpu, const struct frames_code *to, uint64_t caller,
 
 /* ---- Blocks -------------------------------------------------------------------------------------- */
 
-/* All blocks that were translated. QEMU translates the same block again and again; none is removed. */
+/* All blocks that were translated. QEMU may translate a block several times. No block is removed. */
 struct known {
 	struct frames_code code;
 	struct known *chain;
@@ -206,9 +206,9 @@ static void on_access(struct qemu_plugin_insn *instruction, qemu_plugin_vcpu_mem
 /* ---- Translation --------------------------------------------------------------------------------- */
 
 /*
- * A switch between threads may return through another register than other functions do. This is seen at
- * the end of its block only. QEMU may later cut the block before its end: the load is recognized by its
- * address then.
+ * Instructions that load a return address into another register than the link register, as a switch between
+ * threads may do. Only the end of the block shows that this register is used to return. QEMU may later
+ * translate a block that ends before that. Then the load is recognized by its address.
  */
 static struct load {
 	uint64_t address; /* 0: free */

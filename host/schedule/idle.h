@@ -15,12 +15,12 @@
 struct CPUState;
 
 /*
- * `again` is called in the CPUs' thread when no CPU that is not frozen can run; it returns
- * true if it has let another CPU run.
+ * `again` is called in the CPUs' thread when all CPUs that are not frozen are idle. It returns true if it has
+ * let another CPU run.
  */
 void idle_open(bool (*again)(void));
 
-/* Returns whether a CPU is idle. QEMU calls it for a CPU that it takes for idle. */
+/* Returns whether a CPU is idle. QEMU calls it to confirm that a CPU is idle. */
 bool idle_confirm(struct CPUState *cpu);
 
 #endif

@@ -152,8 +152,9 @@ static bool choose_again(void)
 }
 
 /*
- * Called when a CPU says that it waits. Returns false if it continues: no other CPU can run, or the seed lets
- * it continue. With some seeds it mostly continues: so the CPU that it waits for is held up for longer.
+ * Called when a CPU executes an instruction that waits. Returns false if the CPU continues: no other CPU can
+ * run, or the seed lets it continue. With some seeds it continues most of the time. Then the CPU for which it
+ * waits is delayed for longer.
  */
 static bool gives_way(void)
 {

@@ -51,7 +51,7 @@ trace_is_kept "a killed QEMU"
 
 # ---- Ctrl-C after many seeds
 
-# The results of 10000 seeds are those of one.
+# The file of results gets 10000 seeds: copies of the result of one run.
 hunt many --seeds 1 -- $fine
 equal "one run: status" 0 "$status"
 line=$(grep '^{"seed":1,' "$folder/results.jsonl")
@@ -90,8 +90,8 @@ if ! small "$tmp/disk" 64k true 2>/dev/null; then
 	exit
 fi
 
-# Fills the disk after the first failure. Then the trace of a later run cannot be written, and in the end no result:
-# a long name of the guest makes the file of results almost a page long.
+# Fills the disk after the first failure. Then the trace of a later run cannot be written, and later its result
+# cannot be written either. A long name of the guest makes the file of results almost a page long.
 long=$(printf '%3300s' '' | tr ' ' x)
 cat >"$tmp/full.sh" <<EOF
 "$ktrace" hunt --timeout $limit --ram-dir "$tmp/ram" --seeds 1000 -j 1 --deadline 1 --out "$tmp/disk/hunt" -- $race -name $long \\

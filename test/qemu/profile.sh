@@ -19,7 +19,7 @@ guest() {
 # member NAME: prints a number in the JSON object.
 member() { grep -oE "\"$1\":[0-9]+" "$tmp/json" | head -n 1 | cut -d : -f 2; }
 
-# total FUNCTION: prints the percentage of a function, of what CPU 0 was sampled.
+# total FUNCTION: prints the percentage of CPU 0's samples in this function or in what it called.
 total() {
 	echo $(($(grep -oE "\"name\":\"$1\",\"self\":[0-9]+,\"total\":[0-9]+" "$tmp/json" | head -n 1 | sed 's/.*://') * 100 / samples))
 }

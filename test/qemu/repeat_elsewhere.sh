@@ -23,7 +23,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the kernel has the path of this test" grep -qF 'build/kernel.elf' "$tmp/ci/run.ktrx"
 	mv "$tmp/ci" "$tmp/developer/artifacts"
 
-	# At its place relative to the trace.
+	# The kernel has the same path relative to the folder of the trace.
 	repeat run -q --timeout $limit -o again.ktrx --replay artifacts/run.ktrx
 	message_has "$tmp/ci does not exist: the run is repeated in $tmp/developer"
 	message_has "$tmp/developer/artifacts/build/kernel.elf is used instead of $tmp/ci/build/kernel.elf: it has the same contents"
@@ -33,7 +33,7 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "the same run as again.ktrx"
 	check "$arch: a trace from this machine needs no search" sh -c '! grep -q "is used instead" "$0"' "$tmp/err"
 
-	# In the current folder, with names of functions.
+	# The kernel is in the current folder. Functions have names.
 	mv "$tmp/developer/artifacts/build/kernel.elf" "$tmp/developer/"
 	repeat retrace --functions --only schedule artifacts/run.ktrx
 	equal "$arch: retrace: status" 0 "$status"

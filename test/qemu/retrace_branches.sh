@@ -57,7 +57,7 @@ for arch in x86_64 aarch64; do
 	same "$arch: the same branches a second time" "$tmp/calls" "$tmp/calls_again"
 done
 
-# Up to an event, together with functions.
+# The run ends at an event, and functions are recorded, too.
 retrace --branches "$tmp/short.branches" --until 0.02 --functions --last 1
 equal "--until: status" 0 "$status"
 check "--until: the record is shorter" test "$("$ktrace" hwt --functions --elf "$kernel" "$tmp/short.branches" 2>/dev/null | wc -l)" -lt \
