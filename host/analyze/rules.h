@@ -159,7 +159,7 @@ struct check_violation {
 	uint64_t stamp;
 	/* number of the violating event in the order of reading (numbers count from 1); 0: no event */
 	uint64_t number;
-	uint64_t slot; /* with `ring`: id of the violating event; valid if `number` is not 0 */
+	uint64_t slot; /* `ring` and `slot`: id of the violating event; valid if `number` is not 0 */
 	uint32_t ring;
 	uint32_t cpu, thread;
 	bool has_cause; /* true if cause_stamp, cause_cpu and cause_thread are valid */

@@ -10,8 +10,8 @@
 #include "ktrx/v2.h"
 
 /*
- * States are doubtful if more than 1/LAST_PART of all switches leave a thread as stopped, as dead, or in a
- * state that ktrace does not know.
+ * States are doubtful if more than 1/LAST_PART of all switches leave a thread stopped, dead, or in a state
+ * that ktrace does not know.
  */
 #define LAST_PART 8u
 
@@ -219,8 +219,8 @@ struct scheduling {
 	bool has_state, states;
 	bool wrong; /* true if the states of sched.switch are wrong */
 	/*
-	 * numbers of switches away from threads other than thread 0: of all, of those with state 0, and of
-	 * those with a state after which a thread seldom runs again
+	 * numbers of switches away from threads other than thread 0; `runnable` counts those with state 0,
+	 * and `last` those with a state after which a thread seldom runs again
 	 */
 	uint64_t switches, runnable, last;
 	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: true if recording was on at some time */

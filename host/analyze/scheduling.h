@@ -90,9 +90,9 @@ int scheduling_end(struct scheduling *scheduling);
 bool scheduling_needs_order(const struct scheduling *scheduling);
 
 /*
- * Returns whether the states of sched.switch may be wrong, because a kernel passes a constant or its own
- * numbers. If so, scheduling_judge() finds out. It reads the whole trace, without its filter, and rewinds it.
- * Returns 0 or a negative KTREAD_E_*.
+ * scheduling_states_are_doubtful() returns whether the states of sched.switch may be wrong, because a kernel
+ * passes a constant or its own numbers. If so, scheduling_judge() finds out whether they are wrong. It reads
+ * the whole trace, without its filter, and rewinds the trace. It returns 0 or a negative KTREAD_E_*.
  */
 bool scheduling_states_are_doubtful(const struct scheduling *scheduling);
 int scheduling_judge(struct scheduling *scheduling, struct ktread *trace);

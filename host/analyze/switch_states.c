@@ -35,11 +35,11 @@ struct switch_states {
 	uint64_t switches; /* switches away from threads that are not idle threads */
 	uint64_t of[STATES +
 		    1]; /* by state: number of these switches; the last element is for all other states */
-	uint64_t again[STATES];	  /* by state: number of threads that ran again after they were left in it */
-	uint64_t unwoken[STATES]; /* number of the threads in `again` that were not woken before that */
-	/* number of the threads in `unwoken` that had not announced to sleep, so that they were preempted */
+	uint64_t again[STATES];	  /* by state: how often a thread was left in it and ran again */
+	uint64_t unwoken[STATES]; /* in how many of these cases no wakeup came in between */
+	/* how many of the cases in `unwoken` were preemptions: the thread had not announced to sleep */
 	uint64_t preempted[STATES];
-	/* number of the threads in `again` that had announced to sleep before they were left */
+	/* in how many of the cases in `again` the thread had announced to sleep before it was left */
 	uint64_t slept[STATES];
 	uint64_t revived; /* number of wakeups of threads that were left as dead */
 	struct switch_states_found first[STATES + 1]; /* by state: its first switch; `count` is not used */
@@ -105,7 +105,7 @@ static void run(struct switch_states *s, struct track *track)
 	track->left = track->woken = track->announced = false;
 }
 
-/* The clocks of CPUs may differ. So a wakeup may come after the switch to the thread that it has woken. */
+/* The clocks of CPUs may differ, so a wakeup may seem to come after the switch to the woken thread. */
 static void wake(struct switch_states *s, struct track *track)
 {
 	if (track->unwoken) {
@@ -169,7 +169,7 @@ void switch_states_event(struct switch_states *s, const struct ktread_event *eve
 	}
 }
 
-/* Returns whether hardly any thread was woken between the switch in this state and its next run. */
+/* Returns whether threads that were left in this state nearly always ran again without a wakeup. */
 static bool run_without_wakeup(const struct switch_states *s, uint32_t state)
 {
 	return s->wakes >= FEW && s->unwoken[state] >= SOME / 2 &&
@@ -177,9 +177,9 @@ static bool run_without_wakeup(const struct switch_states *s, uint32_t state)
 }
 
 /*
- * A new thread may have the id of a dead one. So a thread that runs again is proof only if the kernel records
- * the creation of threads, if threads both were woken and ran without a wakeup, or if threads that had
- * announced to sleep were left as dead and ran again.
+ * Returns whether threads that were left as dead ran again. This needs proof, because a new thread may have
+ * the id of a dead thread. It is proof if the kernel records the creation of threads, if some threads were
+ * woken and others ran without a wakeup, or if the threads had announced to sleep before they were left.
  */
 static bool dead_threads_run(const struct switch_states *s)
 {
@@ -194,8 +194,9 @@ static bool dead_threads_run(const struct switch_states *s)
 }
 
 /*
- * If the kernel does not record wakeups, threads that were stopped run again without one. But then other
- * threads are sometimes left as runnable, and only few as stopped.
+ * Returns whether threads that were left as stopped ran again without a wakeup, although the kernel records
+ * wakeups. If the kernel records none, the result is true if many threads are left as stopped and none as
+ * runnable.
  */
 static bool stopped_threads_run(const struct switch_states *s)
 {

@@ -15,9 +15,9 @@
 
 enum switch_states_fault {
 	SWITCH_STATES_RANGE,   /* the state is greater than 4 */
-	SWITCH_STATES_DEAD,    /* threads that were left as dead go on to run */
-	SWITCH_STATES_STOPPED, /* threads that were left as stopped go on to run without a wakeup */
-	SWITCH_STATES_SAME,    /* the state is always "asleep", although some threads were preempted */
+	SWITCH_STATES_DEAD,    /* threads that were left as dead ran again */
+	SWITCH_STATES_STOPPED, /* threads that were left as stopped ran again without a wakeup */
+	SWITCH_STATES_SAME,    /* the state is always 1 or always 2, although some threads were preempted */
 	SWITCH_STATES_FAULTS,
 };
 
@@ -26,7 +26,7 @@ struct switch_states;
 /* Returns 0 or KTREAD_E_MEMORY. The caller frees `*states` in either case. */
 int switch_states_open(struct switch_states **states, const struct ktread *trace);
 void switch_states_free(struct switch_states *states);
-/* Takes each event of the trace, in the order of time. `known`: the meaning of the event. */
+/* Call for each event of the trace, in the order of time. `known`: the meaning of the event. */
 void switch_states_event(struct switch_states *states, const struct ktread_event *event,
 			 const struct wellknown *known);
 

@@ -324,7 +324,7 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		const struct rule *rule = &subject->rules->rule[n];
 
 		if (subject->states_wrong && rule->thread_states & ~RUNNING)
-			continue; /* the result would follow from the wrong states, which are reported */
+			continue; /* the wrong states, which are reported, would also decide this rule */
 		checked += rule->checked && rule->form != RULE_DEPTH;
 		if (results[n].violated)
 			say_violation(report, subject, trace, rule, &results[n]);

@@ -105,8 +105,8 @@ static void examine_threads(struct findings *report, const struct facts *facts)
 }
 
 /*
- * Examines whether the table of held locks and waits had room for all threads. If it had not, `ktrace why`
- * does not know what some threads hold and wait for.
+ * Examines whether the table of held locks and waits had room for all threads. If it did not, `ktrace why`
+ * does not know which locks some threads hold and what they wait for.
  */
 static void examine_table(struct findings *report, const struct facts *facts)
 {

@@ -20,7 +20,7 @@
 #define ENDED_BYTES	 300u
 #define THREADS_SHOWN	 100u
 #define RATE_TICKS_LEAST 10u
-/* part of a second: if tables are newer than the last event by more than this, recording was stopped */
+/* recording was stopped if the tables are newer than the last event by more than 1/STOP_PART s */
 #define STOP_PART 10u
 
 const char *summary_outcome(uint32_t outcome)

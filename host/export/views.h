@@ -99,17 +99,18 @@ struct violations {
 	const struct check_result *result; /* by rule: result of the check */
 	const char *path;		   /* name of the rule file */
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
-	bool nothing;			   /* true if the trace had records, and none of them can be read */
+	bool nothing;			   /* true if the trace has records, but none of them can be read */
 	bool ids;			   /* print the ids of events as text */
-	/* path of the trace, as a shell takes it, if its run can be repeated; otherwise NULL */
+	/* path of the trace, quoted for a shell; NULL if the run of the trace cannot be repeated */
 	const char *repeatable;
 	struct finding_event first[RULES_MAX]; /* by rule: event of the first violation */
 };
 
 /*
- * Sets `first`. If an event did not come in time, it is the event that it should have followed; if a state
- * table shows the violation, it is the CPU's last event until then. Reads the trace again if necessary.
- * Returns 0 or the error of reading.
+ * Sets `first` for each violated rule: the violating event. If the violation is that an event did not come in
+ * time, sets the event that should have been followed by it. If only a state table shows the violation, sets
+ * the last event of the CPU before the violation. Reads the trace again if necessary. Returns 0 or the error
+ * of reading.
  */
 int violations_find_events(struct violations *found);
 

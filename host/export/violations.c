@@ -85,7 +85,10 @@ static void say_details(const struct violations *found, const struct check_viola
 	finding_say(text, "%s%s%s%s%s", state, lock, count, *cause ? ", since " : "", cause);
 }
 
-/* Looks for the event at a violation that no event shows. Returns true when no later event can be it. */
+/*
+ * Call for each event in the order of time, for a violation that is not an event. Sets *first to the event
+ * that violations_find_events() describes. Returns true when no later event can be that event.
+ */
 static bool look_for_event(const struct check_violation *violation, const struct ktread_event *event,
 			   struct finding_event *first)
 {
@@ -286,7 +289,10 @@ static void say_violated(const struct violations *found, const struct rule *rule
 
 #define NOTHING "no record of the trace can be read"
 
-/* Returns why the rule was not checked; NULL if it was. A violation may also be in the tables of state. */
+/*
+ * Returns why the rule was not checked; NULL if it was checked. A state table may show a violation even if no
+ * record can be read.
+ */
 static const char *why_not_checked(const struct violations *found, uint32_t n)
 {
 	if (!found->rules->rule[n].checked)

@@ -27,8 +27,8 @@ enum finding_certainty {
 const char *finding_certainty_word(enum finding_certainty certain);
 
 /*
- * The event to which a line of evidence refers. A detector names it by what it knows of it; its place in the
- * trace is looked up later, because detectors do not keep the places of all events.
+ * The event to which a line of evidence refers. A detector describes the event by stamp, actor and object.
+ * The event's ring and slot are looked up later, because detectors do not store them for all events.
  */
 struct finding_event {
 	bool asked;	 /* a detector has named an event; the next members are valid */
@@ -56,7 +56,7 @@ struct finding {
 	uint32_t lines; /* lines of `evidence` */
 	bool cut;	/* a line was not added, because there was no room for it */
 	struct finding_event event[FINDING_LINES]; /* of each line of `evidence` */
-	struct finding_event shows;		   /* the event at which the finding is best looked at */
+	struct finding_event shows;		   /* the event that shows the finding best */
 	/* what to do, or what would make the finding more certain; "" if there is no advice */
 	char advice[FINDING_LINE];
 };
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) void finding_say(char text[FINDING_LINE], 
 /* Adds a line of evidence. Does nothing if the finding already has FINDING_LINES lines. */
 __attribute__((format(printf, 2, 3))) void finding_evidence(struct finding *finding, const char *format, ...);
 
-/* Names the event of the newest line of evidence. A stamp of 0 means that it is unknown. */
+/* Describes the event to which the newest line of evidence refers. `stamp` is 0 if it is unknown. */
 void finding_refer(struct finding *finding, uint64_t stamp, uint32_t actor, uint64_t object);
 
 /* A list of findings in the order in which they were added. An empty list is all zeros. */

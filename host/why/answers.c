@@ -5,7 +5,7 @@
 
 #include "why/pulse.h"
 
-#define USUAL_MS 10u /* time in ms: a normal answer to an IPI comes within this time */
+#define USUAL_MS 10u /* time in ms: an IPI is normally answered within this time */
 
 bool why_awaits_answer(const struct why_cpu *cpu)
 {

@@ -27,7 +27,7 @@ const char *why_say_missing_answer(const struct why_evidence *evidence, const st
 				   char *buffer, size_t size);
 
 /*
- * If none of the CPUs whose answer the CPU waits for can answer, formats why: "there is no CPU 7 in this
+ * If the CPU waits only for CPUs that can never answer, formats the reason: "there is no CPU 7 in this
  * trace", "the CPU has asked itself", or "no other CPU has started". Otherwise formats "".
  */
 const char *why_say_unanswerable(const struct why_evidence *evidence, const struct why_cpu *asker,

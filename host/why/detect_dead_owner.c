@@ -31,8 +31,8 @@ struct waiter {
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
 	/*
-	 * the thread does not sleep until it gets the lock, but repeats its try to take it; any of the tries
-	 * may have set `owner`
+	 * the thread does not sleep until it gets the lock, but tries to take it again and again; `owner` may
+	 * be from any of these tries
 	 */
 	bool polls;
 	/* the thread gives up after each of these tries; NULL: it waits */
@@ -199,7 +199,7 @@ static void find_holders(const struct why_evidence *evidence, struct orphans *al
 	}
 }
 
-/* Returns whether the owner itself sleeps until it gets the lock. Then it cannot be the owner. */
+/* Returns whether thread `owner` itself sleeps until it gets the lock. Then it cannot be the owner. */
 static bool waits_itself(const struct orphan *lock, uint32_t owner)
 {
 	for (uint32_t n = 0; n < lock->waiters && owner; n++)
@@ -209,8 +209,8 @@ static bool waits_itself(const struct orphan *lock, uint32_t owner)
 }
 
 /*
- * Returns the newest wait that names an owner who can be the owner. A kernel that stores the owner as a
- * pointer may name a new thread whose memory the ended owner had before.
+ * Returns the newest wait that names a possible owner. Some kernels store the owner as a pointer to its
+ * thread. If the owner has ended and a new thread has got its memory, such a kernel names the new thread.
  */
 static const struct waiter *newest(const struct orphan *lock)
 {

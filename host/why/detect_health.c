@@ -54,11 +54,11 @@ struct health {
 	 * numbers of threads in these states; `timed`: number of the waiting threads that wait with a timeout
 	 */
 	uint32_t runnable, running, waiting, timed;
-	/* some thread may have been runnable for long, or may have ended or gone to sleep since it ran */
+	/* it is unknown of some thread whether it has been runnable for long, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that announced to sleep and sleep, although the kernel's table has no row for
-	 * them: an older kernel with a full table does not count the hooks that found no row
+	 * number of threads that sleep, announced this, and have no row in the kernel's table; this detects
+	 * a full table of an older kernel, which does not count the hooks that found no row
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */

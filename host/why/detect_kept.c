@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread that sleeps with timeouts and keeps a lock for which another thread has waited long. For example,
- * it polls a device that does not answer. Each of its sleeps ends soon, so no single wait is overdue. The
- * thread may still finish its work, so the finding is never more than possible.
+ * Finds a thread that sleeps with timeouts and keeps a lock for which another thread has waited long. For
+ * example, the thread polls a device that does not answer. Each of its sleeps ends soon, so no single wait is
+ * overdue. The thread may still finish its work, so the finding is never more than possible.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Livelock: the threads of a cycle try to take locks again and again, and the next thread of the cycle holds
- * the lock that a thread tries to take. There are two kinds. In the first one, each thread keeps a lock all
- * the time. In the second one, each thread gives way: it releases its lock after a try, and takes it again
- * before the next one. Events show the tries. The kernel's table, or events, show the locks that are held.
+ * Livelock: the threads of a cycle try to take locks again and again. Each thread tries to take a lock that
+ * the next thread of the cycle holds. There are two kinds. In the first kind, each thread keeps its lock all
+ * the time. In the second kind, each thread gives way: it releases its lock after a try, and takes the lock
+ * again before the next try. Events show the tries. The kernel's table, or events, show the locks that are
+ * held.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,11 +15,10 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-#define MOST	 8u /* findings of each kind */
-#define TRIES	 16u
-#define LASTS_MS 100u
-#define WAITS_MS \
-	2000u /* time in ms that replaces LASTS_MS if beginnings of waits are counted, not failures */
+#define MOST	  8u /* findings of each kind */
+#define TRIES	  16u
+#define LASTS_MS  100u
+#define WAITS_MS  2000u /* time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail */
 #define RECENT_MS 250u
 #define RING	  8u /* threads */
 
@@ -75,7 +75,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 /*
  * Returns how certain it is that no thread of the cycle gets its lock. This is certain if the kernel's table
  * shows all holders and waits, and none of the waits has a timeout. If a thread tries to take a lock that it
- * holds itself, the tries may only be checks.
+ * holds itself, it may only check whether it holds the lock.
  */
 static enum finding_certainty how_sure(const struct why_edge *const *edge, uint32_t count, uint32_t parties)
 {
@@ -175,9 +175,9 @@ static int find_kept(const struct why_evidence *evidence, struct why_findings *f
 /* ---- Threads that give way ----------------------------------------------------------------------- */
 
 /*
- * Returns whether it is known that no try has succeeded. A failure (lock.fail) shows this by itself. A wait
- * (lock.contend) usually succeeds, which only lock.acquire shows. If the kernel's table shows that the thread
- * still waits, the thread does not give way.
+ * Returns whether it is known that no try has succeeded. An event lock.fail shows this by itself. After an
+ * event lock.contend, the thread usually gets the lock, and only lock.acquire shows whether it did. If the
+ * kernel's table shows that the thread still waits, the thread does not give way.
  */
 static bool has_no_success(const struct why_evidence *evidence, const struct why_thread *thread,
 			   const struct why_tries *tries)
@@ -188,7 +188,7 @@ static bool has_no_success(const struct why_evidence *evidence, const struct why
 }
 
 /*
- * Returns the newest tries of the thread, if they fail because another thread holds the lock; otherwise NULL.
+ * Returns the thread's newest tries if they fail because another thread holds the lock; otherwise NULL.
  */
 static const struct why_tries *tries_in_vain(const struct why_evidence *evidence,
 					     const struct why_thread *thread)
@@ -214,8 +214,8 @@ struct ring {
 };
 
 /*
- * Finds a cycle of threads in which the next thread holds the lock that a thread tries to take. `first` must
- * have the lowest id in the cycle. Returns false if there is no cycle.
+ * Finds a cycle of threads in which each thread tries to take a lock that the next thread holds. Requires:
+ * `first` has the lowest id in the cycle. Returns false if there is no cycle.
  */
 static bool follow(const struct why_evidence *evidence, const struct why_thread *first, struct ring *ring)
 {

@@ -144,8 +144,8 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 }
 
 /*
- * Returns whether the first lock is a spinlock and the other one a mutex. A thread that holds a spinlock
- * cannot sleep until it gets a mutex: that would be another finding.
+ * Returns whether lock `first` is a spinlock and lock `then` is a mutex. A thread that holds a spinlock must
+ * not sleep, so it does not wait for the mutex, and this order cannot lead to a deadlock.
  */
 static bool is_spinlock_of_mutex(const struct why_evidence *evidence, const struct why_order *order)
 {
@@ -156,9 +156,9 @@ static bool is_spinlock_of_mutex(const struct why_evidence *evidence, const stru
 }
 
 /*
- * Returns whether lock `first` protects lock `then`: a mutex is taken and released inside sections in which a
- * spinlock is held. A thread that must wait for the mutex first releases the spinlock, so this order cannot
- * lead to a deadlock. Lost slots may hide some of the releases.
+ * Returns whether lock `first` protects lock `then`: threads hold `first`, a spinlock, when they take `then`,
+ * a mutex, and also when they release it. A thread that must wait for the mutex releases the spinlock before,
+ * so this order cannot lead to a deadlock. Lost slots may hide some of the releases.
  */
 static bool is_protected(const struct why_order *order)
 {

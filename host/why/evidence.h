@@ -41,7 +41,7 @@
 /* An event as text. */
 struct why_event {
 	uint64_t stamp;
-	uint64_t slot; /* with `ring`: the event's id */
+	uint64_t slot; /* `ring` and `slot`: the event's id */
 	uint32_t ring;
 	uint32_t cpu, thread;
 	uint16_t id;
@@ -180,16 +180,16 @@ struct why_tries_count {
 };
 
 /* The tries of a thread to take a lock, since the thread last held it (see tries.h). */
-#define WHY_TRIED 3u /* number of locks of which the tries of a thread are counted */
+#define WHY_TRIED 3u /* maximum number of locks for which the tries of a thread are counted */
 struct why_tries {
 	uint64_t lock;
 	struct why_tries_count all;
 	/*
-	 * the newest tries in a row, as long as events do not show that the lock was taken or released
-	 * between them
+	 * the newest tries in a row; no event shows that the lock was taken or released between two of
+	 * these tries
 	 */
 	struct why_tries_count same;
-	uint64_t taken; /* stamp at which the lock was taken, at the last try; 0: unknown */
+	uint64_t taken; /* stamp at which the holder at the last try took the lock; 0: unknown */
 	uint32_t owner; /* id of the thread that held the lock at the last try; UINT32_MAX: unknown */
 	bool fails;  /* true: failures (lock.fail) are counted; false: beginnings of waits (lock.contend) */
 	uint64_t pc; /* place of the last try, 0: unknown */
@@ -391,7 +391,7 @@ struct why_object {
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
 	bool taken; /* an event shows that the object, a lock, was taken */
-	/* a thread or CPU waited for the object, a lock that is held by a CPU, or by a thread */
+	/* true if a wait for the object, a lock, shows that CPUs hold it, or that threads hold it */
 	bool by_cpu, by_thread;
 };
 

@@ -313,9 +313,9 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 }
 
 /*
- * Returns the stamp from which on the rings of all CPUs have events. Some rings reach back farther than
- * others. A wait that began before that stamp may have ended unseen, on a CPU whose ring does not reach back
- * so far.
+ * Returns the stamp since which the rings of all CPUs have events. Some rings reach back farther than others.
+ * The end of a wait that began before that stamp may be missing, because it may have been recorded in a ring
+ * that does not reach back so far.
  */
 static uint64_t all_rings_since(const struct why_evidence *evidence)
 {

@@ -172,8 +172,8 @@ static uint32_t bit_of(uint64_t lock)
 }
 
 /*
- * The thread releases `lock`. Looks for other locks that protect it: the thread held such a lock when it took
- * `lock`, released it, and has taken it again.
+ * The thread releases `lock`. Counts the other locks that protect `lock`: the thread held such another lock
+ * when it took `lock`, then released the other lock, and has taken the other lock again.
  */
 static void note_protected(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
@@ -230,7 +230,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	return 0;
 }
 
-/* Notes whether a CPU or a thread holds the lock for which a thread waits. */
+/* Stores whether a CPU or a thread holds the lock for which the event shows a wait. */
 static void note_kind(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
 	struct why_object *object = why_object_find(reader->evidence, lock);

@@ -19,7 +19,7 @@ struct why_progress {
 	uint64_t last_number, last_arguments; /* number and arguments of the previous system call */
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
-	/* for each of these, a bit for each lock that the thread held when it took this one */
+	/* for each lock in `held`: the bits of the locks that the thread held when it took this lock */
 	uint32_t under[WHY_NESTED];
 	uint32_t held_count;
 	/*
@@ -53,7 +53,7 @@ struct why_irqs_open {
 	/* the following members are used by evidence_wakes.c */
 	uint64_t seen; /* stamp of the newest event of the CPU; 0: not known */
 	uint64_t sum;  /* temporary value of sum_unseen() */
-	/* stamp of the first IPI that was sent to the CPU since `seen`, if the CPU recorded nothing since */
+	/* stamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
 	uint64_t called;
 };
 
@@ -89,7 +89,7 @@ struct why_reader {
 	uint64_t time;
 	uint64_t stamp;	    /* stamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
-	uint64_t gap_stamp; /* stamp from which on no event was lost so far */
+	uint64_t gap_stamp; /* stamp since which no event was lost */
 	/* locks that are held, keyed by lock; `count` is the place where the lock was taken */
 	struct keyed holds;
 	/* lock orders, keyed by both locks; `count` is the index into evidence->order */

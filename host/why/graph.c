@@ -162,9 +162,9 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * Returns whether the tables would show that the owner holds the lock: some row names held locks of the same
- * kind. Or the owner itself waits for the lock, and events show that this lock was taken; then the kernel may
- * have named a thread whose memory an earlier owner had.
+ * Returns whether the lock must be in the owner's row if the owner holds it. This is true if rows of the same
+ * kind, CPUs or threads, contain held locks. It is also true if the owner itself waits for the lock, and an
+ * event shows that the lock was taken: the kernel may have named a thread that got an old owner's memory.
  */
 static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
 			uint64_t lock)
@@ -177,7 +177,7 @@ static bool tables_show(const struct builder *builder, uint32_t owner, const str
 
 /*
  * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not hold the
- * lock (any more). The owner does not hold it if three things are true: the tables would show it, the owner's
+ * lock (any more). The owner does not hold it if three things are true: tables_show() is true, the owner's
  * row has room for all locks that the owner holds, and this lock is not among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint64_t lock)

@@ -40,7 +40,7 @@ struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
 	bool by_table; /* the edge is from the kernel's tables, not concluded from events */
-	bool ends;     /* the wait has a timeout, which may soon end it: it is not part of a deadlock */
+	bool ends;     /* the wait has a timeout that may soon end it, so it is not part of a deadlock */
 	/* the thread sleeps between two tries to take the lock, and has been woken since the wait began */
 	bool retries;
 	/*
@@ -73,7 +73,7 @@ int why_graph_build(struct why_graph **graph, const struct why_evidence *evidenc
 int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
 
-/* Returns whether the edge is a wait for a lock, or are tries to take it. */
+/* Returns whether the edge represents a wait for a lock, or tries to take a lock. */
 bool why_edge_is_lock(const struct why_edge *edge);
 
 /* Returns the id of a node as in struct ktrx_holder. */

@@ -10,13 +10,13 @@
 /* A line that refers to an event. */
 struct reference {
 	struct finding_event *event;
-	uint64_t distance; /* of the event that was found, in ticks; UINT64_MAX: none was found */
+	uint64_t distance; /* ticks between `event` and the event that was found; UINT64_MAX: none */
 };
 
 struct references {
 	struct reference *reference; /* sorted by stamp */
 	uint32_t count;
-	uint64_t near; /* in ticks */
+	uint64_t near; /* maximum distance in ticks */
 	struct wellknown_table *known;
 };
 
@@ -43,7 +43,7 @@ static uint32_t first_from(const struct references *references, uint64_t stamp)
 	return low;
 }
 
-/* Returns whether the event is of the thread or CPU to which the line refers. */
+/* Returns whether the event belongs to the thread or CPU to which the line refers. */
 static bool is_by_actor(const struct finding_event *line, const struct ktread_event *event,
 			const struct wellknown *known)
 {
@@ -152,7 +152,10 @@ static const struct why_event *newest_of_actor(const struct why_evidence *eviden
 	return thread ? newest_of(&thread->last) : NULL;
 }
 
-/* The event of the first line that has one; otherwise the newest event of the first actor, or of all CPUs. */
+/*
+ * Sets the finding's event: the event of the first line that has one. If no line has one, this is the newest
+ * event of the first actor, or of all CPUs.
+ */
 static void choose(struct finding *finding, const struct why_finding *why,
 		   const struct why_evidence *evidence)
 {

@@ -13,7 +13,7 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 struct why_style {
 	bool all; /* prints all findings in full, and all threads */
 	bool ids; /* prints the ids of events; requires why_ids_find() */
-	/* path of the trace, as a shell takes it, if its run can be repeated; otherwise NULL */
+	/* path of the trace, quoted for a shell; NULL if the run of the trace cannot be repeated */
 	const char *trace;
 };
 /* Prints the first finding, then the other findings, then the state of CPUs and threads. */

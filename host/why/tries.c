@@ -14,16 +14,16 @@
 #define LASTS_MS  2000u /* minimum time in ms from the first try to the last one */
 #define RECENT_MS 250u	/* time in ms: a thread that tried at most this long ago still tries */
 /*
- * time in ms: a wait with a timeout may last for ever if it has lasted this long. The first value is used if
+ * time in ms: a wait with a timeout that has lasted this long may last for ever. The first value is used if
  * the thread sleeps between two tries, the second one if the wait itself has a timeout.
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
 #define APART_MS   10u /* time in ms: two stamps that are closer than this may be of the same moment */
-/* a thread still tries if its last try was at most this many times the mean interval of its tries ago */
+/* a thread still tries if at most this many mean intervals of its tries have passed since its last try */
 #define INTERVALS 4u
 
-/* Returns the thread's tries to take the lock. If there are none, replaces the oldest tries. */
+/* Returns the thread's entry for the lock. If there is none, replaces the entry with the oldest tries. */
 static struct why_tries *touch(struct why_thread *thread, uint64_t lock)
 {
 	struct why_tries *oldest = &thread->tries[0];
@@ -47,8 +47,8 @@ static void count(struct why_tries_count *tries, uint64_t stamp, bool more)
 }
 
 /*
- * Sets the owner of the lock at this try: from the event, or from earlier events. If these show that the lock
- * was taken since the last try, begins the count of tries in a row again.
+ * Sets the owner of the lock at this try, from this event or from earlier events. If earlier events show that
+ * the lock was taken or released after the last try, restarts the count of tries in a row.
  */
 static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 		       const struct ktread_event *event, const struct wellknown *known)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tries of threads to take locks. A try begins a wait (lock.contend), or fails (lock.fail). Counts of tries
- * show that a thread never gets a lock even if the kernel's table shows no wait at the end, because the
- * thread gives up after each try.
+ * Counts tries of threads to take locks. A try is recorded as the beginning of a wait (lock.contend) or as a
+ * failure (lock.fail). A thread that gives up after each try may have no wait in the kernel's table at the
+ * end. The counts then show that it never gets the lock.
  */
 #ifndef WHY_TRIES_H
 #define WHY_TRIES_H
@@ -14,7 +14,7 @@ struct wellknown;
 
 /*
  * Updates the thread's counts of tries with an event about a lock: lock.contend, lock.fail or lock.acquire.
- * Must be called before the event changes the locks that are held.
+ * Requires: the event has not changed the evidence about held locks yet.
  */
 void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
 		     const struct ktread_event *event, const struct wellknown *known);
@@ -22,9 +22,10 @@ void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
 void why_tries_forget(struct why_thread *thread);
 
 /*
- * Returns the tries of the thread that failed because one thread held the lock all the time, if there were
- * many and the thread still tries. Returns NULL if there are none. `before` is the previous result for this
- * thread, or NULL for the first call.
+ * Returns the thread's tries to take one lock, if there are many and the thread still tries. Counts only
+ * tries between which no event shows that the lock was taken or released. There may be such tries for several
+ * locks: each call returns those for the next lock. Returns NULL if there are no more. `before` is the
+ * previous result for this thread, or NULL for the first call.
  */
 const struct why_tries *why_tries_next(const struct why_evidence *evidence, const struct why_thread *thread,
 				       const struct why_tries *before);

@@ -23,7 +23,7 @@ struct why_untimed {
 	/* `since`: stamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
 	uint64_t since, pc;
 	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
-	bool by_table; /* the kernel's table shows the wait, without a deadline or with a late one */
+	bool by_table; /* the kernel's table shows the wait, with no deadline or a late one */
 	/* stamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
 	uint64_t deadline;
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
@@ -62,7 +62,7 @@ int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *e
  * kernel expects the event long before the timeout ends.
  */
 bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row);
-/* The same as why_untimed_find(), and finds also the threads for which why_ends_late() is true. */
+/* The same as why_untimed_find(), but also finds the threads for which why_ends_late() is true. */
 int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence);
 void why_untimed_free(struct why_untimed_list *list);
 

@@ -67,10 +67,10 @@ struct ktrace_config {
 	uint32_t threads; /* maximum number of thread names; 0 = none */
 	/*
 	 * The maximum number of threads for which ktrace keeps the locks that they hold and what they wait
-	 * for (ktrace/hooks.h). Each thread and each CPU costs 320 bytes. If there are more threads, ktrace
-	 * keeps nothing for the others, and counts their hooks. Take a third more than the number of threads:
-	 * a thread may find no entry if nearly all are in use. 0: ktrace keeps them neither for threads nor
-	 * for CPUs.
+	 * for (ktrace/hooks.h). Each thread and each CPU needs 320 bytes. If there are more threads, ktrace
+	 * stores nothing for the others, and counts their hooks. Set this to a third more than the number of
+	 * threads, because a thread may find no entry if nearly all entries are in use. 0: ktrace stores
+	 * nothing, neither for threads nor for CPUs.
 	 */
 	uint32_t holders;
 	/*

@@ -22,7 +22,7 @@
  * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap, so the slot
  * may contain words of several writers. The check detects only that case. It is computed from the values that
  * a writer stores and from the full number of its lap. It fails to detect about one such slot in 4096, and
- * more of them if the payloads of the writers are alike. Normative text: spec/ktrx.md.
+ * more of them if the payloads of the writers are similar. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H

@@ -118,8 +118,9 @@ static volatile struct ktrx_holder *settle(uint32_t thread)
 }
 
 /*
- * Reserves an entry. If none of the examined entries is free, counts this in the CPU's `refused` and returns
- * NULL. Adds with one atomic instruction, because a nested interrupt may count in the same word.
+ * Reserves an entry for the thread and returns it. If none of the examined entries is free, adds 1 to the
+ * CPU's `refused` and returns NULL. The addition is atomic, because a nested interrupt may count in the same
+ * word.
  */
 KTRACE_OUT_OF_LINE volatile struct ktrx_holder *claim_new(volatile struct ktrx_cpu *cpu, uint32_t thread)
 {
@@ -306,8 +307,8 @@ void ktrace_thread_wake(uint32_t thread)
 
 /*
  * Checks the rules for a context switch. `previous` is the thread that left the CPU (some kernels call this
- * hook when the next thread is already the current one), and `row` its row. If it went to sleep, a broken
- * rule is recorded with the place where it began to wait, otherwise with the place of the switch.
+ * hook when the next thread is already the current one), and `row` is its entry. If the thread went to sleep,
+ * a broken rule is recorded with the place where it began to wait, otherwise with the place of the switch.
  */
 static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
 			 const volatile struct ktrx_holder *row, uintptr_t pc)

@@ -105,8 +105,8 @@ KTRACE_INLINE volatile struct ktrx_holder *ktrace_holder_cpu(const struct ktrace
 
 /*
  * ktrace_holder_find() returns the thread's entry in the table of holders; NULL if it has none.
- * ktrace_holder_claim() also reserves a free entry if the thread has none. If no entry is free, returns NULL
- * and counts the hook in `refused` of the hook's CPU.
+ * ktrace_holder_claim() also reserves a free entry if the thread has none. If it finds no free entry, it
+ * returns NULL and counts the hook in `refused` of the hook's CPU.
  */
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread);
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_claim(const struct ktrace_hook *hook,

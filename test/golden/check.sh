@@ -37,7 +37,7 @@ cp test/golden/bad/stream-cut.kts "$tmp"
 golden short ktrace check --rules some.rules short.ktrx
 golden short-json ktrace check --json --rules some.rules short.ktrx
 echo 'far: never sched.switch (next == 99)' >"$tmp/far.rules"
-# No record is left of the dump.
+# The dump is cut so early that none of its records can be read.
 head -c 1500 "$tmp/v2.ktrx" >"$tmp/unread.ktrx"
 golden unread ktrace check unread.ktrx
 golden unread-json ktrace check --json --rules some.rules unread.ktrx

@@ -7,7 +7,7 @@ used=build/test/memory-used
 
 # The following numbers are in ktrace(1), MEMORY. base: KB for any trace, including libraries. per_cpu: KB for
 # each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the maximum number of threads
-# about which the command stores data. per_lock COMMAND: the same for locks.
+# for which the command stores data. per_lock COMMAND: the same for locks.
 base=8192
 ! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
 per_cpu=5
@@ -30,7 +30,8 @@ per_lock() {
 	esac
 }
 
-# kilobytes NUMBER BYTES MOST: prints the KB for so many threads or locks.
+# kilobytes NUMBER BYTES MOST: prints the KB for NUMBER threads or locks, of BYTES bytes each. Only the first
+# MOST of them need memory.
 kilobytes() {
 	[ "$1" -lt "$3" ] && kept=$1 || kept=$3
 	echo $((kept * $2 / 1024))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * memory-trace FILE THREADS TURNS CPUS [LOCKS]: writes a version 2 dump in which each thread runs TURNS times
- * on some CPU. Each time it has a context switch, a system call and a lock. If LOCKS is given, it takes the
- * next of so many locks, and never releases them.
+ * on some CPU. Each time, the thread records a context switch, a system call and a lock. If LOCKS is given,
+ * the thread takes the next one of LOCKS locks each time, and never releases them.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void describe(struct writer *writer)
 	writer_event(writer, lock, release_text, sizeof(release_text));
 }
 
-/* Takes a lock, which has a name of its own. */
+/* Writes an event that takes a lock. Each lock has its own name. */
 static void acquire(struct writer *writer, uint32_t ring, uint32_t thread, uint64_t lock, uint64_t stamp)
 {
 	struct {

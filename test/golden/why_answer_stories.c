@@ -95,7 +95,8 @@ static void make_soon(void)
 }
 
 /*
- * CPU 0 waits for an answer of a CPU that does not exist, or of itself. If `idle` is true, its mode is idle.
+ * CPU 0 waits for an answer from a CPU that does not exist, or from itself. If `idle` is true, the mode of
+ * CPU 0 is idle.
  */
 static void make_impossible(uint32_t whom, int idle, const char *file)
 {

@@ -62,7 +62,7 @@ static void try_in_vain(uint32_t cpu, uint32_t thread, uintptr_t lock, uint32_t 
 	contend(lock, name_of(lock), owner, RETRY + thread);
 }
 
-/* The running thread does what it does between two tries. */
+/* The running thread sleeps until the time `ms`, yields, or continues to run, as `after` states. */
 static void rest_until(enum after after, uint32_t cpu, uint64_t ms)
 {
 	if (after == SLEEPS)

@@ -43,8 +43,8 @@ static void wake_from_interrupt(uint32_t thread)
 }
 
 /*
- * Every 10 ms, red and green are woken. Green preempts red once. Both sleep again. In the end both sleep for
- * longer than before, red with a mutex that blue waits for.
+ * Every 10 ms, interrupts wake red and green. Green preempts red, and then both sleep again. The last time,
+ * nothing wakes them again, and red sleeps with a mutex that blue waits for.
  */
 static void make_story(const struct numbers *numbers, const char *file)
 {

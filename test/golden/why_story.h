@@ -38,7 +38,7 @@ void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 
 /* The running thread takes a lock. `by`: KTRACE_BY_*. */
 void take(uintptr_t lock, uint32_t by, uintptr_t place);
-/* The same, by a try, which does not wait. */
+/* The same as take(), but the thread only tries: it records lock.try, and does not wait. */
 void take_by_try(uintptr_t lock, uint32_t by, uintptr_t place);
 /* The running thread releases a lock. `by`: KTRACE_BY_*. */
 void give(uintptr_t lock, uint32_t by);

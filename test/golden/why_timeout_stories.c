@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of threads that sleep with a timeout. A long timeout hides that nothing wakes the thread; short
- * timeouts hide that the thread makes no progress.
+ * Stories of threads that sleep with a timeout. A long timeout may hide that nothing wakes the thread. Short
+ * timeouts may hide that the thread makes no progress.
  */
 #include "test/golden/why_stories.h"
 
@@ -17,7 +17,7 @@
 
 #define WORK  0x88000u
 #define TURNS 30u
-#define EVERY 50u /* ms */
+#define EVERY 50u /* ms between two turns */
 #define HOUR  3600000u
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests come from a pool. A request is freed by the first of two threads: the one that cancels it, and the
- * one that completes it.
- * The mistake: finishing a request reads whether the request is in use, and clears this flag with another
- * instruction. If another CPU does the same in between, both free the request. Here a request is cancelled
- * at once and completed much later, so that happens only if something holds up the CPU that cancels.
+ * Requests come from a pool. One thread cancels a request, and another thread completes it. The first of the
+ * two threads frees the request.
+ * The mistake: finish() reads whether the request is in use, and clears this flag with another instruction.
+ * If another CPU does the same in between, both CPUs free the request. Here a request is cancelled at once
+ * and completed much later, so the mistake has an effect only if something delays the CPU that cancels.
  */
 #include <stddef.h>
 

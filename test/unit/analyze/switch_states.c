@@ -64,7 +64,7 @@ static void blocks(uint32_t thread)
 	script_event(BLOCK, soon(), 0, thread, V(thread), V(0x1000));
 }
 
-/* Each state in which a thread is left, as a kernel numbers it. */
+/* The number that a kernel passes for each state of a thread. */
 struct numbers {
 	unsigned runnable, asleep;
 };
@@ -104,7 +104,8 @@ static struct switch_states *read_all(void)
 }
 
 /*
- * Checks that only this fault is found; SWITCH_STATES_FAULTS: none. `state`: the first state with the fault.
+ * Checks that only the fault `expected` is found, or none if it is SWITCH_STATES_FAULTS. `state`: the first
+ * state with the fault.
  */
 static void only(enum switch_states_fault expected, uint64_t state)
 {
@@ -152,7 +153,7 @@ static void a_constant_that_means_asleep_is_wrong(void **state)
 	only(SWITCH_STATES_SAME, WAITS);
 }
 
-/* xv6: asleep 2, runnable 3, running 4, zombie 5 */
+/* The kernel passes the numbers of xv6: asleep 2, runnable 3, running 4, zombie 5. */
 static void numbers_of_the_kernel_are_wrong(void **state)
 {
 	(void)state;
@@ -221,7 +222,7 @@ static void wakeups_that_are_not_recorded_prove_nothing(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
-/* As xv6, without a hook for wakeups. */
+/* The kernel passes the numbers of xv6, and has no hook for wakeups. */
 static void numbers_are_recognised_without_wakeups(void **state)
 {
 	(void)state;
@@ -246,7 +247,7 @@ static void few_stopped_threads_prove_nothing(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
-/* A debugger stops a thread many times. A wakeup lets it go on. */
+/* A debugger stops a thread many times. Each time, a wakeup makes it run again. */
 static void stopped_threads_are_woken(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests temporary files: they are in TMPDIR, they have no name, and every file system can hold them. */
+/* Tests that temporary files are in TMPDIR, have no name, and work on every file system. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "base/temporary.h"
 
 static char folder[64];
-static int refusal; /* the errno with which open() refuses O_TMPFILE; 0: open() does not refuse it */
+static int refusal; /* if not 0, open() fails with this errno if O_TMPFILE is set */
 
 /* Replaces the function of the C library. */
 int open(const char *path, int flags, ...)

@@ -198,7 +198,7 @@ static void count_sentence(void *context, const char *sentence)
 	++*(unsigned *)context;
 }
 
-/* The kernel and the disk are in the current folder now. Only files with the same contents are taken. */
+/* The kernel and the disk were moved to the current folder. Only files with the same contents are used. */
 static void moved_file_is_found_by_its_contents(void **state)
 {
 	char before[PATH_MAX], new[80], moved[2][128], drive[160];

@@ -64,7 +64,7 @@ static void assert_nothing(uint32_t seen)
 	assert_int_equal(check_ring(1)->records, seen);
 }
 
-/* A thread goes to sleep, and did not report what it waits for. */
+/* A thread goes to sleep without a report of what it waits for. */
 static void a_switch_can_report_that_the_thread_sleeps(void **state)
 {
 	(void)state;

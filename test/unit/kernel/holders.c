@@ -412,8 +412,9 @@ static void boot_and_wake(uint32_t holders, uint32_t threads, uint32_t stride)
 }
 
 /*
- * Up to 64 entries are examined for each thread. So smaller tables refuse no thread before they are full, and
- * larger ones refuse none while a fourth of their entries is free, even if many ids begin at the same entry.
+ * Up to 64 entries are examined for each thread. So a table with at most 64 entries refuses no thread before
+ * it is full. A larger table refuses none while a fourth of its entries is free, even if many ids begin at
+ * the same entry.
  */
 static void threads_get_no_entry_only_if_the_table_is_full(void **state)
 {
@@ -455,7 +456,7 @@ static void hooks_that_find_no_entry_are_counted(void **state)
 	assert_int_equal(ktrace_state.cpu[1].refused, 5);
 }
 
-/* Without a table, there is no entry to refuse. */
+/* Without a table, no hook is counted as refused. */
 static void without_a_table_nothing_is_refused(void **state)
 {
 	struct ktrx_holder *const table = ktrace_state.holder;

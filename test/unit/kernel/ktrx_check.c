@@ -141,7 +141,7 @@ static struct payload small_last_word(uint64_t n)
 	return (struct payload){ UINT64_C(0xffff888000001000), 0, draw() & 3 };
 }
 
-/* `most`: at most 1 in `most` mixtures is missed, as the specification states. */
+/* The check misses at most 1 in `most` mixtures, as the specification states. */
 static const struct {
 	const char *name;
 	struct payload (*make)(uint64_t n);
@@ -250,7 +250,7 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 	assert_in_range(tally.missed, tally.mixed / 4096 * 9 / 10, tally.mixed / 4096 * 11 / 10);
 }
 
-/* If the payloads are those of real records, more mixtures are missed than of random words. */
+/* The check misses more mixtures of payloads that are similar, as in real records, than of random words. */
 static void mixtures_of_similar_records_are_missed_as_often_as_stated(void **state)
 {
 	(void)state;

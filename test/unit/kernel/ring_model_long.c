@@ -3,8 +3,8 @@
  * Checks the protocol of records with two slots, a first slot and a continuation slot, in all interleavings.
  * ring_model.c does this for records with one slot, and describes the writers A and B. Here A writes a record
  * with two slots. B writes records with one and with two slots, so a slot that was a continuation in one lap
- * may be a first slot in the next lap. All checks are ideal: they contain the values from which they are
- * computed.
+ * may be a first slot in the next lap. All checks are ideal: a check contains all values that a real check
+ * is computed from, so it detects every mixture.
  *
  *	P1  No record is accepted unless all of its words are those of the record that belongs there.
  *	P2  As long as no writer is delayed by a lap, P1 holds even if the reader ignores the checks.
@@ -13,7 +13,7 @@
  *	P4  As long as no writer is delayed by a lap, a reader that finds the first slot of a record also
  *	    finds its continuation slot.
  *
- * Then each step is left out or weakened, and a property must fail.
+ * Then each step is left out or weakened in turn, and one of the properties must fail.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,14 +27,14 @@
 #define RECORDS	    4u /* maximum number of records of B */
 #define STATES	    (1u << 21)
 
-/* Words of a record: the payload and the tag of its first slot (0) and of its continuation slot (1). */
+/* The words of a record: payload and tag of its first slot (0) and of its continuation slot (1). */
 enum words { PAYLOAD1 = 1, TAG1 = 2, PAYLOAD0 = 4, TAG0 = 8 };
 enum kinds { EMPTY, SINGLE, FIRST, LAST };
 
 /* Mutations of the protocol. Each mutation leaves out or weakens one step. */
 enum {
 	NOTHING,
-	RESERVE_ONCE,	  /* the writer reserves each of its slots by an add of its own */
+	RESERVE_ONCE,	  /* the writer reserves each of its slots with a separate addition */
 	FIRST_LAST,	  /* the first slot may be published before the continuation slot is stored */
 	CHECKS,		  /* the reader verifies no check */
 	COVER,		  /* no check covers the continuation slot */
@@ -55,7 +55,7 @@ struct model {
 	uint8_t length[RECORDS + 1]; /* numbers of slots of B's records; 0 ends the list */
 };
 
-/* Contents of a check. `rest`: in a first slot, payload and lap of the continuation slot. */
+/* The contents of a check. In a first slot, `rest` and `rest_lap` are from the continuation slot. */
 struct check {
 	uint8_t payload, lap, rest, rest_lap;
 };
@@ -489,8 +489,8 @@ static void a_check_must_cover_the_continuation(void **state)
 }
 
 /*
- * The continuation slot is verified in three ways. With an ideal check, any one of them can be left out. The
- * real check has few bits, so all three together miss fewer mixtures.
+ * The continuation slot is verified in three ways. If the check is ideal, one of the ways can be left out.
+ * The real check has few bits, so the three ways together miss fewer mixtures than two of them.
  */
 static void the_continuation_is_verified_more_than_once(void **state)
 {

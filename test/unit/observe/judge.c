@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests what follows from samples of registers, and above all what does not follow. */
+/* Tests which conclusions are drawn from samples of registers, and which must not be drawn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "observe/observe.h"
 
-/* Adds a sample of a guest with one CPU, which is x86_64. */
+/* Adds a sample of an x86_64 guest with one CPU. */
 static void add(struct observe *observe, unsigned pc, unsigned flags, unsigned cpl, unsigned hlt,
 		unsigned rax)
 {
@@ -25,7 +25,7 @@ static void add(struct observe *observe, unsigned pc, unsigned flags, unsigned c
 	assert_true(observe_add(observe, text));
 }
 
-/* A guest of which CPU 0 has run for long enough. */
+/* Returns a guest whose CPU 0 has run long enough for a conclusion. */
 static struct observe guest(void)
 {
 	struct observe observe = { .machine = EM_X86_64, .state = "running" };
@@ -74,7 +74,7 @@ static void a_halted_cpu_with_interrupts_is_not(void **state)
 		add(&observe, 0x1000, 0x202, 0, 1, 0);
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE,
 	       "waits for an interrupt with interrupts enabled");
-	/* Nor is a CPU whose interrupts were disabled in some samples only. */
+	/* A CPU whose interrupts were disabled only in some samples is not dead either. */
 	add(&observe, 0x1000, 0x2, 0, 1, 0);
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE, "sometimes enabled");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the tree that counts stacks, and what is printed of it. */
+/* Tests the tree that counts stacks, and its output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void samples_are_counted_in_a_function_and_its_callers(void **state)
 	profile_tree_sum(&tree);
 	count = profile_tree_frames(&tree, &frames);
 	assert_int_equal(count, 4);
-	assert_int_equal(frames[0].id, 'c'); /* most samples in itself */
+	assert_int_equal(frames[0].id, 'c'); /* most samples are in this function itself */
 	assert_int_equal(find(frames, count, 'a')->total, 4);
 	assert_int_equal(find(frames, count, 'a')->self, 0);
 	assert_int_equal(find(frames, count, 'b')->total, 3);

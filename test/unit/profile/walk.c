@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walks of stacks in a fake memory, and what a sample takes from registers and code. */
+/* Tests walks of stacks in a fake memory, and which registers and which code a sample uses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define BASE  UINT64_C(0xffffffff80010000)
 #define WORDS 4096u
 
-/* Contents of a stack, from address BASE on. All other addresses are unreadable. */
+/* Memory that contains a stack, from address BASE on. All other addresses are unreadable. */
 static uint64_t memory[WORDS];
 static unsigned reads;
 
@@ -31,7 +31,7 @@ static int forget(void **state)
 	return 0;
 }
 
-/* Walks the stack of a CPU at place 0xffffffff80000001 with this frame pointer. */
+/* Walks the stack of a CPU whose PC is 0xffffffff80000001, with this frame pointer. */
 static struct profile_walk walk_from(uint16_t machine, uint64_t frame, uint64_t link)
 {
 	const struct profile_registers registers = { .pc = UINT64_C(0xffffffff80000001),
@@ -148,7 +148,7 @@ static void frame_pointers_that_are_none_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, BASE + 4, 0).end, PROFILE_END_BROKEN);
 	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, PROFILE_END_BROKEN);
 	assert_int_equal(reads, 0);
-	/* A program's frame pointer, at the entry of the kernel, is no error, and its memory is not read. */
+	/* At the entry of the kernel, the frame pointer may be a program's. No error, nothing is read. */
 	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, PROFILE_END_WHOLE);
 	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, PROFILE_END_WHOLE);
 	assert_int_equal(reads, 0);

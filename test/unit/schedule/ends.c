@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests how blocks end, and which instructions access return addresses. The bytes are those of GNU as. */
+/* Tests how blocks end, and which instructions access return addresses. The bytes are output of GNU as. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which functions are entered, and how many functions have not returned then. */
+/* Tests which functions are entered, and how many functions have not returned at that time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define LINK 30u /* as on AArch64 */
 
-/* A kernel: each function has up to four blocks of 16 bytes. */
+/* Addresses of the functions of a kernel. Each function has up to four blocks of 16 bytes. */
 #define MAIN	UINT64_C(0x1000)
 #define LEAF	UINT64_C(0x2000)
 #define MIDDLE	UINT64_C(0x3000)
@@ -116,7 +116,7 @@ static void return_ends_function(void **state)
 	frames_loaded(0, LINK, 0x8000);
 	frames_begin(0, &main_rest);
 	frames_begin(0, &handler);
-	entered(&handler, SCHEDULE_INTERRUPT, 1); /* only `main`, and the frame of its beginning */
+	entered(&handler, SCHEDULE_INTERRUPT, 1); /* 1: only `main` has not returned */
 }
 
 static void tail_call_enters_no_function(void **state)
@@ -163,7 +163,7 @@ static void interrupt_before_call_repeats_block(void **state)
 	entered(&switches, SCHEDULE_CALL, 2);
 }
 
-/* The thread switches to a new one and back. */
+/* The CPU switches from the thread to a new thread, and back. */
 static void switch_finds_stack_of_thread(void **state)
 {
 	(void)state;
@@ -206,7 +206,7 @@ static void thread_continues_on_other_cpu(void **state)
 	assert_int_equal(entry[seen - 1].cpu, 1);
 }
 
-/* A function stores its return address elsewhere, too: it is not loaded from there. */
+/* A function also stores copies of its return address elsewhere, but does not load the copies. */
 static void copies_of_return_address_do_no_harm(void **state)
 {
 	(void)state;
@@ -236,7 +236,7 @@ static void system_call_begins_at_depth_0_again(void **state)
 	}
 }
 
-/* An interrupt that code outside the kernel handles, such as firmware. */
+/* Code outside the kernel, such as firmware, handles an interrupt. */
 static void excursion_is_not_seen(void **state)
 {
 	(void)state;

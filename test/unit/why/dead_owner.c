@@ -110,8 +110,8 @@ static void is_silent(void)
 /* ---- The owner has ended ------------------------------------------------------------------------------- */
 
 /*
- * The kernel stores the owner as a pointer. The owner ends, and thread 7 gets its memory. So when thread 7
- * waits for the lock, the kernel names thread 7 as the owner.
+ * The kernel stores the owner as a pointer to a thread. The owner ends, and thread 7 gets the owner's memory.
+ * So when thread 7 waits for the lock, the kernel names thread 7 as the owner.
  */
 static void owner_that_waits_itself_is_not_the_owner(void **state)
 {

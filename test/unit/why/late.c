@@ -173,7 +173,7 @@ static void sleep_long_after_deadline_is_overdue(void **state)
 	why_says("thread 5 (timer) still sleeps 10.50 s after its deadline");
 }
 
-/* The CPU of the thread has no timer of its own: CPU 0 counts the ticks for all. */
+/* The CPU of the thread has no timer of its own: CPU 0 counts the ticks for all CPUs. */
 static void ticks_of_another_cpu_end_sleeps(void **state)
 {
 	(void)state;

@@ -188,7 +188,7 @@ static void other_locks_inside_a_mutex_make_an_order(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* Threads 5 and 6 release the lock first that they took first. */
+/* Threads 5 and 6 release their locks in the order in which they took them. */
 static void order_of_releases_does_not_matter(void **state)
 {
 	(void)state;

@@ -229,8 +229,9 @@ static void silent_idle_cpu_blames_device(void **state)
 }
 
 /*
- * CPU 1 wakes threads for whose device it gets interrupts. Its ring does not reach back as far as the ring of
- * CPU 0, so it is unknown when the first waits ended. The next wakeup of the reader ends another wait.
+ * CPU 1 gets interrupts of the device and wakes the reader. If `cut` is true, the ring of CPU 1 does not
+ * reach back as far as the ring of CPU 0. Then wakeups on CPU 1 may be missing, so it is unknown when the
+ * first waits ended. The next recorded wakeup of the reader may have ended another wait.
  */
 static void waits_that_end_unseen(bool cut)
 {
@@ -258,7 +259,7 @@ static void waits_that_all_rings_cover_are_slow(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
-/* CPU 0 sends IPIs to the silent CPU, which does not take them: so that CPU does not run. */
+/* CPU 0 sends IPIs to the silent CPU, which does not handle them. So the silent CPU does not run. */
 static void silent_idle_cpu_that_takes_no_ipi_blames_host(void **state)
 {
 	(void)state;

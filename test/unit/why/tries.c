@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which tries to take a lock count, and what is concluded from tries that never succeed. */
+/* Tests which tries to take a lock are counted, and what is concluded from tries that never succeed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -217,7 +217,7 @@ static void wait_by_events_begins_with_first_try(void **state)
 	why_says("thread 5 (one) and thread 6 (other) have waited 4.00 s for each other");
 }
 
-/* A thread may try to take a lock that it holds, to find out whether it holds the lock. */
+/* A thread may try to take a lock only to find out whether it holds the lock. */
 static void tries_at_own_lock_are_only_possible(void **state)
 {
 	(void)state;
