@@ -113,11 +113,12 @@ static int compare_parts(struct ktread *const trace[2], const struct part *parts
 
 int compare_traces(struct ktread *const trace[2], bool same_end, struct compare *compare, int *which)
 {
-	const uint32_t rings = ktread_info(trace[0])->rings;
+	const uint32_t has[2] = { ktread_info(trace[0])->rings, ktread_info(trace[1])->rings };
+	const uint32_t rings = has[0] < has[1] ? has[0] : has[1];
 	struct part *parts[2] = { calloc(rings + 1, sizeof(**parts)), calloc(rings + 1, sizeof(**parts)) };
 	int error = parts[0] && parts[1] ? 0 : KTREAD_E_MEMORY;
 
-	*compare = (struct compare){ .differs = ktread_info(trace[1])->rings != rings };
+	*compare = (struct compare){ .differs = same_end && has[0] != has[1] };
 	*which = 0;
 	if (!error)
 		error = find_parts(trace[0], parts[0], rings);

@@ -13,8 +13,8 @@ struct compare {
 	bool differs;
 	/*
 	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the
-	 * trace has no further event in the part that both traces hold; both NULL: the numbers of rings
-	 * differ
+	 * trace has no further event in the part that both traces hold; both NULL: the traces
+	 * end at the same time, but have different numbers of rings
 	 */
 	const struct ktread_event *first[2];
 };
@@ -22,6 +22,7 @@ struct compare {
 /*
  * Compares the events that both traces hold: from each ring, the slots that neither trace has overwritten and
  * that both have reached. Of two traces of the same run that ended at different times, these parts are equal.
+ * A run that ended before the kernel made its rings has only the first of them.
  * `same_end`: both traces end at the same time, so that one must not have more events at its end than the
  * other. Events are equal if all that was recorded is equal, also their times and their slots. Clock
  * corrections of the traces must be off (raw_clock).

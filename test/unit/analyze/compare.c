@@ -263,14 +263,37 @@ static void traces_with_different_numbers_of_rings_differ(void **state)
 	for (uint32_t n = 0; n < 10; n++)
 		put_switch(&writer, RING, 1000 + n, n);
 	second = finish(&writer);
-	result = compare(first, second, false);
+	result = compare(first, second, true);
 	assert_true(result.differs);
 	assert_int_equal(result.same, 0);
 	assert_null(result.first[0]);
 	assert_null(result.first[1]);
-	result = compare(second, first, false);
+	result = compare(second, first, true);
 	assert_true(result.differs);
 	close_both(first, second);
+}
+
+static void a_run_that_ended_before_it_had_all_rings_is_the_same(void **state)
+{
+	struct writer writer;
+	struct ktread *early = switches(SHIFT, 10), *late;
+	struct compare result;
+
+	(void)state;
+	begin_small(&writer, 3, SHIFT);
+	for (uint32_t n = 0; n < 12; n++)
+		put_switch(&writer, RING, 1000 + n, n);
+	put_switch(&writer, RING + 1, 2000, 7);
+	late = finish(&writer);
+	result = compare(early, late, false);
+	assert_false(result.differs);
+	assert_int_equal(result.same, 10);
+	assert_int_equal(ktread_rewind(early), 0);
+	assert_int_equal(ktread_rewind(late), 0);
+	result = compare(late, early, false);
+	assert_false(result.differs);
+	assert_int_equal(result.same, 10);
+	close_both(early, late);
 }
 
 static void traces_can_be_compared_again(void **state)
@@ -300,6 +323,8 @@ int main(void)
 		cmocka_unit_test_teardown(events_of_two_rings_are_compared_in_order_of_time,
 					  temporary_teardown),
 		cmocka_unit_test_teardown(traces_with_different_numbers_of_rings_differ, temporary_teardown),
+		cmocka_unit_test_teardown(a_run_that_ended_before_it_had_all_rings_is_the_same,
+					  temporary_teardown),
 		cmocka_unit_test_teardown(traces_can_be_compared_again, temporary_teardown),
 	};
 
