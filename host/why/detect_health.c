@@ -370,6 +370,30 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 		"check what should wake these threads, because the trace does not show that such waits end");
 }
 
+/* Says what to do next, if the finding has no advice yet. `open`: number of sleeps that may be faults. */
+static void advise_idle(const struct why_evidence *evidence, const struct health *health, uint32_t open,
+			struct why_finding *finding)
+{
+	char text[FINDING_LINE];
+
+	if (finding->base.advice[0])
+		return;
+	if (scheduling_states_are_wrong(evidence->scheduling))
+		finding_say(finding->base.advice, "correct the states in sched.switch (see ktrace doctor)");
+	else if (evidence->window < evidence->info->frequency)
+		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
+			    why_say_ticks(evidence, evidence->window, text, sizeof(text)));
+	else if (health->idle != health->cpus)
+		finding_say(finding->base.advice,
+			    "look again later, because a CPU is busy and may stay busy");
+	else if (health->timed_for_lock)
+		finding_say(finding->base.advice,
+			    "look again later, because %" PRIu32 " thread%s for a lock with a timeout",
+			    health->timed_for_lock, health->timed_for_lock == 1 ? " waits" : "s wait");
+	else if (*say_open(evidence, health, open, text, sizeof(text)))
+		finding_say(finding->base.advice, "%s", text);
+}
+
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
@@ -388,7 +412,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 			     health->timed_for_lock == 0;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
-	char window[WHY_WORDS], missing[FINDING_LINE];
+	char window[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -423,20 +447,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
 	list_untimed(evidence, list, finding);
 	say_missing(evidence, health, finding);
-	if (!finding->base.advice[0] && wrong)
-		finding_say(finding->base.advice, "correct the states in sched.switch (see ktrace doctor)");
-	if (!finding->base.advice[0] && !is_long)
-		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
-			    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
-	if (!finding->base.advice[0] && !all)
-		finding_say(finding->base.advice,
-			    "look again later, because a CPU is busy and may stay busy");
-	if (!finding->base.advice[0] && health->timed_for_lock)
-		finding_say(finding->base.advice,
-			    "look again later, because %" PRIu32 " thread%s for a lock with a timeout",
-			    health->timed_for_lock, health->timed_for_lock == 1 ? " waits" : "s wait");
-	if (!finding->base.advice[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
-		finding_say(finding->base.advice, "%s", missing);
+	advise_idle(evidence, health, open, finding);
 	return 0;
 }
 
