@@ -90,7 +90,7 @@ const char *why_say_unanswerable(const struct why_evidence *evidence, const stru
 	if (asked >= evidence->cpus)
 		return why_say(buffer, size, "there is no CPU %" PRIu32 " in this trace", asked);
 	if (asked == asker->number && asker->row.ipi_answered < asker->row.ipi_stamp)
-		return why_say(buffer, size, "the CPU has asked itself");
+		return why_say(buffer, size, "the CPU waits for an answer from itself");
 	return why_say(buffer, size, "%s", "");
 }
 

@@ -28,7 +28,7 @@ const char *why_say_missing_answer(const struct why_evidence *evidence, const st
 
 /*
  * If the CPU waits only for CPUs that can never answer, formats the reason: "there is no CPU 7 in this
- * trace", "the CPU has asked itself", or "no other CPU has started". Otherwise formats "".
+ * trace", "the CPU waits for an answer from itself", or "no other CPU has started". Otherwise formats "".
  */
 const char *why_say_unanswerable(const struct why_evidence *evidence, const struct why_cpu *asker,
 				 char *buffer, size_t size);

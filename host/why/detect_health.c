@@ -433,7 +433,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 health->running, health->cpus, health->cpus == 1 ? "" : "s");
 	if (wrong)
 		finding_evidence(&finding->base, "the states in sched.switch are wrong and were not used: "
-						 "ktrace doctor names the mistake");
+						 "run ktrace doctor to see the mistake");
 	if (health->waiting == 1)
 		finding_evidence(&finding->base, "1 thread sleeps%s",
 				 health->timed ? ", with a timeout" : "");

@@ -100,12 +100,12 @@ static void say_head(const struct context *context, struct why_finding *finding,
 	else if (parties == 2)
 		finding_say(finding->base.what,
 			    "%s and %s keep each other from taking a lock: "
-			    "each holds the lock that the other one tries to take",
+			    "each holds the lock that the other thread tries to take",
 			    one, two);
 	else
 		finding_say(finding->base.what,
 			    "%s, %s and %" PRIu32 " other%s keep each other from taking a lock: "
-			    "each holds the lock that the previous one tries to take",
+			    "each holds the lock that the previous thread tries to take",
 			    one, two, parties - 2, finding_plural(parties - 2));
 }
 
