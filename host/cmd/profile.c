@@ -60,7 +60,7 @@ static const struct options_syntax syntax = {
 		"pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or --samples, or at "
 		"Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, riscv64.",
 	.lists = { rows },
-	.end = "Status: 0 there are samples, 1 there are none, or an error, 2 usage error.\n"
+	.end = "Status: 0 there are samples, 1 no samples, or an error, 2 usage error.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  ktrace profile -- qemu-system-x86_64 -nographic -kernel kernel.elf\n"

@@ -77,7 +77,7 @@ static const struct options_syntax syntax = {
 		 "some memory, or which functions were called, or records which code ran. "
 		 "ADDRESS is a virtual address of the kernel, or "
 		 "a name in its ELF file: NAME or "
-		 "NAME+OFFSET. LENGTH is at most 4096; the default is the size of what has the name, or 8. "
+		 "NAME+OFFSET. LENGTH is at most 4096; the default is the size of the variable, or 8. "
 		 "The run must have been recorded with --seed or --deterministic.",
 	.lists = { rows },
 	.end = "Status: 0 the run is the same as the first, 17 it is another run, 1 error, 2 usage error, "
@@ -197,7 +197,7 @@ static int retrace(struct retrace_command *command)
 	if (status)
 		return status;
 	if (!command->recorded) {
-		command_message(command->name, "what was recorded is lost: %s", result.text);
+		command_message(command->name, "the records are lost: %s", result.text);
 		return EXIT_BAD_INPUT;
 	}
 	printed = print_records(command);
@@ -254,7 +254,7 @@ static int check_options(struct retrace_command *command, const struct options *
 	if (!command->list_functions && options_given(line, "only cpu summary since since-event"))
 		return options_refuse(line, "--only, --cpu, --summary and --since need --functions");
 	if (command->form.summary && command->form.last)
-		return options_refuse(line, "--summary counts all functions: leave --last out");
+		return options_refuse(line, "--summary cannot be combined with --last");
 	if (!command->form.last && accesses)
 		command->form.last = DEFAULT_LAST;
 	return 0;

@@ -193,16 +193,29 @@ static void judge_state(struct findings *findings, const struct observe *observe
 		findings_add(
 			findings, FINDING_NOTE, "unknown",
 			strcmp(state, "shutdown") == 0
-				? "the guest has shut down, or had a triple fault: QEMU does not keep which"
+				? "the guest has shut down, or had a triple fault: QEMU does not report which"
 				: "the guest does not run: QEMU's state is %s",
 			state);
 	}
+}
+
+/*
+ * Adds a finding about CPUs that spin. CPUs other than the first may spin because the kernel or the boot
+ * loader keeps them there until it starts them. So the spin is only possibly a fault if the first CPU does
+ * not spin.
+ */
+static void add_spin(struct findings *findings, bool first_spins, const char *what)
+{
+	findings_add(findings, first_spins ? FINDING_WRONG : FINDING_NOTE, "kernel-spin", "%s", what);
+	if (!first_spins)
+		findings_advise(findings, "", "check whether the kernel has started this CPU");
 }
 
 static void judge_cpus(struct findings *findings, const struct observe *observe, const enum doing *doing,
 		       const struct profile_names *names)
 {
 	uint32_t count[DOING_UNKNOWN + 1] = { 0 };
+	char what[80];
 	bool dead;
 
 	for (uint32_t n = 0; n < observe->cpus; n++)
@@ -210,20 +223,20 @@ static void judge_cpus(struct findings *findings, const struct observe *observe,
 	dead = observe->cpus && count[DOING_DEAD] + count[DOING_LOOP] == observe->cpus;
 	if (dead) {
 		findings_add(findings, FINDING_WRONG, "halted",
-			     "no CPU can go on: all are halted or loop with interrupts disabled");
+			     "no CPU can continue: all are halted or loop with interrupts disabled");
 		findings_set_certain(findings, FINDING_CERTAIN);
 	} else if (count[DOING_LOOP]) {
-		findings_add(findings, FINDING_WRONG, "kernel-spin",
-			     "%" PRIu32 " CPU%s cannot leave a loop of one instruction", count[DOING_LOOP],
-			     finding_plural(count[DOING_LOOP]));
+		snprintf(what, sizeof(what), "%" PRIu32 " CPU%s cannot leave a loop of one instruction",
+			 count[DOING_LOOP], finding_plural(count[DOING_LOOP]));
+		add_spin(findings, doing[0] == DOING_LOOP, what);
 	} else if (count[DOING_SPIN_OFF]) {
-		findings_add(findings, FINDING_WRONG, "kernel-spin",
-			     "%" PRIu32 " CPU%s spin%s with interrupts disabled", count[DOING_SPIN_OFF],
-			     finding_plural(count[DOING_SPIN_OFF]), count[DOING_SPIN_OFF] == 1 ? "s" : "");
-		findings_advise(findings, "", "is this a CPU that the kernel has not started yet?");
+		snprintf(what, sizeof(what), "%" PRIu32 " CPU%s spin%s with interrupts disabled",
+			 count[DOING_SPIN_OFF], finding_plural(count[DOING_SPIN_OFF]),
+			 count[DOING_SPIN_OFF] == 1 ? "s" : "");
+		add_spin(findings, doing[0] == DOING_SPIN_OFF, what);
 	} else {
 		findings_add(findings, FINDING_NOTE, "unknown",
-			     "the kernel has no ktrace: only what its CPUs do is known");
+			     "the kernel has no ktrace: only the registers of its CPUs were examined");
 	}
 	for (uint32_t n = 0; n < observe->cpus && findings->count; n++)
 		describe(&findings->finding[findings->count - 1], observe, n, doing[n], names);

@@ -69,7 +69,7 @@ shut_down
 boot halts x86_64
 await is_dead
 why 10
-has '^halted \(certain\): no CPU can go on'
+has '^halted \(certain\): no CPU can continue'
 has 'CPU 0: halted with interrupts disabled, at long\+0x'
 shut_down
 

@@ -90,6 +90,21 @@ static void a_spin_with_interrupts_disabled_is_likely(void **state)
 	       "with interrupts disabled, in all 24 samples");
 }
 
+static void a_spin_of_another_cpu_is_only_possible(void **state)
+{
+	struct observe observe = guest();
+
+	(void)state;
+	observe.cpu[1].ran = 2;
+	for (unsigned n = 0; n < 24; n++)
+		assert_true(observe_add(&observe, "CPU#0\nRIP=0000000000001000 RFL=00000202 CPL=0 HLT=1\n"
+						  "CPU#1\nRIP=0000000000002000 RFL=00000002 CPL=0 HLT=0\n"));
+	expect(&observe, "kernel-spin", FINDING_NOTE, FINDING_POSSIBLE, "CPU 0: waits for an interrupt");
+	observe.cpu[1].has_code = true;
+	memcpy(observe.cpu[1].at, (const unsigned char[]){ 0xeb, 0xfe }, 2);
+	expect(&observe, "kernel-spin", FINDING_NOTE, FINDING_POSSIBLE, "CPU 0: waits for an interrupt");
+}
+
 static void a_spin_with_interrupts_enabled_is_only_reported(void **state)
 {
 	struct observe observe = guest();
@@ -222,6 +237,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_that_had_no_time_to_run_is_unknown),
 		cmocka_unit_test(a_jump_to_itself_is_certain_if_no_interrupt_can_end_it),
 		cmocka_unit_test(a_program_is_no_problem),
+		cmocka_unit_test(a_spin_of_another_cpu_is_only_possible),
 		cmocka_unit_test(one_dead_cpu_of_two_is_no_dead_machine),
 		cmocka_unit_test(wfi_is_idle_even_if_interrupts_are_disabled),
 		cmocka_unit_test(riscv_does_not_show_whether_interrupts_are_enabled),

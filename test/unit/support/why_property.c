@@ -92,6 +92,15 @@ static double seconds_at(const char *at)
 	return -1;
 }
 
+/* Returns true if `at` is the place of a time in the future: the rest of a timeout, in "ends in 20.5 s". */
+static bool is_future(const char *text, const char *at)
+{
+	static const char before[] = "ends in ";
+	const size_t length = sizeof(before) - 1;
+
+	return (size_t)(at - text) >= length && memcmp(at - length, before, length) == 0;
+}
+
 static bool is_within(const struct why_evidence *evidence, const char *text, uint64_t all)
 {
 	const double most = (double)all / (double)evidence->info->frequency;
@@ -99,7 +108,7 @@ static bool is_within(const struct why_evidence *evidence, const char *text, uin
 	for (const char *at = text; *at; at++)
 		if (isdigit((unsigned char)*at) &&
 		    (at == text || !(isalnum((unsigned char)at[-1]) || strchr("._-", at[-1]))) &&
-		    seconds_at(at) > most * ROUNDED + 1e-6) {
+		    !is_future(text, at) && seconds_at(at) > most * ROUNDED + 1e-6) {
 			snprintf(broken, sizeof(broken), "%.3f s are known of: %.800s", most, text);
 			return false;
 		}
