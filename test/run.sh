@@ -37,6 +37,13 @@ if [ "${1-}" = --one ]; then
 	exit 0
 fi
 
+# Two runs of a test at the same time would write the same files.
+twice=$(for test; do printf '%s\n' "$test"; done | sort | uniq -d)
+if [ -n "$twice" ]; then
+	echo "run.sh: a makefile lists these tests more than once:" $twice >&2
+	exit 2
+fi
+
 # Remove the results of an earlier run.
 for test; do
 	name=$(printf '%s' "$test" | tr '/' '_')

@@ -14,8 +14,6 @@ SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
 # Tests of hardware trace in the demo kernel, with the trace unit in software.
 SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh test/qemu/hwt_threads.sh
-SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh minimise.sh)
-SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh minimise.sh)
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 SCRIPT_TESTS += test/qemu/hwt_absent.sh
@@ -52,7 +50,6 @@ CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/ke
 
 # Tests of process traces of the demo kernel, end to end.
 SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh test/qemu/proc_threads.sh
-SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh minimise.sh)
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # Tests that run the commands in doc/try.md and doc/first-hour.md.
