@@ -96,7 +96,7 @@ refused retrace 'expected a trace'
 refused retrace 'expected --who-wrote' v2.ktrx
 refused retrace 'cannot be combined' --functions --who-wrote x v2.ktrx
 refused retrace 'need --functions' --who-wrote x --only y v2.ktrx
-refused retrace 'leave --last out' --functions --summary --last 3 v2.ktrx
+refused retrace 'cannot be combined with --last' --functions --summary --last 3 v2.ktrx
 refused retrace --cpu --functions --cpu vax v2.ktrx
 
 # ---- goto and bisect: they run guests.
