@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "base/ticks.h"
 #include "ktrx/v2.h"
 
 #define WINDOWS	  512u
@@ -178,35 +177,10 @@ static int make_nodes(struct align *align)
 	return align->offset && align->solved ? 0 : KTREAD_E_MEMORY;
 }
 
-/*
- * Interpolates the offsets of unsolved nodes between solved ones. Before the first and after the last solved
- * node the offset is constant.
- */
+/* Interpolates the offsets of a CPU's unsolved nodes between solved ones. */
 static void fill_between(struct align *align, uint32_t cpu)
 {
-	uint32_t before = UINT32_MAX;
-
-	for (uint32_t node = 0; node < align->nodes; node++) {
-		size_t at = (size_t)node * align->cpus + cpu;
-
-		if (!align->solved[at])
-			continue;
-		for (uint32_t n = before == UINT32_MAX ? 0 : before + 1; n < node; n++) {
-			int64_t *offset = &align->offset[(size_t)n * align->cpus + cpu];
-
-			if (before == UINT32_MAX)
-				*offset = align->offset[at];
-			else
-				*offset = base_ticks_interpolate(
-					node_stamp(align, n), node_stamp(align, before),
-					align->offset[(size_t)before * align->cpus + cpu],
-					node_stamp(align, node), align->offset[at]);
-		}
-		before = node;
-	}
-	for (uint32_t n = before; before != UINT32_MAX && n < align->nodes; n++)
-		align->offset[(size_t)n * align->cpus + cpu] =
-			align->offset[(size_t)before * align->cpus + cpu];
+	drift_fill(align->offset + cpu, align->solved + cpu, align->nodes, align->cpus);
 }
 
 static uint32_t nearest_node(const struct align *align, uint64_t stamp)

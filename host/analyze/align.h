@@ -163,4 +163,11 @@ static inline double drift_at(const struct drift *drift, double x)
 	return drift->start + drift->slope * x;
 }
 
+/*
+ * Interpolates the offsets of unsolved nodes linearly between solved ones. Before the first and after the
+ * last solved node the offset is constant. Node n is at index n * stride of both arrays. Changes nothing if
+ * no node is solved.
+ */
+void drift_fill(int64_t *offset, const uint8_t *solved, size_t nodes, size_t stride);
+
 #endif

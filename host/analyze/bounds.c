@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ticks.h"
 #include "ktread/ktread.h"
 
 int bounds_init(struct bounds *bounds, uint32_t cpus)
@@ -247,4 +248,23 @@ bool drift_fit(struct drift *drift, double tolerance)
 		value[i] = off < 0 ? -off : off;
 	}
 	return median(value, drift->count) <= tolerance;
+}
+
+void drift_fill(int64_t *offset, const uint8_t *solved, size_t nodes, size_t stride)
+{
+	size_t before = SIZE_MAX;
+
+	for (size_t node = 0; node < nodes; node++) {
+		if (!solved[node * stride])
+			continue;
+		for (size_t n = before == SIZE_MAX ? 0 : before + 1; n < node; n++)
+			offset[n * stride] =
+				before == SIZE_MAX
+					? offset[node * stride]
+					: base_ticks_interpolate(n, before, offset[before * stride], node,
+								 offset[node * stride]);
+		before = node;
+	}
+	for (size_t n = before; before != SIZE_MAX && n < nodes; n++)
+		offset[n * stride] = offset[before * stride];
 }

@@ -175,18 +175,22 @@ static void take_field(struct parser *parser, char *at)
 		parser->table->type[find_type(parser, type)]->mask = mask;
 }
 
+static unsigned find_argument(const struct calls_call *call, const char *name)
+{
+	unsigned n = 0;
+
+	while (n < call->arguments && strcmp(call->argument[n].name, name) != 0)
+		n++;
+	return n;
+}
+
 /*
  * Returns true if an earlier argument has the same name as the last one. Names must be unique, because
  * arguments are members of a JSON object.
  */
 static bool is_named_before(const struct calls_call *call)
 {
-	const char *name = call->argument[call->arguments - 1].name;
-	unsigned n = 0;
-
-	while (strcmp(call->argument[n].name, name) != 0)
-		n++;
-	return n + 1 < call->arguments;
+	return find_argument(call, call->argument[call->arguments - 1].name) + 1 < call->arguments;
 }
 
 /* ---- calls ---- */
@@ -307,15 +311,6 @@ static struct calls_call *find_call(struct calls_table *table, const char *name)
 		if (strcmp(table->call[n]->public.name, name) == 0)
 			return &table->call[n]->public;
 	return NULL;
-}
-
-static unsigned find_argument(const struct calls_call *call, const char *name)
-{
-	unsigned n = 0;
-
-	while (n < call->arguments && strcmp(call->argument[n].name, name) != 0)
-		n++;
-	return n;
 }
 
 /*

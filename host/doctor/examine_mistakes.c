@@ -12,6 +12,9 @@
 #include "base/escape.h"
 #include "doctor/examine.h"
 
+#define FEW  3u	 /* fewer occurrences than this number may be an accident */
+#define SOME 16u /* this number of occurrences or more shows a pattern */
+
 struct advice {
 	const char *about;
 	/* text after the number of occurrences; %s stands for the value of the first occurrence */
@@ -198,6 +201,68 @@ static void say_mistake(struct findings *report, const struct mistakes *mistakes
 		     (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
 		     gap ? gap + 2 : "");
 	findings_advise(report, say->where, "%s", say->line);
+}
+
+/* Returns whether `count` is at least FEW and at least a tenth of `of`, the number of events of that kind. */
+static bool often(uint64_t count, uint64_t of)
+{
+	return count >= FEW && count >= of / 10;
+}
+
+bool mistakes_of_states(const struct mistakes *m)
+{
+	return mistakes_made(m, MISTAKE_STATE_RANGE) || mistakes_made(m, MISTAKE_STATE_DEAD) ||
+	       mistakes_made(m, MISTAKE_STATE_STOPPED) || mistakes_made(m, MISTAKE_STATE_SAME);
+}
+
+bool mistakes_made(const struct mistakes *m, enum mistake mistake)
+{
+	const uint64_t count = m->of[mistake].count;
+
+	switch (mistake) {
+	case MISTAKE_ID_WIDE:
+	case MISTAKE_ID_ONES:
+	case MISTAKE_ID_ZERO:
+	case MISTAKE_ID_REUSED:
+	case MISTAKE_TWO_CPUS:
+	case MISTAKE_STATE_RANGE:
+		return count > 0;
+	case MISTAKE_STATE_DEAD: /* which thread runs again is known only if prev and next are right */
+	case MISTAKE_STATE_STOPPED:
+	case MISTAKE_STATE_SAME:
+		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&
+		       !mistakes_made(m, MISTAKE_PREVIOUS) && !mistakes_made(m, MISTAKE_CPU_SHARED);
+	case MISTAKE_SWAPPED: /* if arguments are swapped, nearly all switches are wrong */
+		return count >= FEW && count >= m->switches - m->switches / 4;
+	case MISTAKE_PREVIOUS:
+		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED) &&
+		       !mistakes_made(m, MISTAKE_CPU_SHARED);
+	case MISTAKE_SAME:
+		return often(count, m->switches);
+	case MISTAKE_STATE_ZERO:
+		return m->has_state && m->states == 0 && m->switches >= SOME && m->blocks + m->wakes >= FEW;
+	case MISTAKE_BLOCK_ELSEWHERE:
+		return often(count, m->blocks) && !mistakes_made(m, MISTAKE_CPU_SHARED);
+	case MISTAKE_CPU_SHARED:
+		return m->switches >= FEW && count >= SOME;
+	case MISTAKE_WAIT_LEFT:
+	case MISTAKE_OWNER:
+		return count > 0;
+	case MISTAKE_WAKE_RUNNING:
+		return count >= FEW && count >= m->wakes / 2;
+	case MISTAKE_IRQ_EXIT:
+	case MISTAKE_IRQ_ENTER:
+		return !m->irqs_off && often(count, m->enters);
+	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return, and some system calls may still wait */
+		return !m->calls_off && m->calls >= SOME && m->returns < m->calls / 4;
+	case MISTAKE_RELEASE:
+		return !m->locks_off && often(count, m->releases);
+	case MISTAKE_CONTEND:
+		return !m->locks_off && often(count, m->contends);
+	case MISTAKES:
+		break;
+	}
+	return false;
 }
 
 int examine_mistakes(struct findings *report, struct subject *subject, struct ktread *trace)

@@ -201,3 +201,14 @@ void ktread_follow_describe(struct ktread_follow *follow)
 		to->lapped = from->ring.place->row.lapped;
 	}
 }
+
+int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room)
+{
+	return follow->image ? ktread_layout_cpus(follow->image->layout, 0, cpu, room) : 0;
+}
+
+int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
+			  uint32_t room)
+{
+	return follow->image ? ktread_layout_holders(follow->image->layout, first, holder, room) : 0;
+}

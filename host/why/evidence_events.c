@@ -508,39 +508,6 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
 }
 
-#define SKEW_MS 100u /* time in ms by which the clocks of different CPUs may differ */
-
-static void raise(uint64_t *stamp, uint64_t least)
-{
-	if (*stamp && *stamp < least)
-		*stamp = least;
-}
-
-/*
- * Corrects the row of a thread from the kernel's table if stamps in it are from before the thread was
- * created: these stamps belong to a previous thread with the same id. If the row's state is that old, the
- * state and the locks belong to that thread, too, and are removed. The state "runnable" is kept, because the
- * stamp of a wakeup may be a tick too early.
- */
-static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
-{
-	struct ktrx_holder *row = &thread->holder;
-
-	if (!thread->has_holder || thread->created == 0)
-		return;
-	if (row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
-	    row->state != KTRX_THREAD_RUNNABLE) {
-		row->state = KTRX_THREAD_UNKNOWN;
-		row->wait = KTRX_WAIT_NONE;
-		row->held_count = 0;
-		memset(row->held, 0, sizeof(row->held));
-	}
-	raise(&row->state_stamp, thread->created);
-	raise(&row->wait_stamp, thread->created);
-	for (uint32_t n = 0; n < KTRX_HELD; n++)
-		raise(&row->held[n].stamp, thread->created);
-}
-
 /*
  * Sets the thread's state to unknown if it may have changed unseen: after the state began, recording was
  * stopped, or the events that show its end were switched off.
@@ -568,7 +535,7 @@ static void settle(struct why_reader *reader)
 		struct why_thread *thread = &evidence->thread[n];
 
 		doubt_state(evidence, thread);
-		bound_row(evidence, thread);
+		why_bound_row(evidence, thread);
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
 		thread->runnable = runnable_for(evidence, thread);

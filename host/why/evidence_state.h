@@ -191,6 +191,13 @@ void why_wakes_settle(struct why_evidence *evidence);
 
 /* Reads the kernel's state tables. Returns 0 or a negative KTREAD_E_*. */
 int why_tables(struct why_reader *reader);
+/*
+ * Corrects the row of a thread from the kernel's table if stamps in it are from before the thread was
+ * created: these stamps belong to a previous thread with the same id. If the row's state is that old, the
+ * state and the locks belong to that thread, too, and are removed. The state "runnable" is kept, because the
+ * stamp of a wakeup may be a tick too early.
+ */
+void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
 int why_registers(struct why_evidence *evidence);
 /*

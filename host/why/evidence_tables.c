@@ -11,8 +11,10 @@
 #include "analyze/rules.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
+#include "why/pulse.h"
 
 #define SILENCE_MOST 1e6    /* s */
+#define SKEW_MS	     100u   /* time in ms by which the clocks of different CPUs may differ */
 #define TICKS_MOST   0x1p62 /* number of ticks; a larger number in a table is not a valid time */
 
 static bool is_yes(const char *text, const char *key)
@@ -303,4 +305,29 @@ int why_registers(struct why_evidence *evidence)
 		add_link(evidence, &evidence->cpu[n], link[n]);
 	free(link);
 	return 0;
+}
+
+static void raise(uint64_t *stamp, uint64_t least)
+{
+	if (*stamp && *stamp < least)
+		*stamp = least;
+}
+
+void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread)
+{
+	struct ktrx_holder *row = &thread->holder;
+
+	if (!thread->has_holder || thread->created == 0)
+		return;
+	if (row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
+	    row->state != KTRX_THREAD_RUNNABLE) {
+		row->state = KTRX_THREAD_UNKNOWN;
+		row->wait = KTRX_WAIT_NONE;
+		row->held_count = 0;
+		memset(row->held, 0, sizeof(row->held));
+	}
+	raise(&row->state_stamp, thread->created);
+	raise(&row->wait_stamp, thread->created);
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		raise(&row->held[n].stamp, thread->created);
 }

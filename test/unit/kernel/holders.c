@@ -556,43 +556,9 @@ static void the_first_of_two_entries_is_used(void **state)
 	}
 }
 
-/* A thread keeps its name in the table, although many other threads get a name later. */
-static void threads_that_live_keep_their_names(void **state)
-{
-	(void)state;
-	for (uint32_t thread = 1; thread <= 4; thread++)
-		ktrace_thread_name(thread, "old");
-	ktrace_thread_wake(1);
-	ktrace_thread_wake(3);
-	for (uint32_t thread = 5; thread < 20; thread++)
-		ktrace_thread_name(thread, "short-lived");
-	assert_int_equal(ktrace_state.thread[0].id, 1 + 1);
-	assert_int_equal(ktrace_state.thread[1].id, 19 + 1);
-	assert_int_equal(ktrace_state.thread[2].id, 3 + 1);
-	assert_int_equal(ktrace_state.thread[3].id, 18 + 1);
-	ktrace_thread_exit(3);
-	ktrace_thread_name(20, "newest");
-	ktrace_thread_name(21, "newest");
-	ktrace_thread_name(22, "newest");
-	assert_int_not_equal(ktrace_state.thread[2].id, 3 + 1);
-}
-
-static void the_oldest_name_is_replaced_in_a_full_table(void **state)
-{
-	(void)state;
-	for (uint32_t thread = 1; thread <= 4; thread++) {
-		ktrace_thread_name(thread, "old");
-		ktrace_thread_wake(thread);
-	}
-	assert_int_equal(ktrace_thread_name(5, "new"), KTRACE_OK);
-	assert_int_equal(ktrace_state.thread[0].id, 5 + 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(threads_that_live_keep_their_names, boot),
-		cmocka_unit_test_setup(the_oldest_name_is_replaced_in_a_full_table, boot),
 		cmocka_unit_test_setup(a_switch_to_another_thread_ends_idling, boot),
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
 		cmocka_unit_test_setup(an_entry_counts_waits_for_one_object, boot),

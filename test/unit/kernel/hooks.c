@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the hooks: states of CPUs, locks and waits, violations of rules, and the effect of interrupts. */
+/*
+ * Tests the hooks: states of CPUs, locks and waits, violations of rules, names of threads, and the effect of
+ * interrupts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -416,6 +419,38 @@ static void a_boot_argument_turns_the_state_off(void **state)
 	HELD_NONE;
 }
 
+/* A thread keeps its name in the table, although many other threads get a name later. */
+static void threads_that_live_keep_their_names(void **state)
+{
+	(void)state;
+	for (uint32_t thread = 1; thread <= 4; thread++)
+		ktrace_thread_name(thread, "old");
+	ktrace_thread_wake(1);
+	ktrace_thread_wake(3);
+	for (uint32_t thread = 5; thread < 20; thread++)
+		ktrace_thread_name(thread, "short-lived");
+	assert_int_equal(ktrace_state.thread[0].id, 1 + 1);
+	assert_int_equal(ktrace_state.thread[1].id, 19 + 1);
+	assert_int_equal(ktrace_state.thread[2].id, 3 + 1);
+	assert_int_equal(ktrace_state.thread[3].id, 18 + 1);
+	ktrace_thread_exit(3);
+	ktrace_thread_name(20, "newest");
+	ktrace_thread_name(21, "newest");
+	ktrace_thread_name(22, "newest");
+	assert_int_not_equal(ktrace_state.thread[2].id, 3 + 1);
+}
+
+static void the_oldest_name_is_replaced_in_a_full_table(void **state)
+{
+	(void)state;
+	for (uint32_t thread = 1; thread <= 4; thread++) {
+		ktrace_thread_name(thread, "old");
+		ktrace_thread_wake(thread);
+	}
+	assert_int_equal(ktrace_thread_name(5, "new"), KTRACE_OK);
+	assert_int_equal(ktrace_state.thread[0].id, 5 + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +472,8 @@ int main(void)
 		cmocka_unit_test_setup(the_place_that_first_disables_interrupts_is_reported, boot),
 		cmocka_unit_test_setup(entries_and_returns_of_user_mode_are_counted, boot),
 		cmocka_unit_test_setup(heartbeats_leave_samples, boot),
+		cmocka_unit_test_setup(threads_that_live_keep_their_names, boot),
+		cmocka_unit_test_setup(the_oldest_name_is_replaced_in_a_full_table, boot),
 		cmocka_unit_test_setup(the_setting_turns_all_hooks_off_until_reboot, boot),
 		cmocka_unit_test(a_boot_argument_turns_the_state_off),
 	};

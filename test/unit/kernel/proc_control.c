@@ -521,32 +521,6 @@ static void a_process_that_has_ended_is_not_traced(void **state)
 
 /* ---- Files ------------------------------------------------------------------------------------- */
 
-static void a_file_has_one_sink(void **state)
-{
-	const struct ktrace_proc_sink_config config = proc_config();
-
-	(void)state;
-	assert_null(ktrace_proc_sink_find(&sink));
-	proc_open_default(&sink);
-	assert_int_equal(
-		ktrace_proc_sink_open(&other.sink,
-				      &(struct ktrace_proc_sink_config){ .size = sizeof(config),
-									 .buffer = other.buffer,
-									 .buffer_size = PROC_BUFFER,
-									 .operations = config.operations,
-									 .file = &sink },
-				      NULL),
-		KTRACE_ERROR_BUSY);
-	assert_ptr_equal(ktrace_proc_sink_find(&sink), &sink.sink);
-	assert_null(ktrace_proc_sink_find(&other));
-	assert_int_equal(sink.sink.references, 2);
-	proc_release(&sink);
-	assert_int_equal(sink.closed, 0);
-	proc_release(&sink);
-	assert_int_equal(sink.closed, 1);
-	assert_null(ktrace_proc_sink_find(&sink));
-}
-
 /* A sink is opened again on the same file. The file then contains two sessions, one after the other. */
 static void sessions_are_appended(void **state)
 {
@@ -593,7 +567,6 @@ int main(void)
 		TEST(clearfile_leaves_processes_of_others_and_reports_them),
 		TEST(the_caller_may_clear_all_its_processes),
 		TEST(a_process_that_has_ended_is_not_traced),
-		TEST(a_file_has_one_sink),
 		TEST(sessions_are_appended),
 	};
 

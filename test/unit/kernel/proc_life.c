@@ -487,6 +487,32 @@ static void a_thousand_processes_lose_nothing(void **state)
 	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
 }
 
+static void a_file_has_one_sink(void **state)
+{
+	const struct ktrace_proc_sink_config config = proc_config();
+
+	(void)state;
+	assert_null(ktrace_proc_sink_find(&sink));
+	proc_open_default(&sink);
+	assert_int_equal(
+		ktrace_proc_sink_open(&other.sink,
+				      &(struct ktrace_proc_sink_config){ .size = sizeof(config),
+									 .buffer = other.buffer,
+									 .buffer_size = PROC_BUFFER,
+									 .operations = config.operations,
+									 .file = &sink },
+				      NULL),
+		KTRACE_ERROR_BUSY);
+	assert_ptr_equal(ktrace_proc_sink_find(&sink), &sink.sink);
+	assert_null(ktrace_proc_sink_find(&other));
+	assert_int_equal(sink.sink.references, 2);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 0);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+	assert_null(ktrace_proc_sink_find(&sink));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -499,6 +525,7 @@ int main(void)
 		TEST(privileges_end_a_trace),
 		TEST(exec_of_the_last_privileged_program_closes_the_sink),
 		TEST(names_follow_each_change),
+		TEST(a_file_has_one_sink),
 		TEST(a_sink_replaces_another),
 		TEST(the_sink_may_be_replaced_while_it_writes),
 		TEST(the_sink_may_be_replaced_while_it_copies),
