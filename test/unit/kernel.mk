@@ -175,8 +175,8 @@ UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
 # Tests of the ring's protocol in all interleavings, and of the probability that its check misses a mixed
 # slot.
 UNIT_TESTS += ring_model ring_model_long ktrx_check
-UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c
-UNIT_SRCS_ring_model_long := test/unit/kernel/ring_model_long.c
+UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c test/unit/support/state_search.c
+UNIT_SRCS_ring_model_long := test/unit/kernel/ring_model_long.c test/unit/support/state_search.c
 UNIT_SRCS_ktrx_check := test/unit/kernel/ktrx_check.c
 
 # The reserve word must be reached by one instruction relative to fs, so the host must be an x86_64.

@@ -22,10 +22,10 @@
 #include <string.h>
 
 #include "unit/support/ktread_support.h"
+#include "unit/support/state_search.h"
 
 #define SLOTS	    2u
 #define GENERATIONS 2u /* number of generations: the tag of a lap repeats after this number of laps */
-#define STATES	    (1u << 21)
 
 enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
 
@@ -94,14 +94,7 @@ struct verdict {
 };
 
 static const struct model *model;
-/*
- * A counter in the verdict. The search ends when this counter becomes nonzero. If NULL, all states are
- * searched.
- */
-static const uint64_t *wanted;
 static struct verdict verdict;
-static struct state *seen_states;
-static uint8_t *is_taken;
 
 static bool is_left_out(unsigned what)
 {
@@ -178,8 +171,9 @@ static bool look_again(struct state *state, struct reader *reader)
 }
 
 /* Does one of the reader's possible steps. Returns false if `choice` is not a possible step. */
-static bool read_step(struct state *state, unsigned choice)
+static bool read_step(void *at, unsigned choice)
 {
+	struct state *state = at;
 	static const uint8_t words[] = { TAG, SECOND, PAYLOAD };
 	struct reader *reader = &state->reader;
 	uint8_t oldest = state->seen > SLOTS ? (uint8_t)(state->seen - SLOTS) : 0;
@@ -362,8 +356,9 @@ static void note_laps(struct state *state)
 }
 
 /* Checks P3 and P4 after all writers have finished. */
-static void judge_rest(const struct state *state)
+static void judge_rest(const void *at_rest)
 {
+	const struct state *state = at_rest;
 	uint8_t oldest = state->head > SLOTS ? (uint8_t)(state->head - SLOTS) : 0;
 
 	verdict.lost += state->head != state->begun;
@@ -378,53 +373,22 @@ static void judge_rest(const struct state *state)
 	verdict.uncounted += state->counted < state->lapped_before_publish;
 }
 
-/* Stores a state. Returns false if it was visited before. */
-static bool remember(const struct state *state)
+static bool write_and_note(void *state, unsigned writer, unsigned choice)
 {
-	const uint8_t *bytes = (const uint8_t *)state;
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t n = 0; n < sizeof(*state); n++)
-		hash = (hash ^ bytes[n]) * 1099511628211u;
-	for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
-		at &= STATES - 1;
-		if (!is_taken[at]) {
-			is_taken[at] = 1;
-			seen_states[at] = *state;
-			verdict.states++;
-			assert_true(verdict.states < STATES / 4 * 3);
-			return true;
-		}
-		if (memcmp(&seen_states[at], state, sizeof(*state)) == 0)
-			return false;
-	}
+	if (!write_step(state, writer, choice))
+		return false;
+	note_laps(state);
+	return true;
 }
 
-static void explore(const struct state *state)
-{
-	bool may_write = false;
-
-	if ((wanted && *wanted) || !remember(state))
-		return;
-	for (unsigned n = 0; n < 2; n++)
-		for (unsigned choice = 0; choice < 5; choice++) {
-			struct state next = *state;
-
-			if (!write_step(&next, n, choice))
-				continue;
-			may_write = true;
-			note_laps(&next);
-			explore(&next);
-		}
-	if (!may_write)
-		judge_rest(state);
-	for (unsigned choice = 0; choice < 4; choice++) {
-		struct state next = *state;
-
-		if (read_step(&next, choice))
-			explore(&next);
-	}
-}
+static struct state_search search = {
+	.size = sizeof(struct state),
+	.write_choices = 5,
+	.read_choices = 4,
+	.write = write_and_note,
+	.read = read_step,
+	.rest = judge_rest,
+};
 
 static struct verdict run(const struct model *chosen)
 {
@@ -432,11 +396,11 @@ static struct verdict run(const struct model *chosen)
 
 	model = chosen;
 	memset(&verdict, 0, sizeof(verdict));
-	memset(is_taken, 0, STATES);
 	memset(&start, 0, sizeof(start));
 	start.writer[0].left = 1;
 	start.writer[1].left = (uint8_t)chosen->records;
-	explore(&start);
+	state_search_run(&search, &start);
+	verdict.states = search.states;
 	return verdict;
 }
 
@@ -480,7 +444,7 @@ static void lapped_misses_writers_on_weakly_ordered_cpus(void **state)
 static bool fails_without(unsigned step, const uint64_t *counter)
 {
 	memset(&verdict, 0, sizeof(verdict));
-	wanted = counter;
+	search.wanted = counter;
 	for (unsigned n = 0; n < ORDERS && *counter == 0; n++) {
 		struct model chosen = orders[n];
 
@@ -490,7 +454,7 @@ static bool fails_without(unsigned step, const uint64_t *counter)
 		chosen.left_out = step;
 		run(&chosen);
 	}
-	wanted = NULL;
+	search.wanted = NULL;
 	return *counter > 0;
 }
 
@@ -539,19 +503,16 @@ static void lapped_must_be_counted_last_and_exactly(void **state)
 	needed(LAPPED_LOOK_LAST, &verdict.uncounted);
 }
 
-static int make_tables(void **state)
+static int open_search(void **state)
 {
 	(void)state;
-	seen_states = malloc(STATES * sizeof(*seen_states));
-	is_taken = malloc(STATES);
-	return seen_states && is_taken ? 0 : -1;
+	return state_search_open(&search);
 }
 
-static int free_tables(void **state)
+static int close_search(void **state)
 {
 	(void)state;
-	free(seen_states);
-	free(is_taken);
+	state_search_close(&search);
 	return 0;
 }
 
@@ -567,5 +528,5 @@ int main(void)
 		cmocka_unit_test(lapped_must_be_counted_last_and_exactly),
 	};
 
-	return cmocka_run_group_tests_name("ring model", tests, make_tables, free_tables);
+	return cmocka_run_group_tests_name("ring model", tests, open_search, close_search);
 }

@@ -20,12 +20,12 @@
 #include <string.h>
 
 #include "unit/support/ktread_support.h"
+#include "unit/support/state_search.h"
 
 #define SLOTS_MOST  4u
 #define GENERATIONS 2u
 #define INDEXES	    16u
 #define RECORDS	    4u /* maximum number of records of B */
-#define STATES	    (1u << 21)
 
 /* The words of a record: payload and tag of its first slot (0) and of its continuation slot (1). */
 enum words { PAYLOAD1 = 1, TAG1 = 2, PAYLOAD0 = 4, TAG0 = 8 };
@@ -91,10 +91,7 @@ struct verdict {
 };
 
 static const struct model *model;
-static const uint64_t *wanted; /* as in ring_model.c */
 static struct verdict verdict;
-static struct state *seen_states;
-static uint8_t *is_taken;
 
 static bool is_left_out(unsigned what)
 {
@@ -221,8 +218,9 @@ static bool look_again(const struct state *state, struct reader *reader)
 }
 
 /* Does one of the reader's possible steps. Returns false if `choice` is not a possible step. */
-static bool read_step(struct state *state, unsigned choice)
+static bool read_step(void *at, unsigned choice)
 {
+	struct state *state = at;
 	struct reader *reader = &state->reader;
 	const uint8_t oldest = state->head > model->slots ? (uint8_t)(state->head - model->slots) : 0;
 
@@ -337,8 +335,9 @@ static void note_laps(struct state *state)
 }
 
 /* Checks all properties after all writers have finished. */
-static void judge_rest(const struct state *state)
+static void judge_rest(const void *at_rest)
 {
+	const struct state *state = at_rest;
 	const uint8_t oldest = state->head > model->slots ? (uint8_t)(state->head - model->slots) : 0;
 
 	for (uint8_t index = oldest; index < state->head; index++) {
@@ -355,53 +354,22 @@ static void judge_rest(const struct state *state)
 	}
 }
 
-/* Stores a state. Returns false if it was visited before. */
-static bool remember(const struct state *state)
+static bool write_and_note(void *state, unsigned writer, unsigned choice)
 {
-	const uint8_t *bytes = (const uint8_t *)state;
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t n = 0; n < sizeof(*state); n++)
-		hash = (hash ^ bytes[n]) * 1099511628211u;
-	for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
-		at &= STATES - 1;
-		if (!is_taken[at]) {
-			is_taken[at] = 1;
-			seen_states[at] = *state;
-			verdict.states++;
-			assert_true(verdict.states < STATES / 4 * 3);
-			return true;
-		}
-		if (memcmp(&seen_states[at], state, sizeof(*state)) == 0)
-			return false;
-	}
+	if (!write_step(state, writer, choice))
+		return false;
+	note_laps(state);
+	return true;
 }
 
-static void explore(const struct state *state)
-{
-	bool may_write = false;
-
-	if ((wanted && *wanted) || !remember(state))
-		return;
-	for (unsigned n = 0; n < 2; n++)
-		for (unsigned choice = 0; choice < 4; choice++) {
-			struct state next = *state;
-
-			if (!write_step(&next, n, choice))
-				continue;
-			may_write = true;
-			note_laps(&next);
-			explore(&next);
-		}
-	if (!may_write)
-		judge_rest(state);
-	for (unsigned choice = 0; choice < 5; choice++) {
-		struct state next = *state;
-
-		if (read_step(&next, choice))
-			explore(&next);
-	}
-}
+static struct state_search search = {
+	.size = sizeof(struct state),
+	.write_choices = 4,
+	.read_choices = 5,
+	.write = write_and_note,
+	.read = read_step,
+	.rest = judge_rest,
+};
 
 static struct verdict run(const struct model *chosen)
 {
@@ -409,9 +377,9 @@ static struct verdict run(const struct model *chosen)
 
 	model = chosen;
 	memset(&verdict, 0, sizeof(verdict));
-	memset(is_taken, 0, STATES);
 	memset(&start, 0, sizeof(start));
-	explore(&start);
+	state_search_run(&search, &start);
+	verdict.states = search.states;
 	return verdict;
 }
 
@@ -446,14 +414,14 @@ static void records_of_two_slots_are_never_mixed(void **state)
 static bool fails_without(unsigned step, const uint64_t *counter)
 {
 	memset(&verdict, 0, sizeof(verdict));
-	wanted = counter;
+	search.wanted = counter;
 	for (unsigned n = 0; n < ORDERS && *counter == 0; n++) {
 		struct model chosen = orders[n];
 
 		chosen.left_out = step;
 		run(&chosen);
 	}
-	wanted = NULL;
+	search.wanted = NULL;
 	return *counter > 0;
 }
 
@@ -501,19 +469,16 @@ static void the_continuation_is_verified_more_than_once(void **state)
 		assert_false(fails_without(steps[n], &verdict.mixed));
 }
 
-static int make_tables(void **state)
+static int open_search(void **state)
 {
 	(void)state;
-	seen_states = malloc(STATES * sizeof(*seen_states));
-	is_taken = malloc(STATES);
-	return seen_states && is_taken ? 0 : -1;
+	return state_search_open(&search);
 }
 
-static int free_tables(void **state)
+static int close_search(void **state)
 {
 	(void)state;
-	free(seen_states);
-	free(is_taken);
+	state_search_close(&search);
 	return 0;
 }
 
@@ -527,5 +492,5 @@ int main(void)
 		cmocka_unit_test(the_continuation_is_verified_more_than_once),
 	};
 
-	return cmocka_run_group_tests_name("ring model of long records", tests, make_tables, free_tables);
+	return cmocka_run_group_tests_name("ring model of long records", tests, open_search, close_search);
 }
