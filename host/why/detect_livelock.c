@@ -15,10 +15,14 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-#define MOST	  8u /* findings of each kind */
-#define TRIES	  16u
-#define LASTS_MS  100u
-#define WAITS_MS  2000u /* time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail */
+#define MOST	 8u /* findings of each kind */
+#define TRIES	 16u
+#define LASTS_MS 100u
+/*
+ * time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail; tries for less time are never
+ * certain to fail for ever
+ */
+#define WAITS_MS  2000u
 #define RECENT_MS 250u
 #define RING	  8u /* threads */
 
@@ -48,6 +52,18 @@ static const struct why_tries *tries_of(const struct context *context, const str
 	return tries;
 }
 
+/*
+ * Returns whether the thread recorded events between its tries that are not about locks or scheduling. It may
+ * then work, and release its lock when the work is done.
+ */
+static bool does_other_work(const struct context *context, const struct why_edge *edge)
+{
+	const struct why_tries *tries = edge->kind == WHY_EDGE_TRY ? tries_of(context, edge) : NULL;
+
+	return tries &&
+	       context->evidence->thread[edge->from - context->graph->cpus].last_action > tries->same.first;
+}
+
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -70,19 +86,26 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	finding_evidence(&finding->base, "  held by %s%s%s", say_party(context, edge->to, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, words, sizeof(words)),
 			 why_say_called(evidence, ", taken at ", edge->held_pc, place, sizeof(place)));
+	if (does_other_work(context, edge))
+		finding_evidence(
+			&finding->base, "%s recorded other events between its tries, the last %s ago", from,
+			why_say_since(evidence, "",
+				      evidence->thread[edge->from - context->graph->cpus].last_action, words,
+				      sizeof(words)));
 }
 
 /*
  * Returns how certain it is that no thread of the cycle gets its lock. This is certain if the kernel's table
- * shows all holders and waits, and none of the waits has a timeout. If a thread tries to take a lock that it
- * holds itself, it may only check whether it holds the lock.
+ * shows all holders and waits, none of the waits has a timeout, and no thread does other work between its
+ * tries. If a thread tries to take a lock that it holds itself, it may only check whether it holds the lock.
  */
-static enum finding_certainty how_sure(const struct why_edge *const *edge, uint32_t count, uint32_t parties)
+static enum finding_certainty how_sure(const struct context *context, const struct why_edge *const *edge,
+				       uint32_t count, uint32_t parties)
 {
 	if (parties == 1)
 		return FINDING_POSSIBLE;
 	for (uint32_t n = 0; n < count; n++)
-		if (!edge[n]->by_table || edge[n]->deadline ||
+		if (!edge[n]->by_table || edge[n]->deadline || does_other_work(context, edge[n]) ||
 		    (edge[n]->kind != WHY_EDGE_RUNS && (!why_edge_is_lock(edge[n]) || !edge[n]->held)))
 			return FINDING_LIKELY;
 	return FINDING_CERTAIN;
@@ -146,7 +169,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		return WHY_CYCLE_LEFT;
 	if (context->found++ == MOST)
 		return WHY_CYCLE_ENOUGH;
-	finding = why_finding_new(context->findings, WHY_LIVELOCK, how_sure(edge, count, parties));
+	finding = why_finding_new(context->findings, WHY_LIVELOCK, how_sure(context, edge, count, parties));
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_head(context, finding, party, parties);
@@ -263,6 +286,15 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 			 why_say_actor(evidence, tries->owner + 1, owner, sizeof(owner)));
 }
 
+/* Returns whether all threads have tried for so long that chance alone does not explain the failures. */
+static bool lasts_long(const struct why_evidence *evidence, const struct ring *ring)
+{
+	for (uint32_t n = 0; n < ring->length; n++)
+		if (elapsed(ring->tries[n]->all.first, ring->tries[n]->all.last) < why_ms(evidence, WAITS_MS))
+			return false;
+	return true;
+}
+
 static int found_ring(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct ring *ring)
 {
@@ -270,9 +302,10 @@ static int found_ring(const struct why_evidence *evidence, struct why_findings *
 	const struct ktread_type *had = ktread_type_find(evidence->trace, "lock", "try");
 	const bool is_recorded =
 		acquire && acquire->state & KTRX_STATE_RECORD && (!had || had->state & KTRX_STATE_RECORD);
+	const bool is_long = lasts_long(evidence, ring);
 	const uint32_t length = ring->length;
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_LIVELOCK, is_recorded ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_LIVELOCK, is_recorded && is_long ? FINDING_CERTAIN : FINDING_LIKELY);
 	char one[WHY_WORDS], other[WHY_WORDS];
 
 	if (!finding)
@@ -295,6 +328,9 @@ static int found_ring(const struct why_evidence *evidence, struct why_findings *
 	if (!is_recorded)
 		finding_say(finding->base.advice,
 			    "switch on lock.acquire and lock.try, which show whether a try succeeded");
+	else if (!is_long)
+		finding_say(finding->base.advice,
+			    "take another trace later, which shows whether they still try in vain");
 	return 0;
 }
 

@@ -390,6 +390,7 @@ static bool is_action(const struct wellknown *known)
 	case WELLKNOWN_LOCK_CONTEND:
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
+	case WELLKNOWN_LOCK_FAIL:
 		return false;
 	default:
 		return true;

@@ -22,7 +22,7 @@
 #define LAST   (5000 * MS)
 #define EVERY  (50 * MS)
 
-enum { SWITCH = 1, CONTEND, FAIL, ACQUIRE, RELEASE };
+enum { SWITCH = 1, CONTEND, FAIL, ACQUIRE, RELEASE, WORK };
 
 static struct ktrx_holder *one, *other;
 
@@ -35,6 +35,7 @@ static int begin(void **state)
 	script_type(FAIL, "lock", "fail", "pointer lock");
 	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
 	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_type(WORK, "disk", "write", "u32 block");
 	script_thread(IDLE, "idle/0");
 	script_info()->cpus = 1;
 	why_cpu_row(0, KTRX_MODE_IDLE);
@@ -120,6 +121,27 @@ static void lock_taken_after_first_try_is_no_livelock(void **state)
 	hold_since(FIRST + 1000 * MS);
 	try_from_to(CONTEND, FIRST, LAST - EVERY);
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
+}
+
+/* A thread that does other work between its tries may release its lock when the work is done. */
+static void tries_of_thread_that_does_other_work_are_likely(void **state)
+{
+	(void)state;
+	hold_since(FIRST - MS);
+	try_from_to(CONTEND, FIRST, LAST - 1000 * MS);
+	script_event(WORK, LAST - 970 * MS, 0, ONE, V(7));
+	try_from_to(CONTEND, LAST - 950 * MS, LAST - EVERY);
+	is_livelock(FINDING_LIKELY);
+	why_says("thread 5 (one) recorded other events between its tries, the last 970.0 ms ago");
+}
+
+static void work_before_the_first_try_does_not_matter(void **state)
+{
+	(void)state;
+	hold_since(FIRST - MS);
+	script_event(WORK, FIRST - 20 * MS, 0, ONE, V(7));
+	try_from_to(FAIL, FIRST, LAST - EVERY);
+	is_livelock(FINDING_CERTAIN);
 }
 
 /* Events show when the lock was taken: tries before that do not count. */
@@ -233,6 +255,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(tries_at_locks_held_all_the_time_are_certain),
+		TEST(tries_of_thread_that_does_other_work_are_likely),
+		TEST(work_before_the_first_try_does_not_matter),
 		TEST(failures_count_like_waits),
 		TEST(try_with_two_events_counts_once),
 		TEST(several_locks_are_counted_separately),
