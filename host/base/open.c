@@ -2,7 +2,9 @@
 #include "base/open.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +21,26 @@ static int check_kind(int descriptor)
 	if (S_ISDIR(status.st_mode))
 		return EISDIR;
 	return S_ISLNK(status.st_mode) ? ELOOP : ENOTSUP;
+}
+
+/*
+ * Returns 0 if the file may be opened, otherwise EACCES. `link` is its name in /proc, which the kernel
+ * resolves to a path without symbolic links.
+ */
+static int check_folder(const char *link)
+{
+	const char *folder = getenv("KTRACE_FOLDER");
+	const size_t length = folder ? strlen(folder) : 0;
+	char path[PATH_MAX];
+	ssize_t got;
+
+	if (!length)
+		return 0;
+	got = readlink(link, path, sizeof(path));
+	return got > (ssize_t)length && got < PATH_MAX && memcmp(path, folder, length) == 0 &&
+			       (path[length] == '/' || folder[length - 1] == '/')
+		       ? 0
+		       : EACCES;
 }
 
 static int fail(int descriptor, int error)
@@ -44,6 +66,9 @@ int base_open_regular(const char *path, int flags)
 	if (error)
 		return fail(found, error);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	error = check_folder(link);
+	if (error)
+		return fail(found, error);
 	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	descriptor = open(link, flags & ~O_NOFOLLOW);
 	if (descriptor < 0 && errno == ENOENT) /* no /proc */

@@ -5,6 +5,8 @@
  * when it is opened.
  *
  * A file that the user names on the command line may be a pipe or a terminal: open it with open().
+ *
+ * If the environment variable KTRACE_FOLDER is set, these functions open only files below that folder.
  */
 #ifndef BASE_OPEN_H
 #define BASE_OPEN_H
@@ -19,7 +21,7 @@
  * path:  NUL-terminated; relative to the working directory.
  * flags: O_RDONLY or O_RDWR, and O_NOFOLLOW if wanted. O_CLOEXEC, O_NONBLOCK and O_NOCTTY are added. Returns
  * a descriptor that the caller closes, or -1 with errno: EISDIR for a directory, ENOTSUP for anything else
- * that is not a regular file, or what open(2) reports.
+ * that is not a regular file, EACCES for a file outside KTRACE_FOLDER, or what open(2) reports.
  */
 int base_open_regular(const char *path, int flags);
 

@@ -321,7 +321,13 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
-for c in run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect profile retrace; do
+# ---- mcp
+beyond mcp --dir test/mcp/server.sh
+beyond mcp -d test/mcp/server.sh
+beyond mcp --timeout test/mcp/server.sh
+refused mcp 'no arguments' v2.ktrx
+
+for c in mcp run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect profile retrace; do
 	listed $c
 done
 done_testing

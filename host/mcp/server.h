@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The state of the server, and what its parts call of each other. */
+#ifndef MCP_SERVER_H
+#define MCP_SERVER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/child.h"
+#include "mcp/mcp.h"
+#include "mcp/tools.h"
+
+#define MCP_LINE_MOST ((size_t)1 << 20) /* maximum length of a message from the client */
+#define MCP_CALLS     32u		/* maximum number of calls that run or wait */
+#define MCP_RUNNING   2u		/* maximum number of commands that run at the same time */
+
+/* A call of a tool that is not answered yet. */
+struct mcp_call {
+	json_t *id;	 /* NULL: this element is free */
+	uint64_t number; /* calls start in the order of their numbers */
+	struct mcp_line line;
+	struct mcp_child child; /* child.pid is 0 until the command starts */
+	double deadline;	/* in seconds of CLOCK_MONOTONIC */
+};
+
+struct mcp_server {
+	const struct mcp_options *options;
+	struct mcp_folder folder;
+	struct mcp_call calls[MCP_CALLS];
+	uint64_t number; /* of the newest call */
+	char *input;	 /* MCP_LINE_MOST bytes */
+	size_t length;	 /* number of bytes in `input` */
+	bool discarding; /* the current line is too long */
+	bool ended;	 /* standard input has ended */
+	int failed;	 /* errno of the first failed write; 0 if none failed */
+};
+
+/* Handles a message of the client: `length` bytes without the line feed. */
+void mcp_message(struct mcp_server *server, const char *text, size_t length);
+
+struct mcp_call *mcp_call_find(struct mcp_server *server, const json_t *id);
+/* Returns a new call, which has a reference to `id`. Returns NULL if there are MCP_CALLS already. */
+struct mcp_call *mcp_call_add(struct mcp_server *server, json_t *id);
+/* Kills the command of a call if it runs, and frees the call. */
+void mcp_call_remove(struct mcp_call *call);
+
+/* ---- Answers ---- */
+
+/* Answers a request with a result, which is freed. A NULL result reports that memory is short. */
+void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
+/* Answers with an error of JSON-RPC. `id` is NULL if it is unknown. */
+void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text);
+/* Reports that a line was longer than MCP_LINE_MOST. */
+void mcp_answer_long(struct mcp_server *server);
+/* Answers a call that was not run to its end: a result that is an error, with the reason. */
+void mcp_answer_refusal(struct mcp_server *server, json_t *id, const char *why);
+/* Answers a call with the output of its command. `status` is that of waitpid(2). */
+void mcp_answer_output(struct mcp_server *server, const struct mcp_call *call, int status);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "mcp/tools.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_TRACE  "ktrace.ktrx"
+#define BUDGET_LEAST 1000
+#define BUDGET_MOST  200000
+#define BUDGET_USUAL 16000
+
+enum argument_type {
+	ARGUMENT_TEXT,
+	ARGUMENT_NUMBER,
+	ARGUMENT_FLAG,
+	ARGUMENT_FILE,	 /* a file below the folder */
+	ARGUMENT_TRACE,	 /* a file below the folder, which is the last word of the command line */
+	ARGUMENT_BUDGET, /* number of bytes */
+};
+
+struct argument {
+	const char *name;
+	enum argument_type type;
+	const char *option; /* option of the command */
+	const char *about;  /* helps a model to choose a value */
+};
+
+/* Each list of arguments ends with an element without a name. */
+static const struct argument common[] = {
+	{ "trace", ARGUMENT_TRACE, NULL,
+	  "Path of the trace, relative to the server's folder. Default: " USUAL_TRACE "." },
+	{ "json", ARGUMENT_FLAG, "json", "true: answer in JSON. Text is shorter. Default: false." },
+	{ "budget", ARGUMENT_BUDGET, NULL, "Maximum number of bytes of the answer. Default: 16000." },
+	{ 0 },
+};
+
+static const struct argument filter[] = {
+	{ "event", ARGUMENT_TEXT, "event",
+	  "Only these events: names or patterns, separated by commas, such as "
+	  "'sched.switch,irq.*'. The tool summary lists the names." },
+	{ "thread", ARGUMENT_NUMBER, "pid", "Only events of the thread with this id." },
+	{ "cpu", ARGUMENT_TEXT, "cpu", "Only events of these CPUs, such as '0,2-5'." },
+	{ "since", ARGUMENT_TEXT, "since",
+	  "Only events from this time on, counted from the first event: '1.25' (seconds), '250ms' or "
+	  "'20us'." },
+	{ "until", ARGUMENT_TEXT, "until", "Only events up to this time, in the same form as since." },
+	{ 0 },
+};
+
+static const struct argument elf[] = {
+	{ "elf", ARGUMENT_FILE, "elf",
+	  "Path of the kernel's ELF file, for names of functions and source lines." },
+	{ 0 },
+};
+
+static const struct argument of_show[] = {
+	{ "limit", ARGUMENT_NUMBER, "limit", "Maximum number of events." },
+	{ "ids", ARGUMENT_FLAG, "ids", "true: print the id of each event, RING.SLOT." },
+	{ 0 },
+};
+
+static const struct argument of_why[] = {
+	{ "all", ARGUMENT_FLAG, "all", "true: print all findings in full, and all threads." },
+	{ "ids", ARGUMENT_FLAG, "ids", "true: print the id of each event that is evidence, RING.SLOT." },
+	{ 0 },
+};
+
+static const struct argument of_stats[] = {
+	{ "begin", ARGUMENT_TEXT, "begin",
+	  "Events at which a duration begins, as for event. Needs end. "
+	  "Without begin, value and rate, the tool prints durations of system calls, interrupts, faults and "
+	  "locks." },
+	{ "end", ARGUMENT_TEXT, "end", "Events at which the duration ends." },
+	{ "by", ARGUMENT_TEXT, "by",
+	  "What the two events have in common: thread, cpu, the name of a field, or BEGINFIELD=ENDFIELD." },
+	{ "value", ARGUMENT_TEXT, "value",
+	  "EVENT.FIELD: print the distribution of the values of this field." },
+	{ "rate", ARGUMENT_FLAG, "rate", "true: print the number of events per interval and CPU." },
+	{ "interval", ARGUMENT_TEXT, "interval", "Length of an interval for rate, such as '10ms'." },
+	{ 0 },
+};
+
+static const struct argument of_check[] = {
+	{ "rules", ARGUMENT_FILE, "rules", "File with rules. Default: rules that hold for every kernel." },
+	{ "all", ARGUMENT_FLAG, "all", "true: list every violation, not only the first of each rule." },
+	{ 0 },
+};
+
+#define TOOL_LISTS 3
+
+struct mcp_tool {
+	const char *name; /* of the tool, and of the command */
+	const char *title;
+	const char *about;
+	const struct argument *lists[TOOL_LISTS];
+};
+
+static const struct mcp_tool tools[] = {
+	{ "why",
+	  "What is wrong with the machine",
+	  "Start here if a kernel hangs, is slow or crashed. Prints a verdict (deadlock, lost wakeup, "
+	  "livelock, interrupt storm, panic, idle, healthy ...), how certain it is, and the evidence: which "
+	  "thread or CPU waits for which, since when, and at which place in the code.",
+	  { common, elf, of_why } },
+	{ "summary",
+	  "What is in the trace",
+	  "Counts the events by type, thread and CPU, and reports exactly how much was lost. "
+	  "Use it first to learn which events and threads a trace has, and how much time it covers.",
+	  { common, filter } },
+	{ "show",
+	  "Timeline of events",
+	  "Prints the events in order of time, one line for each: time, CPU, thread, event and fields. "
+	  "A trace can have millions of events: choose a time window, a thread, a CPU or event names.",
+	  { common, filter, of_show } },
+	{ "stats",
+	  "Durations, values and rates",
+	  "Prints how long system calls, interrupts, page faults, locks and waits for a CPU took "
+	  "(median, 99th percentile, worst with its time), durations between two events of your choice, "
+	  "the distribution of a field, or rates of events. Use it for questions about speed.",
+	  { common, filter, of_stats } },
+	{ "doctor",
+	  "Quality of the tracing",
+	  "Examines how well ktrace is integrated into the traced kernel: clocks, CPU and thread ids, cost "
+	  "of an event, how far back the rings reach. For each view that is missing, prints the line of C "
+	  "that the kernel must add. Use it if other tools report that something is unknown.",
+	  { common, elf } },
+	{ "check",
+	  "Rules",
+	  "Checks the trace against rules: forbidden orders of events, states, latencies, rates. "
+	  "Prints which rules are violated, where, and how often.",
+	  { common, of_check } },
+};
+
+#define TOOLS (sizeof(tools) / sizeof(tools[0]))
+
+/* Returns NULL if the tool has no argument of this name. */
+static const struct argument *find_argument(const struct mcp_tool *tool, const char *name)
+{
+	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
+		for (const struct argument *argument = tool->lists[n]; argument->name; argument++)
+			if (strcmp(argument->name, name) == 0)
+				return argument;
+	return NULL;
+}
+
+/* ---- tools/list ---- */
+
+static json_t *schema_of(const struct argument *argument)
+{
+	switch (argument->type) {
+	case ARGUMENT_FLAG:
+		return json_pack("{s:s, s:s}", "type", "boolean", "description", argument->about);
+	case ARGUMENT_NUMBER:
+		return json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 0, "description",
+				 argument->about);
+	case ARGUMENT_BUDGET:
+		return json_pack("{s:s, s:i, s:i, s:s}", "type", "integer", "minimum", BUDGET_LEAST,
+				 "maximum", BUDGET_MOST, "description", argument->about);
+	default:
+		return json_pack("{s:s, s:s}", "type", "string", "description", argument->about);
+	}
+}
+
+static json_t *describe(const struct mcp_tool *tool)
+{
+	json_t *properties = json_object();
+
+	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
+		for (const struct argument *argument = tool->lists[n]; argument->name; argument++)
+			json_object_set_new(properties, argument->name, schema_of(argument));
+	return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:b}, s:{s:b, s:b, s:b}}", "name", tool->name, "title",
+			 tool->title, "description", tool->about, "inputSchema", "type", "object",
+			 "properties", properties, "additionalProperties", 0, "annotations", "readOnlyHint",
+			 1, "idempotentHint", 1, "openWorldHint", 0);
+}
+
+json_t *mcp_tools_list(void)
+{
+	json_t *list = json_array();
+
+	for (size_t n = 0; n < TOOLS; n++)
+		json_array_append_new(list, describe(&tools[n]));
+	return json_pack("{s:o}", "tools", list);
+}
+
+const struct mcp_tool *mcp_tool_find(const char *name)
+{
+	for (size_t n = 0; n < TOOLS; n++)
+		if (strcmp(tools[n].name, name) == 0)
+			return &tools[n];
+	return NULL;
+}
+
+/* ---- Command lines ---- */
+
+/* Adds "--OPTION=VALUE", or "--OPTION" if `value` is NULL. Returns 0 or -1. */
+static int add_option(struct mcp_line *line, const char *option, const char *value)
+{
+	char **word = &line->word[line->count];
+
+	if (line->count == MCP_WORDS ||
+	    asprintf(word, value ? "--%s=%s" : "--%s", option, value ? value : "") < 0)
+		return -1;
+	line->count++;
+	return 0;
+}
+
+static int add_word(struct mcp_line *line, const char *text)
+{
+	if (line->count == MCP_WORDS || !(line->word[line->count] = strdup(text)))
+		return -1;
+	line->count++;
+	return 0;
+}
+
+static const char *const wanted[] = {
+	[ARGUMENT_TEXT] = "a string",
+	[ARGUMENT_NUMBER] = "a whole number of at least 0",
+	[ARGUMENT_FLAG] = "true or false",
+	[ARGUMENT_FILE] = "the path of a file",
+	[ARGUMENT_TRACE] = "the path of a file",
+	[ARGUMENT_BUDGET] = "a number of bytes from 1000 to 200000",
+};
+
+/* Returns whether the value has the type of the argument, and is within its limits. */
+static bool is_valid(const struct argument *argument, const json_t *value)
+{
+	switch (argument->type) {
+	case ARGUMENT_FLAG:
+		return json_is_boolean(value);
+	case ARGUMENT_NUMBER:
+		return json_is_integer(value) && json_integer_value(value) >= 0;
+	case ARGUMENT_BUDGET:
+		return json_is_integer(value) && json_integer_value(value) >= BUDGET_LEAST &&
+		       json_integer_value(value) <= BUDGET_MOST;
+	default:
+		return json_is_string(value) && json_string_length(value) <= MCP_WORD_BYTES;
+	}
+}
+
+/* Adds the words of an argument. Returns 0, or -1 with the reason in `why`. */
+static int add_argument(struct mcp_line *line, const struct argument *argument, const json_t *value,
+			const struct mcp_folder *folder, char why[MCP_WHY])
+{
+	char text[PATH_MAX];
+
+	switch (argument->type) {
+	case ARGUMENT_TRACE: /* mcp_line_make() adds the trace at the end */
+		return 0;
+	case ARGUMENT_BUDGET:
+		line->budget = json_integer_value(value);
+		return 0;
+	case ARGUMENT_FLAG:
+		return json_is_true(value) ? add_option(line, argument->option, NULL) : 0;
+	case ARGUMENT_NUMBER:
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		return add_option(line, argument->option, text);
+	case ARGUMENT_FILE:
+		if (mcp_folder_find(folder, json_string_value(value), text, why) != 0)
+			return -1;
+		return add_option(line, argument->option, text);
+	default:
+		return add_option(line, argument->option, json_string_value(value));
+	}
+}
+
+static int add_arguments(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+			 const struct mcp_folder *folder, char why[MCP_WHY])
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)arguments, name, value)
+	{
+		const struct argument *argument = find_argument(tool, name);
+
+		if (!argument) {
+			snprintf(why, MCP_WHY, "the tool %s has no argument '%.100s'", tool->name, name);
+			return -1;
+		}
+		if (!is_valid(argument, value)) {
+			snprintf(why, MCP_WHY, "the argument %s must be %s", name, wanted[argument->type]);
+			return -1;
+		}
+		if (add_argument(line, argument, value, folder, why) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+		  const struct mcp_folder *folder, char why[MCP_WHY])
+{
+	const char *trace = json_string_value(json_object_get(arguments, "trace"));
+	char path[PATH_MAX];
+
+	*line = (struct mcp_line){ .budget = BUDGET_USUAL };
+	snprintf(why, MCP_WHY, "the command line is too long");
+	if (add_word(line, "ktrace") == 0 && add_word(line, tool->name) == 0 &&
+	    add_arguments(line, tool, arguments, folder, why) == 0 &&
+	    mcp_folder_find(folder, trace ? trace : USUAL_TRACE, path, why) == 0 && add_word(line, path) == 0)
+		return 0;
+	mcp_line_free(line);
+	return -1;
+}
+
+void mcp_line_free(struct mcp_line *line)
+{
+	while (line->count)
+		free(line->word[--line->count]);
+}

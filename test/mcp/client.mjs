@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+//
+// Talks to `ktrace mcp` with the protocol's official client:
+//
+//	node client.mjs PACKAGES KTRACE FOLDER        prints a line for each answer
+//
+// PACKAGES is a folder with the client's npm packages; FOLDER has v2.ktrx and deadlock.ktrx. The client validates each
+// answer by the protocol's schema, and throws if an answer is invalid.
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [packages, ktrace, folder] = process.argv.slice(2);
+const require = createRequire(join(resolve(packages), 'index.js'));
+const load = (name) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/client/${name}.js`)).href);
+const { Client } = await load('index');
+const { StdioClientTransport } = await load('stdio');
+
+const client = new Client({ name: 'ktrace-test', version: '1' });
+await client.connect(new StdioClientTransport({ command: ktrace, args: ['mcp', '--dir', folder] }));
+console.log(`server ${client.getServerVersion().name}`);
+await client.ping();
+console.log('ping answered');
+
+const { tools } = await client.listTools();
+console.log(`tools ${tools.map((tool) => tool.name).sort().join(' ')}`);
+console.log(`read only ${tools.every((tool) => tool.annotations.readOnlyHint)}`);
+
+// A value for each argument. The test fails if a tool has an argument that is not in this list.
+const values = {
+	trace: 'v2.ktrx', json: true, budget: 5000, event: 'sched.*', thread: 12, cpu: '0-1', since: '0', until: '1s',
+	limit: 3, ids: true, all: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
+	value: 'irq.enter.vector', rate: true, interval: '1ms', elf: 'kernel.elf', rules: 'test.rules',
+};
+const needs = { end: ['begin'], begin: ['end'], by: ['begin', 'end'], interval: ['rate'] };
+const text = (result) => result.content.map((part) => part.text).join('\n');
+
+for (const tool of tools) {
+	const whole = await client.callTool({ name: tool.name, arguments: { trace: 'v2.ktrx' } });
+	console.log(`${tool.name} ${whole.isError ? `fails: ${text(whole)}` : 'answers'}`);
+	for (const name of Object.keys(tool.inputSchema.properties)) {
+		const args = { trace: 'v2.ktrx' };
+		for (const wanted of [name, ...(needs[name] ?? [])]) args[wanted] = values[wanted];
+		const result = await client.callTool({ name: tool.name, arguments: args });
+		if (values[name] === undefined || /unrecognized|--help/.test(text(result)))
+			console.log(`${tool.name} ${name}: ${text(result)}`);
+	}
+}
+
+const why = text(await client.callTool({ name: 'why', arguments: { trace: 'deadlock.ktrx' } }));
+console.log(`why ${/^deadlock \(certain\)/m.test(why)}`);
+const show = text(await client.callTool({ name: 'show', arguments: { trace: 'v2.ktrx', json: true, event: 'irq' } }));
+console.log(`show ${/"event":"irq.enter"/.test(show)}`);
+const check = text(await client.callTool({ name: 'check', arguments: { trace: 'v2.ktrx', rules: 'test.rules' } }));
+console.log(`check ${/one-wake/.test(check)}`);
+const refused = await client.callTool({ name: 'show', arguments: { trace: '/etc/passwd' } });
+console.log(`outside ${refused.isError} ${text(refused)}`);
+await client.callTool({ name: 'absent', arguments: {} }).then(
+	() => console.log('absent tool answers'),
+	(error) => console.log(`absent tool ${error.code}`),
+);
+await client.close();
+console.log('closed');
