@@ -4,10 +4,10 @@
  * ktrace does not change stamps; it stores the measured offsets in the trace, and a reader applies them.
  *
  * A measurement finds a lower and an upper bound of the offset. Half of the difference between the two bounds
- * is the maximum error. When one CPU reads a stamp of another CPU, that gives one bound. A round trip between
- * a CPU and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses
- * stamps that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in
- * attempts at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
+ * is the maximum error. A CPU gets one bound when it reads a stamp of another CPU. A round trip between a CPU
+ * and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps
+ * that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts
+ * at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
  *
  * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
  * spinlock with interrupts disabled, for example), only the round trip fails.

@@ -105,8 +105,9 @@ KTRX_CASTS_END
 #define KTRACE_FORMAT_END _Pragma("GCC diagnostic pop")
 
 /*
- * Rejects the declaration of an event in a function, with a clear message. In C, the struct declared there
- * differs from the one declared at file scope. In C++, the name of the enclosing function is not empty.
+ * Rejects, with a clear message, an event that is declared in a function. In C, the check finds that a struct
+ * declared there is not the struct of the same name at file scope. In C++, the check finds that the name of
+ * the enclosing function is not empty.
  */
 #ifdef __cplusplus
 #define KTRACE_SCOPE_CHECK KTRX_STATIC_ASSERT(*__builtin_FUNCTION() == 0, KTRACE_SCOPE_MESSAGE);

@@ -207,8 +207,8 @@ void ktrace_mode(uint8_t mode);
 
 /*
  * ktrace_start() and ktrace_stop() start and stop recording on all CPUs. ktrace_is_started() returns nonzero
- * while recording is started, which it is from the first instruction on. While recording is stopped, each
- * event costs a load and a branch.
+ * while recording is started. Recording is started from the first instruction on. While recording is stopped,
+ * each event costs a load and a branch.
  */
 void ktrace_start(void);
 void ktrace_stop(void);
@@ -223,7 +223,7 @@ void ktrace_clear(void);
  * Sets *bytes to the size of the dump.
  * Returns KTRACE_OK, or MEMORY (`size` is too small; *bytes is the size that is needed), STATE (rings were
  * added or removed during the copy: try again).
- * Requires: `memory` is aligned to 8 bytes. It stays the caller's.
+ * Requires: `memory` is aligned to 8 bytes. The memory still belongs to the caller.
  */
 int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 

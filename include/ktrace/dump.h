@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes the whole trace as a stream of bytes. Needs no memory except the sink's copy buffer. All CPUs may
- * continue to record meanwhile: slots that the CPUs overwrite during the dump are written to the stream as
- * empty slots, and count as lost.
+ * continue to record during the dump: slots that they overwrite are written to the stream as empty slots, and
+ * count as lost.
  *
  * Most kernels call ktrace_dump() of ktrace/transport.h, which uses this.
  */

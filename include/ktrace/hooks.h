@@ -2,8 +2,8 @@
 /*
  * State hooks: they report what each CPU does, which locks are held, and what each thread waits for. ktrace
  * keeps this in tables (struct ktrx_cpu, struct ktrx_holder) that a host can read at any time, even when the
- * rings have been overwritten long ago. `ktrace why` draws its conclusions from it. An event records that
- * something happened; a hook records what is true now.
+ * rings have been overwritten long ago. `ktrace why` draws its conclusions from these tables. An event
+ * records that something happened; a hook records what is true now.
  *
  * Each hook is one line in the kernel and optional. What a kernel does not report stays unknown, and no
  * conclusion is drawn from it.

@@ -21,7 +21,7 @@
  * begin with a file head (struct ktrx_proc_head). They wait in a queue in lent memory. If it is full, hooks
  * that may sleep wait for room, at most for the timeout of a pause; after a timeout they do not wait again
  * until the owner has taken records. Records that are lost nevertheless are counted in `lost` of the next
- * record. There always is a next record.
+ * record. If no hook makes a record, the library makes one for the count.
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
@@ -76,7 +76,7 @@ struct ktrace_hwt_owner {
 	struct ktrace_hwt_context *first;
 };
 
-/* ---- The kernel around it ---------------------------------------------------------------------- */
+/* ---- Callbacks of the kernel ------------------------------------------------------------------- */
 
 /* Callbacks of the kernel. Requires: the structure stays valid as long as the kernel. */
 struct ktrace_hwt_kernel {

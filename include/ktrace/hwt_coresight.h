@@ -24,8 +24,9 @@
  * is read or disabled, the library removes the frames and copies the trace to each unit's own buffer, which
  * must be mapped (ktrace_hwt_buffer.base).
  *
- * Caches show what an ETR writes only if it is COHERENT; otherwise buffers must be mapped uncached. An ETR
- * has only one bit to report that it has wrapped: several wraps between two reads count as one.
+ * If an ETR does not have the flag KTRACE_CORESIGHT_COHERENT, its buffers must be mapped uncached, because
+ * caches may contain older data than the ETR has written. An ETR has only one bit to report that it has
+ * wrapped: several wraps between two reads count as one.
  *
  * Trace units identify an address space only by the context id. For context packets, or for KTRACE_HWT_SPACE,
  * the kernel must keep the lower half of the value of its `space` callback in CONTEXTIDR_EL1, or, at EL2, in

@@ -30,7 +30,7 @@
  *         Returns this CPU's reserve word: 8 bytes in the kernel's per-CPU area, zero at boot.
  *   uint64_t ktrace_arch_reserve(uint64_t n)
  *         Adds n to that word and returns its previous value. Must be atomic against interrupts, and against
- *         other CPUs if the thread can migrate meanwhile.
+ *         other CPUs if the thread can migrate during the addition.
  *   uint64_t ktrace_arch_reserve_read(void)
  *         Returns the current value of that word.
  *   struct ktrx_ring *ktrace_arch_ring(uint64_t word)
@@ -51,8 +51,8 @@
  *         heartbeats of CPU 0 is the clock.
  *   KTRACE_PORT_PINNED
  *         If defined, writers do not count in `lapped` that they were delayed by a whole lap. For ports on
- *         which that is rare, because threads are pinned while they record. Readers show the same with and
- *         without it.
+ *         which that is rare, because threads are pinned while they record. Readers show the same records
+ *         with and without this macro.
  *
  * These depend on the CPU only:
  *

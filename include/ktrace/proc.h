@@ -108,7 +108,7 @@ struct ktrace_proc_identity {
 	uint32_t set_id;
 };
 
-/* ---- The kernel around it ---------------------------------------------------------------------- */
+/* ---- Callbacks of the kernel ------------------------------------------------------------------- */
 
 /* Callbacks of the kernel. Requires: the structure stays valid as long as the kernel. */
 struct ktrace_proc_kernel {
@@ -362,7 +362,7 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size);
 
-/* ---- Lives ------------------------------------------------------------------------------------- */
+/* ---- Fork, exec and exit ----------------------------------------------------------------------- */
 
 /*
  * Reports a new child process with pid `pid`, whose first thread is `thread`. The child is traced if the

@@ -116,7 +116,7 @@ static inline uint32_t ktrace_pack_header(uint32_t event, uint32_t cpu, uint32_t
 /* Sends one record. `stamp` is a counter value, not 0. */
 int ktrace_write_record(uint64_t stamp, uint32_t header, const uint32_t data[5]);
 
-/* ---- The machine around a device ----------------------------------------------------------------- */
+/* ---- Access to memory and devices ---------------------------------------------------------------- */
 
 /* The registers of a device: memory at `base`, or x86 I/O ports from `base` on. */
 struct ktrace_io {
@@ -193,8 +193,8 @@ struct ktrace_semihosting {
 struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semihosting, const char *path);
 
 /*
- * UARTs. The kernel's own driver may use them as well. So each send saves and restores the registers, and
- * masks the UART's interrupts meanwhile. It does not change the baud rate.
+ * UARTs. The kernel's own driver may use them as well. So each send saves the registers, masks the UART's
+ * interrupts while it runs, and restores the registers. It does not change the baud rate.
  */
 struct ktrace_uart16550 {
 	struct ktrace_transport transport;

@@ -5,7 +5,7 @@
  *
  * A memory is a source of physical bytes: a RAM file, an ELF core dump, or anything that a function of the
  * caller can read (QMP, a debug probe). An image is one ktrace root that was found in a memory. The guest may
- * run meanwhile: data is copied before it is checked.
+ * run while it is read: data is copied before it is checked.
  */
 #ifndef KTREAD_MEMORY_H
 #define KTREAD_MEMORY_H
@@ -176,7 +176,7 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
  * Writes a v2 dump of the image to `fd` at the current offset; the file must be empty from there on. `fd` may
  * be a pipe. `note` becomes KTRX_SECTION_NOTE; it may be NULL. `frequency` replaces an unknown frequency; 0:
  * the frequency stays unknown.
- * The guest may run meanwhile: records that are made while a ring is copied are included, and the older
+ * The guest may run during the call: records that are made while a ring is copied are included, and the older
  * records that they replace count as overwritten. Memory use does not depend on the size of the rings.
  * Returns 0 or a negative error.
  */

@@ -126,7 +126,7 @@ struct ktrx_hwt_unit {
  */
 #define KTRX_HWT_UNIT_SPACE_SHIFT 12
 
-/* ---- What it leaves on the host ---------------------------------------------------------------- */
+/* ---- The file on the host ---------------------------------------------------------------------- */
 
 /*
  * The head of the file that the unit writes with out=FILE, without any support in the guest. The unit traces
