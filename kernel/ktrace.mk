@@ -75,7 +75,7 @@ KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt_drivers/,coresight.c core
 	coresight_graph.c coresight_memory.c coresight_path.c)
 KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt_drivers/,spe.c spe_config.c)
 
-# Drivers with the accessors for a CPU. ktrace knows no trace unit of RISC-V.
+# Drivers with the accessors for a CPU. ktrace has no driver for a trace unit of RISC-V.
 KTRACE_HWT_SOURCES_x86_64 := kernel/hwt_drivers/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES)
 KTRACE_HWT_SOURCES_aarch64 := kernel/hwt_drivers/aarch64/registers.c $(KTRACE_HWT_SPE_SOURCES) \
 	$(KTRACE_HWT_CORESIGHT_SOURCES)

@@ -105,7 +105,7 @@ static const char *parse_flags(const char *at, struct conversion *how)
 	}
 }
 
-/* Parses a width or precision: digits, or *, which stands for the value of the next field. */
+/* Parses a width or precision: digits, or *, which means the value of the next field. */
 static const char *parse_size(const char *at, struct fields *fields, uint32_t *size)
 {
 	struct value value;

@@ -138,8 +138,8 @@ static int group_on(struct debug *debug, struct ktrace_span group)
 }
 
 /*
- * Applies one debug= argument, a list of groups. The list stands for all groups if it contains "ktrace-all",
- * or if it contains "ktrace" but no group.
+ * Applies one debug= argument, a list of groups. The list means all groups if it contains "ktrace-all", or if
+ * it contains "ktrace" but no group.
  */
 static void debug_list(struct debug *debug, struct ktrace_span list)
 {

@@ -96,8 +96,7 @@ int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value)
 }
 
 /*
- * Returns the value that the text -1 stands for: all bits of the word set, or 1 for a setting of a single
- * bit.
+ * Returns the value that the text -1 means: all bits of the word set, or 1 for a setting of a single bit.
  */
 static uint64_t ones(const struct ktrx_setting *row)
 {

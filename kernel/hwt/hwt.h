@@ -138,8 +138,8 @@ KTRACE_HIDDEN void ktrace_hwt_detach(struct ktrace_hwt_context *context);
 /*
  * Makes a unit for a CPU or a thread, with a buffer, and configures the unit as the context demands.
  * Returns MEMORY or an error of the backend.
- * Requires: the control lock is held; for a thread, its process cannot end meanwhile, or the caller looks the
- * process up again afterwards. May sleep.
+ * Requires: the control lock is held; for a thread, its process cannot end during the call, or the caller
+ * looks the process up again afterwards. May sleep.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index,
 				       struct ktrace_hwt_unit **made);

@@ -14,7 +14,7 @@
 #include "ktrace_io.h"
 
 #define KTRACE_EXTENTS_MAX 4095u
-/* If a command takes longer than 1/10000 s, the virtual CPU was stopped meanwhile. */
+/* If a command takes longer than 1/10000 s, the virtual CPU was stopped while it executed the command. */
 #define KTRACE_COMMANDS_A_SECOND 10000u
 /* maximum number of attempts to send the time; an attempt fails if the virtual CPU is stopped during it */
 #define KTRACE_ATTEMPTS 4u

@@ -9,8 +9,8 @@
  *	3. unit_init  divides the buffer into regions
  *	4. configure  computes register values (pt_config.c), and divides the buffer again
  *	5. enable     loads registers while TraceEn is 0, then sets TraceEn
- *	6. interrupt  a region with INT is full (with STOP: the last free one): updates the position before
- *	              the hardware could go around the buffer unnoticed, and continues
+ *	6. interrupt  a region with INT is full (with STOP: the last free one): updates the position before a
+ *	              wrap of the buffer could be missed, and continues
  *	7. disable    clears TraceEn, so that the CPU writes out its buffers; then reads place and status
  *	8. service    there is room again: moves STOP. A unit that was full traces again after its next enable
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The AArch64 semihosting trap, and a safe probe. Runs at EL1 or KTRACE_EL2. During the probe, all interrupts
+ * The AArch64 semihosting trap, and a safe probe. Runs at EL1, EL2 or EL3. During the probe, all interrupts
  * are masked, and the CPU uses the vectors in this file. Without semihosting the HLT is an undefined
  * instruction, which the vector below skips. Everything that an exception overwrites is restored.
  */
