@@ -88,7 +88,7 @@ struct facts {
 	uint32_t lit;	  /* bit map of the facts (enum view_fact) that are true */
 	uint32_t hooks;	  /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
 	bool has_table;	  /* true if the kernel gave memory for a table of held locks and waits */
-	uint64_t refused; /* number of hooks that found no row in this table, because it was full */
+	uint64_t refused; /* number of calls of hooks that found this table full */
 	/* `rows`: number of rows of this table for threads; `used`: number of those rows that are in use */
 	uint32_t rows, used;
 	double seconds; /* seconds for which the guest ran; 0: unknown */

@@ -41,10 +41,10 @@ uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
 void hwt_clock_free(struct hwt_clock *clock);
 
 /*
- * Largest size, in bytes, of the packets that the reader appends to a ring. These packets stand for what the
- * unit had recorded but not yet written: the last branches, and the address reached. Without them, the trace
- * of a machine that was killed would lack its last branches, and the decoder would follow code that never
- * ran.
+ * Largest size, in bytes, of the packets that the reader appends to a ring. These packets contain what the
+ * unit had recorded but not yet written: the last branches, and the address that was reached. Without them,
+ * the trace of a machine that was killed would lack its last branches, and the decoder would follow code that
+ * never ran.
  */
 #define HWT_TAIL_MOST 64u
 

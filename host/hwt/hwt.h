@@ -208,10 +208,11 @@ int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, cons
 void hwt_images_free(struct hwt_images *images);
 /*
  * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). The
- * file's code ran `*base` bytes above the addresses in the file's headers; `base` NULL stands for 0. If
- * `base` is NULL, `pid` is 0, and the recording's code does not match the file at these addresses, the file
- * is searched for in that code. The kernel is found at one base only, programs and libraries may be found at
- * several bases. Fails if other code than the file's ran, or if the file is for another machine.
+ * file's code ran `*base` bytes above the addresses in the file's headers; if `base` is NULL, at these
+ * addresses. If `base` is NULL, `pid` is 0, and the recording's code does not match the file at these
+ * addresses, the file is searched for in that code. The kernel is found at one base only, programs and
+ * libraries may be found at several bases. Fails if other code than the file's ran, or if the file is for
+ * another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*

@@ -85,7 +85,7 @@ static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring
  */
 
 #define RING_LEAST    65536u
-#define POSITION_MOST (UINT64_C(1) << 56) /* years of writing */
+#define POSITION_MOST (UINT64_C(1) << 56) /* a unit would have to write for years to reach this position */
 
 bool hwt_rings_is(const struct hwt_store *store)
 {

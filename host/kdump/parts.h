@@ -133,8 +133,8 @@ char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors
 /* Page faults with their duration, and operations that were denied. */
 
 /*
- * Faults under way, one for each thread. If two threads have the same place in the table, the later fault
- * replaces the earlier one.
+ * Page faults that have not ended, one for each thread. If two threads have the same place in the table, the
+ * later fault replaces the earlier one.
  */
 #define KDUMP_FAULTS 256u
 struct kdump_faults {

@@ -25,9 +25,9 @@ struct kdump_select {
 	}
 
 /*
- * Sets the types by letters as ktrace(1) takes them: c calls, f faults, i data, l lives of processes, n
- * names, p denied, s signals, t structs, u user, w switches, y settings; + stands for the usual ones, which
- * are all types except f, l and w. Returns false if `letters` has any other letter or is empty.
+ * Sets the types by letters as ktrace(1) takes them: c calls, f faults, i data, l starts and ends of
+ * processes, n names, p denied, s signals, t structs, u user, w switches, y settings; + means the usual ones,
+ * which are all types except f, l and w. Returns false if `letters` has any other letter or is empty.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 

@@ -34,7 +34,7 @@ static uint64_t user_from, user_until;
 
 /*
  * Numbers of address spaces in which virtual CPUs run. Numbers are below 64, so that a set of spaces is one
- * 64-bit word. Number 0 stands for an unknown space. Callers of these functions hold the lock.
+ * 64-bit word. Number 0 means that the space is unknown. Callers of these functions hold the lock.
  */
 
 #define NUMBERS 64u
@@ -87,7 +87,7 @@ static uint64_t make_room(int recent_too)
  * Records that the virtual CPU enters a space. If the space has no number, and no number is free, frees the
  * numbers of spaces in which no virtual CPU runs, if possible only of spaces that no virtual CPU has entered
  * recently. If all numbers are in use, the virtual CPU is in space 0. Returns the set of the numbers that
- * were freed and may now stand for another space.
+ * were freed and may now be the number of another space.
  */
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {

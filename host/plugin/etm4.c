@@ -10,7 +10,7 @@
 #include "ktrx/hwt_unit.h"
 
 /*
- * Packets of formats 5 and 4, each with the atoms that it stands for. The oldest atom is the highest bit of
+ * Packets of formats 5 and 4, each with the atoms that it contains. The oldest atom is the highest bit of
  * `atoms`.
  */
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 };
 
 /*
- * Makes a packet of format 6 if this is possible: it stands for 4 to 24 atoms, all of them E, except that the
+ * Makes a packet of format 6 if this is possible: it contains 4 to 24 atoms, all of them E, except that the
  * last one may be N. Returns the number of atoms in the packet, or 0 if this format is not possible.
  */
 static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)

@@ -114,7 +114,7 @@ struct arguments {
 	uint8_t has_base;
 	uint64_t ring_size, code_size;
 	uint8_t exact, time, returns;
-	uint8_t hidden;	      /* the guest does not find the unit */
+	uint8_t hidden;	      /* nonzero: the guest must not find the unit */
 	uint64_t instruction; /* duration of an instruction in ns of virtual time; 0: times are real */
 	/* `user`: nonzero if user code is to be traced; `kernel`: nonzero if kernel code is to be traced */
 	uint8_t user, kernel;

@@ -297,7 +297,7 @@ static inline uint64_t trace_attention(const struct trace *trace)
 
 /*
  * Called after packets were written. Publishes them before the clock is read, so that they are in the file if
- * QEMU is killed meanwhile.
+ * QEMU is killed while the clock is read.
  */
 static inline void trace_written(struct trace *trace, uint64_t address)
 {

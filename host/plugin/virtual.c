@@ -4,10 +4,11 @@
 #include <stddef.h>
 
 static struct {
-	uint64_t instruction;  /* its duration in ns */
-	uint64_t begin;	       /* time at which the CPU began to run */
-	uint64_t instructions; /* in all blocks since then, without the current block */
-	uint64_t current;      /* number of instructions of the current block */
+	uint64_t instruction; /* duration of an instruction in ns */
+	uint64_t begin;	      /* time at which the CPU began to run */
+	/* number of instructions in all blocks since `begin`, without the current block */
+	uint64_t instructions;
+	uint64_t current; /* number of instructions of the current block */
 	uint64_t latest;
 } now;
 

@@ -152,7 +152,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
-	/* Repeat until a pass finds no new thread, because untraced threads may create others meanwhile. */
+	/* Repeat until a pass finds no new thread: untraced threads may create others during a pass. */
 	while ((more = attach_threads(process)) > 0)
 		continue;
 	if (process->threads == 0) {

@@ -57,8 +57,8 @@ struct health {
 	/* it is unknown of some thread whether it has been runnable for long, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that sleep, announced this, and have no row in the kernel's table; this detects
-	 * a full table of an older kernel, which does not count the hooks that found no row
+	 * number of threads that sleep, announced this, and have no row in the kernel's table; this detects a
+	 * full table of an older kernel, which does not count the calls of hooks that found the table full
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */

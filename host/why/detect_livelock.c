@@ -2,7 +2,7 @@
 /*
  * Livelock: the threads of a cycle try to take locks again and again. Each thread tries to take a lock that
  * the next thread of the cycle holds. There are two kinds. In the first kind, each thread keeps its lock all
- * the time. In the second kind, each thread gives way: it releases its lock after a try, and takes the lock
+ * the time. In the second kind, each thread backs off: it releases its lock after a try, and takes the lock
  * again before the next try. Events show the tries. The kernel's table, or events, show the locks that are
  * held.
  */
@@ -195,12 +195,12 @@ static int find_kept(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
-/* ---- Threads that give way ----------------------------------------------------------------------- */
+/* ---- Threads that back off ----------------------------------------------------------------------- */
 
 /*
  * Returns whether it is known that no try has succeeded. An event lock.fail shows this by itself. After an
  * event lock.contend, the thread usually gets the lock, and only lock.acquire shows whether it did. If the
- * kernel's table shows that the thread still waits, the thread does not give way.
+ * kernel's table shows that the thread still waits, the thread does not back off.
  */
 static bool has_no_success(const struct why_evidence *evidence, const struct why_thread *thread,
 			   const struct why_tries *tries)

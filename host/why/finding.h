@@ -182,7 +182,7 @@ const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 /*
- * Lists all detectors: USE(name) stands for the function why_detect_NAME(). Their order has no effect,
+ * Lists all detectors: USE(name) is used for the function why_detect_NAME(). Their order has no effect,
  * because findings are sorted by verdict.
  */
 
