@@ -31,7 +31,7 @@ static bool try_lock(uint32_t *lock, uint32_t holder)
 
 static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t place)
 {
-	/* If the holder has released the lock meanwhile, the result is 0 - 1, which equals KTRACE_NOBODY. */
+	/* If the holder has just released the lock, the result is 0 - 1, which equals KTRACE_NOBODY. */
 	uint32_t owner = __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1;
 
 	ktrace_contend_at(lock, lock->name, KTRACE_BY_CPU, owner, place);

@@ -38,7 +38,7 @@ bool mapped_code_prepare(struct process *self)
 		code = NULL;
 	}
 	process_unlock(irq_on);
-	if (code) /* true if another thread has allocated the list meanwhile */
+	if (code) /* true if another thread has allocated the list in between */
 		page_free(code, PAGES);
 	return true;
 }

@@ -35,7 +35,7 @@ struct run {
 #define STOCK_PAGES 16u
 
 struct stock {
-	void *page[STOCK_PAGES]; /* or NULL */
+	void *page[STOCK_PAGES]; /* an entry without a page is NULL */
 };
 
 static struct spinlock lock = SPINLOCK("page");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The life of processes. An entry of the table goes through FREE, NEW, ALIVE, ZOMBIE, FREE. The last thread
- * of the process makes the entry a ZOMBIE and does not access it after that. When the parent calls wait4, the
- * entry becomes FREE. A process that loses its parent becomes a child of init.
+ * Creation and end of processes. An entry of the table goes through FREE, NEW, ALIVE, ZOMBIE, FREE. The last
+ * thread of the process makes the entry a ZOMBIE and does not access it after that. When the parent calls
+ * wait4, the entry becomes FREE. A process that loses its parent becomes a child of init.
  */
 #include <ktrace/ktrace.h>
 

@@ -25,7 +25,7 @@
 enum thread_state {
 	THREAD_RUNNABLE = 0,
 	THREAD_SLEEPING = 1, /* sleeps until an event or a signal */
-	THREAD_BLOCKED = 2,  /* until an event */
+	THREAD_BLOCKED = 2,  /* sleeps until an event */
 	THREAD_DEAD = 4,
 	THREAD_RUNNING = 5, /* never recorded by sched.switch */
 };

@@ -19,7 +19,7 @@ bool window_fill(uintptr_t address)
 		return false;
 
 	irq_on = spin_lock(&lock);
-	present = arch_is_mapped(page_address); /* true if another CPU has mapped the page meanwhile */
+	present = arch_is_mapped(page_address); /* true if another CPU has mapped the page in between */
 	if (!present)
 		mapped = arch_map(page_address, (uintptr_t)page);
 	spin_unlock(&lock, irq_on);

@@ -3,7 +3,7 @@
  * An image is shared by a loader and a viewer. A reference count decides when it is freed.
  * The mistake: the loader decrements the count by a load and a store. If the viewer changes the count in
  * between, this change is lost: the image is freed while it is used, or is never freed. The viewer uses the
- * image long after the loader has released it, so that happens only if something holds up the loader's CPU.
+ * image long after the loader has released it, so that happens only if something delays the loader's CPU.
  */
 #include "panic.h"
 #include "bug/bug.h"

@@ -19,7 +19,7 @@
 struct request {
 	uint32_t in_use; /* accessed atomically; 32 bits, because RISC-V has no smaller atomic exchange */
 	bool is_free;	 /* it is in the list of free requests; guarded by the pool's lock */
-	struct request *next; /* the next one in that list */
+	struct request *next; /* next request in that list */
 };
 
 static struct spinlock pool = SPINLOCK("request pool");

@@ -4,7 +4,7 @@
  * the packets when a neighbour has got another address.
  * The mistake: the sender locks the routes and then the neighbours; the receiver locks the neighbours and
  * then the routes. The sender has released both locks long before its packet arrives, so they deadlock only
- * if something holds up the sender's CPU while it holds the first lock.
+ * if something delays the sender's CPU while it holds the first lock.
  */
 #include "mutex.h"
 #include "bug/bug.h"
@@ -13,7 +13,7 @@
 #define PACKETS 2
 
 static struct mutex routes = MUTEX("routes"), neighbours = MUTEX("neighbours");
-static unsigned packets_of_route, packets_of_neighbour; /* guarded by the lock of the same name */
+static unsigned packets_of_route, packets_of_neighbour; /* each is guarded by the lock of the same name */
 static unsigned address;				/* guarded by both locks */
 
 static void send(void)

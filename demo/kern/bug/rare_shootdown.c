@@ -5,7 +5,7 @@
  * it from their TLBs; other CPUs have to do so before they use it again.
  * The mistake: a CPU checks whether it has to flush before it announces that it uses the page. If the page
  * moves in between, the CPU is not interrupted and does not flush, and reads the old page of RAM. The move
- * takes much longer than the few instructions in between, so this happens only if something holds up the CPU.
+ * takes much longer than the few instructions in between, so this happens only if something delays the CPU.
  *
  * The TLBs are real on all architectures: QEMU keeps one for each CPU, and arch_tlb_flush() flushes only the
  * TLB of its own CPU.
@@ -23,7 +23,7 @@
 
 static uint32_t uses[CPU_MAX];	     /* 1: the CPU uses the page; accessed atomically */
 static uint32_t must_flush[CPU_MAX]; /* 1: the CPU must flush before it uses the page; accessed atomically */
-static uint64_t moves;		     /* moves that all CPUs have seen; the page contains their number */
+static uint64_t moves;		     /* number of moves that all CPUs know; it is in the page, too */
 static uint64_t *places[2];	     /* the pages of RAM */
 
 static void flush_if_moved(void)

@@ -4,7 +4,7 @@
  * The mistake: the client checks before it takes the lock whether the answer has arrived, and does not check
  * again. If the answer arrives in between, its wakeup finds no sleeping thread, and the client sleeps for
  * ever. An answer takes much longer than the few instructions in between, so it arrives there only if
- * something holds up the client's CPU.
+ * something delays the client's CPU.
  */
 #include <ktrace/ktrace.h>
 

@@ -15,13 +15,13 @@
 #define PAUSE_LOOPS   50u
 
 static const struct rounds *running;
-static unsigned handed_over,
-	ended;	     /* number of the last round that was handed over, and that ended; atomic */
-static bool is_over; /* no further round; accessed atomically */
+/* Number of the last round that was handed over, and of the last round that has ended; atomic. */
+static unsigned handed_over, ended;
+static bool is_over; /* true: there are no further rounds; accessed atomically */
 
 /* `second` sleeps here if it has polled for a new round in vain. */
 static struct wait_queue bell = WAIT_QUEUE("bell");
-static bool sleeps; /* changed under the bell's lock, accessed atomically */
+static bool sleeps; /* true: `second` sleeps; changed under the bell's lock, accessed atomically */
 
 /* A busy wait without arch_relax(), for which an emulator would have to leave the code of the guest. */
 static void pause(void)
@@ -92,7 +92,7 @@ static void sleep_until_next(unsigned round)
 	spin_unlock(&bell.lock, irq_on);
 }
 
-/* Returns whether it had to sleep. */
+/* Waits until this round may begin. Returns whether it had to sleep. */
 static bool await(unsigned round)
 {
 	for (unsigned polls = 0; polls < POLLS_MOST; polls++) {

@@ -5,8 +5,8 @@
  * `second` begins START_NS later (rounds.c).
  *
  * A race between the two has a window of a few instructions, right after the call of rounds_hand_over(). So
- * `first` has left the window long before `second` begins. The race occurs only if the CPU of `first` is held
- * up inside the window until `second` has ended.
+ * `first` has left the window long before `second` begins. The race occurs only if the CPU of `first` is
+ * delayed inside the window until `second` has ended.
  */
 #ifndef DEMO_BUG_ROUNDS_H
 #define DEMO_BUG_ROUNDS_H
@@ -15,7 +15,7 @@
 
 struct rounds {
 	const char *name;	 /* the threads are name/0 and name/1 */
-	unsigned rounds_at_once; /* at most; then all CPUs are idle for a moment */
+	unsigned rounds_at_once; /* maximum; after them, all CPUs are idle for a moment */
 	void (*first)(void);
 	void (*second)(void);
 };

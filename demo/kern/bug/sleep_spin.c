@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A writer writes a log out while it holds the log's spinlock. Writing takes a while, and the writer sleeps
- * meanwhile.
+ * while it waits.
  */
 #include "bug/bug.h"
 #include "clock.h"

@@ -35,7 +35,7 @@ static void use_registers(void)
 
 /*
  * Starts all children. Then sends signals to the first child until it ends, then to the second, and so on.
- * The other children continue to compute meanwhile.
+ * The other children continue to compute.
  */
 static void registers_are_kept(void)
 {

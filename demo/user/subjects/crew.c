@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * crew: a program for tests of hardware trace, with three long-lived threads. Two of them take turns to
- * change a number; each of the two calls, through pointers, functions that no other thread calls. Meanwhile
- * the first thread starts short-lived threads.
+ * change a number; each of the two calls, through pointers, functions that no other thread calls. At the same
+ * time, the first thread starts short-lived threads.
  */
 #include <program.h>
 #include <stdlib.h>

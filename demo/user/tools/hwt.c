@@ -242,7 +242,7 @@ static bool is_image(const struct request *request, const struct ktrx_proc_recor
 
 /*
  * Called when the target has mapped or executed the awaited image. Configures and starts the trace. The
- * kernel pauses the target's thread meanwhile.
+ * kernel pauses the target's thread until that is done.
  */
 static void arrive(struct request *request, const struct ktrx_proc_record *record,
 		   const struct ktrx_hwt_image *image)
@@ -260,7 +260,10 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
-/* Called when the child has executed the command. Starts the trace. The kernel pauses the child meanwhile. */
+/*
+ * Called when the child has executed the command. Starts the trace. The kernel pauses the child until that is
+ * done.
+ */
 static void begin(struct request *request)
 {
 	int error = start(request);

@@ -29,7 +29,7 @@ static void open_console(void)
 			break;
 }
 
-/* Waits for a program and returns its status. Meanwhile also reaps orphans. */
+/* Waits for a program and returns its status. During the wait, also reaps orphans. */
 static int await(int program)
 {
 	int status, pid;

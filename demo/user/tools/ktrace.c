@@ -22,8 +22,8 @@
 #define FAULTS	(KTRFAC_FAULT | KTRFAC_FAULTEND)
 #define STRUCTS (KTRFAC_STRUCT | KTRFAC_STRUCT_ARRAY)
 /*
- * Records of the life of processes are always on, because all other records refer to the processes that these
- * records describe.
+ * Records of starts and ends of processes are always on, because all other records refer to the processes
+ * that these records describe.
  */
 #define LIVES (KTRFAC_PROCCTOR | KTRFAC_PROCDTOR)
 #define USUAL                                                                                        \
