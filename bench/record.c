@@ -30,7 +30,10 @@
 
 #define RUNS	  15
 #define TWIN_RUNS 90
-/* Twins: minimum percentage of runs that must count; otherwise the ratio is "not measurable". */
+/*
+ * For two threads that time loops at the same time (twins): minimum percentage of runs that must count;
+ * otherwise the ratio is "not measurable".
+ */
 #define TWIN_LEAST_PERCENT 66
 #define TRIES		   8 /* maximum number of attempts to time a loop while the core is not shared */
 #define TIGHT_ROUNDS	   400000u
@@ -40,9 +43,9 @@
 /* Upper limits. Most ratios are to a bare read of the counter in the same run. */
 #define BAR_TIGHT_RATIO 1.02
 #define BAR_BUSY_RATIO	2.0
-/* Some slack, because an xadd takes 1.5 ns on one CPU model and 4 ns on another. */
+/* The limit is generous, because an xadd takes 1.5 ns on one CPU model and 4 ns on another. */
 #define BAR_NO_CLOCK_RATIO 1.05
-/* Some slack, because CPU models execute different numbers of branches per cycle. */
+/* The limit is generous, because CPU models execute different numbers of branches per cycle. */
 #define BAR_OFF_RATIO	 1.15
 #define BAR_INSTRUCTIONS 60
 /* Upper limit for the hooks of a lock: the cost of taking and releasing it, relative to an event. */
@@ -113,7 +116,10 @@ static double median(double *samples, int count)
 	return samples[count / 2];
 }
 
-/* Returns the time of a loop. If the core was shared meanwhile, measures again, up to TRIES times in all. */
+/*
+ * Returns the time of a loop. If the core was shared during the loop, measures again, up to TRIES times in
+ * all.
+ */
 static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 {
 	double time = 0;

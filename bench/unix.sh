@@ -115,7 +115,7 @@ middle() {
 	sort -n | awk '{ value[NR] = $1 } END { print (value[int((NR + 1) / 2)] + value[int(NR / 2) + 1]) / 2 }'
 }
 
-# median VARIANT COLUMN
+# median VARIANT COLUMN: prints the median of a column of $tmp/runs, in the lines of this variant.
 median() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | middle; }
 
 # ratio OFF ALL: computes the ratio of two columns, ALL / OFF, for each pair. Prints the median of the ratios
