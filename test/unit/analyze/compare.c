@@ -241,7 +241,7 @@ static void events_of_two_rings_are_compared_in_order_of_time(void **state)
 		begin_small(&writer, 3, SHIFT);
 		for (uint32_t n = 0; n < 10; n++)
 			put_switch(&writer, 1 + n % 2, 1000 + n, n);
-		put_switch(&writer, 1 + which, 2000, 7); /* by another CPU */
+		put_switch(&writer, 1 + which, 2000, 7); /* in one trace by CPU 0, in the other by CPU 1 */
 		trace[which] = finish(&writer);
 	}
 	result = compare(trace[0], trace[1], true);

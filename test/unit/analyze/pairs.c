@@ -78,7 +78,8 @@ static void nothing_is_paired_while_its_events_are_off(void **state)
 	script_event(SWITCHED, 30, 1, 0, V(CLOSE), V(CLOSE), V(1));
 	script_event(CLOSE, 40, 0, 1, V(1), V(0));
 	script_event(OPEN, 50, 0, 1, V(1), V(0));
-	script_event(SWITCHED, 51, 0, 0, V(NAMED), V(OTHER), V(0)); /* neither of them */
+	/* these events are neither OPEN nor CLOSE */
+	script_event(SWITCHED, 51, 0, 0, V(NAMED), V(OTHER), V(0));
 	script_event(SWITCHED, 52, 0, 0, V(NAMED), V(OTHER), V(1));
 	script_event(CLOSE, 60, 0, 1, V(1), V(0)); /* 10 */
 	script_event(OPEN, 70, 0, 1, V(1), V(0));

@@ -34,10 +34,10 @@ static void json_keeps_valid_utf8_only(void **state)
 	assert_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", 9);
 	assert_json("\\u00c3", "\xc3", 1);				    /* cut */
 	assert_json("\\u00e2\\u0082", "\xe2\x82", 2);			    /* cut */
-	assert_json("\\u00c0\\u00af", "\xc0\xaf", 2);			    /* longer than needed */
-	assert_json("\\u00e0\\u0080\\u00af", "\xe0\x80\xaf", 3);	    /* the same */
+	assert_json("\\u00c0\\u00af", "\xc0\xaf", 2);			    /* overlong encoding */
+	assert_json("\\u00e0\\u0080\\u00af", "\xe0\x80\xaf", 3);	    /* overlong encoding */
 	assert_json("\\u00ed\\u00a0\\u0080", "\xed\xa0\x80", 3);	    /* surrogate */
-	assert_json("\\u00f4\\u0090\\u0080\\u0080", "\xf4\x90\x80\x80", 4); /* past the end */
+	assert_json("\\u00f4\\u0090\\u0080\\u0080", "\xf4\x90\x80\x80", 4); /* greater than U+10FFFF */
 	assert_json("\\u00ff\\u0080", "\xff\x80", 2);
 }
 

@@ -46,16 +46,16 @@ static void invalid_sequences_are_not_decoded(void **state)
 {
 	static const char *const bad[] = {
 		"\x80",		    /* invalid: begins with a continuation byte */
-		"\xc0\xaf",	    /* longer than needed */
-		"\xc1\xbf",	    /* the same */
-		"\xe0\x80\xaf",	    /* the same */
-		"\xe0\x9f\xbf",	    /* the same */
-		"\xf0\x80\x80\xaf", /* the same */
-		"\xf0\x8f\xbf\xbf", /* the same */
+		"\xc0\xaf",	    /* overlong encoding */
+		"\xc1\xbf",	    /* overlong encoding */
+		"\xe0\x80\xaf",	    /* overlong encoding */
+		"\xe0\x9f\xbf",	    /* overlong encoding */
+		"\xf0\x80\x80\xaf", /* overlong encoding */
+		"\xf0\x8f\xbf\xbf", /* overlong encoding */
 		"\xed\xa0\x80",	    /* high surrogate */
 		"\xed\xbf\xbf",	    /* low surrogate */
-		"\xf4\x90\x80\x80", /* past the end */
-		"\xf5\x80\x80\x80", /* the same */
+		"\xf4\x90\x80\x80", /* greater than U+10FFFF */
+		"\xf5\x80\x80\x80", /* greater than U+10FFFF */
 		"\xff",
 		"\xc3(",
 		"\xe2\x82(",

@@ -29,7 +29,7 @@ static struct hunt_run found(int status, const char *text, const char *verdict, 
 	return run;
 }
 
-/* Fails unless the run has failed with this key; NULL: unless it has not failed. */
+/* Fails the test unless the run counts as failed with this key or, if the key is NULL, as not failed. */
 static void judged(const char *expected, struct hunt_run base, struct hunt_run run)
 {
 	char key[HUNT_TEXT * 2];
@@ -57,7 +57,7 @@ static void panic_reset_stall_and_missing_text_are_failures(void **state)
 	       ended(CAPTURE_STALL, "no heartbeat of CPU 1 for 5.0 s"));
 	judged("the guest reset", CLEAN, ended(CAPTURE_RESET, "the guest reset"));
 	judged("TEXT was not seen", CLEAN, ended(CAPTURE_NOT_SEEN, "TEXT was not seen"));
-	/* Even if seed 0 ended in the same way. */
+	/* A panic is a failure even if seed 0 ended in the same way. */
 	judged("panic", ended(CAPTURE_PANIC, "panic"), ended(CAPTURE_PANIC, "panic"));
 }
 

@@ -70,7 +70,9 @@ static const struct ktrx_fold *entry_at(uint32_t n)
 	return (const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address + n;
 }
 
-/* Copies an entry as a reader of a running kernel does. Returns false if the entry changed meanwhile. */
+/*
+ * Copies an entry as a reader of a running kernel does. Returns false if the entry changed during the copy.
+ */
 static bool entry_copied(uint32_t n, struct ktrx_fold *fold)
 {
 	const volatile uint64_t *from = (const volatile uint64_t *)(const volatile void *)entry_at(n);

@@ -401,7 +401,7 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	/* stands for a late store by a hook that began before, on another CPU */
+	/* as a hook would store late that another CPU has called before */
 	cpu()->hooks = KTRX_HOOK_LOCK;
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);

@@ -67,7 +67,7 @@ static void writing_wraps_at_the_buffer_end(void **state)
 
 /*
  * This ETR cannot continue at its write pointer. Each time it is enabled, it begins at the start of its
- * memory, and the rest of the lap before contains no data.
+ * memory, and the rest of the previous lap contains no data.
  */
 static void starts_a_new_lap_when_enabled_again(void **state)
 {

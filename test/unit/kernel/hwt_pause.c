@@ -235,8 +235,8 @@ static void a_kill_ends_the_pause(void **state)
 }
 
 /*
- * A thread waits for room in the queue of a context. Meanwhile, the owner of the context exits, and the
- * thread's record is dropped with the context.
+ * A thread waits for room in the queue of a context. During this wait, the owner of the context exits, and
+ * the thread's record is dropped with the context.
  */
 static void the_end_of_the_owner_ends_the_wait_for_room(void **state)
 {

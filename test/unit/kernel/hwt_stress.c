@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Stress test of hardware trace: threads of this program act as threads of traced processes. The threads
- * share a few CPUs, switch, map code, make further threads and exit. Meanwhile, owners make, start, stop,
- * read and release contexts that trace these processes.
+ * share a few CPUs, switch, map code, make further threads and exit. At the same time, owners make, start,
+ * stop, read and release contexts that trace these processes.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ static void preempt(void)
 
 /*
  * Runs the simulated second thread on the POSIX thread that usually runs the simulated first thread.
- * Meanwhile, the first thread is switched out.
+ * During this, the first thread is switched out.
  */
 static void run_second_thread(struct hwt_threads_process *self)
 {

@@ -496,7 +496,7 @@ static void another_cpu_boots(void)
 
 /*
  * A CPU is delayed while it attaches. When it continues, it does not undo changes that other CPUs have made
- * meanwhile.
+ * during the delay.
  */
 static void a_delayed_attach_undoes_nothing(void **state)
 {

@@ -102,7 +102,7 @@ static void put_rows(struct writer *writer, int damaged)
 		sample->offset = -(int64_t)(10 * MHZ) - (int64_t)(sample->stamp / 10000);
 		sample->error = 20;
 		if (damaged && i % 2)
-			/* stands for a sample that was only half written: its check is missing */
+			/* simulates a sample that was only half written: its check is missing */
 			sample->offset += (int64_t)(30 * MHZ);
 		else
 			sample->check = ktrx_clock_check(sample);

@@ -94,7 +94,7 @@ static void mean_that_is_given_replaces_mean_of_seed(void **state)
 	}
 }
 
-/* The given mean replaces a number that is drawn all the same, so the CPUs are those of the seed. */
+/* A given mean replaces the drawn mean, which is drawn nevertheless. So the seed chooses the same CPUs. */
 static void mean_that_is_given_does_not_change_cpus(void **state)
 {
 	const struct schedule_noise from[2] = { { .seed = 5 }, { .seed = 5, .mean = 777 } };

@@ -25,8 +25,8 @@ struct cs_machine {
 	uint32_t components, links;
 };
 extern const struct cs_machine cs_flat;	    /* ETM → ETR */
-extern const struct cs_machine cs_restore;  /* ETMs → funnel → ETR that continues at its pointer */
-extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
+extern const struct cs_machine cs_restore;  /* ETMs → funnel → ETR that continues at its write pointer */
+extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR with scatter-gather */
 extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
 extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with 8 KiB of its own memory */
 extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU and ETR */

@@ -17,7 +17,7 @@
 
 #define IDLE	  1u
 #define READER	  5u
-#define SLEEPER	  6u /* and on */
+#define SLEEPER	  6u /* id of the first sleeper; the others have the next ids */
 #define SLEEPERS  3u
 #define OTHERS	  30u
 #define DISK	  0x3000u
