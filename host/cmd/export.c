@@ -35,7 +35,7 @@ static const struct options_syntax syntax = {
 	.about = "Writes a trace in the format of another program. '-o -' writes to standard output. "
 		 "Formats:\n\n",
 	.describe = list_formats,
-	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
 		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
 	       "  ktrace export --format json boot.ktrx -o boot.json\n"

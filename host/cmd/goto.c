@@ -25,9 +25,11 @@
 
 struct goto_command {
 	const char *name;
-	const char *at;	    /* of --at */
-	const char *thread; /* of --thread */
-	uint64_t cpu;	    /* of --cpu; NO_CPU: any */
+	const char *at;	       /* of --at */
+	const char *thread;    /* of --thread */
+	const char *where;     /* of --where */
+	struct filter *filter; /* the parsed expression of --where; NULL if there is none */
+	uint64_t cpu;	       /* of --cpu; NO_CPU: any */
 	struct options_list print, memory;
 	bool backtrace, registers, gdb;
 	struct capture_run_options run;
@@ -46,6 +48,8 @@ static const struct option_row rows[] = {
 	{ "at", 0, "TIME", "the first event at or after this time of the trace", options_set_text, AT(at) },
 	{ "cpu", 0, "N", "only events of this CPU", options_set_number, AT(cpu), .most = TRACE_CPUS_MAX - 1 },
 	{ "thread", 0, "N", "only events of this thread", options_set_text, AT(thread) },
+	{ "where", 0, "EXPRESSION", "only events for which EXPRESSION is true; see ktrace-filter(7)",
+	  options_set_text, AT(where) },
 	{ "backtrace", 0, NULL, "print the functions on the stack of the event's CPU (default)",
 	  options_set_flag, AT(backtrace) },
 	{ "registers", 0, NULL, "print the registers of all CPUs", options_set_flag, AT(registers) },
@@ -92,7 +96,8 @@ static bool matches(const struct goto_command *command, const struct wanted *wan
 		return event->ring == wanted->ring && event->index == wanted->index;
 	return (!wanted->by_time || event->stamp >= wanted->since) &&
 	       (command->cpu == NO_CPU || event->cpu == command->cpu) &&
-	       (!wanted->by_thread || event->thread == wanted->thread);
+	       (!wanted->by_thread || event->thread == wanted->thread) &&
+	       (!command->filter || filter_accepts(command->filter, event));
 }
 
 /* Finds the event: the first that matches if a slot or a time is given, otherwise the last. */
@@ -150,7 +155,11 @@ static int choose_event(struct goto_command *command, const char *slot)
 			command_bad_value(command->name, "--at", command->at, "a time, such as 1.5 or 250ms");
 	else {
 		wanted.since += base; /* times are shown from the first event on */
-		status = find_event(command, trace, &wanted);
+		status = command->where
+				 ? trace_where_bind(command->name, command->where, command->filter, trace)
+				 : 0;
+		if (!status)
+			status = find_event(command, trace, &wanted);
 	}
 	ktread_close(trace);
 	return status;
@@ -368,12 +377,16 @@ static int goto_run(int argc, char **argv)
 		return status;
 	if (argc == optind || argc - optind > 2)
 		return options_refuse(&line, "expected a trace");
-	if (slot && options_given(&line, "at cpu thread"))
-		return options_refuse(&line, "an event is given: --at, --cpu and --thread select another");
+	if (slot && options_given(&line, "at cpu thread where"))
+		return options_refuse(&line,
+				      "an event is given: --at, --cpu, --thread and --where select another");
 	for (unsigned n = 0; n < command.memory.count; n++)
 		if (!strrchr(command.memory.word[n], ','))
 			return command_bad_value(argv[0], "--memory", command.memory.word[n],
 						 "ADDRESS,LENGTH");
+	status = command.where ? trace_where_parse(argv[0], command.where, &command.filter) : 0;
+	if (status)
+		return status;
 	command.schedule.replay = argv[argc - 1];
 	if (!command.run.out)
 		command.run.out = DEFAULT_OUT;
@@ -383,6 +396,7 @@ static int goto_run(int argc, char **argv)
 	if (!status)
 		status = run_to_event(&command);
 	run_schedule_free(&command.schedule);
+	filter_free(command.filter);
 	return status;
 }
 

@@ -19,8 +19,9 @@ struct ktrdump {
 	struct ktr_table table;
 	const char *kernel, *to;
 	bool stream, loop, sort;
-	bool corrected,	  /* -A was given */
-		measured; /* true if -A was given with the value auto */
+	const struct ktread *bound; /* the followed trace to which --where is bound; NULL: none */
+	bool corrected,		    /* -A was given */
+		measured;	    /* true if -A was given with the value auto */
 };
 
 static const char *set_correction(void *to, const char *value, const struct option_row *row)
@@ -103,7 +104,7 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrdump [OPTION]...",
 	.about = "Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -cfitp.",
-	.lists = { rows, trace_machine_options },
+	.lists = { rows, trace_where_options, trace_machine_options },
 	.end = "Examples:\n"
 	       "  ktrdump -a -N kernel.elf -M vmcore\n"
 	       "  ktrdump -ls -M guest.ram\n",
@@ -123,6 +124,8 @@ static int check_options(struct ktrdump *dump)
 		command_message(name, "-A needs -r, and cannot be combined with -n");
 	else if (dump->stream && dump->loop)
 		command_message(name, "-d cannot be combined with -l");
+	else if (dump->stream && dump->args.where)
+		command_message(name, "-d writes the whole trace: it cannot be combined with --where");
 	else if (dump->stream && shaped)
 		command_message(name, "-d writes a stream, not a table: it cannot be combined with "
 				      "-a, -A, -c, -f, -i, -n, -N, -p, -q, -r, -t or -x");
@@ -232,10 +235,17 @@ static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint6
 static int print_followed(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
 {
 	struct ktrdump *dump = context;
+	struct ktread *trace = ktread_follow_trace(follow);
 
+	if (dump->args.where && trace && (now->kind == KTREAD_FOLLOWED_BOOT || trace != dump->bound)) {
+		if (trace_where_bind(dump->args.name, dump->args.where, dump->args.filter, trace))
+			return 2;
+		dump->bound = trace;
+	}
 	switch (now->kind) {
 	case KTREAD_FOLLOWED_EVENT:
-		ktr_row(&dump->table, ktread_info(ktread_follow_trace(follow)), now->event, now->late);
+		if (!dump->args.where || filter_accepts(dump->args.filter, now->event))
+			ktr_row(&dump->table, ktread_info(trace), now->event, now->late);
 		break;
 	case KTREAD_FOLLOWED_LOST:
 		ktr_lost(&dump->table, now->ring, now->cpu, now->slots);
@@ -251,11 +261,16 @@ static int print_followed(void *context, struct ktread_follow *follow, const str
 
 static int run_loop(struct ktrdump *dump)
 {
-	return followed_run(&(struct followed){ .args = &dump->args,
-						.out = dump->table.out,
-						.by_ring = !dump->sort,
-						.take = print_followed,
-						.context = dump });
+	int status = trace_where_follow(&dump->args);
+
+	if (!status)
+		status = followed_run(&(struct followed){ .args = &dump->args,
+							  .out = dump->table.out,
+							  .by_ring = !dump->sort,
+							  .take = print_followed,
+							  .context = dump });
+	trace_where_close(&dump->args);
+	return status;
 }
 
 /* ---- Running ---- */

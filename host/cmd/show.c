@@ -175,7 +175,7 @@ static const struct options_syntax syntax = {
 	.about = "Shows a trace as a timeline, one line per event, merged over all CPUs. "
 		 "FILE is a dump of version 1 or 2, the RAM file of a guest that is running or dead, "
 		 "or an ELF core of one. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
 		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
 	       "  ktrace show boot.ktrx\n"

@@ -146,6 +146,8 @@ static int take_trace(struct following *following, struct ktread *trace)
 		if (trace_mark_events(args, trace, args->events, args->event_map))
 			return 2;
 	}
+	if (args->where && trace_where_bind(args->name, args->where, args->filter, trace))
+		return 2;
 	if (following->elf && !following->symbols &&
 	    show_symbols_open(&following->symbols, following->elf, trace, args->name))
 		return 2;
@@ -171,7 +173,8 @@ static bool wants(const struct trace_args *args, const struct ktread_event *even
 {
 	return wants_cpu(args, event->cpu) && (args->pid < 0 || args->pid == event->thread) &&
 	       (!args->events ||
-		(event->id <= KTRX_EVENT_MAX && args->event_map[event->id / 8] >> event->id % 8 & 1));
+		(event->id <= KTRX_EVENT_MAX && args->event_map[event->id / 8] >> event->id % 8 & 1)) &&
+	       (!args->where || filter_accepts(args->filter, event));
 }
 
 static void write_lost(struct following *following, const struct ktread_followed *now)
@@ -232,7 +235,10 @@ int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct
 	following->limit = limit;
 	following->timeline.out = out;
 	following->timeline.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-	status = followed_run(&followed);
+	status = trace_where_follow(args);
+	if (!status)
+		status = followed_run(&followed);
+	trace_where_close(args);
 	close_writer(following);
 	symbols_close(following->symbols);
 	free(following);

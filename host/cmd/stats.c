@@ -58,8 +58,8 @@ static const struct options_syntax syntax = {
 		 "locks and run queues, as a table. With options: "
 		 "the time between two events of your choice, the distribution of a field's values, "
 		 "or the rate of events.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options, trace_machine_options,
-		   trace_layout_options, trace_calls_options },
+	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
+		   trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
 	       "  ktrace stats boot.ktrx\n"
 	       "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"

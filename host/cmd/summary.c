@@ -24,7 +24,7 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts the events of a trace by type, thread and CPU, "
 		 "and accounts for the slots of each ring: produced = overwritten + decoded + unreadable.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
 		   trace_machine_options },
 	.end = "Examples:\n"
 	       "  ktrace summary boot.ktrx\n"

@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "cmd/options.h"
 #include "export/export.h"
+#include "filter/filter.h"
 #include "ktread/follow.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
@@ -78,6 +79,8 @@ struct trace_args {
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
+	const char *where;     /* expression; NULL: no further selection */
+	struct filter *filter; /* the parsed expression; NULL if there is none, or it was not parsed yet */
 	/* Properties of the command. */
 	enum trace_beside beside;
 	/* true if the command prints names of system calls, so that a trace without names needs a warning */
@@ -98,6 +101,7 @@ struct trace_args {
 /* Options that commands share. A command lists only those that it supports. */
 extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
 extern const struct option_row trace_event_options[];  /* --event, --since, --until */
+extern const struct option_row trace_where_options[];  /* --where */
 extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
 /* options for --with if it merges a hardware trace; commands with TRACE_BESIDE_NOTHING must not list them */
 extern const struct option_row trace_hardware_options[];
@@ -131,6 +135,20 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
  * if invalid.
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
+
+/*
+ * --where: parse the expression, and bind it to a trace. Return 0, or an exit status after a message. The
+ * caller frees *filter with filter_free().
+ */
+int trace_where_parse(const char *name, const char *text, struct filter **filter);
+int trace_where_bind(const char *name, const char *text, struct filter *filter, struct ktread *trace);
+/* The same for args->where and args->filter. */
+int trace_where_open(struct trace_args *args);
+void trace_where_close(struct trace_args *args);
+/* Like trace_where_open(), for a guest that is followed: refuses expressions with times. */
+int trace_where_follow(struct trace_args *args);
+/* Adds the bound expression args->filter to a filter of the reader, which then uses bit maps in `args`. */
+void trace_where_narrow(struct trace_args *args, struct ktread_filter *filter);
 
 /* Warns if the cost of events cannot be subtracted, because the trace does not contain it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);

@@ -85,7 +85,7 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
 
 int trace_args_filtered(const struct trace_args *args)
 {
-	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
+	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until || args->where;
 }
 
 /*
@@ -120,16 +120,19 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 static int warn_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
 	const struct ktread_event *event;
-	char pid[32] = "";
+	char pid[32] = "", where[200] = "";
 
+	if (args->where)
+		command_word(args->where, where, sizeof(where));
 	if (ktread_next(trace, &event) == 0) {
 		if (args->pid >= 0)
 			snprintf(pid, sizeof(pid), " --pid %" PRId64, args->pid);
-		command_message(args->name, "%s: no event matches all of:%s%s%s%s%s%s%s%s%s", args->path, pid,
-				args->cpu_list ? " --cpu " : "", args->cpu_list ? args->cpu_list : "",
+		command_message(args->name, "%s: no event matches all of:%s%s%s%s%s%s%s%s%s%s%s", args->path,
+				pid, args->cpu_list ? " --cpu " : "", args->cpu_list ? args->cpu_list : "",
 				args->events ? " --event " : "", args->events ? args->events : "",
 				args->since ? " --since " : "", args->since ? args->since : "",
-				args->until ? " --until " : "", args->until ? args->until : "");
+				args->until ? " --until " : "", args->until ? args->until : "",
+				args->where ? " --where " : "", where);
 	}
 	if (ktread_rewind(trace) == 0)
 		return 0;
@@ -165,6 +168,12 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		command_message(args->name, "the window ends before it begins: %s to %s", args->since,
 				args->until);
 		return EXIT_USAGE;
+	}
+	if (args->where) {
+		status = trace_where_bind(args->name, args->where, args->filter, trace);
+		if (status)
+			return status;
+		trace_where_narrow(args, &filter);
 	}
 	if (ktread_set_filter(trace, &filter) < 0) {
 		command_message(args->name, "%s", ktread_message(trace));
@@ -325,7 +334,8 @@ static void print_order(const struct trace_args *args, const struct ktread *trac
 		command_message(args->name, "%s: %s", args->path, order);
 }
 
-int trace_args_open(struct trace_args *args, struct ktread **trace)
+/* Opens the trace, without filters. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
+static int open_whole(struct trace_args *args, struct ktread **trace)
 {
 	int status = ktread_open(trace, args->path, &args->options);
 
@@ -342,8 +352,19 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		status = check_machine(args, *trace);
 	if (!status && args->with)
 		status = trace_with(args, *trace);
-	if (status) {
+	if (status)
 		ktread_close(*trace);
+	return status;
+}
+
+int trace_args_open(struct trace_args *args, struct ktread **trace)
+{
+	int status = trace_where_open(args);
+
+	if (!status)
+		status = open_whole(args, trace);
+	if (status) {
+		trace_where_close(args);
 		return status;
 	}
 	print_warnings(args, *trace);
@@ -362,8 +383,10 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		status = set_filter(args, *trace);
 	if (!status)
 		print_order(args, *trace);
-	if (status)
+	if (status) {
 		ktread_close(*trace);
+		trace_where_close(args);
+	}
 	return status;
 }
 
@@ -383,6 +406,7 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 	if (result < 0)
 		command_message(args->name, "%s", ktread_message(trace));
 	ktread_close(trace);
+	trace_where_close(args);
 	return result < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 

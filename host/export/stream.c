@@ -25,7 +25,7 @@ static int write_stream(struct ktread *trace, int fd, struct export_report *repo
 const struct export_format export_stream = {
 	.name = "stream",
 	.purpose = "the whole trace, compact; every ktrace command reads it",
-	.refuses = "pid cpu event since until with machine raw-clock align calls",
+	.refuses = "pid cpu event since until where with machine raw-clock align calls",
 	.why_refused = "a stream contains the whole trace as it was recorded: "
 		       "use this option when you read the stream",
 	.write = write_stream,

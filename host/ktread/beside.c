@@ -94,8 +94,7 @@ static bool decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->type = ktread_types_get(&trace->types, event->id);
 	event->payload = made->payload;
 	event->payload_size = made->size;
-	return !trace->selection.active ||
-	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	return ktread_wanted(&trace->selection, event);
 }
 
 static void rewind_ring(struct ktread *trace, struct ktread_cursor *cursor)

@@ -207,10 +207,11 @@ static void describe(struct ktread *trace, struct ktread_fold *fold)
 static bool is_wanted(const struct ktread *trace, const struct ktread_fold *fold)
 {
 	const struct ktread_selection *want = &trace->selection;
-	uint64_t stamp = fold->last > want->until && fold->first <= want->until ? want->until : fold->last;
+	struct ktread_event event = fold->event;
 
-	return !want->active ||
-	       ktread_selected(want, stamp, fold->event.cpu, fold->event.thread, fold->event.id);
+	if (fold->last > want->until && fold->first <= want->until)
+		event.stamp = want->until;
+	return ktread_wanted(want, &event);
 }
 
 int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold)

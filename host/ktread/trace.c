@@ -271,6 +271,8 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	selection->thread = filter->thread;
 	selection->since = filter->since;
 	selection->until = filter->until ? filter->until : UINT64_MAX;
+	selection->accept = filter->accept;
+	selection->context = filter->context;
 	selection->set = selection->active = true;
 	return 0;
 }
@@ -284,7 +286,7 @@ int ktread_is_narrowed(const struct ktread *trace)
 {
 	const struct ktread_selection *want = &trace->selection;
 
-	return want->active && (want->cpus || want->events || want->thread >= 0);
+	return want->active && (want->cpus || want->events || want->thread >= 0 || want->accept);
 }
 
 void ktread_close(struct ktread *trace)

@@ -222,6 +222,8 @@ struct ktread_selection {
 	int64_t thread;
 	uint8_t *events;
 	uint64_t since, until;
+	int (*accept)(void *context, const struct ktread_event *event);
+	void *context;
 };
 
 struct ktread {
@@ -277,6 +279,13 @@ static inline bool ktread_selected(const struct ktread_selection *want, uint64_t
 	if (want->thread >= 0 && (uint64_t)want->thread != thread)
 		return false;
 	return stamp >= want->since && stamp <= want->until;
+}
+
+/* Returns true if the filter accepts an event. Requires: the event is complete. */
+static inline bool ktread_wanted(const struct ktread_selection *want, const struct ktread_event *event)
+{
+	return !want->active || (ktread_selected(want, event->stamp, event->cpu, event->thread, event->id) &&
+				 (!want->accept || want->accept(want->context, event)));
 }
 
 /*

@@ -178,8 +178,7 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
 	event->type = ktread_types_get(&trace->types, event->id);
-	return !trace->selection.active ||
-	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	return ktread_wanted(&trace->selection, event);
 }
 
 static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)

@@ -107,8 +107,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	if (KTRX_W1_EXTENDED(slot[1]))
 		ktread_v2_take_extension(event);
 	ktread_types_identify(&trace->types, event, KTRX_W0_EVENT(slot[0]));
-	selected = !trace->selection.active ||
-		   ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	selected = ktread_wanted(&trace->selection, event);
 	ring->rejected_lost = selected ? 0 : event->lost;
 	return selected;
 }

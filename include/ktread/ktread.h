@@ -294,6 +294,12 @@ struct ktread_filter {
 	const uint8_t *events; /* bit map of event ids, KTRX_EVENT_MAX + 1 bits; NULL: all */
 	/* stamps of the first and the last event to return, both inclusive; until = 0: no end */
 	uint64_t since, until;
+	/*
+	 * Called for each event that all other members select. Returns nonzero if the event is selected, too.
+	 * NULL: no further selection.
+	 */
+	int (*accept)(void *context, const struct ktread_event *event);
+	void *context; /* argument of accept(); borrowed */
 };
 
 /*

@@ -47,6 +47,7 @@ fuzz-$(1): build/test/fuzz/$(1) $(filter build/%,$(4))
 	build/test/fuzz/$(1) -timeout=10 $(3) build/test/fuzz/$(1)-corpus $(filter-out build/%,$(4))
 endef
 $(eval $(call fuzzer,etm4,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb=512 -max_len=4096,test/golden/etm4))
+$(eval $(call fuzzer,filter,test/unit/support/script.c,-rss_limit_mb=512 -max_len=512,test/golden/filter))
 $(eval $(call fuzzer,given,test/unit/support/hwt_write.c,-rss_limit_mb=1024 -max_len=16384,build/test/given-files))
 $(eval $(call fuzzer,hwt,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb=1024 -max_len=16384,build/test/hwt-traces))
 $(eval $(call fuzzer,ktread,test/fuzz/ktread_exercise.c,-rss_limit_mb=512 -max_len=65536,test/golden/ktread test/golden/bad))
@@ -55,5 +56,5 @@ $(eval $(call fuzzer,profile,,-rss_limit_mb=512 -max_len=16384,))
 $(eval $(call fuzzer,spe,,-rss_limit_mb=512 -max_len=8192,test/golden/spe))
 $(eval $(call fuzzer,why,test/unit/support/why_property.c,-rss_limit_mb=512 -max_len=131072,build/test/why-traces))
 
-SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay given_replay hwt_replay ktread_replay proc_replay profile_replay spe_replay why)
+SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay filter_replay given_replay hwt_replay ktread_replay proc_replay profile_replay spe_replay why)
 SOAK_TESTS += test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh

@@ -37,6 +37,17 @@ golden lowclock-given ktrace show --frequency 1000000 lowclock.bin
 golden v2-timeline ktrace show v2.ktrx
 golden v2-decode ktrace-decode --summary v2.ktrx
 golden v2-events ktrace show --event syscall,SCHED.switch v2.ktrx
+golden v2-where ktrace show --where 'event ~ "sched.*" and cpu == 1 or nr == 600' v2.ktrx
+golden v2-where-time ktrace show --where 'time >= 0.000104 and time <= 114us' v2.ktrx
+golden v2-where-field ktrace summary --where 'syscall.exit.result < 0 and not thread == 0' v2.ktrx
+golden v2-where-both ktrace show --json --cpu 0 --event syscall --where 'thread == "shell" or time < 100us' v2.ktrx
+golden v2-where-nothing ktrace show --where 'nr == 12345 and cpu == 1' v2.ktrx
+golden v2-where-unknown ktrace stats --where 'cpu == 1 and rsult < 0' v2.ktrx
+golden v2-where-syntax ktrace export --format json --where 'cpu == 1 && nr == 600' v2.ktrx -o -
+golden v2-where-long ktrace show --where 'cpu == 0 or cpu == 1 or cpu == 2 or cpu == 3 or cpu == 4 or cpu == 5 or cpu == x or cpu == 7' v2.ktrx
+golden v1-where ktrace show --where 'nr == 59 and cpu == 1' v1.bin
+golden lowclock-where ktrace show --where 'time < 5' lowclock.bin
+golden typed-where ktrace show --where 'has(path) or result == -2' typed.ktrx
 golden v2-lines ktrace show --json v2.ktrx
 golden v2-slots ktrace show --hex --event syscall,sched.switch --limit 4 v2.ktrx
 golden v1-slots ktrace show --hex --limit 2 v1.bin

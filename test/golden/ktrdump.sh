@@ -14,6 +14,9 @@ golden f ktrdump -f -M ktr.ktrx
 golden i ktrdump -i -M ktr.ktrx
 golden l ktrdump -l -s -M ktr.ram
 golden l-by-ring ktrdump -l -M ktr.ram
+golden l-where ktrdump -l -s --where 'cpu == 1' -M ktr.ram
+golden l-where-unknown ktrdump -l --where 'cpu == 1 and no_such_field == 2' -M ktr.ram
+golden follow-where ktrace show --follow --where 'cpu == 1' ktr.ram
 golden n ktrdump -n -s -r -x -M ktr.ktrx
 golden o ktrdump -i -o table -M ktr.ktrx
 [ -z "${UPDATE-}" ] || cp "$tmp/table" "$golden/o-table"

@@ -51,7 +51,7 @@ for c in show summary stats check why export decode; do
 		esac
 		case $c in
 		check | why)
-			for option in '--pid 12' '--cpu 1' '--event sched' '--since 1' '--until 1'; do
+			for option in '--pid 12' '--cpu 1' '--event sched' '--since 1' '--until 1' '--where cpu==1'; do
 				refused $c "${option%% *}" $all $option $file
 			done
 			;;
@@ -63,6 +63,8 @@ for c in show summary stats check why export decode; do
 			works $c --pid $all $file -- $all --pid 12 $file
 			works $c --cpu $all $file -- $all --cpu 1 $file
 			works $c --event $all $file -- $all --event sched $file
+			works $c --where $all $file -- $all --where 'event ~ "sched.*" and cpu == 0' $file
+			refused $c 'column 5' $all --where 'cpu = 1' $file
 			works $c --since $all $file -- $all --since 30us $file
 			works $c --until $all $file -- $all --until 20us $file
 			refused $c shced $all --event shced $file

@@ -110,6 +110,9 @@ refused goto 'expected a trace'
 refused goto 'an event is given' --at 1 0.1 v2.ktrx
 refused goto 'an event is given' --cpu 1 0.1 v2.ktrx
 refused goto 'an event is given' --thread 1 0.1 v2.ktrx
+beyond goto --where test/qemu/goto.sh
+refused goto 'an event is given' --where 'cpu == 1' 0.1 v2.ktrx
+refused goto 'column 5' --where 'cpu = 1' v2.ktrx
 refused goto --memory --memory 0x1000 v2.ktrx
 refused goto --cpu --cpu vax v2.ktrx
 refused bisect 'expected a trace'
@@ -243,6 +246,9 @@ for option in -a -c -d -f -i -n -p -q -r -s -t -x -A -N -M -o; do
 	*) works ktrdump $option $base -M ktr.ktrx -- $base $option $value -M ktr.ktrx ;;
 	esac
 done
+works ktrdump --where -M ktr.ktrx -- --where 'cpu == 1' -M ktr.ktrx
+refused ktrdump --where -d --where 'cpu == 1' -o out -M ktr.ktrx
+refused ktrdump 'by time' -l --where 'time > 1' -M ktr.ram
 works ktrdump --frequency -M far.ktrx -r -- --frequency 1000 -r -M far.ktrx
 echo "ktrdump --machine" >>covered
 refused ktrdump --machine --machine riscv64 -M ktr.ram

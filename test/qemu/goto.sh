@@ -98,6 +98,8 @@ done
 visit "$id"
 equal "check: status of goto at the id" 0 "$status"
 
+visit --where 'thread == 4000000'
+equal "--where without such an event: status" 1 "$status"
 visit --thread 4000000
 equal "no such thread: status" 1 "$status"
 message_has "no event is selected"

@@ -3,7 +3,7 @@
 # Unit tests of the host. Test ROOM_NAME is test/unit/ROOM/NAME.c. Its entry lists further sources; those of
 # the host's rooms that it calls are found by themselves. An entry is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM
 # for the whole room; a plain word in it is a file of test/unit/support.
-UNIT_ROOMS := analyze base calls capture cmd doctor export findings flow hunt hwt kdump ktread live mcp observe plugin profile record schedule why
+UNIT_ROOMS := analyze base calls capture cmd doctor export filter findings flow hunt hwt kdump ktread live mcp observe plugin profile record schedule why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_compare := ktread_support ktread_writer ktread_sample
@@ -28,6 +28,7 @@ UNIT_WITH_doctor_order := ktread_support ktread_writer ktread_sample sched_write
 UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)
 UNIT_WITH_export_violations := script
+UNIT_WITH_filter := script
 UNIT_WITH_flow := flow_support test/fake/hwt_script.c
 UNIT_WITH_hwt_etm4 := etm4_packets
 UNIT_WITH_hwt_etm4_guard := etm4_packets

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The tree of an expression: made by parse.c, bound to a trace by bind.c, evaluated by evaluate.c. */
+#ifndef FILTER_TREE_H
+#define FILTER_TREE_H
+
+#include "filter/filter.h"
+
+enum filter_kind {
+	FILTER_AND,
+	FILTER_OR,
+	FILTER_NOT,
+	FILTER_COMPARE,
+	FILTER_HAS,
+};
+
+enum filter_relation {
+	FILTER_EQUAL,
+	FILTER_UNEQUAL,
+	FILTER_LESS,
+	FILTER_UP_TO,
+	FILTER_MORE,
+	FILTER_FROM,
+	FILTER_LIKE,
+	FILTER_UNLIKE,
+};
+
+/* What a comparison reads of an event. */
+enum filter_source {
+	FILTER_EVENT,
+	FILTER_CATEGORY,
+	FILTER_CPU,
+	FILTER_THREAD,
+	FILTER_TIME,
+	FILTER_FIELD,
+};
+
+enum filter_literal {
+	FILTER_NUMBER,
+	FILTER_DECIMAL,	 /* such as 1.5: allowed only for the time, which is then in seconds */
+	FILTER_DURATION, /* such as 1.5ms */
+	FILTER_TEXT,
+};
+
+struct filter_value {
+	enum filter_literal kind;
+	uint32_t column;
+	/* the number; nanoseconds for a decimal, in which 1 is a second, and for a duration */
+	__int128 number;
+	const char *text; /* NUL-terminated; owned by the filter */
+};
+
+enum filter_how {
+	FILTER_ABSENT = 0, /* the event has no such field, or its type does not fit */
+	FILTER_AT_OFFSET,  /* a number at a fixed offset of the payload */
+	FILTER_AFTER_TEXT, /* a number after a string, so that its offset differs from event to event */
+	FILTER_STRING,
+};
+
+/* How to read a field of one event type, and how to compare it. */
+struct filter_place {
+	uint8_t how; /* enum filter_how */
+	uint8_t field;
+	uint8_t width;
+	bool is_signed;
+	bool ticks; /* compare with node->in_ticks */
+	uint32_t offset;
+	uint64_t scale; /* factor of the field's value */
+};
+
+struct filter_node {
+	enum filter_kind kind;
+	uint16_t left, right; /* numbers of nodes; FILTER_NOT has only `left` */
+	uint32_t column;
+	/* FILTER_COMPARE and FILTER_HAS: */
+	enum filter_source source;
+	const char *events; /* pattern of the events that have the field; NULL: all events */
+	const char *name;
+	enum filter_relation relation;
+	struct filter_value value;
+	/* Set by filter_bind(): */
+	uint8_t *map; /* FILTER_EVENT, FILTER_CATEGORY: bit map of events for which it is true */
+	struct filter_place *place; /* FILTER_FIELD: by event id; ids from `places` on have no such field */
+	uint32_t places;
+	__int128 in_ticks; /* the value in ticks of a billionth */
+	uint64_t since,
+		until; /* FILTER_TIME: first and last stamp for which it is true; since > until: none */
+};
+
+struct filter {
+	struct filter_node node[FILTER_NODES];
+	uint32_t nodes;
+	uint16_t root;
+	struct ktread *trace; /* NULL: not bound yet */
+	char *words;	      /* the names and texts that the nodes use */
+	size_t words_used;
+};
+
+/* Matches bytes with a pattern, in which * means any bytes, ? any byte, and \ the next byte as it is. */
+bool filter_glob(const char *pattern, const char *bytes, size_t length);
+
+/* Stores an error and returns KTREAD_E_FORMAT. */
+__attribute__((format(printf, 3, 4))) int filter_fail(struct filter_error *error, uint32_t column,
+						      const char *format, ...);
+
+#endif
