@@ -115,6 +115,26 @@ static uint32_t hook_of(const char *name)
 	return 0;
 }
 
+/*
+ * Records the address of a function by which a kernel reports locks and threads. The functions of
+ * ktrace/facts.h are called instead of those of ktrace/hooks.h while an event is recorded.
+ */
+static void take_switch_point(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
+{
+	static const char *const names[] = {
+		"ktrace_lock_wait",	    "ktrace_lock_wait_at",	"ktrace_lock_acquire",
+		"ktrace_lock_acquire_at",   "ktrace_lock_release",	"ktrace_lock_release_at",
+		"ktrace_thread_block",	    "ktrace_thread_block_at",	"ktrace_thread_wake",
+		"ktrace_thread_switch",	    "ktrace_fact_lock_contend", "ktrace_fact_lock_acquire",
+		"ktrace_fact_lock_release", "ktrace_fact_sched_block",	"ktrace_fact_sched_wake",
+		"ktrace_fact_sched_switch",
+	};
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(name, names[n]) == 0 && kernel->switch_points < CAPTURE_KERNEL_SWITCH_POINTS)
+			kernel->switch_point[kernel->switch_points++] = symbol->st_value;
+}
+
 /* Returns the element of `names` that equals `name`, NULL if there is none. */
 static const char *one_of(const char *const *names, size_t count, const char *name)
 {
@@ -207,8 +227,10 @@ static void take_symbol(struct capture_kernel *kernel, const GElf_Sym *symbol, c
 		kernel->root_address = symbol->st_value;
 	if (strcmp(name, "ktrace_init") == 0)
 		kernel->init_address = symbol->st_value;
-	if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+	if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC) {
 		kernel->hooks |= hook_of(name);
+		take_switch_point(kernel, symbol, name);
+	}
 	for (size_t n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
 		if (strcmp(name, ends[n]) == 0 && GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
 			kernel->image_end = symbol->st_value;

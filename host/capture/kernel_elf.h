@@ -43,6 +43,8 @@ struct capture_kernel_bss {
 #define CAPTURE_KERNEL_OBJECTS 4u
 extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
 
+#define CAPTURE_KERNEL_SWITCH_POINTS 32u
+
 struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
 	uint32_t build_id_size; /* size in bytes; 0: the file has no build id */
@@ -59,7 +61,10 @@ struct capture_kernel {
 	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS];
 	struct capture_kernel_bss bss;
 	int has_symbols;
-	uint32_t hooks;	  /* bits KTRX_HOOK_* of the hooks whose functions are in the file */
+	uint32_t hooks; /* bits KTRX_HOOK_* of the hooks whose functions are in the file */
+	/* virtual addresses of the functions that report locks and threads, in the order of the symbols */
+	uint64_t switch_point[CAPTURE_KERNEL_SWITCH_POINTS];
+	uint32_t switch_points;
 	uint16_t machine; /* ELF e_machine */
 };
 

@@ -142,7 +142,24 @@ int capture_recipe_save(char *const *words, const char *path)
 
 static json_t *pack_noise(const struct schedule_noise *noise)
 {
-	return json_pack("{s:I, s:I}", "seed", (json_int_t)noise->seed, "mean", (json_int_t)noise->mean);
+	const char *kind = noise->kind < CAPTURE_NOISE_KINDS ? capture_noise_names[noise->kind] : "";
+
+	return json_pack("{s:I, s:I, s:s}", "seed", (json_int_t)noise->seed, "mean", (json_int_t)noise->mean,
+			 "kind", kind);
+}
+
+/* Addresses are text, because a number in JSON has a sign. */
+static json_t *pack_hooks(const struct schedule_hooks *hooks)
+{
+	json_t *list = json_array();
+
+	for (uint64_t n = 0; list && n < hooks->count && n < SCHEDULE_HOOKS_MOST; n++) {
+		char text[24];
+
+		snprintf(text, sizeof(text), "0x%" PRIx64, hooks->address[n]);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
 }
 
 /* Returns the offset in the RAM file of a position in the memory that was read through a map. */
@@ -212,13 +229,14 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	*line = NULL;
 	if (!recipe)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: unreadable", path);
-	added = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o, s:s}", "ktrace",
-			  run->ktrace, "qemu", run->qemu, "noise", pack_noise(&schedule->noise), "later",
-			  pack_noise(&schedule->later), "change", (json_int_t)schedule->change, "deadline",
-			  (json_int_t)schedule->deadline, "events", run->events, "transport", run->transport,
-			  "trace_unit", run->trace_unit, "allow_reboot", run->allow_reboot, "mean",
-			  (json_int_t)run->mean, "ended", (json_int_t)run->ended, "rings",
-			  pack_rings(run->image, run->map), "input", schedule->input ? schedule->input : "");
+	added = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:o, s:s, s:o}",
+			  "ktrace", run->ktrace, "qemu", run->qemu, "noise", pack_noise(&schedule->noise),
+			  "later", pack_noise(&schedule->later), "change", (json_int_t)schedule->change,
+			  "deadline", (json_int_t)schedule->deadline, "events", run->events, "transport",
+			  run->transport, "trace_unit", run->trace_unit, "allow_reboot", run->allow_reboot,
+			  "mean", (json_int_t)run->mean, "ended", (json_int_t)run->ended, "rings",
+			  pack_rings(run->image, run->map), "input", schedule->input ? schedule->input : "",
+			  "hooks", pack_hooks(&schedule->hooks));
 	if (added && json_object_update(recipe, added) == 0)
 		*line = json_dumps(recipe, JSON_COMPACT);
 	json_decref(added);
@@ -241,11 +259,48 @@ static const char *text_at(const json_t *json, const char *path)
 	return text ? text : "";
 }
 
-static struct schedule_noise noise_at(const json_t *json, const char *name)
+/* An older version of ktrace stored no kind: it knew only timers. Returns false if the kind is unknown. */
+static bool unpack_noise(const json_t *json, const char *name, struct schedule_noise *to)
 {
 	const json_t *noise = json_object_get(json, name);
+	const char *kind = text_at(noise, "kind");
 
-	return (struct schedule_noise){ number_at(noise, "seed"), number_at(noise, "mean") };
+	*to = (struct schedule_noise){ .seed = number_at(noise, "seed"), .mean = number_at(noise, "mean") };
+	for (unsigned n = 0; n < CAPTURE_NOISE_KINDS; n++)
+		if (strcmp(kind, capture_noise_names[n]) == 0) {
+			to->kind = n;
+			return true;
+		}
+	return !*kind;
+}
+
+/* Returns false if there are too many hooks, or if an address is invalid. */
+static bool unpack_hooks(const json_t *json, struct schedule_hooks *to)
+{
+	const json_t *hooks = json_object_get(json, "hooks"), *hook;
+	size_t n;
+
+	if (json_array_size(hooks) > SCHEDULE_HOOKS_MOST)
+		return false;
+	json_array_foreach(hooks, n, hook)
+	{
+		const char *text = json_string_value(hook);
+		char *end = NULL;
+
+		to->address[n] = text ? strtoull(text, &end, 16) : 0;
+		if (!text || end == text || *end)
+			return false;
+	}
+	to->count = json_array_size(hooks);
+	return true;
+}
+
+/* Reads what chooses the CPUs. Returns false if a member is invalid. */
+static bool unpack_schedule(const json_t *json, struct capture_schedule *to)
+{
+	return unpack_noise(json, "noise", &to->noise) && unpack_noise(json, "later", &to->later) &&
+	       unpack_hooks(json, &to->hooks) &&
+	       (to->hooks.count > 0 || !capture_schedule_has_hooks(&to->noise, &to->later));
 }
 
 /* Reads the members. Returns false if one that is needed is missing or invalid. */
@@ -268,8 +323,6 @@ static bool unpack(struct capture_recipe *recipe)
 	recipe->transport = text_at(json, "transport");
 	*run = (struct capture_recipe_run){
 		.schedule = { .on = true,
-			      .noise = noise_at(json, "noise"),
-			      .later = noise_at(json, "later"),
 			      .change = number_at(json, "change"),
 			      .deadline = number_at(json, "deadline"),
 			      .input = *text_at(json, "input") ? text_at(json, "input") : NULL },
@@ -281,7 +334,8 @@ static bool unpack(struct capture_recipe *recipe)
 		.mean = number_at(json, "mean"),
 		.ended = number_at(json, "ended"),
 	};
-	return !recipe->words.failed && capture_qemu_program(recipe->words.word[0]);
+	return unpack_schedule(json, &run->schedule) && !recipe->words.failed &&
+	       capture_qemu_program(recipe->words.word[0]);
 }
 
 int capture_recipe_load(struct capture_recipe *recipe, const char *path)

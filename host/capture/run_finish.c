@@ -128,7 +128,7 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 {
 	const struct capture_run_options *options = run->options;
 	const struct schedule_control *control = run->place.control;
-	const struct capture_recipe_run facts = {
+	struct capture_recipe_run facts = {
 		.schedule = options->schedule,
 		.ktrace = options->version ? options->version : "",
 		.qemu = run->machine.version,
@@ -144,6 +144,7 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 	char path[PATH_MAX], *line;
 	int error = capture_path_join(path, run->place.directory, CAPTURE_RECIPE_FILE);
 
+	facts.schedule.hooks = control->hooks;
 	if (!error)
 		error = capture_recipe_finish(path, &facts, &line);
 	if (error) {
@@ -183,6 +184,18 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 				   i ? " " : "command: ", run->options->command[i]);
 	if (run->place.control && length > 0 && (size_t)length < size)
 		write_recipe(run, note, size, (size_t)length);
+}
+
+/* A kernel that was moved in memory executes its hooks at other addresses than its file says. */
+static void check_hooks(const struct capture_run *run)
+{
+	const struct schedule_control *control = run->place.control;
+
+	if (control && capture_schedule_has_hooks(&control->noise, &control->later) &&
+	    control->hook_calls == 0)
+		capture_run_say(run,
+				"WARNING: --noise hooks had no effect: the guest executed no hook at the "
+				"addresses in the kernel's file; was the kernel moved in memory?");
 }
 
 static void check_kernel(const struct capture_run *run, const char *trace)
@@ -391,6 +404,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	}
 	if (!error && result->written)
 		check_kernel(run, run->options->out);
+	check_hooks(run);
 	explain_death(run, result);
 	if (untraced)
 		capture_run_say(run, "%u more QEMU%s ran untraced: only the first is traced", untraced,

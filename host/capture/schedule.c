@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "kernel_elf.h"
 #include "plan.h"
 
 #define PLUGIN "/../lib/ktrace-schedule.so" /* relative to the folder of the program, installed or not */
@@ -59,6 +60,7 @@ int capture_schedule_open(const struct capture_schedule *schedule, const char *s
 					  .noise = schedule->noise,
 					  .later = schedule->later,
 					  .change = schedule->change,
+					  .hooks = schedule->hooks,
 					  .deadline = schedule->deadline,
 					  .word = schedule->word,
 					  .position = schedule->position,
@@ -294,19 +296,70 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
 }
 
-int capture_schedule_complete(const char *control, const char *ram, char *const *words)
+/* ---- Hooks --------------------------------------------------------------------------------------- */
+
+const char *const capture_noise_names[CAPTURE_NOISE_KINDS] = { "timers", "hooks", "both" };
+
+bool capture_schedule_has_hooks(const struct schedule_noise *noise, const struct schedule_noise *later)
+{
+	return noise->kind != SCHEDULE_TIMERS || later->kind != SCHEDULE_TIMERS;
+}
+
+int capture_schedule_find_hooks(struct schedule_hooks *hooks, const char *path)
+{
+	struct capture_kernel kernel;
+
+	*hooks = (struct schedule_hooks){ 0 };
+	if (!*path)
+		return capture_fail(
+			CAPTURE_E_USAGE,
+			"--noise hooks: the QEMU command line names no kernel (-kernel) in which to "
+			"find the hooks: give its ELF file with --elf");
+	if (capture_kernel_read(&kernel, path) != 0)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "--noise hooks needs the kernel's ELF file; give it with --elf: %s",
+				    capture_message());
+	if (!kernel.root_address)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "--noise hooks: %s has no symbol ktrace_root: it has no ktrace, or its "
+				    "symbols were removed; use --noise timers",
+				    path);
+	if (!kernel.switch_points)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "--noise hooks: %s calls no hook for locks or threads "
+				    "(ktrace/hooks.h); use --noise timers",
+				    path);
+	for (uint32_t n = 0; n < kernel.switch_points && n < SCHEDULE_HOOKS_MOST; n++)
+		hooks->address[hooks->count++] = kernel.switch_point[n];
+	return 0;
+}
+
+static int complete(int fd, const char *ram, const char *kernel, char *const *words)
 {
 	const size_t size = strlen(ram) + 1;
-	const uint64_t disks = has_disks(words);
-	int fd = open(control, O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && size <= SCHEDULE_PATH &&
-		    pwrite(fd, ram, size, offsetof(struct schedule_control, ram)) == (ssize_t)size &&
-		    pwrite(fd, &disks, sizeof(disks), offsetof(struct schedule_control, disks)) ==
-			    (ssize_t)sizeof(disks);
+	struct schedule_control control;
+	int error;
 
-	if (!done)
+	if (pread(fd, &control, sizeof(control), 0) != (ssize_t)sizeof(control) || size > SCHEDULE_PATH)
+		return CAPTURE_E_SYSTEM;
+	memcpy(control.ram, ram, size);
+	control.disks = has_disks(words);
+	if (capture_schedule_has_hooks(&control.noise, &control.later) && control.hooks.count == 0) {
+		error = capture_schedule_find_hooks(&control.hooks, kernel);
+		if (error)
+			return error;
+	}
+	return pwrite(fd, &control, sizeof(control), 0) == (ssize_t)sizeof(control) ? 0 : CAPTURE_E_SYSTEM;
+}
+
+int capture_schedule_complete(const char *control, const char *ram, const char *kernel, char *const *words)
+{
+	int fd = open(control, O_RDWR | O_CLOEXEC);
+	int error = fd >= 0 ? complete(fd, ram, kernel, words) : CAPTURE_E_SYSTEM;
+
+	if (error == CAPTURE_E_SYSTEM)
 		capture_fail_errno("%s", control);
 	if (fd >= 0)
 		close(fd);
-	return done ? 0 : CAPTURE_E_SYSTEM;
+	return error;
 }

@@ -20,6 +20,7 @@ struct capture_schedule {
 	struct schedule_noise noise;
 	struct schedule_noise later; /* from `change` on */
 	uint64_t change;	     /* 0: never */
+	struct schedule_hooks hooks; /* of the guest's kernel; if unknown, found when QEMU starts */
 	uint64_t deadline;	     /* time at which the run ends; 0: none */
 	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
 	uint64_t word, position;
@@ -40,6 +41,18 @@ struct capture_schedule_files {
 	char control[PATH_MAX]; /* holds a struct schedule_control */
 };
 
+/* Returns whether a slice may end at a hook. */
+bool capture_schedule_has_hooks(const struct schedule_noise *noise, const struct schedule_noise *later);
+/*
+ * Finds the hooks in a kernel's ELF file. Returns 0, or CAPTURE_E_USAGE with a message if it has none.
+ */
+int capture_schedule_find_hooks(struct schedule_hooks *hooks, const char *kernel);
+
+/* Names of the kinds of noise, in the order of enum schedule_noise_kind. */
+#define CAPTURE_NOISES	    "timers|hooks|both"
+#define CAPTURE_NOISE_KINDS 3u
+extern const char *const capture_noise_names[CAPTURE_NOISE_KINDS];
+
 /*
  * Looks for the plugin, relative to `self`, the absolute path of this program, and creates the control file
  * in `directory`. *control is its mapping, which capture_schedule_close() removes.
@@ -48,10 +61,10 @@ struct capture_schedule_files {
 int capture_schedule_open(const struct capture_schedule *schedule, const char *self, const char *directory,
 			  struct capture_schedule_files *files, struct schedule_control **control);
 /*
- * Stores in the control file the name of the RAM file, and whether the command line has disks. Returns 0 or
- * CAPTURE_E_SYSTEM.
+ * Stores in the control file the name of the RAM file, whether the command line has disks, and the hooks of
+ * the kernel if they are needed and unknown. `kernel`: its file; "": none. Returns 0 or an error.
  */
-int capture_schedule_complete(const char *control, const char *ram, char *const *words);
+int capture_schedule_complete(const char *control, const char *ram, const char *kernel, char *const *words);
 void capture_schedule_close(struct schedule_control *control);
 
 /*

@@ -362,13 +362,13 @@ static int prepare_schedule(const char *directory, const char *control, char *co
 			    struct capture_guest *guest)
 {
 	char path[PATH_MAX];
+	int error = capture_path_join(path, directory, CAPTURE_RECIPE_FILE);
 
 	guest->line.own_clock = true;
 	capture_schedule_hazards(words, guest->hazards, sizeof(guest->hazards));
-	if (capture_path_join(path, directory, CAPTURE_RECIPE_FILE) != 0 ||
-	    capture_schedule_complete(control, guest->path, words) != 0)
-		return CAPTURE_E_SYSTEM;
-	return capture_recipe_save(words, path);
+	if (!error)
+		error = capture_schedule_complete(control, guest->path, guest->line.kernel_path, words);
+	return error ? error : capture_recipe_save(words, path);
 }
 
 /*

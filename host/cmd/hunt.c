@@ -44,8 +44,12 @@ static const struct option_row rows[] = {
 	  .least = 1, .most = JOBS_MOST },
 	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times that of seed 0, and 0.5 s more)",
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
-	{ "noise", 0, "TIME", "mean time for which a CPU runs before the next is drawn (drawn from the seed)",
-	  options_set_time, AT(run.schedule.noise.mean), .least = 1, .most = UINT64_C(1000000000) },
+	{ "noise", 0, "KIND,TIME",
+	  "what ends the time of a CPU: 'timers', 'hooks' (of ktrace in the guest), or 'both', each in "
+	  "half of the seeds; and its mean, or that of the delay at a hook (timers; drawn from the seed)",
+	  run_schedule_set_noise, AT(run.schedule.noise) },
+	{ "elf", 0, "KERNEL", "the kernel's ELF file, for --noise hooks (the file of -kernel)",
+	  options_set_text, AT(run.elf) },
 	{ "input", 0, "FILE",
 	  "type lines of this file, \"SECONDS TEXT\", on the serial line at virtual times", options_set_text,
 	  AT(input) },
@@ -147,11 +151,15 @@ static void print_line(const struct command_hunt *command, const struct capture_
 		       uint64_t deadline)
 {
 	const struct capture_schedule *schedule = &run->schedule;
+	char noise[64];
 
+	run_schedule_describe_noise(&schedule->noise, noise, sizeof(noise));
 	printf("ktrace run --seed %" PRIu64 " --deadline %.9f", schedule->noise.seed,
 	       (double)deadline / NANOSECONDS);
-	if (schedule->noise.mean)
-		printf(" --noise %" PRIu64 "ns", schedule->noise.mean);
+	if (*noise)
+		printf(" --noise %s", noise);
+	if (run->elf)
+		print_word("--elf", run->elf);
 	if (schedule->change)
 		printf(" --then %.9f,0", (double)schedule->change / NANOSECONDS);
 	if (command->input)
@@ -423,6 +431,8 @@ static int hunt_command(int argc, char **argv)
 	command.run.command = argv + optind;
 	command.run.schedule.on = true;
 	command.options.run = &command.run;
+	if (run_schedule_find_hooks(argv[0], &command.run) != 0)
+		return EXIT_USAGE;
 	if (command.input) {
 		script = run_schedule_script(argv[0], command.input);
 		if (!script)

@@ -22,6 +22,40 @@
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
+const char *run_schedule_set_noise(void *to, const char *value, const struct option_row *row)
+{
+	struct schedule_noise *noise = to;
+	const size_t length = strcspn(value, ",");
+
+	(void)row;
+	noise->mean = 0;
+	noise->kind = SCHEDULE_TIMERS;
+	for (unsigned n = 0; n < CAPTURE_NOISE_KINDS; n++) {
+		if (strncmp(value, capture_noise_names[n], length) != 0 ||
+		    capture_noise_names[n][length] != '\0')
+			continue;
+		noise->kind = n;
+		if (!value[length])
+			return NULL;
+		value += length + 1;
+		break;
+	}
+	if (trace_parse_time(value, &noise->mean) == 0 && noise->mean > 0 &&
+	    noise->mean <= RUN_SCHEDULE_NOISE_MOST)
+		return NULL;
+	return "is not " CAPTURE_NOISES ", a time from 1ns to 1s, or both with a comma, such as hooks,20us";
+}
+
+void run_schedule_describe_noise(const struct schedule_noise *noise, char *text, size_t size)
+{
+	const char *kind = noise->kind == SCHEDULE_TIMERS ? "" : capture_noise_names[noise->kind];
+
+	if (noise->mean)
+		snprintf(text, size, "%s%s%" PRIu64 "ns", kind, *kind ? "," : "", noise->mean);
+	else
+		snprintf(text, size, "%s", kind);
+}
+
 /* Reads "TIME,SEED". Returns false if it is something else. */
 static bool parse_later(const char *text, struct capture_schedule *schedule)
 {
@@ -173,6 +207,17 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
+int run_schedule_find_hooks(const char *name, struct capture_run_options *options)
+{
+	struct capture_schedule *schedule = &options->schedule;
+
+	if (!options->elf || !capture_schedule_has_hooks(&schedule->noise, &schedule->later) ||
+	    capture_schedule_find_hooks(&schedule->hooks, options->elf) == 0)
+		return 0;
+	command_message(name, "%s", capture_message());
+	return EXIT_USAGE;
+}
+
 int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
 			 struct capture_run_options *options, int argc, char **argv)
 {
@@ -201,16 +246,18 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 		snprintf(text, sizeof(text), "%s needs --seed or --deterministic", given);
 		return options_refuse(line, text);
 	}
-	if (schedule->deterministic && schedule->seed)
+	if (schedule->deterministic && schedule->noise.seed)
 		return options_refuse(line, "--deterministic is --seed 0");
-	if (schedule->mean && !schedule->seed && !schedule->later)
+	if (options_given(line, "noise") && !schedule->noise.seed && !schedule->later)
 		return options_refuse(line,
 				      "--noise needs a seed other than 0, from which the slices are drawn");
-	options->schedule.noise = (struct schedule_noise){ schedule->seed, schedule->mean };
+	options->schedule.noise = options->schedule.later = schedule->noise;
+	options->schedule.later.seed = 0;
 	options->schedule.deadline = schedule->deadline;
 	if (schedule->later && !parse_later(schedule->later, &options->schedule))
 		return command_bad_value(line->by, "--then", schedule->later, "TIME,SEED, such as 1.5,7");
-	options->schedule.later.mean = schedule->mean;
+	if (run_schedule_find_hooks(line->by, options) != 0)
+		return EXIT_USAGE;
 	if (schedule->input) {
 		schedule->script = run_schedule_script(line->by, schedule->input);
 		options->schedule.input = schedule->script;

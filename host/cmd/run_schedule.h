@@ -15,18 +15,25 @@
 
 struct run_schedule {
 	bool deterministic;
-	uint64_t seed;
-	uint64_t mean;	   /* of --noise, in ns; 0: drawn from the seed */
-	const char *later; /* of --then: "TIME,SEED" */
-	uint64_t deadline; /* in ns; 0: none */
-	const char *input; /* name of the file of --input */
-	char *script;	   /* its contents; owned */
+	struct schedule_noise noise; /* of --seed and --noise */
+	const char *later;	     /* of --then: "TIME,SEED" */
+	uint64_t deadline;	     /* in ns; 0: none */
+	const char *input;	     /* name of the file of --input */
+	char *script;		     /* its contents; owned */
 	const char *replay;
 	/* of --replay */
 	struct capture_recipe recipe;
 	bool adds_branches; /* the repeated run may have --branches although the first one had not */
 	char out[PATH_MAX], elf[PATH_MAX], ram_dir[PATH_MAX], branches[PATH_MAX];
 };
+
+#define RUN_SCHEDULE_NOISE_MOST UINT64_C(1000000000) /* greatest time of --noise, in ns */
+
+/* Stores the kind and the mean of "KIND", "TIME" or "KIND,TIME" in a struct schedule_noise. */
+option_set run_schedule_set_noise;
+
+/* Writes the value of --noise, "" if it was not given. */
+void run_schedule_describe_noise(const struct schedule_noise *noise, char *text, size_t size);
 
 /*
  * Turns the options into those of the run. With --replay, reads the recipe and changes to the directory of
@@ -35,6 +42,12 @@ struct run_schedule {
  */
 int run_schedule_prepare(struct run_schedule *schedule, const struct options *line,
 			 struct capture_run_options *options, int argc, char **argv);
+
+/*
+ * Finds the kernel's hooks in the file of --elf, if this is given and slices end at hooks. Returns 0, or
+ * EXIT_USAGE after a message.
+ */
+int run_schedule_find_hooks(const char *name, struct capture_run_options *options);
 
 /*
  * Reads and checks the file of --input. Returns its contents, for the caller to free; NULL after a message.

@@ -31,6 +31,9 @@ static json_t *describe(const struct hunt *hunt)
 			 (json_int_t)options->run->schedule.noise.mean, "deadline",
 			 (json_int_t)options->run->schedule.deadline, "expect",
 			 options->run->expect ? options->run->expect : "");
+	if (options->run->schedule.noise.kind != SCHEDULE_TIMERS)
+		json_object_set_new(head, "kind",
+				    json_string(capture_noise_names[options->run->schedule.noise.kind]));
 	if (options->rules)
 		json_object_set_new(head, "rules", json_string(options->rules));
 	return head;

@@ -10,17 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEDULE_MAGIC UINT64_C(0x3630434854584b00) /* changes whenever the structure changes */
+#define SCHEDULE_MAGIC UINT64_C(0x3730434854584b00) /* changes whenever the structure changes */
 #define SCHEDULE_PATH  4096u
 
 #define SCHEDULE_WATCHES      8u     /* maximum number of watched ranges */
 #define SCHEDULE_WATCH_MOST   4096u  /* maximum length of a watched range in bytes */
 #define SCHEDULE_RECORDS_MOST 65536u /* maximum number of records of accesses */
 
+/* What ends the slice of a CPU. */
+enum schedule_noise_kind {
+	SCHEDULE_TIMERS, /* its length is drawn */
+	SCHEDULE_HOOKS,	 /* it is drawn at each hook; otherwise CPUs take turns */
+	SCHEDULE_BOTH,	 /* odd seeds: as SCHEDULE_TIMERS; even seeds: as SCHEDULE_HOOKS */
+};
+
 /* Forced switches: a new slice of random length begins whenever the previous slice ends. */
 struct schedule_noise {
 	uint64_t seed; /* 0: no forced switches */
 	uint64_t mean; /* mean length of a slice, in ns; 0: drawn from the seed */
+	uint64_t kind; /* enum schedule_noise_kind */
+};
+
+#define SCHEDULE_HOOKS_MOST 32u
+
+/* Functions of ktrace in the guest that report locks and threads: virtual addresses. */
+struct schedule_hooks {
+	uint64_t count; /* 0: unknown */
+	uint64_t address[SCHEDULE_HOOKS_MOST];
 };
 
 enum schedule_end {
@@ -111,6 +127,8 @@ struct schedule_control {
 	struct schedule_noise noise; /* from the start of the machine */
 	struct schedule_noise later; /* from time `change` on; not used if `change` is 0 */
 	uint64_t change;
+	/* May be set by the process that becomes QEMU. Not used if no noise has a kind with hooks. */
+	struct schedule_hooks hooks;
 	uint64_t deadline; /* time at which the machine is halted; 0: never */
 	/*
 	 * The machine is halted after 8 bytes of its RAM have become `word`: the first word of a slot, which
@@ -131,7 +149,9 @@ struct schedule_control {
 	uint64_t now;  /* time at which the machine was halted, or at which QEMU ended; 0: it still runs */
 	uint64_t mean; /* mean length of a slice at the beginning, in ns; 0: no forced switches */
 	uint64_t cuts; /* slices that were ended */
-	uint32_t end;  /* enum schedule_end */
+	uint64_t hook_calls; /* number of times that CPUs executed a hook */
+	uint64_t hook_cuts;  /* slices that were ended because of a hook */
+	uint32_t end;	     /* enum schedule_end */
 	uint32_t padding;
 	uint64_t entries;   /* number of functions in the file of functions */
 	uint32_t failure;   /* errno of a failed write to this file, the last write; 0: none failed */

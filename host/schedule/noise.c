@@ -1,19 +1,45 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "noise.h"
 
-#define MEAN_LEAST 2000u /* ns */
-#define MEANS	   8u	 /* 2, 4 … 256 µs */
-#define PATIENCES  10u
-#define BURST_MOST 64u /* ns: 16 instructions with shift=2 */
+#define MEAN_LEAST   2000u /* ns */
+#define MEANS	     8u	   /* 2, 4 … 256 µs */
+#define PATIENCES    10u
+#define BURST_MOST   64u /* ns: 16 instructions with shift=2 */
+#define RARITIES     8u	 /* one of 1, 2, 4 … 128 hooks */
+#define DISTANCES    4u	 /* less than 1, 64, 256 or 1024 ns */
+#define DELAY_FACTOR 4u	 /* delays at hooks last longer than slices: 8, 16 … 1024 µs on average */
+#define HOOKS_SEED   UINT64_C(0x6b74726163652e68) /* separates the second generator from the first */
 
 /* Splitmix64 (Steele, Lea, Flood 2014): equal seeds give equal sequences in every version of ktrace. */
-static uint64_t draw(struct noise *noise)
+static uint64_t draw_from(uint64_t *state)
 {
-	uint64_t z = noise->state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return z ^ (z >> 31);
+}
+
+static uint64_t draw(struct noise *noise)
+{
+	return draw_from(&noise->state);
+}
+
+/*
+ * Some seeds end slices at nearly each hook, others at a few hooks of a run, so that what a slice begins with
+ * is done undisturbed. Many mistakes are a few instructions after a hook: before the next lock is taken, for
+ * example. So most seeds let the CPU continue for a moment, which differs from hook to hook.
+ */
+static void begin_hooks(struct noise *noise, uint64_t seed, bool given)
+{
+	uint64_t distance;
+
+	noise->has_hooks = true;
+	noise->hook_state = seed ^ HOOKS_SEED;
+	noise->rarity = draw_from(&noise->hook_state) % RARITIES;
+	distance = draw_from(&noise->hook_state) % DISTANCES;
+	noise->distance = distance == 0 ? 1 : UINT64_C(16) << 2 * distance;
+	noise->mean *= given ? 1 : DELAY_FACTOR;
 }
 
 /*
@@ -33,6 +59,10 @@ void noise_begin(struct noise *noise, const struct schedule_noise *from)
 	noise->mean = from->mean != 0 ? from->mean : mean;
 	noise->bursts = bursts * 2;
 	noise->patience = draw(noise) % PATIENCES;
+	if (from->kind == SCHEDULE_HOOKS || (from->kind == SCHEDULE_BOTH && from->seed % 2 == 0))
+		begin_hooks(noise, from->seed, from->mean != 0);
+	else
+		noise->has_slices = true;
 }
 
 unsigned noise_cpu(struct noise *noise, unsigned cpus)
@@ -52,4 +82,17 @@ uint64_t noise_next(struct noise *noise)
 	if (number % 8 < noise->bursts)
 		return 1 + (number >> 3) % BURST_MOST;
 	return 1 + (number >> 3) % (2 * noise->mean);
+}
+
+bool noise_hook(struct noise *noise, uint64_t *after)
+{
+	const uint64_t number = draw_from(&noise->hook_state);
+
+	*after = (number >> RARITIES) % noise->distance;
+	return number % (UINT64_C(1) << noise->rarity) == 0;
+}
+
+uint64_t noise_delay(struct noise *noise)
+{
+	return 1 + draw_from(&noise->hook_state) % (2 * noise->mean);
 }

@@ -23,6 +23,7 @@
 #include "cpus.h"
 #include "disks.h"
 #include "functions.h"
+#include "hooks.h"
 #include "idle.h"
 #include "input.h"
 #include "mark.h"
@@ -60,9 +61,14 @@ static struct QEMUTimer *timer_of(void *storage)
 
 #define NO_CPU UINT_MAX
 
+static unsigned hooked = NO_CPU; /* the CPU whose slice ends soon because it has executed a hook */
+static uint64_t after_hook;	 /* time in ns from this hook to the end of the slice */
+static bool delays;		 /* the slice began because of a hook: it delays the CPU of the hook */
+
 /*
- * Chooses the CPU that runs alone next: by the seed, or without a seed in turn; another one than `other` if
- * there is another one. Returns false if all CPUs are idle.
+ * Chooses the CPU that runs alone next; another one than `other` if there is another one. Without a seed, the
+ * CPUs take turns; with hooks, they do so at the end of a slice that no hook has ended. Returns false if all
+ * CPUs are idle.
  */
 static bool choose_cpu(unsigned other)
 {
@@ -71,7 +77,7 @@ static bool choose_cpu(unsigned other)
 
 	if (busy == 0)
 		return false;
-	if (noise.mean == 0) {
+	if (noise.mean == 0 || (noise.has_hooks && other == NO_CPU)) {
 		cpus_choose(cpus_next());
 		return true;
 	}
@@ -84,7 +90,7 @@ static bool choose_cpu(unsigned other)
 
 static int64_t next_length(void)
 {
-	return noise.mean != 0 ? (int64_t)noise_next(&noise) : FAIR_SLICE;
+	return noise.has_slices ? (int64_t)noise_next(&noise) : FAIR_SLICE;
 }
 
 /* Sets the timer to the end of the slice, or to the time of the change if that is earlier. */
@@ -100,16 +106,18 @@ static void set_timer(int64_t length)
 
 /*
  * Chooses a CPU, and sets the timer. If all CPUs are idle, the next timer may wake some of them: the choice
- * is made again at that time.
+ * is made again at that time. `delay`: length of the slice if it delays `other`; otherwise 0.
  */
-static void begin_slice(unsigned other)
+static void begin_slice(unsigned other, int64_t delay)
 {
 	int64_t length;
 
-	lone = false;
+	hooked = NO_CPU;
+	delays = lone = false;
 	if (choose_cpu(other)) {
 		lone = !cpus_others_may_run();
-		length = lone ? LONE_SLICE : next_length();
+		delays = delay != 0 && !lone;
+		length = lone ? LONE_SLICE : delays ? delay : next_length();
 	} else {
 		length = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_ALL_ATTRIBUTES);
 		length = length >= 0 ? length : IDLE_STEP;
@@ -130,6 +138,13 @@ static void see_interrupts(void)
 	cpus_see_interrupts(shorten_slice);
 }
 
+/* Lets other CPUs run, and not the CPU that has executed a hook. */
+static void begin_delay(void)
+{
+	control->hook_cuts++;
+	begin_slice(hooked, (int64_t)noise_delay(&noise));
+}
+
 static void end_slice(void *data)
 {
 	(void)data;
@@ -139,7 +154,10 @@ static void end_slice(void *data)
 		noise_begin(&noise, &control->later);
 		changed = true;
 	}
-	begin_slice(NO_CPU);
+	if (hooked != NO_CPU && noise.has_hooks)
+		begin_delay();
+	else
+		begin_slice(NO_CPU, 0);
 }
 
 /* Called when the CPU that was chosen is idle. Returns true if another one runs now. */
@@ -147,7 +165,7 @@ static bool choose_again(void)
 {
 	if (!cpus_are_frozen())
 		return false;
-	begin_slice(NO_CPU);
+	begin_slice(NO_CPU, 0);
 	return cpus_are_frozen();
 }
 
@@ -164,7 +182,30 @@ static bool gives_way(void)
 static void yield(unsigned cpu)
 {
 	if (cpus_are_frozen())
-		begin_slice(cpu);
+		begin_slice(cpu, 0);
+}
+
+/*
+ * Called when a CPU executes a hook. Returns true if its slice ends soon. A slice that delays another CPU
+ * does not end at hooks: the delay would be too short.
+ */
+static bool ends_at_hook(void)
+{
+	control->hook_calls++;
+	if (!noise.has_hooks || delays || hooked != NO_CPU || !cpus_others_may_run())
+		return false;
+	return noise_hook(&noise, &after_hook);
+}
+
+static void pass_hook(unsigned cpu)
+{
+	if (!cpus_are_frozen())
+		return;
+	hooked = cpu;
+	if (after_hook == 0)
+		begin_delay();
+	else
+		set_timer((int64_t)after_hook);
 }
 
 /* ---- The end ----------------------------------------------------------------------------------- */
@@ -280,6 +321,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	noise_begin(&noise, &control->noise);
 	control->mean = noise.mean;
 	yield_open(info->target_name, gives_way, yield);
+	if (control->noise.kind != SCHEDULE_TIMERS || control->later.kind != SCHEDULE_TIMERS)
+		hooks_open(&control->hooks, ends_at_hook, pass_hook);
 	start_timers();
 	message = control->input[0] != '\0' ? input_open(control->input) : NULL;
 	if (message != NULL)

@@ -77,10 +77,13 @@ done
 for value in 1 1, ,1 0,7 x,7 1,x 1,-7 1,9223372036854775808 1,2,3; do
 	reports 2 "invalid value for --then: '$value' (TIME,SEED, such as 1.5,7)" ktrace run --seed 7 --then $value -- true
 done
-for value in 0 1001ms x; do
-	reports 2 "--noise: '$value' (a time from 1ns to 1s)" ktrace run --seed 7 --noise $value -- true
-	reports 2 "--noise: '$value' (a time from 1ns to 1s)" ktrace hunt --noise $value -- true
+for value in 0 1001ms x hook hooks, hooks,0 timers,x ,1us; do
+	wrong="--noise: '$value' is not timers|hooks|both, a time from 1ns to 1s, or both with a comma"
+	reports 2 "$wrong" ktrace run --seed 7 --noise $value -- true
+	reports 2 "$wrong" ktrace hunt --noise $value -- true
 done
+reports 2 '--noise hooks needs the kernel' ktrace run --seed 7 --noise hooks --elf v2.ktrx -- true
+reports 2 '--noise hooks needs the kernel' ktrace hunt --noise both --elf v2.ktrx -- true
 for command in run hunt; do
 	reports 2 "--deadline: '0' (a time of at least 1ns)" ktrace $command --deadline 0 -- true
 	reports 2 'no command given' ktrace $command

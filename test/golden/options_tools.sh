@@ -175,6 +175,8 @@ refused run --seed --replay v2.ktrx --seed 1
 for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
 	beyond hunt $option test/qemu/hunt.sh
 done
+beyond hunt --elf test/qemu/hunt_hooks.sh
+refused hunt --elf --noise hooks --elf v2.ktrx -- true
 beyond hunt --check test/qemu/hunt_check.sh
 beyond hunt --minimise test/qemu/hunt_minimise.sh
 refused hunt --seeds --seeds 0 -- true

@@ -72,7 +72,7 @@ CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarc
 
 # Runs that can be repeated, and hunts.
 SCRIPT_TESTS += test/qemu/repeat.sh test/qemu/repeat_elsewhere.sh test/qemu/hunt.sh test/qemu/goto.sh test/qemu/bisect.sh test/qemu/demo_seed.sh
-SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh minimise.sh)
+SCRIPT_TESTS += $(addprefix test/qemu/hunt_,check.sh ends.sh hooks.sh minimise.sh)
 SOAK_TESTS += test/soak/races.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 

@@ -220,6 +220,31 @@ static void linked_hooks_are_found(void **state)
 	}
 }
 
+static void functions_for_locks_and_threads_are_switch_points(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t count;
+	} cases[] = {
+		{ "ktrace_lock_acquire_at", 1 }, { "ktrace_fact_sched_wake", 1 },
+		{ "ktrace_thread_block", 1 },	 { "ktrace_lock_acquired", 0 },
+		{ "ktrace_irq_enter", 0 },
+	};
+	struct capture_kernel kernel;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct linked image = make_linked();
+
+		image.symbol[2].st_name = name_of(&image, cases[n].name);
+		image.symbol[2].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+		assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+		assert_int_equal(kernel.switch_points, cases[n].count);
+		if (cases[n].count)
+			assert_int_equal(kernel.switch_point[0], image.symbol[2].st_value);
+	}
+}
+
 /* The tables may contain any values. No byte outside the file is read. */
 static void hostile_tables_are_harmless(void **state)
 {
@@ -247,6 +272,7 @@ int main(void)
 		cmocka_unit_test(broken_files_are_errors_or_have_no_id),
 		cmocka_unit_test(sections_and_symbols_are_read),
 		cmocka_unit_test(linked_hooks_are_found),
+		cmocka_unit_test(functions_for_locks_and_threads_are_switch_points),
 		cmocka_unit_test(hostile_tables_are_harmless),
 	};
 

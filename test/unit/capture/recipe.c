@@ -79,8 +79,9 @@ static const char *recipe_in_trace(const char *line)
 static const struct capture_recipe_run sample = {
 	.schedule = { .on = true,
 		      .noise = { INT64_MAX, 1000 },
-		      .later = { 8, 0 },
+		      .later = { 8, 0, SCHEDULE_BOTH },
 		      .change = 1500000000,
+		      .hooks = { 2, { 0xffffffff80001000, 0x1234 } },
 		      .deadline = 2000000000 },
 	.ktrace = "1.2.3",
 	.qemu = "7.2.22",
@@ -140,8 +141,13 @@ static void recipe_is_read_as_it_was_written(void **state)
 	assert_true(recipe.run.schedule.on);
 	assert_int_equal(recipe.run.schedule.noise.seed, INT64_MAX);
 	assert_int_equal(recipe.run.schedule.noise.mean, 1000);
+	assert_int_equal(recipe.run.schedule.noise.kind, SCHEDULE_TIMERS);
 	assert_int_equal(recipe.run.schedule.later.seed, 8);
+	assert_int_equal(recipe.run.schedule.later.kind, SCHEDULE_BOTH);
 	assert_int_equal(recipe.run.schedule.change, 1500000000);
+	assert_int_equal(recipe.run.schedule.hooks.count, 2);
+	assert_int_equal(recipe.run.schedule.hooks.address[0], 0xffffffff80001000);
+	assert_int_equal(recipe.run.schedule.hooks.address[1], 0x1234);
 	assert_int_equal(recipe.run.schedule.deadline, 2000000000);
 	capture_recipe_free(&recipe);
 	assert_null(recipe.json);
@@ -421,6 +427,28 @@ static void numbers_that_are_too_small_count_as_absent(void **state)
 	capture_recipe_free(&recipe);
 }
 
+#define TEN_HOOKS "\"0\",\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\","
+
+static void noise_at_hooks_needs_their_addresses(void **state)
+{
+	struct capture_recipe recipe;
+
+	(void)state;
+	damaged(recipe_with("{\"noise\":{\"kind\":\"smoke\"}}"));
+	damaged(recipe_with("{\"later\":{\"kind\":\"hook\"}}"));
+	damaged(recipe_with("{\"noise\":{\"kind\":\"hooks\"}}"));
+	damaged(recipe_with("{\"later\":{\"kind\":\"both\"},\"hooks\":[]}"));
+	damaged(recipe_with("{\"hooks\":[7]}"));
+	damaged(recipe_with("{\"hooks\":[\"\"]}"));
+	damaged(recipe_with("{\"hooks\":[\"0x12x\"]}"));
+	damaged(recipe_with("{\"hooks\":[" TEN_HOOKS TEN_HOOKS TEN_HOOKS "\"a\",\"b\",\"c\"]}"));
+	accepted("{\"noise\":{\"kind\":\"hooks\"},\"hooks\":[" TEN_HOOKS TEN_HOOKS TEN_HOOKS "\"a\",\"b\"]}",
+		 &recipe);
+	assert_int_equal(recipe.run.schedule.hooks.count, SCHEDULE_HOOKS_MOST);
+	assert_int_equal(recipe.run.schedule.hooks.address[31], 0xb);
+	capture_recipe_free(&recipe);
+}
+
 static void list_of_files_may_contain_anything(void **state)
 {
 	struct capture_recipe recipe;
@@ -458,6 +486,7 @@ int main(void)
 		TEST(directory_that_is_not_absolute_is_refused),
 		TEST(members_of_other_types_count_as_absent),
 		TEST(numbers_that_are_too_small_count_as_absent),
+		TEST(noise_at_hooks_needs_their_addresses),
 		TEST(list_of_files_may_contain_anything),
 	};
 

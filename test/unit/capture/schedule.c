@@ -188,9 +188,12 @@ static void make_file(const char *path)
 
 static void control_file_contains_schedule(void **state)
 {
-	const struct capture_schedule schedule = {
-		.on = true, .noise = { 7, 1000 }, .later = { 8, 0 }, .change = 500, .deadline = 900
-	};
+	const struct capture_schedule schedule = { .on = true,
+						   .noise = { 7, 1000 },
+						   .later = { 8, 0, SCHEDULE_HOOKS },
+						   .change = 500,
+						   .hooks = { 1, { 4096 } },
+						   .deadline = 900 };
 	char folder[] = "/tmp/ktrace-unit-XXXXXX", bin[64], lib[64], self[64], plugin[64];
 	struct capture_schedule_files files;
 	struct schedule_control *control;
@@ -214,6 +217,9 @@ static void control_file_contains_schedule(void **state)
 	assert_int_equal(control->noise.seed, 7);
 	assert_int_equal(control->noise.mean, 1000);
 	assert_int_equal(control->later.seed, 8);
+	assert_int_equal(control->later.kind, SCHEDULE_HOOKS);
+	assert_int_equal(control->hooks.count, 1);
+	assert_int_equal(control->hooks.address[0], 4096);
 	assert_int_equal(control->change, 500);
 	assert_int_equal(control->deadline, 900);
 	assert_int_equal(control->end, SCHEDULE_RUNS);
