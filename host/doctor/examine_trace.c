@@ -113,9 +113,9 @@ static void examine_table(struct findings *report, const struct facts *facts)
 	if (!facts->refused)
 		return;
 	findings_add(report, FINDING_WRONG, "holders",
-		     "the table is too small: %" PRIu64
-		     " hook%s found no row, so ktrace why does not know what "
-		     "some threads hold and wait for; %" PRIu32 " of %" PRIu32 " rows are in use now",
+		     "the table is too small: it had no entry for %" PRIu64
+		     " call%s of hooks, so ktrace why does not know what "
+		     "some threads hold and wait for; %" PRIu32 " of %" PRIu32 " entries are in use now",
 		     facts->refused, finding_plural(facts->refused), facts->used, facts->rows);
 	findings_set_certain(report, FINDING_CERTAIN);
 	findings_advise(report, "the configuration of ktrace_init()",

@@ -102,8 +102,9 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 		finding_evidence(&finding->base, "it was handling a fault on address 0x%" PRIx64,
 				 thread->fault_address);
 	if (was_in_fault(evidence, thread) && !pc)
-		finding_say(finding->base.advice,
-			    "record the field ip in mm.fault_enter, the instruction that faulted");
+		finding_say(
+			finding->base.advice,
+			"record the field ip in mm.fault_enter: the address of the instruction that faulted");
 }
 
 /*

@@ -385,10 +385,11 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 			    why_say_ticks(evidence, evidence->window, text, sizeof(text)));
 	else if (health->idle != health->cpus)
 		finding_say(finding->base.advice,
-			    "look again later, because a CPU is busy and may stay busy");
+			    "take another trace later, because a CPU is busy and may stay busy");
 	else if (health->timed_for_lock)
 		finding_say(finding->base.advice,
-			    "look again later, because %" PRIu32 " thread%s for a lock with a timeout",
+			    "take another trace later, because %" PRIu32
+			    " thread%s for a lock with a timeout",
 			    health->timed_for_lock, health->timed_for_lock == 1 ? " waits" : "s wait");
 	else if (*say_open(evidence, health, open, text, sizeof(text)))
 		finding_say(finding->base.advice, "%s", text);

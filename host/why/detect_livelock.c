@@ -311,7 +311,8 @@ static int found_ring(const struct why_evidence *evidence, struct why_findings *
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what,
-		    "%s and %s keep each other from taking a lock: each gives way and tries again",
+		    "%s and %s keep each other from taking a lock: each releases its own lock after a try, "
+		    "and tries again",
 		    why_say_actor(evidence, ring->thread[0]->id + 1, one, sizeof(one)),
 		    why_say_actor(evidence, ring->thread[length - 1]->id + 1, other, sizeof(other)));
 	for (uint32_t n = 0; n < length; n++) {

@@ -346,7 +346,7 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 		return;
 	case RHYTHM:
 	case HABIT:
-		finding_say(finding->base.what, "%s; its wakeups came every %s and have stopped", untimed,
+		finding_say(finding->base.what, "%s; it used to be woken every %s", untimed,
 			    why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
 		return;
 	default:
@@ -412,12 +412,10 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 	const struct why_rhythm *rhythm = &one->untimed->queue->rhythm;
 	char usual[WHY_WORDS], longest[WHY_WORDS];
 
-	finding_evidence(
-		&finding->base,
-		"%" PRIu64
-		" wakeups came about %s after the previous wakeup, and none of them more than %s after it",
-		rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
-		why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
+	finding_evidence(&finding->base,
+			 "the %" PRIu64 " intervals between wakeups were about %s long, and at most %s",
+			 rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
+			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }
 
 static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
@@ -429,9 +427,9 @@ static void say_habit(const struct why_evidence *evidence, struct why_finding *f
 		why_say_actor(evidence, habit->waker, who, sizeof(who));
 	finding_evidence(&finding->base,
 			 "%" PRIu64
-			 " such waits in a row ended, at most %s apart; the last was ended %s ago, by %s",
-			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
-			 why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
+			 " such waits in a row ended, at most %s apart; %s ended the last one %s ago",
+			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)), who,
+			 why_say_since(evidence, "", habit->last, last, sizeof(last)));
 }
 
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,

@@ -81,8 +81,8 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
 	why_say_actor(evidence, found->between->id + 1, between, sizeof(between));
 	finding_say(finding->base.what,
-		    "%s, which has a high priority, has waited %s for a lock held by %s, "
-		    "which %s keeps from running",
+		    "%s, which has a high priority, has waited %s for a lock; %s holds it, "
+		    "but cannot run because of %s",
 		    urgent,
 		    why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
 		    holder, between);

@@ -85,7 +85,7 @@ static void say_user(const struct why_evidence *evidence, const struct why_cpu *
 	if (!evidence->symbols)
 		finding_say(
 			finding->base.advice,
-			"name the kernel's file with --elf, which shows which addresses are the kernel's");
+			"pass the kernel's file with --elf: it shows which addresses belong to the kernel");
 }
 
 static void say_spin(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -78,7 +78,7 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	else if (evidence->refused)
 		finding_say(finding->base.advice,
 			    "raise .holders in ktrace_init(), because the table of threads was full: "
-			    "%" PRIu64 " hook%s found no row",
+			    "it had no entry for %" PRIu64 " call%s of hooks",
 			    evidence->refused, finding_plural(evidence->refused));
 	return evidence->state_off || evidence->no_holders || evidence->refused;
 }

@@ -206,16 +206,18 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
 	const struct why_last *last = &cpu->last;
 	char when[WHY_WORDS];
+	bool at_end; /* the event is at the end of the trace: avoids "-0.0 us" */
 
 	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
 		const struct why_event *event = &last->event[n];
 
 		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
+		at_end = when[strspn(when, "0.")] == ' ';
 		if (ids)
-			put_line(out, "        -%-9s %s [%" PRIu32 ".%" PRIu64 "]", when, event->text,
-				 event->ring, event->slot);
+			put_line(out, "        %c%-9s %s [%" PRIu32 ".%" PRIu64 "]", at_end ? ' ' : '-', when,
+				 event->text, event->ring, event->slot);
 		else
-			put_line(out, "        -%-9s %s", when, event->text);
+			put_line(out, "        %c%-9s %s", at_end ? ' ' : '-', when, event->text);
 	}
 }
 
@@ -274,7 +276,7 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	if (*ended)
 		put_line(out, "end of the run: %s", ended);
 	if (evidence->silence_is_longer)
-		put_line(out, "nothing came from the machine while it was watched: "
+		put_line(out, "the machine showed no activity while it was watched: "
 			      "it may have been stopped for longer than the times below show");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];

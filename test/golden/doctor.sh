@@ -37,7 +37,7 @@ check "a state that is always 0 is reported as wrong" grep -qE '^wrong +sched.sw
 check "a state that is always 0 is reported with the line to change" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
 build/bin/ktrace doctor "$tmp/crowd.ktrx" >"$tmp/report" 2>&1
 equal "doctor fails if the table of threads was full" 10 $?
-check "a table of threads that was full is reported as wrong" grep -qE '^wrong +holders +the table is too small: 8 hooks found no row' "$tmp/report"
+check "a table of threads that was full is reported as wrong" grep -qE '^wrong +holders +the table is too small: it had no entry for 8 calls of hooks' "$tmp/report"
 check "a table of threads that was full is reported with the line to change" grep -qF '.holders = 32, or more' "$tmp/report"
 check "a table of threads with room is not reported" sh -c '! build/bin/ktrace doctor "$1" | grep "too small"' - "$tmp/deadlock.ktrx"
 for story in always-4 always-1 xv6-numbers; do

@@ -24,7 +24,7 @@ static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state
 	why_waker_lives();
 	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
 	why_is_overdue(FINDING_LIKELY);
-	why_says("thread 5 (sampler) has waited 9.89 s on queue (0x1000); its wakeups came every 50.0 ms");
+	why_says("thread 5 (sampler) has waited 9.89 s on queue (0x1000); it used to be woken every 50.0 ms");
 	why_says("interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which still "
 		 "comes");
 }
@@ -148,10 +148,9 @@ static void row_shows_missing_periodic_wakeup(void **state)
 	had_habit(60, 58, 90, WAKER);
 	why_waker_lives();
 	why_is_overdue(FINDING_POSSIBLE);
-	why_says("thread 5 (sampler) has waited 7.00 s on queue (0x1000); its wakeups came every 50.0 ms");
-	why_says("60 such waits in a row ended, at most 90.0 ms apart; the last was ended 7.00 s "
-		 "ago, by "
-		 "thread 6 (waker)");
+	why_says("thread 5 (sampler) has waited 7.00 s on queue (0x1000); it used to be woken every 50.0 ms");
+	why_says("60 such waits in a row ended, at most 90.0 ms apart; thread 6 (waker) ended the last one "
+		 "7.00 s ago");
 }
 
 static void busy_machine_does_not_hide_missing_wakeup(void **state)
