@@ -231,16 +231,16 @@ static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 	if (!is_believed(steps))
 		return false;
 	if (jumps)
-		put_mismatch(
-			steps, steps->falls_to,
-			"other code ran than is known: the previous branch was not taken, but led elsewhere");
+		put_mismatch(steps, steps->falls_to,
+			     "the code that ran is not the known code: "
+			     "the previous branch was not taken, but led elsewhere");
 	steps->falls = !element->last_instr_exec && element->last_i_type != OCSD_INSTR_OTHER;
 	steps->falls_to = element->en_addr;
 	if (!is_impossibly_not_taken(steps, element))
 		return true;
 	etm4_queue_arrive(&steps->queue, element->st_addr);
 	put_mismatch(steps, element->en_addr - element->last_instr_sz,
-		     "other code ran than is known: a branch that is always taken was not");
+		     "the code that ran is not the known code: a branch that is always taken was not taken");
 	steps->doubts = true;
 	steps->has_anchor = steps->falls = false;
 	return false;
@@ -322,7 +322,7 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
 {
 	static const char *const texts[] = {
-		[OCSD_MEM_TRANS_TRACE_INIT] = "a transaction is under way",
+		[OCSD_MEM_TRANS_TRACE_INIT] = "a transaction is in progress",
 		[OCSD_MEM_TRANS_START] = "a transaction begins",
 		[OCSD_MEM_TRANS_COMMIT] = "the transaction ends",
 		[OCSD_MEM_TRANS_FAIL] = "the transaction failed and was undone",

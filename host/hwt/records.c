@@ -98,7 +98,7 @@ static void check_cpu(struct hwt_file *file, const struct ktrx_hwt_pt *pt)
 	if (cpu.vendor == pcv_intel && !pt_newer_errata(&errata, &cpu))
 		hwt_file_warn(file,
 			      "%s: CPU family %u model %#x: its errata are not known: "
-			      "packets that one of them makes wrong are decoded as they are",
+			      "packets that are wrong because of an erratum are not corrected",
 			      file->path, cpu.family, cpu.model);
 }
 

@@ -118,12 +118,12 @@ static const struct {
 	 */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
-		"gap 40100c: other code ran than is known: a branch that is always "
-		"taken was not?\n"
+		"gap 40100c: the code that ran is not the known code: a branch that is always "
+		"taken was not taken?\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not to 401018\n"
-		"gap 401018: other code ran than is known: a branch that is always "
-		"taken was not?\n" },
+		"gap 401018: the code that ran is not the known code: a branch that is always "
+		"taken was not taken?\n" },
 	/*
 	 * The gap is reported once. Decoding continues at an exception, or where tracing begins again,
 	 * because these have an address.
@@ -131,7 +131,8 @@ static const struct {
 	{ SYNC ON AT("02") "f6 f6 06 1d 95 03 95 08 f7",
 	  "on 401008\n"
 	  "space 7\n"
-	  "gap 40100c: other code ran than is known: a branch that is always taken was not?\n"
+	  "gap 40100c: the code that ran is not the known code: a branch that is always taken "
+	  "was not taken?\n"
 	  "async 40100c: IRQ\n"
 	  "on 401020\n"
 	  "run 401020-401024 (2) return\n" },
@@ -144,7 +145,7 @@ static const struct {
 	/* The branch was not taken, but the next address is elsewhere. */
 	{ START "f6 95 04 f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
-		"gap 401008: other code ran than is known: the previous branch was not taken, but "
+		"gap 401008: the code that ran is not the known code: the previous branch was not taken, but "
 		"led elsewhere?\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
