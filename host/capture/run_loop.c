@@ -241,8 +241,8 @@ static int check_version(const struct capture_run *run)
 	if (!wanted || !version[0] || strcmp(wanted, version) == 0 || run->options->force)
 		return 0;
 	return capture_fail(CAPTURE_E_USAGE,
-			    "this QEMU is version %s, and the run was recorded with %s: it may run "
-			    "differently; --force repeats it all the same",
+			    "this QEMU is version %s, and the run was recorded with %s: a repeated run may "
+			    "differ; --force repeats the run nevertheless",
 			    version, wanted);
 }
 

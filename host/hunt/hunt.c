@@ -56,7 +56,7 @@ static int fail(struct hunt *hunt, const char *what)
 	return -1;
 }
 
-/* Writes a result. If that is impossible, the hunt ends, and keeps what it has found. */
+/* Writes a result to the file of results. If that fails, ends the hunt; earlier results are kept. */
 static void write_result(struct hunt *hunt, FILE *results, const struct hunt_run *run)
 {
 	char path[PATH_MAX + 16];
