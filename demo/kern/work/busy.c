@@ -74,11 +74,11 @@ static void plan_until(uint64_t until_ns)
 	uint64_t seed = arg_number("seed", 0);
 	bool irq_on;
 
-	while (!work_over(until_ns)) {
+	do {
 		unsigned chance = work_random(&seed);
 
 		plan(chance % PIECES_EVERY == 0 ? PIECES_EVERY : 1 + chance % 3);
-	}
+	} while (!work_over(until_ns));
 	irq_on = spin_lock(&list.queue.lock);
 	list.over = true;
 	wait_wake_all(&list.queue);

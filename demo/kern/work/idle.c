@@ -55,11 +55,11 @@ void work_idle(uint64_t until_ns)
 
 	for (unsigned n = 0; n < SERVERS; n++)
 		thread_create(names[n], serve, &servers[n], CPU_ANY);
-	while (!work_over(until_ns)) {
+	do {
 		unsigned chance = work_random(&seed);
 
 		timer_sleep(ROUND_MIN_NS + chance % ROUND_STEPS * NS_PER_MS);
 		if (chance & 1u << 16)
 			request(&servers[chance >> 17 & 1]);
-	}
+	} while (!work_over(until_ns));
 }

@@ -23,7 +23,7 @@ static void count(void *counter)
 static void caller(unsigned n, uint64_t until_ns)
 {
 	(void)n;
-	while (!work_over(until_ns)) {
+	do {
 		unsigned answers = 0;
 
 		for (int i = 0; i < BURST; i++)
@@ -32,7 +32,7 @@ static void caller(unsigned n, uint64_t until_ns)
 			panic("ipi: %u answers to %u calls", answers, BURST);
 		__atomic_fetch_add(&calls, BURST, __ATOMIC_RELAXED);
 		timer_sleep(40 * NS_PER_MS);
-	}
+	} while (!work_over(until_ns));
 }
 
 void work_ipi(uint64_t until_ns)

@@ -31,12 +31,12 @@ static void sleeper(unsigned n, uint64_t until_ns)
 {
 	uint64_t nap_ns = (n + 1) * 7 * NS_PER_MS;
 
-	while (!work_over(until_ns)) {
+	do {
 		uint64_t begin = clock_ns();
 
 		timer_sleep(nap_ns);
 		check_nap(clock_ns() - begin, nap_ns);
-	}
+	} while (!work_over(until_ns));
 }
 
 void work_sleepers(uint64_t until_ns)

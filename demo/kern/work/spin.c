@@ -19,7 +19,7 @@ static uint64_t counted; /* atomic */
 static void fighter(unsigned n, uint64_t until_ns)
 {
 	(void)n;
-	while (!work_over(until_ns)) {
+	do {
 		for (int i = 0; i < BURST; i++) {
 			bool irq_on = spin_lock(&prize);
 
@@ -28,7 +28,7 @@ static void fighter(unsigned n, uint64_t until_ns)
 		}
 		__atomic_fetch_add(&counted, BURST, __ATOMIC_RELAXED);
 		timer_sleep(5 * NS_PER_MS);
-	}
+	} while (!work_over(until_ns));
 }
 
 void work_spin(uint64_t until_ns)

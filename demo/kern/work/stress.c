@@ -56,12 +56,12 @@ static void recorder(unsigned n, uint64_t until_ns)
 {
 	struct cpu *neighbour = &cpus[(n + 1) % cpu_count];
 
-	while (!work_over(until_ns)) {
+	do {
 		for (unsigned i = 0; i < POKE_EVERY; i++)
 			record(n, FROM_THREAD);
 		ipi_send(neighbour, IPI_RESCHEDULE);
 		arch_nmi_send(neighbour);
-	}
+	} while (!work_over(until_ns));
 }
 
 static uint64_t total(enum source_context context)
