@@ -14,7 +14,7 @@ build/test/v1-mix: test/golden/v1_mix.c include/ktrx/v1.h
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
-SCRIPT_TESTS += test/golden/check.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/cmd_outputs.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh test/golden/libraries.sh
+SCRIPT_TESTS += test/golden/check.sh test/golden/diff.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/cmd_outputs.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh test/golden/libraries.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/cmd-traces build/test/why-traces build/test/ktrace-script
 
 build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \

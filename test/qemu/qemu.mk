@@ -66,7 +66,7 @@ build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c buil
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 # Tests of `ktrace run`, `ktrace extract` and other commands, end to end.
-SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh
+SCRIPT_TESTS += test/qemu/check.sh test/qemu/diff.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh
 SCRIPT_TESTS += $(addprefix test/qemu/run_,outcomes.sh expect.sh commands.sh status.sh kill.sh transports.sh extract.sh bad_input.sh)
 CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Compares two traces by what happened in them: the threads are paired by name, parent and order of creation,
+ * and the steps of each pair by their meaning. Times, addresses, process ids and the order of threads that do
+ * not depend on each other may differ. analyze/compare.h compares two traces of the same run exactly.
+ */
+#ifndef DIFF_DIFF_H
+#define DIFF_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/output.h"
+#include "ktread/ktread.h"
+
+/* Differences that mean nothing: they are counted, and not reported. */
+enum diff_noise {
+	DIFF_NOISE_INTERRUPT,
+	DIFF_NOISE_SCHEDULING, /* switches, waits, wakeups */
+	DIFF_NOISE_LOCK,       /* a lock was busy */
+	DIFF_NOISE_FAULT,
+	DIFF_NOISE_COUNTER,
+	DIFF_NOISE_SIGNAL, /* arrival of a signal */
+	DIFF_NOISE_DATA,   /* contents and structures of calls */
+	DIFF_NOISE_TRACER,
+	DIFF_NOISE_LOOP,  /* a step repeated in the same call */
+	DIFF_NOISE_ORDER, /* steps of different threads that come in another order */
+	DIFF_NOISE_VALUE, /* process ids and file descriptors that differ, but have the same role */
+	DIFF_NOISE_ALONE, /* steps of a kind that only one of the traces records */
+	DIFF_NOISES
+};
+
+enum diff_what {
+	DIFF_WAKEUP, /* a wakeup is missing, and its target therefore does not continue */
+	DIFF_MISSING,
+	DIFF_EXTRA,
+	DIFF_REORDERED,
+	DIFF_CHANGED, /* another result or other arguments */
+	DIFF_WHATS
+};
+
+struct diff_trace;
+
+/* An event of one trace. */
+struct diff_event {
+	bool known;
+	uint32_t ring;
+	uint64_t slot; /* for a text, the number of the line */
+};
+
+struct diff_item {
+	uint64_t at; /* stamp in the first trace at which the traces part */
+	struct diff_event event[2];
+	uint32_t thread[2]; /* of each trace; UINT32_MAX if it has none */
+	uint32_t step[2];   /* number of the step in each trace, or UINT32_MAX */
+	uint32_t kind;	    /* number of the kind, in the first trace that has the event */
+	uint32_t steps;	    /* number of steps that follow each other */
+	uint8_t what;	    /* enum diff_what */
+	bool arguments;	    /* DIFF_CHANGED: arguments differ, not the result */
+	uint8_t asleep;	    /* DIFF_WAKEUP: the trace in which the thread sleeps to the end: 0 or 1 */
+};
+
+#define DIFF_CONTEXT 5u /* number of events that are shown before the first difference */
+#define DIFF_SLOWER  8u
+#define DIFF_SAMPLES 30u /* number of samples that each trace must have of a kind of call */
+
+/* A kind of call that takes longer in the second trace. Geometric means, in nanoseconds. */
+struct diff_slower {
+	uint32_t kind; /* in the first trace */
+	uint64_t samples[2];
+	double mean[2], ratio, low, high; /* the interval of `ratio` */
+};
+
+struct diff_result {
+	struct diff_item *item; /* in order of `at` */
+	uint32_t items, room;
+	uint64_t count[DIFF_WHATS];
+	/*
+	 * The earliest difference that no other one causes; it need not be an item. `last`: in a trace that
+	 * lacks the event, the last event of the same thread before it. `sleep`: where a thread begins to
+	 * sleep because of it.
+	 */
+	struct diff_item first;
+	struct diff_event last[2], sleep;
+	uint32_t sleeper;  /* thread of `sleep` */
+	uint64_t compared; /* steps of the first trace that have an equal one */
+	uint64_t undecided;
+	uint64_t noise[DIFF_NOISES];
+	uint32_t threads; /* pairs of threads */
+	struct diff_slower slower[DIFF_SLOWER];
+	uint32_t slowers;
+	uint32_t sampled;    /* number of kinds of call with enough samples */
+	uint32_t too_few;    /* number of kinds of call with too few of them */
+	bool slower_differs; /* slower calls are a difference */
+	bool untimed;	     /* durations cannot be compared */
+	bool out_of_memory;
+};
+
+/* Reads a trace. Returns 0 or a negative enum ktread_error; *trace is freed by diff_trace_free(). */
+int diff_read(struct diff_trace **trace, struct ktread *from, const char *path);
+
+/* Returns whether the file begins like the output of `strace -ttt`. */
+bool diff_is_strace(const char *path);
+/* Reads the output of `strace -f -ttt`. Returns 0 or a negative enum ktread_error, with errno. */
+int diff_read_strace(struct diff_trace **trace, const char *path);
+void diff_trace_free(struct diff_trace *trace);
+
+/*
+ * Compares two traces, which it modifies. `slower`: a kind of call is reported if it takes this much longer,
+ * in percent; if `slower_differs`, it is a difference. Returns 0 or KTREAD_E_MEMORY. The caller frees
+ * result->item.
+ */
+int diff_compare(struct diff_trace *const trace[2], uint64_t slower, bool slower_differs,
+		 struct diff_result *result);
+
+enum diff_verdict { DIFF_VERDICT_SAME, DIFF_VERDICT_DIFFERS, DIFF_VERDICT_UNDECIDED };
+enum diff_verdict diff_verdict(const struct diff_result *result);
+
+/* What a report prints. */
+struct diff_report {
+	struct diff_trace *trace[2];
+	const struct diff_result *result;
+	uint64_t limit; /* maximum number of differences of each sort that are listed; 0: all */
+};
+
+/* Write the report. Read the traces again for the texts of events. Return 0 or a negative error. */
+int diff_write_text(struct base_output *out, const struct diff_report *report);
+int diff_write_json(struct base_output *out, const struct diff_report *report);
+
+#endif

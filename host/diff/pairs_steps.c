@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Compares the steps of two threads that are a pair. */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "diff/pairs.h"
+#include "diff/sequence.h"
+
+/* The steps of a thread that are compared, and those that have no counterpart. */
+struct side {
+	const struct diff_trace *trace;
+	const struct diff_thread *thread;
+	uint32_t *step; /* numbers of the steps */
+	uint64_t *key;
+	uint32_t count;
+	struct single {
+		uint64_t key, at; /* `at`: stamp in the first trace */
+		uint32_t step, place;
+	} * single;
+	uint32_t singles;
+};
+
+struct diff_item *pairs_item(struct diff_result *result, enum diff_what what, uint64_t at)
+{
+	struct diff_item *grown =
+		base_grow(result->item, &result->room, (size_t)result->items + 1, sizeof(*grown));
+
+	if (!grown) {
+		result->out_of_memory = true;
+		return NULL;
+	}
+	result->item = grown;
+	grown = &result->item[result->items++];
+	*grown = (struct diff_item){ .what = (uint8_t)what,
+				     .at = at,
+				     .thread = { DIFF_NONE, DIFF_NONE },
+				     .step = { DIFF_NONE, DIFF_NONE },
+				     .steps = 1 };
+	result->count[what]++;
+	return grown;
+}
+
+void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int which, uint32_t n)
+{
+	const struct diff_step *step = &pairs->trace[which]->step[n];
+
+	item->step[which] = n;
+	item->thread[which] = step->thread;
+	item->event[which] = (struct diff_event){ .known = true, .ring = step->ring, .slot = step->slot };
+}
+
+bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step)
+{
+	const struct diff_kind *kind = &trace->kind[step->kind];
+
+	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
+	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;
+	return kind->excluded || kind->sync;
+}
+
+static bool collect(struct side *side, struct pairs *pairs, int which, uint32_t thread)
+{
+	*side = (struct side){ .trace = pairs->trace[which], .thread = &pairs->trace[which]->thread[thread] };
+	side->step = malloc(((size_t)side->thread->steps + 1) * sizeof(*side->step));
+	side->key = malloc(((size_t)side->thread->steps + 1) * sizeof(*side->key));
+	side->single = malloc(((size_t)side->thread->steps + 1) * sizeof(*side->single));
+	if (!side->step || !side->key || !side->single)
+		return false;
+	for (uint32_t n = 0; n < side->thread->steps; n++) {
+		const struct diff_step *step = diff_step_of(side->trace, side->thread, n);
+
+		if (pairs_is_noise(pairs, side->trace, step))
+			continue;
+		side->step[side->count] = side->trace->order[side->thread->first + n];
+		side->key[side->count++] = step->key;
+	}
+	return true;
+}
+
+static void drop(struct side *side)
+{
+	free(side->step);
+	free(side->key);
+	free(side->single);
+}
+
+static uint64_t stamp_of(const struct side *side, uint32_t n)
+{
+	return side->trace->step[side->step[n]].stamp;
+}
+
+/* Part of both threads in which no step has a counterpart: from `from`, before `to`. */
+struct block {
+	uint32_t from[2], to[2];
+};
+
+/* Returns whether something that is missing in a trace may be the reason for the block. */
+static bool is_undecided(struct side *const side[2], const struct block *block)
+{
+	for (int which = 0; which < 2; which++) {
+		const struct side *of = side[which];
+		const uint64_t before = block->from[which] ? stamp_of(of, block->from[which] - 1) : 0;
+		const uint64_t after =
+			block->to[which] < of->count ? stamp_of(of, block->to[which]) : UINT64_MAX;
+
+		if (diff_trace_gap_between(of->trace, before, after))
+			return true;
+	}
+	return false;
+}
+
+/* Returns how long the thread has slept at the end of its trace; 0 if it does not sleep. */
+static uint64_t sleeps_at_end(const struct side *side)
+{
+	const struct diff_thread *thread = side->thread;
+
+	return thread->wait != DIFF_NONE ? side->trace->end - side->trace->wait[thread->wait].stamp : 0;
+}
+
+/*
+ * Returns whether the thread of `side` only lacks steps because its trace ends too early: it has not ended,
+ * and does not sleep longer than the thread of the other trace, which continues at the stamp `next`.
+ */
+static bool ends_too_early(const struct side *side, const struct side *other, uint32_t next)
+{
+	const uint64_t slept = sleeps_at_end(side);
+	const uint64_t before = next ? stamp_of(other, next - 1) : other->trace->begin;
+
+	if (side->thread->ended)
+		return false;
+	return slept == 0 || slept / 2 <= stamp_of(other, next) - before;
+}
+
+static void add_singles(struct side *const side[2], const struct block *block)
+{
+	const uint64_t at =
+		block->from[0] < side[0]->count ? stamp_of(side[0], block->from[0]) : side[0]->trace->end;
+
+	for (int which = 0; which < 2; which++)
+		for (uint32_t n = block->from[which]; n < block->to[which]; n++)
+			side[which]->single[side[which]->singles++] =
+				(struct single){ .key = side[which]->key[n],
+						 .at = which == 0 ? stamp_of(side[0], n) : at,
+						 .step = side[which]->step[n],
+						 .place = n };
+}
+
+/* Takes a block. Returns whether one of the threads has stopped there, and the other one continues. */
+static bool take_block(struct pairs *pairs, struct side *const side[2], const struct block *block)
+{
+	const uint32_t length[2] = { block->to[0] - block->from[0], block->to[1] - block->from[1] };
+	const bool last = block->to[0] == side[0]->count && block->to[1] == side[1]->count;
+	bool undecided = false;
+
+	if (length[0] + length[1] == 0)
+		return false;
+	undecided = is_undecided(side, block);
+	if (last && length[1] == 0)
+		undecided |= ends_too_early(side[1], side[0], block->from[0]);
+	if (last && length[0] == 0)
+		undecided |= ends_too_early(side[0], side[1], block->from[1]);
+	if (undecided) {
+		pairs->result->undecided += length[0] + length[1];
+		return false;
+	}
+	add_singles(side, block);
+	return last && (length[0] == 0 || length[1] == 0);
+}
+
+/* ---- Steps without a counterpart: missing, extra, or at another place ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct single *first = a, *second = b;
+
+	if (first->key != second->key)
+		return first->key < second->key ? -1 : 1;
+	return first->place < second->place ? -1 : first->place > second->place;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct single *first = a, *second = b;
+
+	return first->place < second->place ? -1 : first->place > second->place;
+}
+
+/*
+ * Returns whether the threads are a thread of the kernel that serves several threads. It works in the order
+ * in which requests arrive, and several requests may be served at once.
+ */
+static bool is_server(struct side *const side[2])
+{
+	return !side[0]->thread->calls && !side[1]->thread->calls &&
+	       (side[0]->thread->serves || side[1]->thread->serves);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Takes out the steps of a server that the other trace has as well, anywhere and any number of times. */
+static void drop_served(struct pairs *pairs, struct side *const side[2])
+{
+	for (int which = 0; which < 2; which++)
+		qsort(side[which]->key, side[which]->count, sizeof(uint64_t), by_number);
+	for (int which = 0; which < 2; which++) {
+		uint32_t kept = 0;
+
+		for (uint32_t n = 0; n < side[which]->singles; n++) {
+			const struct single *single = &side[which]->single[n];
+
+			if (bsearch(&single->key, side[!which]->key, side[!which]->count, sizeof(uint64_t),
+				    by_number))
+				pairs->result->noise[DIFF_NOISE_ORDER]++;
+			else
+				side[which]->single[kept++] = *single;
+		}
+		side[which]->singles = kept;
+	}
+}
+
+static void add_reordered(struct pairs *pairs, const struct single *first, const struct single *second)
+{
+	struct diff_item *item =
+		pairs_item(pairs->result, DIFF_REORDERED, first->at < second->at ? first->at : second->at);
+
+	if (!item)
+		return;
+	item->kind = pairs->trace[0]->step[first->step].kind;
+	pairs_item_step(item, pairs, 0, first->step);
+	pairs_item_step(item, pairs, 1, second->step);
+	pairs->match[first->step] = second->step;
+}
+
+/* Takes out the steps that both traces have, at different places. */
+static void find_reordered(struct pairs *pairs, struct side *const side[2])
+{
+	uint32_t at[2] = { 0, 0 }, kept[2] = { 0, 0 };
+
+	for (int which = 0; which < 2; which++)
+		qsort(side[which]->single, side[which]->singles, sizeof(struct single), by_key);
+	while (at[0] < side[0]->singles || at[1] < side[1]->singles) {
+		const struct single *first = at[0] < side[0]->singles ? &side[0]->single[at[0]] : NULL;
+		const struct single *second = at[1] < side[1]->singles ? &side[1]->single[at[1]] : NULL;
+
+		if (first && second && first->key == second->key) {
+			add_reordered(pairs, first, second);
+			at[0]++;
+			at[1]++;
+		} else if (first && (!second || first->key < second->key)) {
+			side[0]->single[kept[0]++] = side[0]->single[at[0]++];
+		} else {
+			side[1]->single[kept[1]++] = side[1]->single[at[1]++];
+		}
+	}
+	for (int which = 0; which < 2; which++) {
+		side[which]->singles = kept[which];
+		qsort(side[which]->single, kept[which], sizeof(struct single), by_place);
+	}
+}
+
+/* Adds an item for each run of steps that follow each other. */
+static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
+{
+	const enum diff_what what = which == 0 ? DIFF_MISSING : DIFF_EXTRA;
+	struct diff_item *item = NULL;
+
+	for (uint32_t n = 0; n < side[which]->singles; n++) {
+		const struct single *single = &side[which]->single[n];
+		const struct diff_step *step = &side[which]->trace->step[single->step];
+
+		if (n > 0 && item && single->place == single[-1].place + 1) {
+			item->steps++;
+			pairs->result->count[what]++;
+			continue;
+		}
+		item = pairs_item(pairs->result, what, single->at);
+		if (!item)
+			return;
+		item->kind = step->kind;
+		pairs_item_step(item, pairs, which, single->step);
+		item->thread[!which] = side[which]->thread->peer;
+	}
+}
+
+static void compare_aligned(struct pairs *pairs, struct side *const side[2], const uint32_t *pair)
+{
+	struct pairs_files files = { .is = { 1, 2, 3 } };
+	struct block block = { { 0, 0 }, { 0, 0 } };
+	bool stopped = false;
+
+	for (uint32_t n = 0; n <= side[0]->count; n++) {
+		if (n < side[0]->count && pair[n] == SEQUENCE_NONE)
+			continue;
+		block.to[0] = n;
+		block.to[1] = n < side[0]->count ? pair[n] : side[1]->count;
+		stopped = take_block(pairs, side, &block);
+		if (n < side[0]->count)
+			pairs_values(pairs, &files, side[0]->step[n], side[1]->step[pair[n]]);
+		block.from[0] = block.to[0] + 1;
+		block.from[1] = block.to[1] + 1;
+	}
+	/* If a server has stopped, all that is missing counts. */
+	if (is_server(side) && !stopped)
+		drop_served(pairs, side);
+	find_reordered(pairs, side);
+	add_runs(pairs, side, 0);
+	add_runs(pairs, side, 1);
+}
+
+int pairs_steps(struct pairs *pairs, uint32_t first, uint32_t second)
+{
+	struct side a, b, *const side[2] = { &a, &b };
+	uint32_t *pair = NULL;
+	int status = KTREAD_E_MEMORY;
+	const bool collected = collect(&a, pairs, 0, first) & collect(&b, pairs, 1, second);
+
+	if (collected)
+		pair = malloc(((size_t)a.count + 1) * sizeof(*pair));
+	if (pair && sequence_align(a.key, a.count, b.key, b.count, pair) == 0) {
+		compare_aligned(pairs, side, pair);
+		status = 0;
+	}
+	free(pair);
+	drop(&a);
+	drop(&b);
+	return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Compares the values of two steps that mean the same, and the kinds of step of two traces. */
+#include <math.h>
+#include <string.h>
+
+#include "diff/pairs.h"
+#include "ktrx/v2.h"
+
+static bool is_file(uint8_t first, uint8_t second)
+{
+	return (first == DIFF_FORM_FILE && (second == DIFF_FORM_FILE || second == DIFF_FORM_NUMBER)) ||
+	       (second == DIFF_FORM_FILE && first == DIFF_FORM_NUMBER);
+}
+
+/* Returns whether two descriptors have the same role. Learns it if it is not known yet. */
+static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t second, bool opened)
+{
+	if (first >= PAIRS_FILES || second >= PAIRS_FILES)
+		return true;
+	if (opened || files->is[first] == 0)
+		files->is[first] = (uint32_t)second + 1;
+	return files->is[first] == second + 1;
+}
+
+static bool is_same_result(struct pairs *pairs, struct pairs_files *files, const struct diff_step *first,
+			   const struct diff_step *second)
+{
+	const uint8_t forms[2] = { first->result_form, second->result_form };
+
+	if (forms[0] == DIFF_FORM_UNKNOWN || forms[1] == DIFF_FORM_UNKNOWN)
+		return true;
+	if (forms[0] == DIFF_FORM_ERROR || forms[1] == DIFF_FORM_ERROR)
+		return forms[0] == forms[1] && first->result == second->result;
+	if (is_file(forms[0], forms[1])) {
+		pairs->result->noise[DIFF_NOISE_VALUE] += first->result != second->result;
+		return is_same_file(files, first->result, second->result, true);
+	}
+	if (forms[0] == DIFF_FORM_PROCESS || forms[1] == DIFF_FORM_PROCESS)
+		pairs->result->noise[DIFF_NOISE_VALUE] += first->result != second->result;
+	return forms[0] != DIFF_FORM_NUMBER || forms[1] != DIFF_FORM_NUMBER ||
+	       first->result == second->result;
+}
+
+/* Several threads of a process share descriptors, so the role of a descriptor is then unknown. */
+static bool is_alone(const struct diff_trace *trace, const struct diff_step *step)
+{
+	const struct diff_thread *thread = &trace->thread[step->thread];
+
+	return thread->made == 0 && thread->parent == DIFF_NONE;
+}
+
+static bool are_same_values(struct pairs *pairs, struct pairs_files *files, const struct diff_step *first,
+			    const struct diff_step *second)
+{
+	const uint8_t count = first->values < second->values ? first->values : second->values;
+
+	for (uint8_t n = 0; n < count; n++) {
+		const uint64_t value[2] = { pairs->trace[0]->value[first->value + n],
+					    pairs->trace[1]->value[second->value + n] };
+
+		if (is_file(first->form[n], second->form[n])) {
+			pairs->result->noise[DIFF_NOISE_VALUE] += value[0] != value[1];
+			if (!is_same_file(files, value[0], value[1], false) &&
+			    is_alone(pairs->trace[0], first) && is_alone(pairs->trace[1], second))
+				return false;
+		} else if (first->form[n] == DIFF_FORM_NUMBER && second->form[n] == DIFF_FORM_NUMBER &&
+			   value[0] != value[1]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void pairs_sample_add(struct pairs_sample *sample, double value)
+{
+	const double apart = value - sample->mean;
+
+	sample->count++;
+	sample->mean += apart / (double)sample->count;
+	sample->squares += apart * (value - sample->mean);
+}
+
+void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first, uint32_t second)
+{
+	const struct diff_step *a = &pairs->trace[0]->step[first], *b = &pairs->trace[1]->step[second];
+	const bool arguments = are_same_values(pairs, files, a, b),
+		   result = is_same_result(pairs, files, a, b);
+
+	pairs->match[first] = second;
+	pairs->result->compared++;
+	if (a->took && b->took) {
+		pairs_sample_add(&pairs->sample[0][a->kind], log((double)a->took));
+		pairs_sample_add(&pairs->sample[1][a->kind], log((double)b->took));
+	}
+	if (!arguments || !result) {
+		struct diff_item *item = pairs_item(pairs->result, DIFF_CHANGED, a->stamp);
+
+		if (!item)
+			return;
+		item->arguments = result;
+		item->kind = a->kind;
+		pairs_item_step(item, pairs, 0, first);
+		pairs_item_step(item, pairs, 1, second);
+	}
+}
+
+/* ---- Kinds ---- */
+
+static const struct diff_kind *kind_like(const struct diff_trace *trace, const struct diff_kind *kind)
+{
+	uint32_t row;
+
+	for (uint32_t probe = 0; base_index_next(&trace->kind_index, kind->hash, &probe, &row);)
+		if (trace->kind[row].hash == kind->hash)
+			return &trace->kind[row];
+	return NULL;
+}
+
+static bool has_calls(const struct diff_trace *trace)
+{
+	for (uint32_t n = 0; n < trace->kinds; n++)
+		if (trace->kind[n].call && trace->kind[n].count)
+			return true;
+	return false;
+}
+
+/* Returns whether `trace` would have recorded steps of a kind that it does not have. */
+static bool records(const struct diff_trace *trace, const struct diff_trace *other,
+		    const struct diff_kind *kind)
+{
+	const struct ktread_type *like, *type;
+
+	if (kind->call)
+		return has_calls(trace);
+	if (!trace->trace || !other->trace)
+		return false;
+	like = ktread_type(other->trace, kind->type);
+	type = like ? ktread_type_find(trace->trace, like->group, like->name) : NULL;
+	return type && (type->state == KTRX_STATE_RECORD || type->wanted == KTRX_STATE_RECORD);
+}
+
+void pairs_kinds(struct diff_trace *const trace[2])
+{
+	for (int side = 0; side < 2; side++)
+		for (uint32_t n = 0; n < trace[side]->kinds; n++) {
+			struct diff_kind *kind = &trace[side]->kind[n];
+			const struct diff_kind *other = kind_like(trace[!side], kind);
+
+			kind->excluded =
+				(!other || other->count == 0) && !records(trace[!side], trace[side], kind);
+		}
+}

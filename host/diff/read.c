@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reads a trace once, and sorts its events into steps, waits, wakeups, gaps and noise. */
+#include "diff/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/load.h"
+
+static void note_gap(struct reader *reader, const struct ktread_event *event)
+{
+	const struct ktread_ring *ring = ktread_ring(reader->from, event->ring);
+	uint64_t *last = &reader->last[event->ring];
+
+	if (event->lost || (*last == 0 && ring->cleared)) {
+		diff_trace_gap(reader->trace, *last, event->stamp);
+		reader->gap_stamp = event->stamp;
+	}
+	*last = event->stamp;
+}
+
+/* Gaps after the last event of each ring, which no event shows. */
+static void note_ends(struct reader *reader)
+{
+	const struct ktread_info *info = ktread_info(reader->from);
+	struct diff_trace *trace = reader->trace;
+
+	for (uint32_t n = 0; n < info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(reader->from, n);
+
+		trace->lost += ring->overwritten + ring->invalid;
+		if (ring->cut || (ring->dropped && ring->cpu != KTRX_NO_CPU))
+			diff_trace_gap(trace, reader->last[n], UINT64_MAX);
+	}
+	if (ktread_is_cut(info))
+		diff_trace_gap(trace, trace->end, UINT64_MAX);
+	if (info->unusable)
+		diff_trace_gap(trace, 0, UINT64_MAX);
+}
+
+static uint64_t with_strings(uint64_t key, const struct ktread_event *event, const struct read_type *type)
+{
+	struct ktread_value value;
+
+	for (uint32_t left = type->strings; left; left &= left - 1) {
+		const uint32_t n = (uint32_t)__builtin_ctz(left);
+
+		if (ktread_value(event, n, &value) == 0 && value.type == KTRX_TYPE_STRING)
+			key = diff_path_key(key, value.string, value.length);
+	}
+	return key;
+}
+
+/*
+ * Returns whether a thread repeats what it did in the same call before. How often it does depends on the
+ * scheduler: how much data there is when a call looks, and how often it is woken in vain.
+ */
+static bool is_repeated(struct diff_thread *thread, uint64_t key)
+{
+	if (thread->call == DIFF_NONE)
+		return false;
+	for (uint32_t n = 0; n < DIFF_RECENT && n < thread->recents; n++)
+		if (thread->recent[n] == key)
+			return true;
+	thread->recent[thread->recents++ % DIFF_RECENT] = key;
+	return false;
+}
+
+static void take_step(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
+		      uint32_t thread)
+{
+	struct diff_trace *trace = reader->trace;
+	struct diff_step *step;
+	struct ktread_value value;
+	uint64_t key;
+
+	if (type->kind == DIFF_NONE) {
+		trace->full = true;
+		return;
+	}
+	key = with_strings(trace->kind[type->kind].hash, event, type);
+	if (is_repeated(&trace->thread[thread], key)) {
+		trace->noise[DIFF_NOISE_LOOP]++;
+		return;
+	}
+	step = diff_trace_step(trace, thread, type->kind, event->stamp, event->ring, event->index);
+	if (!step)
+		return;
+	step->key = key;
+	if (type->result >= 0 && ktread_value(event, (uint32_t)type->result, &value) == 0 &&
+	    value.type != KTRX_TYPE_STRING && value.number + INT32_MAX <= UINT32_MAX) {
+		step->result_form = DIFF_FORM_NUMBER;
+		step->result = value.number;
+	}
+}
+
+/* A process of a process trace begins, or runs another program. */
+static void take_begin(struct reader *reader, const struct ktread_event *event)
+{
+	struct ktread_value how, parent;
+	uint32_t maker = DIFF_NONE;
+
+	if (ktread_value(event, 0, &how) != 0 || how.type != KTRX_TYPE_STRING || how.length != 4 ||
+	    memcmp(how.string, "made", 4) != 0 || ktread_value(event, 1, &parent) != 0)
+		return;
+	if (parent.number)
+		maker = diff_trace_thread(reader->trace, (uint32_t)parent.number, event->cpu);
+	diff_trace_child(reader->trace, maker, event->thread);
+}
+
+static void take_create(struct reader *reader, const struct ktread_event *event,
+			const struct wellknown *known, uint32_t thread)
+{
+	struct ktread_value name;
+	uint32_t id, child;
+
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id) || id == 0)
+		return;
+	child = diff_trace_child(reader->trace, thread, id);
+	if (child != DIFF_NONE && wellknown_string(known, event, WELLKNOWN_NAME, &name))
+		diff_trace_name(&reader->trace->thread[child], name.string, name.length);
+}
+
+static void take_event(struct reader *reader, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&reader->known, event);
+	const struct read_type *type = read_type_of(reader, event, known);
+	const bool interrupts =
+		event->context == KTRX_CONTEXT_INTERRUPT || event->context == KTRX_CONTEXT_NMI;
+	struct diff_trace *trace = reader->trace;
+	uint32_t thread = DIFF_NONE;
+
+	if (!interrupts && event->thread != KTREAD_NO_THREAD) {
+		thread = diff_trace_thread(trace, event->thread, event->cpu);
+		if (thread == DIFF_NONE)
+			return;
+		trace->thread[thread].seen = event->stamp;
+	}
+	read_scheduling(reader, event, known, thread);
+	if (thread == DIFF_NONE || type->use == READ_NOISE) {
+		trace->noise[thread == DIFF_NONE ? DIFF_NOISE_INTERRUPT : type->noise]++;
+		return;
+	}
+	if (type->use == READ_BEGIN)
+		take_begin(reader, event);
+	else if (type->use == READ_CALL)
+		read_call_enter(reader, event, type, known, thread);
+	else if (type->use == READ_RETURN)
+		read_call_exit(reader, event, type, thread);
+	else if (type->use == READ_PATH)
+		read_call_path(reader, event, thread);
+	else
+		take_step(reader, event, type, thread);
+	read_wait_end(trace, thread, event->stamp, DIFF_NONE);
+	if (known->kind == WELLKNOWN_CREATE)
+		take_create(reader, event, known, thread);
+	if (known->kind == WELLKNOWN_EXIT || type->use == READ_END)
+		trace->thread[thread].ended = true;
+}
+
+static int read_all(struct reader *reader)
+{
+	struct diff_trace *trace = reader->trace;
+	const struct ktread_event *event;
+	int more;
+
+	while ((more = ktread_next(reader->from, &event)) > 0 && !trace->full) {
+		note_gap(reader, event);
+		if (trace->begin == UINT64_MAX)
+			trace->begin = event->stamp;
+		trace->end = event->stamp;
+		trace->events++;
+		take_event(reader, event);
+	}
+	return more < 0 ? more : 0;
+}
+
+static void name_threads(struct reader *reader)
+{
+	struct diff_trace *trace = reader->trace;
+
+	for (uint32_t n = 0; n < trace->threads; n++) {
+		struct diff_thread *thread = &trace->thread[n];
+		const char *name = ktread_thread_name(reader->from, thread->id);
+
+		/* If the id was used again, the name is that of the later thread. */
+		if (name && diff_trace_thread(trace, thread->id, thread->cpu) == n)
+			diff_trace_name(thread, name, strlen(name));
+	}
+}
+
+int diff_read(struct diff_trace **trace, struct ktread *from, const char *path)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	int status = KTREAD_E_MEMORY;
+
+	*trace = diff_trace_new(path);
+	if (reader)
+		reader->last = calloc(ktread_info(from)->rings + 1, sizeof(*reader->last));
+	if (*trace && reader && reader->last) {
+		reader->from = from;
+		reader->trace = *trace;
+		(*trace)->trace = from;
+		(*trace)->frequency = ktread_info(from)->frequency;
+		status = read_all(reader);
+		if (status == 0) {
+			note_ends(reader);
+			name_threads(reader);
+			status = diff_trace_end(*trace);
+		}
+	}
+	if (reader)
+		free(reader->last);
+	free(reader);
+	return status;
+}

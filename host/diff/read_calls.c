@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* System calls of a trace as steps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/load.h"
+#include "diff/read.h"
+
+#define ERRORS_MOST 4095
+#define SMALL	    4096u /* without types, a number below this is taken for a number */
+
+static const struct read_call *call_of(struct reader *reader, uint32_t number)
+{
+	struct read_call *call = number < READ_CALLS ? &reader->call[number] : &reader->spare;
+	const char *name, *types;
+	char digits[24];
+
+	if (number < READ_CALLS && call->bound)
+		return call;
+	name = ktread_syscall_name(reader->from, number);
+	types = ktread_syscall_types(reader->from, number);
+	if (!name) {
+		snprintf(digits, sizeof(digits), "call %u", (unsigned)number);
+		name = digits;
+	}
+	call->bound = true;
+	call->kind = diff_trace_kind(reader->trace, name, strlen(name), true);
+	diff_types_read(&call->types, name, types, types ? strlen(types) : 0);
+	return call;
+}
+
+static bool number_at(const struct ktread_event *event, const struct read_type *type, uint32_t n,
+		      uint64_t *number)
+{
+	if (n >= type->numbers || type->offset[n] + type->width[n] > event->payload_size)
+		return false;
+	*number = base_load(event->payload + type->offset[n], type->width[n]);
+	return true;
+}
+
+static void take_values(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
+			const struct diff_types *types)
+{
+	const uint32_t count = types->known ? types->values : DIFF_VALUES;
+	uint64_t number;
+
+	for (uint32_t n = 0; n < count && number_at(event, type, type->first + n, &number); n++) {
+		if (!types->known)
+			diff_trace_value(reader->trace, number < SMALL ? DIFF_FORM_NUMBER : DIFF_FORM_OPAQUE,
+					 number);
+		else
+			diff_trace_value(reader->trace, types->form[n],
+					 types->narrow[n] ? (uint32_t)number : number);
+	}
+}
+
+void read_call_enter(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
+		     const struct wellknown *known, uint32_t thread)
+{
+	struct diff_trace *trace = reader->trace;
+	const struct read_call *call;
+	struct diff_step *step;
+	uint64_t number;
+
+	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
+		return;
+	call = call_of(reader, (uint32_t)number);
+	step = diff_trace_step(trace, thread, call->kind, event->stamp, event->ring, event->index);
+	if (!step)
+		return;
+	step->begins_thread = diff_makes_thread(trace->kind[call->kind].name);
+	trace->thread[thread].call = trace->steps - 1;
+	trace->thread[thread].call_off = trace->thread[thread].off;
+	trace->thread[thread].recents = 0;
+	take_values(reader, event, type, &call->types);
+}
+
+/* Returns the step of the call that the thread is in, or NULL. Nothing is paired across a gap. */
+static struct diff_step *open_call(struct reader *reader, uint32_t thread)
+{
+	const uint32_t call = reader->trace->thread[thread].call;
+	struct diff_step *step = call != DIFF_NONE ? &reader->trace->step[call] : NULL;
+
+	return step && step->stamp >= reader->gap_stamp ? step : NULL;
+}
+
+static void set_result(struct reader *reader, struct diff_step *step, uint8_t form, uint64_t raw)
+{
+	const int64_t result = (int64_t)raw;
+	const char *name;
+
+	if (result < 0 && result >= -ERRORS_MOST) {
+		name = ktread_error_name(reader->from, (uint32_t)-result);
+		step->result_form = DIFF_FORM_ERROR;
+		step->result = name ? base_hash_text(0, name) : base_hash(1, (uint64_t)-result);
+		return;
+	}
+	/* A number that does not fit into 31 bits is an address, if nothing is known of its type. */
+	step->result_form = form == DIFF_FORM_NUMBER && raw > INT32_MAX ? DIFF_FORM_OPAQUE : form;
+	step->result = raw;
+}
+
+void read_call_exit(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
+		    uint32_t thread)
+{
+	struct diff_trace *trace = reader->trace;
+	struct diff_step *step = open_call(reader, thread);
+	uint64_t number, raw;
+	const struct read_call *call;
+
+	trace->thread[thread].call = DIFF_NONE;
+	if (!step || !number_at(event, type, 0, &number))
+		return;
+	call = call_of(reader, (uint32_t)number);
+	if (call->kind != step->kind)
+		return;
+	step->result_form = DIFF_FORM_OPAQUE;
+	if (type->result >= 0 && number_at(event, type, (uint32_t)type->result, &raw))
+		set_result(reader, step, call->types.result, raw);
+	if (event->stamp > step->stamp) {
+		const uint64_t off = trace->thread[thread].off - trace->thread[thread].call_off;
+
+		step->took = event->stamp - step->stamp;
+		step->took -= off < step->took ? off : step->took - 1;
+	}
+	if (step->begins_thread && step->result_form != DIFF_FORM_ERROR && step->result != 0 &&
+	    ktread_info(reader->from)->form == KTREAD_FORM_PROCESSES)
+		diff_trace_child(trace, thread, (uint32_t)step->result);
+}
+
+void read_call_path(struct reader *reader, const struct ktread_event *event, uint32_t thread)
+{
+	struct diff_step *step = open_call(reader, thread);
+	struct diff_kind *kind;
+	struct ktread_value value;
+	uint64_t hash;
+
+	if (!step || ktread_value(event, 0, &value) != 0 || value.type != KTRX_TYPE_STRING)
+		return;
+	kind = &reader->trace->kind[step->kind];
+	hash = diff_path_key(kind->hash, value.string, value.length);
+	/* Only the first path counts: the other traces have no more of some calls. */
+	if (step->key == kind->hash)
+		step->key = hash;
+}

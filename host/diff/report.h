@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Shared by the report as text and as JSON. */
+#ifndef DIFF_REPORT_H
+#define DIFF_REPORT_H
+
+#include "diff/texts.h"
+
+#define REPORT_WHO 160u
+
+/* Words for enum diff_what and enum diff_noise. */
+extern const char *const report_whats[DIFF_WHATS];
+extern const char *const report_noises[DIFF_NOISES];
+
+/* Finds the texts of all events that the report shows. Returns 0 or a negative enum ktread_error. */
+int report_texts(const struct diff_report *report, struct texts texts[2]);
+/* Returns whether a difference is among the `limit` of its sort that are listed. Counts it. */
+bool report_lists(const struct diff_report *report, const struct diff_item *item,
+		  uint64_t listed[DIFF_WHATS]);
+/* Writes "disk/0 (A 8, B 9)", escaped. Returns `text`. */
+const char *report_thread(const struct diff_report *report, const uint32_t thread[2], char text[REPORT_WHO]);
+/* Writes one sentence about the first difference. */
+void report_first(const struct diff_report *report, char *text, size_t size);
+/* "same", "differs" or "undecided" */
+const char *report_verdict(const struct diff_report *report);
+/* Returns the name of the kind of a difference; not escaped. */
+const char *report_kind(const struct diff_report *report, const struct diff_item *item);
+
+#endif

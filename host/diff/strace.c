@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Reads the text that `strace -f -ttt` writes. A line that is damaged counts as lost: what it may have held
+ * is not compared.
+ *
+ *	6788  1795900335.949717 openat(AT_FDCWD, "/etc/ld.so.cache", O_RDONLY|O_CLOEXEC) = 3
+ *	6789  1795900335.949720 read(3,  <unfinished ...>
+ *	6789  1795900335.949731 <... read resumed>"ernels\n", 64) = 7
+ *	6788  1795900335.956034 +++ exited with 0 +++
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/strace.h"
+#include "diff/texts.h"
+
+#define NANOSECONDS UINT64_C(1000000000)
+#define HEAD_MOST   4096u
+#define TRIED_LINES 20u
+#define UNFINISHED  " <unfinished ...>"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Reads digits of a number below 10^18. Returns the text after it, or NULL. */
+static const char *read_digits(const char *at, uint64_t *number)
+{
+	const char *begin = at;
+
+	for (*number = 0; is_digit(*at) && at - begin < 18; at++)
+		*number = *number * 10 + (uint64_t)(*at - '0');
+	return at > begin && !is_digit(*at) ? at : NULL;
+}
+
+uint32_t strace_line_process(const char *line)
+{
+	uint64_t number;
+	const char *at;
+
+	if (strncmp(line, "[pid", 4) == 0)
+		line += 4;
+	while (*line == ' ')
+		line++;
+	at = read_digits(line, &number);
+	if (!at || number >= DIFF_NONE)
+		return DIFF_NONE;
+	/* Without a process, the line begins with its time. */
+	return *at == ' ' || *at == ']' ? (uint32_t)number : 0;
+}
+
+/* Reads "[pid 17] 1795900335.949717 ". Returns the text after it, or NULL. */
+static const char *read_head(const char *line, uint32_t *process, uint64_t *stamp)
+{
+	uint64_t seconds, part;
+	const char *at = line, *end;
+
+	*process = strace_line_process(line);
+	if (*process == DIFF_NONE)
+		return NULL;
+	if (strncmp(at, "[pid", 4) == 0)
+		at += 4;
+	while (*at == ' ')
+		at++;
+	if (*process) {
+		while (is_digit(*at))
+			at++;
+		at += *at == ']';
+		while (*at == ' ')
+			at++;
+	}
+	at = read_digits(at, &seconds);
+	if (!at || *at != '.' || seconds > UINT64_MAX / NANOSECONDS - 1)
+		return NULL;
+	end = read_digits(at + 1, &part);
+	if (!end || end - at > 10 || *end != ' ')
+		return NULL;
+	for (long digits = end - at - 1; digits < 9; digits++)
+		part *= 10;
+	*stamp = seconds * NANOSECONDS + part;
+	return end + strspn(end, " ");
+}
+
+bool diff_is_strace(const char *path)
+{
+	char head[HEAD_MOST + 1], *line = head, *end;
+	FILE *file = fopen(path, "re");
+	size_t size = file ? fread(head, 1, HEAD_MOST, file) : 0;
+	uint32_t process, tried = 0;
+	uint64_t stamp;
+
+	if (file)
+		fclose(file);
+	head[size] = '\0';
+	for (; tried < TRIED_LINES && (end = strchr(line, '\n')); line = end + 1, tried++)
+		if (read_head(line, &process, &stamp))
+			return true;
+	return size > 0 && read_head(line, &process, &stamp) != NULL;
+}
+
+/* ---- Lines ---- */
+
+/* Returns the thread of a process that runs; it has one call open at most. */
+static struct strace_open *open_of(struct strace *strace, uint32_t thread)
+{
+	return &strace->open[thread % STRACE_OPEN];
+}
+
+static void lose_line(struct strace *strace)
+{
+	strace->trace->lost++;
+	/* The gap reaches from the last good line to the next one. */
+	strace->losing = true;
+}
+
+static void take_end(struct strace *strace, const char *text, uint32_t thread, uint64_t stamp)
+{
+	struct diff_trace *trace = strace->trace;
+	const uint32_t kind = diff_trace_kind(trace, "proc.end", 8, false);
+	struct diff_step *step;
+	uint64_t status = 0;
+	bool killed = false;
+
+	if (strncmp(text, "+++ exited with ", 16) == 0) {
+		if (!read_digits(text + 16, &status)) {
+			lose_line(strace);
+			return;
+		}
+	} else if (strncmp(text, "+++ killed by ", 14) == 0) {
+		killed = true;
+		status = strace_signal(text + 14);
+	} else {
+		/* "+++ superseded by execve in pid 17 +++" */
+		return;
+	}
+	trace->thread[thread].ended = true;
+	step = diff_trace_step(trace, thread, kind, stamp, 0, strace->line);
+	if (!step)
+		return;
+	step->key = diff_path_key(step->key, killed ? "signal" : "status", 6);
+	step->result = status;
+	step->result_form = DIFF_FORM_NUMBER;
+}
+
+/* Keeps the beginning of a call until the rest comes. */
+static void take_unfinished(struct strace *strace, const char *text, size_t length, uint32_t thread,
+			    uint64_t stamp)
+{
+	struct strace_open *open = open_of(strace, thread);
+
+	if (strace_call_begin(strace, text, length, thread, stamp) < 0) {
+		lose_line(strace);
+		return;
+	}
+	open->thread = thread;
+	open->step = strace->trace->steps - 1;
+	open->length = length < STRACE_TEXT ? length : STRACE_TEXT;
+	memcpy(open->text, text, open->length);
+}
+
+/* "<... read resumed>" and the rest: joins it with the beginning of the call. */
+static void take_resumed(struct strace *strace, const char *text, size_t length, uint32_t thread,
+			 uint64_t stamp)
+{
+	struct strace_open *open = open_of(strace, thread);
+	const char *rest = memmem(text, length, "resumed>", 8);
+
+	if (!rest || open->length == 0 || open->thread != thread) {
+		lose_line(strace);
+		return;
+	}
+	rest += 8;
+	length -= (size_t)(rest - text);
+	if (length > sizeof(open->text) - open->length)
+		length = sizeof(open->text) - open->length;
+	memcpy(open->text + open->length, rest, length);
+	if (strace_call_end(strace, open->text, open->length + length, open->step, stamp) < 0)
+		lose_line(strace);
+	open->length = 0;
+}
+
+static void take_text(struct strace *strace, const char *text, size_t length, uint32_t thread, uint64_t stamp)
+{
+	const size_t mark = sizeof(UNFINISHED) - 1;
+
+	if (strncmp(text, "+++ ", 4) == 0) {
+		take_end(strace, text, thread, stamp);
+	} else if (strncmp(text, "--- ", 4) == 0) {
+		strace->trace->noise[DIFF_NOISE_SIGNAL]++;
+	} else if (strncmp(text, "<... ", 5) == 0) {
+		take_resumed(strace, text, length, thread, stamp);
+	} else if (length > mark && memcmp(text + length - mark, UNFINISHED, mark) == 0) {
+		take_unfinished(strace, text, length - mark, thread, stamp);
+	} else if (strace_call_begin(strace, text, length, thread, stamp) < 0) {
+		lose_line(strace);
+	} else if (strace_call_end(strace, text, length, strace->trace->steps - 1, 0) < 0) {
+		/* The call is known, but not its end: the line is cut. */
+		lose_line(strace);
+	}
+}
+
+static void take_line(struct strace *strace, const char *line, size_t length)
+{
+	struct diff_trace *trace = strace->trace;
+	uint32_t process, thread;
+	uint64_t stamp;
+	const char *text;
+
+	strace->line++;
+	text = memchr(line, '\0', length) ? NULL : read_head(line, &process, &stamp);
+	if (!text) {
+		/* strace itself reports "strace: Process 17 attached". */
+		if (strncmp(line, "strace: ", 8) == 0)
+			trace->noise[DIFF_NOISE_TRACER]++;
+		else if (length)
+			lose_line(strace);
+		return;
+	}
+	/* Clocks may go backwards, but steps come in the order of the lines. */
+	if (stamp < trace->end)
+		stamp = trace->end;
+	if (strace->losing)
+		diff_trace_gap(trace, trace->end, stamp);
+	strace->losing = false;
+	if (trace->begin == UINT64_MAX)
+		trace->begin = stamp;
+	thread = diff_trace_thread(trace, process ? process : 1, 0);
+	trace->end = stamp;
+	trace->events++;
+	if (thread == DIFF_NONE)
+		return;
+	trace->thread[thread].seen = stamp;
+	take_text(strace, text, length - (size_t)(text - line), thread, stamp);
+}
+
+static int read_lines(struct strace *strace, FILE *file)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+	bool whole = true;
+
+	while (!strace->trace->full && (length = getline(&line, &size, file)) >= 0) {
+		whole = length > 0 && line[length - 1] == '\n';
+		if (whole)
+			line[--length] = '\0';
+		if (length > STRACE_LINE) {
+			strace->line++;
+			lose_line(strace);
+			continue;
+		}
+		take_line(strace, line, (size_t)length);
+	}
+	free(line);
+	if (strace->losing || !whole)
+		diff_trace_gap(strace->trace, strace->trace->end, UINT64_MAX);
+	return ferror(file) ? KTREAD_E_SYSTEM : diff_trace_end(strace->trace);
+}
+
+int diff_read_strace(struct diff_trace **trace, const char *path)
+{
+	struct strace *strace = calloc(1, sizeof(*strace));
+	FILE *file = fopen(path, "re");
+	int status = file ? KTREAD_E_MEMORY : KTREAD_E_SYSTEM, error;
+
+	*trace = diff_trace_new(path);
+	if (file && strace && *trace) {
+		(*trace)->frequency = NANOSECONDS;
+		strace->trace = *trace;
+		status = strace_types_read(strace);
+		if (status == 0)
+			status = read_lines(strace, file);
+	}
+	error = errno;
+	if (strace)
+		strace_types_free(strace);
+	free(strace);
+	if (file)
+		fclose(file);
+	errno = error;
+	return status;
+}

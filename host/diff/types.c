@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the values of a system call mean. */
+#include <string.h>
+
+#include "diff/trace.h"
+
+static const struct {
+	char word[8];
+	uint8_t form;
+	bool narrow;
+} words[] = {
+	{ "int", DIFF_FORM_NUMBER, true },   { "uint", DIFF_FORM_NUMBER, true },
+	{ "sig", DIFF_FORM_NUMBER, true },   { "ms", DIFF_FORM_NUMBER, true },
+	{ "uid", DIFF_FORM_NUMBER, true },   { "gid", DIFF_FORM_NUMBER, true },
+	{ "off", DIFF_FORM_NUMBER, false },  { "long", DIFF_FORM_NUMBER, false },
+	{ "size", DIFF_FORM_NUMBER, false }, { "ulong", DIFF_FORM_NUMBER, false },
+	{ "hex", DIFF_FORM_NUMBER, false },  { "fd", DIFF_FORM_FILE, true },
+	{ "pid", DIFF_FORM_PROCESS, true },
+};
+
+/* Words of types that are addresses or texts. */
+static const char *const opaque[] = { "void", "ptr", "path", "str", "data", "buffer", "mode" };
+
+static bool is_word(const char *word, size_t length, const char *other)
+{
+	return strlen(other) == length && memcmp(word, other, length) == 0;
+}
+
+static void take_word(const char *word, size_t length, uint8_t *form, bool *narrow)
+{
+	*form = DIFF_FORM_OPAQUE;
+	*narrow = false;
+	if (length == 0 || strchr("<>=", word[0]) || memchr(word, '^', length) || memchr(word, '[', length))
+		return;
+	for (size_t n = 0; n < sizeof(opaque) / sizeof(opaque[0]); n++)
+		if (is_word(word, length, opaque[n]))
+			return;
+	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
+		if (is_word(word, length, words[n].word)) {
+			*form = words[n].form;
+			*narrow = words[n].narrow;
+			return;
+		}
+	/* All other types are enumerations and flags. */
+	*form = DIFF_FORM_NUMBER;
+	*narrow = true;
+}
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(name, *list) == 0)
+			return true;
+	return false;
+}
+
+bool diff_is_sync(const char *name)
+{
+	static const char *const calls[] = {
+		"futex",   "futex_wait", "futex_wake", "futex_waitv", "futex_time64", "wait_on", "wake",
+		"umtx_op", "_umtx_op",	 "umtx_sleep", "umtx_wakeup", "sched_yield",  NULL
+	};
+
+	return is_one_of(name, calls);
+}
+
+bool diff_makes_thread(const char *name)
+{
+	static const char *const makers[] = { "fork", "vfork", "clone", "clone3", "rfork", NULL };
+
+	return is_one_of(name, makers);
+}
+
+/* Returns whether the result is the id of a process, also if no table has the types. */
+static bool gives_process(const char *name)
+{
+	static const char *const givers[] = { "getpid",	 "gettid",	    "getppid", "wait4",	 "waitpid",
+					      "getpgrp", "getpgid",	    "getsid",  "setsid", "waitid",
+					      "wait",	 "set_tid_address", NULL };
+
+	return is_one_of(name, givers) || diff_makes_thread(name);
+}
+
+void diff_types_read(struct diff_types *types, const char *name, const char *text, size_t length)
+{
+	const char *end = text ? text + length : NULL;
+	bool first = true, narrow;
+
+	*types = (struct diff_types){ .path = -1, .result = DIFF_FORM_NUMBER };
+	while (text && text < end) {
+		size_t size;
+
+		while (text < end && (*text == ' ' || *text == ','))
+			text++;
+		size = (size_t)(end - text);
+		for (size_t n = 0; n < size; n++)
+			if (text[n] == ' ' || text[n] == ',')
+				size = n;
+		if (size == 0)
+			break;
+		if (first) {
+			take_word(text, size, &types->result, &narrow);
+		} else if (types->values < DIFF_VALUES) {
+			if (is_word(text, size, "path") && types->paths++ == 0)
+				types->path = (int8_t)types->values;
+			take_word(text, size, &types->form[types->values], &types->narrow[types->values]);
+			types->values++;
+		}
+		types->known = true;
+		first = false;
+		text = memchr(text, ',', (size_t)(end - text));
+	}
+	if (gives_process(name))
+		types->result = DIFF_FORM_PROCESS;
+}
+
+uint64_t diff_path_key(uint64_t key, const char *path, size_t length)
+{
+	return base_hash_bytes(key, path, length < DIFF_PATH ? length : DIFF_PATH);
+}

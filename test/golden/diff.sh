@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Output of `ktrace diff` for the text of strace, for process traces, and for input that is damaged.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/diff
+cp $golden/a.strace "$tmp/a"
+
+# change NAME SED-EXPRESSION: makes the file NAME, a copy of `a` with a change.
+change() { sed -E "$2" $golden/a.strace >"$tmp/$1"; }
+
+# Another process id, other times, another order of the two processes, another descriptor: all are noise.
+sed -E 's/^100/7/; s/^101/9/; s/ = 101$/ = 9/; s/= 100$/= 7/; s/1700000000/1700009999/; s/ = 3$/ = 5/; s/\((3)([,)])/(5\2/' \
+	$golden/a.strace | sed '6{h;d};7G' >"$tmp/same"
+golden same ktrace diff a same
+change result 's/^(.*read.3.*= )6$/\15/'
+golden result ktrace diff a result
+change error 's/ENOENT \(No such file or directory\)/EACCES (Permission denied)/'
+golden error ktrace diff a error
+change missing '/unlink/d'
+golden missing ktrace diff a missing
+golden extra ktrace diff missing a
+change path 's,/etc/motd,/etc/mod,'
+golden path-json ktrace diff --json a path
+sed '3{h;d};4G' $golden/a.strace >"$tmp/order"
+golden order ktrace diff a order
+change killed 's/^(100.*)exited with 0/\1killed by SIGSEGV (core dumped)/'
+golden killed ktrace diff a killed
+change no-child '/^101/d'
+golden no-child ktrace diff a no-child
+
+# Damaged lines are gaps: what they may have held is undecided.
+change cut 's/^(.*unlink\().*/\1"\/tm/'
+golden cut ktrace diff a cut
+change garbage '/unlink/s/.*/\x01\x1b[31mgarbage/'
+golden garbage ktrace diff a garbage
+head -c 500 "$tmp/a" >"$tmp/short"
+golden short ktrace diff a short
+change backwards 's/^100   1700000000.0005/100   1600000000.0005/'
+golden backwards ktrace diff a backwards
+change hostile 's,"/etc/motd","/etc/\x1b]0;evil\\u0007<script>",'
+golden hostile ktrace diff a hostile
+golden hostile-json ktrace diff --json a hostile
+: >"$tmp/empty"
+golden empty ktrace diff a empty
+golden absent ktrace diff a absent
+golden one ktrace diff a
+
+# Calls that take twice as long are found if there are enough of them.
+awk 'BEGIN { for (n = 0; n < 40; n++) printf "5 1700000000.%06d getppid() = 1 <0.%06d>\n", n * 1000, 100 + n % 7 }' >"$tmp/fast"
+sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"
+golden slower ktrace diff --slower 50 fast slow
+golden not-slower ktrace diff --slower 150 fast slow
+
+# A program under two tracers of Linux.
+cc -O1 -o "$tmp/program" demo/user/programs/same.c
+ktrace record -f "$tmp/linux" "$tmp/program"
+if strace -f -ttt -o "$tmp/strace" "$tmp/program" 2>"$tmp/err"; then
+	ktrace diff "$tmp/linux" "$tmp/strace" >"$tmp/output" 2>&1
+	equal "ktrace record and strace of the same program: status" 0 $?
+	check "dozens of calls are equal" grep -qE '^same: [3-9][0-9] equal steps of 1 thread$' "$tmp/output"
+	sed 's/= -1 EINVAL.*/= 0/' "$tmp/strace" >"$tmp/changed"
+	ktrace diff "$tmp/linux" "$tmp/changed" >"$tmp/output" 2>&1
+	equal "another result of one call: status" 1 $?
+	check "this call is the first difference" sh -c 'grep -A20 "^first" "$1" | grep -q "> line .*lseek(3, -100, SEEK_CUR).* = 0"' - "$tmp/output"
+else
+	skip "ktrace record and strace of the same program" "strace cannot trace here"
+fi
+done_testing
